@@ -1,0 +1,69 @@
+"""What a link looks like: shapes with a placement and a material. No mesh is opened here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Box:
+    """Centred box; `size`: (x, y, z) edge lengths [m]."""
+
+    size: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """Centred cylinder along z; [m]."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """Centred capsule along z; `length` without the caps; [m]."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """Centred sphere; [m]."""
+
+    radius: float
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """A mesh file. `filename` as written in the description; `path`: where it was found, None when it was not."""
+
+    filename: str
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    path: str | None = None
+
+
+Shape = Box | Cylinder | Capsule | Sphere | Mesh
+
+
+@dataclass(frozen=True)
+class Material:
+    """`rgba` in 0..1, None when not stated; `texture` as written; `texture_path`: where it was found."""
+
+    name: str
+    rgba: tuple[float, float, float, float] | None = None
+    texture: str | None = None
+    texture_path: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """One visual or collision shape. `placement`: (4, 4) T_link_shape, metres."""
+
+    shape: Shape
+    placement: np.ndarray = field(default_factory=lambda: np.eye(4))
+    material: Material | None = None
+    name: str = ""

@@ -1,0 +1,121 @@
+"""The joint types, each a sequence of elementary motions. Adding a joint type is adding one entry to `JOINT_TYPES`.
+
+A joint moves its child link relative to its joint frame (fixed in the parent link) by elementary motions applied
+in order. Kernel and solvers know only the elementary motions; names, coordinates and Blender channels of a joint
+follow from the sequence. Velocities of angle and length coordinates are their time derivatives.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .model import Joint
+
+Array = np.ndarray
+
+
+class Motion(enum.IntEnum):
+    """Elementary motions; the values are those of `enum rk_motion` in the kernel."""
+
+    ROTATION = 0  # about the axis: 1 angle [rad]
+    TRANSLATION = 1  # along the axis: 1 length [m]
+    HELICAL = 2  # about and along the axis, `pitch` metres per radian: 1 angle [rad]
+    BALL = 3  # unit quaternion (w, x, y, z); v is the angular velocity in the child frame [rad/s]
+    FREE = 4  # position (x, y, z), quaternion (w, x, y, z); v is the twist in the child frame, linear first
+
+    @property
+    def nq(self) -> int:
+        return {Motion.BALL: 4, Motion.FREE: 7}.get(self, 1)
+
+    @property
+    def nv(self) -> int:
+        return {Motion.BALL: 3, Motion.FREE: 6}.get(self, 1)
+
+    @property
+    def has_axis(self) -> bool:
+        return self.nv == 1
+
+
+@dataclass(frozen=True)
+class Elementary:
+    """One elementary motion of a joint. `axis`: (3,) unit vector in the joint frame; `pitch` in m/rad."""
+
+    motion: Motion
+    axis: Array
+    pitch: float = 0.0
+
+
+@dataclass(frozen=True)
+class JointType:
+    """A joint type: its name, what it is made of, and what URDF calls it.
+
+    `decompose(joint)` returns the elementary motions of a joint of this type, in order from parent to child.
+    `motions` is their kinds (the same for every joint of the type), so that nq and nv are known without a joint.
+    `bounded`: position limits are meaningful. `urdf`: URDF's word, None where URDF cannot say it.
+    `mimicable`: has one degree of freedom that may follow another joint.
+    """
+
+    name: str
+    label: str
+    motions: tuple[Motion, ...]
+    decompose: Callable[[Joint], tuple[Elementary, ...]]
+    urdf: str | None = None
+    bounded: bool = True
+
+    @property
+    def nq(self) -> int:
+        return sum(m.nq for m in self.motions)
+
+    @property
+    def nv(self) -> int:
+        return sum(m.nv for m in self.motions)
+
+    @property
+    def mimicable(self) -> bool:
+        return self.nv == 1
+
+
+def plane_basis(normal: Array) -> tuple[Array, Array]:
+    """Two unit vectors (u, w) with (u, w, normal) right-handed; x and y when the normal is z."""
+    reference = np.array([1.0, 0.0, 0.0]) if abs(normal[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    u = reference - normal * (reference @ normal)
+    u /= np.linalg.norm(u)
+    return u, np.cross(normal, u)
+
+
+def _along_axis(motion: Motion) -> Callable[[Joint], tuple[Elementary, ...]]:
+    return lambda joint: (Elementary(motion, joint.axis),)
+
+
+def _planar(joint: Joint) -> tuple[Elementary, ...]:
+    u, w = plane_basis(joint.axis)
+    return (
+        Elementary(Motion.TRANSLATION, u),
+        Elementary(Motion.TRANSLATION, w),
+        Elementary(Motion.ROTATION, joint.axis),
+    )
+
+
+def _free(joint: Joint) -> tuple[Elementary, ...]:
+    return (Elementary(Motion.FREE, joint.axis),)
+
+
+_R, _T, _H, _B, _F = Motion.ROTATION, Motion.TRANSLATION, Motion.HELICAL, Motion.BALL, Motion.FREE
+
+JOINT_TYPES: dict[str, JointType] = {
+    t.name: t
+    for t in (
+        JointType("fixed", "Fixed", (), lambda joint: (), "fixed", bounded=False),
+        JointType("revolute", "Revolute", (_R,), _along_axis(_R), "revolute"),
+        JointType("continuous", "Continuous", (_R,), _along_axis(_R), "continuous", bounded=False),
+        JointType("prismatic", "Prismatic", (_T,), _along_axis(_T), "prismatic"),
+        JointType("planar", "Planar", (_T, _T, _R), _planar, "planar"),
+        JointType("floating", "Floating", (_F,), _free, "floating", bounded=False),
+    )
+}

@@ -1,0 +1,480 @@
+"""The robot: links joined by joints into one immutable tree.
+
+Words: the joint frame is fixed in the parent link (`Joint.placement` = T_parent_joint); the child link's frame
+coincides with it at q = 0. The first joint of every model is the root joint: its parent is the root frame (the
+Blender armature object, or the world), its child the root link; it is `fixed` unless the robot's base moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from .errors import ConfigurationError, ModelError, UnknownNameError
+from .geometry import Geometry
+from .joint_types import JOINT_TYPES, JointType
+from .tree import Tree, compile_tree
+
+Array = np.ndarray
+JointValue = float | list[float]
+
+ROOT_JOINT = "root_joint"
+ROOT_TYPES = {"fixed": "fixed", "floating": "floating", "planar": "planar"}
+
+_LIMITS = ("lower", "upper", "velocity", "effort", "acceleration")
+
+
+def frozen_array(value: object, shape: tuple[int, ...], what: str) -> Array:
+    """A read-only float64 copy of `value`; ModelError when the shape is wrong or an entry is NaN."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} must be numbers, not {value!r}") from None
+    if array.shape != shape:
+        raise ModelError(f"{what} must have shape {shape}, not {array.shape}")
+    if np.isnan(array).any():
+        raise ModelError(f"{what} is not a number")
+    array.flags.writeable = False
+    return array
+
+
+def _frozen_placement(value: object, what: str) -> Array:
+    placement = frozen_array(value, (4, 4), what)
+    if not np.isfinite(placement).all():
+        raise ModelError(f"{what} must be finite")
+    rotation = placement[:3, :3]
+    if abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
+        raise ModelError(f"{what} is not a rigid placement (its rotation part is not a rotation)")
+    return placement
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """q = multiplier * q_joint + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """What the child link can do relative to the parent link. SI and radians; absent limits are infinite.
+
+    lower, upper, velocity, effort, acceleration: (nv,) per degree of freedom (a scalar is spread).
+    placement: (4, 4) T_parent_joint. axis: (3,) unit vector in the joint frame. pitch: m/rad of a screw.
+    damping [N m s/rad or N s/m], friction [N m or N], rotor_inertia [kg m^2 or kg] at the joint.
+    stiffness and rest_position: the spring towards a preferred position; rest_position None means mid-range.
+    """
+
+    name: str
+    type: str
+    parent: str | None
+    child: str
+    placement: Array = field(default_factory=lambda: np.eye(4))
+    axis: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    lower: Array | float = -np.inf
+    upper: Array | float = np.inf
+    velocity: Array | float = np.inf
+    effort: Array | float = np.inf
+    acceleration: Array | float = np.inf
+    pitch: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    rotor_inertia: float = 0.0
+    stiffness: float = 1.0
+    rest_position: float | None = None
+    mimic: Mimic | None = None
+
+    def __post_init__(self) -> None:
+        who = f"joint {self.name!r}"
+        if self.type not in JOINT_TYPES:
+            raise ModelError(f"{who}: unknown type {self.type!r} (valid: {', '.join(JOINT_TYPES)})")
+        put = object.__setattr__
+        put(self, "placement", _frozen_placement(self.placement, f"{who}: placement"))
+        axis = frozen_array(self.axis, (3,), f"{who}: axis")
+        length = np.linalg.norm(axis)
+        if not np.isfinite(length) or (length < 1e-9 and self.kind.nv):
+            raise ModelError(f"{who}: axis {axis.tolist()} has no direction")
+        # An axis that is a unit vector up to rounding stays bit-equal, so that writing and reading it back does too.
+        if length >= 1e-9 and abs(length - 1.0) > 1e-12:
+            put(self, "axis", frozen_array(axis / length, (3,), f"{who}: axis"))
+        else:
+            put(self, "axis", axis)
+        for name in _LIMITS:
+            value = getattr(self, name)
+            spread = [value] * self.nv if np.ndim(value) == 0 else value
+            put(self, name, frozen_array(spread, (self.nv,), f"{who}: {name}"))
+            if name not in ("lower", "upper") and (getattr(self, name) <= 0).any():
+                raise ModelError(f"{who}: {name} limit must be positive, not {getattr(self, name).tolist()}")
+        if (self.lower > self.upper).any():
+            raise ModelError(f"{who}: lower limit {self.lower.tolist()} is above upper limit {self.upper.tolist()}")
+        for name in ("pitch", "damping", "friction", "rotor_inertia", "stiffness"):
+            if not np.isfinite(getattr(self, name)):
+                raise ModelError(f"{who}: {name} must be a finite number")
+        if self.mimic is not None:
+            if not self.kind.mimicable:
+                raise ModelError(f"{who}: a {self.type} joint cannot mimic (only joints of one degree of freedom can)")
+            if not np.isfinite([self.mimic.multiplier, self.mimic.offset]).all():
+                raise ModelError(f"{who}: mimic multiplier and offset must be finite")
+
+    @property
+    def kind(self) -> JointType:
+        return JOINT_TYPES[self.type]
+
+    @property
+    def nq(self) -> int:
+        """Coordinates of the joint alone (a mimic joint has them, but none of its own in the model's q)."""
+        return self.kind.nq
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom of the joint alone."""
+        return self.kind.nv
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A rigid body. mass [kg]; com: (3,) [m] in the link frame; inertia: (3, 3) [kg m^2] about the centre of mass,
+    in the axes of the link frame."""
+
+    name: str
+    mass: float = 0.0
+    com: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    visuals: tuple[Geometry, ...] = ()
+    collisions: tuple[Geometry, ...] = ()
+
+    def __post_init__(self) -> None:
+        who = f"link {self.name!r}"
+        if not np.isfinite(self.mass) or self.mass < 0:
+            raise ModelError(f"{who}: mass must be a number of kilograms >= 0, not {self.mass}")
+        put = object.__setattr__
+        put(self, "com", frozen_array(self.com, (3,), f"{who}: centre of mass"))
+        inertia = frozen_array(self.inertia, (3, 3), f"{who}: inertia")
+        if not (np.isfinite(self.com).all() and np.isfinite(inertia).all()):
+            raise ModelError(f"{who}: centre of mass and inertia must be finite")
+        if abs(inertia - inertia.T).max() > 1e-9 * max(1.0, abs(inertia).max()):
+            raise ModelError(f"{who}: inertia matrix is not symmetric")
+        put(self, "inertia", inertia)
+
+
+@dataclass(frozen=True)
+class JointSlot:
+    """Where a joint's coordinates lie: q[q] and v[v]. For a mimic joint these are the followed joint's."""
+
+    q: slice
+    v: slice
+
+
+class RobotModel:
+    """An immutable robot. `joints[i]` moves `links[i]`; parents come before children; `joints[0]` is the root joint.
+
+    nq, nv: sizes of q and v.   lower, upper: (nq,) position bounds, including those that mimic joints impose
+    on the joint they follow.   velocity, effort, acceleration: (nv,) bounds; infinite where absent.
+    Raises ModelError for anything that is not one tree with unique names.
+    """
+
+    def __init__(self, name: str, links: Iterable[Link], joints: Iterable[Joint], root: str = "fixed") -> None:
+        """`joints`: those between links, in any order; the root joint of type `root` is added here."""
+        self.name = name
+        self.root = root
+        by_name = _unique("link", links)
+        declared = _unique("joint", joints)
+        root_link = _root_link(by_name, declared.values())
+        ordered = _depth_first(root_link, by_name, declared.values())
+        root_joint = Joint(_free_name(ROOT_JOINT, declared), _root_type(root), None, root_link)
+        self.joints: tuple[Joint, ...] = (root_joint, *ordered)
+        self.links: tuple[Link, ...] = tuple(by_name[j.child] for j in self.joints)
+        self._joint_index = {j.name: i for i, j in enumerate(self.joints)}
+        self._link_index = {link.name: i for i, link in enumerate(self.links)}
+        self._assign_slots()
+        self._collect_limits()
+
+    # -- names ---------------------------------------------------------------------------------------------------
+
+    def joint_index(self, name: str) -> int:
+        """Index of a joint. Raises UnknownNameError."""
+        if name not in self._joint_index:
+            raise UnknownNameError("joint", name, self._joint_index)
+        return self._joint_index[name]
+
+    def link_index(self, name: str) -> int:
+        """Index of a link, which is also its frame in the compiled tree. Raises UnknownNameError."""
+        if name not in self._link_index:
+            raise UnknownNameError("link", name, self._link_index)
+        return self._link_index[name]
+
+    def joint(self, name: str) -> Joint:
+        return self.joints[self.joint_index(name)]
+
+    def link(self, name: str) -> Link:
+        return self.links[self.link_index(name)]
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        return tuple(self._link_index)
+
+    @property
+    def root_link(self) -> Link:
+        return self.links[0]
+
+    @property
+    def moving_joints(self) -> tuple[Joint, ...]:
+        """Joints with coordinates of their own, in the order of q."""
+        return tuple(j for j in self.joints if j.nq and j.mimic is None)
+
+    def slot(self, name: str) -> JointSlot:
+        """Where the coordinates of a joint lie in q and v."""
+        return self.slots[self.joint_index(name)]
+
+    # -- quantities ----------------------------------------------------------------------------------------------
+
+    @property
+    def total_mass(self) -> float:
+        """[kg], the root link included."""
+        return float(sum(link.mass for link in self.links))
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The compiled tree of elementary motions: what the kernel and its NumPy twin work on."""
+        return compile_tree(self)
+
+    def with_root(self, root: str) -> RobotModel:
+        """The same robot on another kind of base ("fixed", "floating", "planar")."""
+        return RobotModel(self.name, self.links, self.joints[1:], root)
+
+    # -- configurations ------------------------------------------------------------------------------------------
+
+    def neutral(self) -> Array:
+        """(nq,) zero everywhere, identity quaternions. The pose in which Blender's bones rest."""
+        return self.tree.neutral()
+
+    def configuration(self, values: Mapping[str, float | Sequence[float]] | None = None) -> Array:
+        """(nq,) configuration from joint values; joints not named are neutral.
+
+        A value is a number, or a list for a joint with several coordinates. A mimic joint may be named: it sets the
+        joint it follows, and must agree with it when both are given.
+        Raises UnknownNameError, ConfigurationError.
+        """
+        q = self.neutral()
+        values = dict(values or {})
+        for name, value in values.items():
+            joint = self.joint(name)
+            coordinates = _coordinates(joint, value)
+            slot = self.slot(name)
+            if joint.mimic is not None:
+                coordinates = self._followed_value(joint, coordinates, values)
+            q[slot.q] = coordinates
+        return q
+
+    def joint_values(self, q: Array) -> dict[str, JointValue]:
+        """Joint values of a configuration, mimic joints included; inverse of `configuration`."""
+        q = self.check_configuration(q)
+        values: dict[str, JointValue] = {}
+        for joint, slot in zip(self.joints, self.slots, strict=True):
+            if not joint.nq:
+                continue
+            own = q[slot.q]
+            if joint.mimic is not None:
+                scale, offset = self.mimic_map(joint.name)
+                own = scale * own + offset
+            values[joint.name] = float(own[0]) if joint.nq == 1 else [float(x) for x in own]
+        return values
+
+    def mimic_map(self, name: str) -> tuple[float, float]:
+        """(scale, offset) with q_joint = scale * q[slot] + offset, through chains of mimic joints; (1, 0) if none."""
+        scale, offset = 1.0, 0.0
+        joint = self.joint(name)
+        while joint.mimic is not None:
+            offset += scale * joint.mimic.offset
+            scale *= joint.mimic.multiplier
+            joint = self.joint(joint.mimic.joint)
+        return scale, offset
+
+    def check_configuration(self, q: object) -> Array:
+        """`q` as a float64 array (nq,) with unit quaternions; ConfigurationError when it cannot be one."""
+        try:
+            array = np.array(q, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ConfigurationError(f"q must be {self.nq} numbers, not {q!r}") from None
+        if array.shape != (self.nq,):
+            raise ConfigurationError(f"q of {self.name!r} must have shape ({self.nq},), not {array.shape}")
+        if not np.isfinite(array).all():
+            raise ConfigurationError(f"q of {self.name!r} has entries that are not finite")
+        for start in self.tree.quaternions:
+            length = np.linalg.norm(array[start : start + 4])
+            if length < 1e-9:
+                raise ConfigurationError(f"q of {self.name!r} has a zero quaternion at entries {start}..{start + 3}")
+            array[start : start + 4] /= length
+        return array
+
+    # -- construction --------------------------------------------------------------------------------------------
+
+    def _assign_slots(self) -> None:
+        own: dict[str, JointSlot] = {}
+        nq = nv = 0
+        for joint in self.joints:
+            if joint.mimic is None:
+                own[joint.name] = JointSlot(slice(nq, nq + joint.nq), slice(nv, nv + joint.nv))
+                nq, nv = nq + joint.nq, nv + joint.nv
+        self.nq, self.nv = nq, nv
+        self.slots = tuple(own[self._followed(j).name] for j in self.joints)
+
+    def _followed(self, joint: Joint) -> Joint:
+        """The joint at the end of a chain of mimics."""
+        seen = [joint.name]
+        while joint.mimic is not None:
+            if joint.mimic.joint not in self._joint_index:
+                raise ModelError(f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is not a joint")
+            joint = self.joint(joint.mimic.joint)
+            if joint.name in seen:
+                raise ModelError(f"mimic joints follow each other in a circle: {' -> '.join([*seen, joint.name])}")
+            seen.append(joint.name)
+        if len(seen) > 1 and not joint.kind.mimicable:
+            raise ModelError(
+                f"joint {seen[0]!r} mimics {joint.name!r}, a {joint.type} joint "
+                "(only joints of one degree of freedom can be followed)"
+            )
+        return joint
+
+    def _collect_limits(self) -> None:
+        lower, upper = np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
+        rates = {name: np.full(self.nv, np.inf) for name in ("velocity", "effort", "acceleration")}
+        for joint, slot in zip(self.joints, self.slots, strict=True):
+            if joint.nv == 0 or joint.mimic is not None:
+                continue
+            # Position bounds of a free joint concern its three lengths; quaternions have none.
+            bounded = joint.nv if joint.nq == joint.nv else min(3, joint.nq - 4)
+            lower[slot.q.start : slot.q.start + bounded] = joint.lower[:bounded]
+            upper[slot.q.start : slot.q.start + bounded] = joint.upper[:bounded]
+            for name, array in rates.items():
+                array[slot.v] = getattr(joint, name)
+        for joint, slot in zip(self.joints, self.slots, strict=True):
+            if joint.mimic is not None:
+                self._impose_mimic(joint, slot, lower, upper, rates)
+        for array in (lower, upper, *rates.values()):
+            array.flags.writeable = False
+        self.lower, self.upper = lower, upper
+        self.velocity, self.effort, self.acceleration = rates["velocity"], rates["effort"], rates["acceleration"]
+
+    def _impose_mimic(self, joint: Joint, slot: JointSlot, lower: Array, upper: Array, rates: dict) -> None:
+        """Narrow the followed joint's bounds so that the mimic joint stays within its own.
+
+        A range that would be left empty is a fault of the description (several real ones have it); the followed
+        joint's own range then stands.
+        """
+        scale, offset = self.mimic_map(joint.name)
+        if scale == 0.0:
+            return
+        ends = sorted(((joint.lower[0] - offset) / scale, (joint.upper[0] - offset) / scale))
+        low, high = max(lower[slot.q][0], ends[0]), min(upper[slot.q][0], ends[1])
+        if low <= high:
+            lower[slot.q], upper[slot.q] = low, high
+        for name in ("velocity", "acceleration"):
+            rates[name][slot.v] = np.minimum(rates[name][slot.v], getattr(joint, name) / abs(scale))
+
+    def _followed_value(self, joint: Joint, own: Array, values: Mapping) -> Array:
+        scale, offset = self.mimic_map(joint.name)
+        source = self._followed(joint)
+        if source.name in values:
+            followed = _coordinates(source, values[source.name])
+        elif scale != 0.0:
+            followed = (own - offset) / scale
+        else:
+            followed = np.zeros(1)
+        if abs(scale * followed[0] + offset - own[0]) > 1e-6:
+            raise ConfigurationError(
+                f"joint {joint.name!r} mimics {source.name!r} and must be {scale * followed[0] + offset:g}, not {own[0]:g}"
+            )
+        return followed
+
+    def __repr__(self) -> str:
+        return f"RobotModel({self.name!r}, {len(self.links)} links, nq={self.nq}, nv={self.nv}, root={self.root!r})"
+
+
+def _coordinates(joint: Joint, value: object) -> Array:
+    try:
+        array = np.atleast_1d(np.array(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ConfigurationError(f"joint {joint.name!r}: {value!r} is not a joint value") from None
+    if joint.nq == 0:
+        raise ConfigurationError(f"joint {joint.name!r} is fixed and has no value")
+    if array.shape != (joint.nq,):
+        raise ConfigurationError(f"joint {joint.name!r} ({joint.type}) takes {joint.nq} value(s), not {array.size}")
+    if not np.isfinite(array).all():
+        raise ConfigurationError(f"joint {joint.name!r}: value {value!r} is not finite")
+    if joint.nq != joint.nv:
+        length = np.linalg.norm(array[-4:])
+        if length < 1e-9:
+            raise ConfigurationError(f"joint {joint.name!r}: the quaternion {array[-4:].tolist()} is zero")
+        array[-4:] /= length
+    return array
+
+
+def _unique(kind: str, items: Iterable) -> dict:
+    found: dict = {}
+    for item in items:
+        if not item.name:
+            raise ModelError(f"a {kind} has no name")
+        if item.name in found:
+            raise ModelError(f"two {kind}s are named {item.name!r}")
+        found[item.name] = item
+    return found
+
+
+def _root_link(links: Mapping[str, Link], joints: Iterable[Joint]) -> str:
+    if not links:
+        raise ModelError("a robot needs at least one link")
+    parents: dict[str, Joint] = {}
+    for joint in joints:
+        for end, role in ((joint.parent, "parent"), (joint.child, "child")):
+            if end not in links:
+                raise ModelError(f"joint {joint.name!r}: {role} link {end!r} is not a link of the robot")
+        if joint.child in parents:
+            raise ModelError(
+                f"link {joint.child!r} has two parents: joints {parents[joint.child].name!r} and {joint.name!r}"
+            )
+        parents[joint.child] = joint
+    roots = [name for name in links if name not in parents]
+    if len(roots) > 1:
+        raise ModelError(f"the robot has {len(roots)} root links: {', '.join(map(repr, roots[:6]))}")
+    if not roots:
+        raise ModelError("the joints form a circle: no link is the root")
+    return roots[0]
+
+
+def _depth_first(root_link: str, links: Mapping[str, Link], joints: Iterable[Joint]) -> list[Joint]:
+    children: dict[str, list[Joint]] = {}
+    for joint in joints:
+        children.setdefault(str(joint.parent), []).append(joint)
+    ordered: list[Joint] = []
+    stack = list(reversed(children.get(root_link, [])))
+    while stack:
+        joint = stack.pop()
+        ordered.append(joint)
+        stack.extend(reversed(children.get(joint.child, [])))
+    if len(ordered) + 1 != len(links):
+        reached = {root_link, *(j.child for j in ordered)}
+        left = [name for name in links if name not in reached]
+        raise ModelError(f"the joints form a circle through link {left[0]!r}")
+    return ordered
+
+
+def _root_type(root: str) -> str:
+    if root not in ROOT_TYPES:
+        raise UnknownNameError("root", root, ROOT_TYPES)
+    return ROOT_TYPES[root]
+
+
+def _free_name(wanted: str, taken: Mapping[str, object]) -> str:
+    name = wanted
+    while name in taken:
+        name += "_"
+    return name
+
+
+__all__ = ["ROOT_JOINT", "ROOT_TYPES", "Joint", "JointSlot", "Link", "Mimic", "RobotModel"]

@@ -1,0 +1,1 @@
+"""Tasks, inverse kinematics and motion. No Blender."""
