@@ -1,0 +1,93 @@
+"""How a robot is solved, baked, checked and exported, and what the last run said: `Object.robokin.solver`."""
+
+from __future__ import annotations
+
+import bpy
+
+STARTS = (
+    (
+        "POSTURE",
+        "Posture",
+        "The stored posture (the rest pose when none is stored), whatever the pose is now",
+    ),
+    ("REST", "Rest", "Every joint at zero, or at the limit nearest to zero"),
+)
+RANGES = (
+    ("SCENE", "Scene", "The scene's frame range, or its preview range when that is on"),
+    ("CUSTOM", "Custom", "First and last frame as given here"),
+)
+FORMATS = (
+    ("CSV", "CSV", "A table: time and one column per joint (.csv)"),
+    ("JSON", "JSON", "Times and joint values with their names and units (.json)"),
+    ("YAML", "JointTrajectory", "ROS trajectory_msgs/JointTrajectory (.yaml)"),
+)
+
+
+class RobokinSolverSettings(bpy.types.PropertyGroup):
+    """Settings of the Solve, Bake, Check and Export panels; the operators take them as their own properties."""
+
+    posture: bpy.props.StringProperty(
+        name="Posture",
+        description="Stored posture: joint values as JSON, SI units and radians",
+    )
+    seed: bpy.props.IntProperty(
+        name="Seed",
+        description="Which sequence of restarts is tried; the same seed gives the same pose",
+        min=0,
+    )
+    key: bpy.props.BoolProperty(
+        name="Insert Keyframe", description="Key the robot's channels after solving"
+    )
+    start: bpy.props.EnumProperty(
+        name="Start", description="The pose that the bake starts from", items=STARTS
+    )
+    range: bpy.props.EnumProperty(
+        name="Range", description="Which frames", items=RANGES
+    )
+    frame_start: bpy.props.IntProperty(
+        name="First", description="First frame", default=1, subtype="TIME"
+    )
+    frame_end: bpy.props.IntProperty(
+        name="Last", description="Last frame", default=250, subtype="TIME"
+    )
+    step: bpy.props.IntProperty(
+        name="Step", description="Frames between two keys", default=1, min=1
+    )
+    new_action: bpy.props.BoolProperty(
+        name="New Action",
+        description="Write into a new action and keep the present one",
+        default=False,
+    )
+    markers: bpy.props.BoolProperty(
+        name="Timeline Markers",
+        description="Put a marker where a limit or a task begins to fail",
+        default=True,
+    )
+    rate: bpy.props.FloatProperty(
+        name="Rate",
+        description="Samples per second; 0 takes the scene's frame rate",
+        min=0.0,
+        soft_max=1000.0,
+    )
+    format: bpy.props.EnumProperty(
+        name="Format", description="File format of the motion", items=FORMATS
+    )
+
+    status: bpy.props.StringProperty(
+        name="Status", description="What the last solve came to"
+    )
+    reason: bpy.props.StringProperty(
+        name="Reason", description="Why the last solve did not reach its targets"
+    )
+    bake_summary: bpy.props.StringProperty(
+        name="Bake", description="What the last bake came to"
+    )
+    bake_reason: bpy.props.StringProperty(
+        name="Bake Reason", description="Why frames of the last bake fail"
+    )
+    check_summary: bpy.props.StringProperty(
+        name="Check", description="What the last check found"
+    )
+
+
+CLASSES = (RobokinSolverSettings,)
