@@ -11,7 +11,14 @@ class RobokinError(Exception):
 
 
 class ModelError(RobokinError):
-    """A description that cannot be a robot (cycle, two roots, zero axis, negative mass ...)."""
+    """A description that cannot be a robot (cycle, two roots, zero axis, negative mass ...).
+
+    `about`: the Joint or Link concerned, where there is one; readers find its line in their file by it.
+    """
+
+    def __init__(self, problem: str, about: object = None) -> None:
+        self.about = about
+        super().__init__(problem)
 
 
 class ConfigurationError(RobokinError):

@@ -38,12 +38,25 @@ class Sphere:
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where a description says something, for messages about it."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True)
 class Mesh:
-    """A mesh file. `filename` as written in the description; `path`: where it was found, None when it was not."""
+    """A mesh file. `filename` as written in the description; `path`: where it was found, None when it was not.
+
+    `source` and `searched` (the folders looked into when nothing was found) serve messages and are not compared.
+    """
 
     filename: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     path: str | None = None
+    source: Source | None = field(default=None, compare=False)
+    searched: tuple[str, ...] = field(default=(), compare=False)
 
 
 Shape = Box | Cylinder | Capsule | Sphere | Mesh

@@ -329,15 +329,17 @@ class RobotModel:
         seen = [joint.name]
         while joint.mimic is not None:
             if joint.mimic.joint not in self._joint_index:
-                raise ModelError(f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is not a joint")
+                raise ModelError(f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is not a joint", joint)
             joint = self.joint(joint.mimic.joint)
             if joint.name in seen:
-                raise ModelError(f"mimic joints follow each other in a circle: {' -> '.join([*seen, joint.name])}")
+                circle = " -> ".join([*seen, joint.name])
+                raise ModelError(f"mimic joints follow each other in a circle: {circle}", joint)
             seen.append(joint.name)
         if len(seen) > 1 and not joint.kind.mimicable:
             raise ModelError(
                 f"joint {seen[0]!r} mimics {joint.name!r}, a {joint.type} joint "
-                "(only joints of one degree of freedom can be followed)"
+                "(only joints of one degree of freedom can be followed)",
+                self.joint(seen[0]),
             )
         return joint
 
@@ -419,9 +421,9 @@ def _unique(kind: str, items: Iterable) -> dict:
     found: dict = {}
     for item in items:
         if not item.name:
-            raise ModelError(f"a {kind} has no name")
+            raise ModelError(f"a {kind} has no name", item)
         if item.name in found:
-            raise ModelError(f"two {kind}s are named {item.name!r}")
+            raise ModelError(f"two {kind}s are named {item.name!r}", item)
         found[item.name] = item
     return found
 
@@ -433,17 +435,19 @@ def _root_link(links: Mapping[str, Link], joints: Iterable[Joint]) -> str:
     for joint in joints:
         for end, role in ((joint.parent, "parent"), (joint.child, "child")):
             if end not in links:
-                raise ModelError(f"joint {joint.name!r}: {role} link {end!r} is not a link of the robot")
+                raise ModelError(f"joint {joint.name!r}: {role} link {end!r} is not a link of the robot", joint)
         if joint.child in parents:
             raise ModelError(
-                f"link {joint.child!r} has two parents: joints {parents[joint.child].name!r} and {joint.name!r}"
+                f"link {joint.child!r} has two parents: joints {parents[joint.child].name!r} and {joint.name!r}",
+                joint,
             )
         parents[joint.child] = joint
     roots = [name for name in links if name not in parents]
     if len(roots) > 1:
-        raise ModelError(f"the robot has {len(roots)} root links: {', '.join(map(repr, roots[:6]))}")
+        shown = ", ".join(map(repr, roots[:6])) + (" ..." if len(roots) > 6 else "")
+        raise ModelError(f"the robot has {len(roots)} root links: {shown} (one is allowed)", links[roots[1]])
     if not roots:
-        raise ModelError("the joints form a circle: no link is the root")
+        raise ModelError("the joints form a circle: no link is the root", next(iter(parents.values())))
     return roots[0]
 
 
@@ -460,7 +464,7 @@ def _depth_first(root_link: str, links: Mapping[str, Link], joints: Iterable[Joi
     if len(ordered) + 1 != len(links):
         reached = {root_link, *(j.child for j in ordered)}
         left = [name for name in links if name not in reached]
-        raise ModelError(f"the joints form a circle through link {left[0]!r}")
+        raise ModelError(f"the joints form a circle through link {left[0]!r}", links[left[0]])
     return ordered
 
 
