@@ -1,12 +1,25 @@
-"""Loads the checkout once under the plain package name `robokin_addon`, as an installed copy would be."""
+"""Loads the checkout once under the plain package name `robokin_addon`, as an installed copy would be, and gives
+tests of the Blender side a registered add-on and an empty scene."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import bpy
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# No test may see, or write to, the extensions and preferences of the person who runs it.
+os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp(prefix="robokin-tests-")
 
 
 def _load_package() -> None:
@@ -22,3 +35,22 @@ def _load_package() -> None:
 
 
 _load_package()
+
+
+@pytest.fixture(scope="session")
+def addon() -> Iterator[None]:
+    """The add-on registered, for the whole session. Blender 4.5's module never ends with classes left registered."""
+    import robokin_addon
+
+    robokin_addon.register()
+    yield
+    robokin_addon.unregister()
+
+
+@pytest.fixture
+def scene(addon: None) -> bpy.types.Scene:
+    """The scene of a new, empty file."""
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return bpy.context.scene
