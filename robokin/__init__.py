@@ -1,5 +1,7 @@
 """The robot: model, kinematics, dynamics and file formats. NumPy only, no Blender."""
 
+from .configuration import clamp, difference, in_limits, integrate, random_configuration
+from .dynamics import bias_torque, gravity_torque, inverse_dynamics, mass_matrix
 from .errors import (
     BackendError,
     ConfigurationError,
@@ -9,12 +11,17 @@ from .errors import (
     TaskError,
     UnknownNameError,
 )
+from .jacobians import center_of_mass_jacobian, frame_jacobian
+from .kinematics import FramePlacements, center_of_mass, forward_kinematics
 from .model import Joint, Link, Mimic, RobotModel
+from .resources import missing_meshes
+from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
 
 __all__ = [
     "BackendError",
     "ConfigurationError",
     "FileFormatError",
+    "FramePlacements",
     "Joint",
     "Link",
     "Mimic",
@@ -23,4 +30,17 @@ __all__ = [
     "RobotModel",
     "TaskError",
     "UnknownNameError",
+    "bias_torque",
+    "center_of_mass",
+    "center_of_mass_jacobian",
+    "clamp",
+    "difference",
+    "forward_kinematics",
+    "frame_jacobian",
+    "gravity_torque",
+    "in_limits",
+    "integrate",
+    "inverse_dynamics",
+    "mass_matrix",
+    "random_configuration",
 ]

@@ -24,6 +24,8 @@ JointValue = float | list[float]
 ROOT_JOINT = "root_joint"
 ROOT_TYPES = {"fixed": "fixed", "floating": "floating", "planar": "planar"}
 
+MAX_MIMIC_CHAIN = 32  # keeps the cost linear in the joints
+
 _LIMITS = ("lower", "upper", "velocity", "effort", "acceleration")
 
 
@@ -335,6 +337,8 @@ class RobotModel:
                 circle = " -> ".join([*seen, joint.name])
                 raise ModelError(f"mimic joints follow each other in a circle: {circle}", joint)
             seen.append(joint.name)
+            if len(seen) > MAX_MIMIC_CHAIN:
+                raise ModelError(f"joint {seen[0]!r} mimics through more than {MAX_MIMIC_CHAIN} joints", joint)
         if len(seen) > 1 and not joint.kind.mimicable:
             raise ModelError(
                 f"joint {seen[0]!r} mimics {joint.name!r}, a {joint.type} joint "

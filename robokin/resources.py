@@ -1,0 +1,175 @@
+"""Finding the meshes and textures that a description names, without ROS and without a network."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from .errors import FileFormatError, ModelError
+from .geometry import Mesh
+from .model import RobotModel
+
+CLIMB = 2  # folders that a relative path may climb above the description when no package bounds it
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters or more: C: is a drive
+_PACKAGE_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
+
+
+@dataclass(frozen=True)
+class Resource:
+    """`path` of the file found, or None and the folders that were `searched`."""
+
+    path: str | None
+    searched: tuple[str, ...] = ()
+
+
+class ResourceFinder:
+    """Finds what one description names, as a local file.
+
+    package://P/rest and model://P/rest: the package P is a folder of that name, or one whose package.xml names P,
+    in (or equal to) one of `package_paths`, the folders around the description, and the entries of ROS_PACKAGE_PATH,
+    AMENT_PREFIX_PATH, GAZEBO_MODEL_PATH, GZ_SIM_RESOURCE_PATH, in this order. When none has that name, a folder that
+    contains `rest` serves: clones are often renamed.
+    file:///path and absolute paths: the file itself. Relative paths: from the description's folder, then the folders
+    above it in its package, then `package_paths`.
+    """
+
+    def __init__(self, description: str | os.PathLike, package_paths: Iterable[str | os.PathLike] = ()) -> None:
+        self.folder = Path(os.path.abspath(description)).parent
+        self.given = [Path(os.path.abspath(os.path.expanduser(p))) for p in package_paths]
+        # The file system's root is left out: package://etc/passwd must find nothing.
+        self.around = [folder for folder in (self.folder, *self.folder.parents) if folder != folder.parent]
+        self.environment = list(_environment_folders())
+        self._packages: dict[str, list[Path]] = {}
+        self._found: dict[str, Resource] = {}
+
+    def find(self, uri: str) -> Resource:
+        """The file that `uri` means. ModelError for what no description may name: other schemes (http ...), network
+        paths, paths that leave their package or the search path."""
+        if uri not in self._found:
+            self._found[uri] = self._find(uri)
+        return self._found[uri]
+
+    def _find(self, uri: str) -> Resource:
+        if any(ord(c) < 32 for c in uri):
+            raise ModelError(f"{uri!r} has control characters")
+        plain = uri.replace("\\", "/")
+        match = _SCHEME.match(plain)
+        scheme = match.group(1).lower() if match else ""
+        if scheme not in ("", "package", "model", "file"):
+            raise ModelError(f"{uri!r}: {scheme}: is not accepted (valid: package://, model://, file://, a path)")
+        rest = plain[match.end() :] if match else plain
+        if scheme in ("package", "model"):
+            return self._find_in_package(uri, rest.lstrip("/"))
+        if scheme == "file":
+            rest = unquote(rest)
+            if any(ord(c) < 32 for c in rest):
+                raise ModelError(f"{uri!r} has control characters")
+            rest = re.sub(r"^//(localhost(?=/))?", "", rest)
+            rest = re.sub(r"^/(?=[A-Za-z]:/)", "", rest)
+        if rest.startswith("//"):
+            raise ModelError(f"{uri!r} is a network path")
+        return self._find_absolute(rest) if _is_absolute(rest) else self._find_relative(uri, rest)
+
+    def _find_absolute(self, path: str) -> Resource:
+        path = os.path.normpath(path)
+        return Resource(path) if os.path.isfile(path) else Resource(None, (os.path.dirname(path),))
+
+    def _find_relative(self, uri: str, rest: str) -> Resource:
+        bounds = [self._relative_bound(), *self.given]
+        if not any(_within(os.path.normpath(base / rest), bounds) for base in (self.folder, *self.given)):
+            raise ModelError(f"{uri!r} leaves the search path ({bounds[0]}; --package-path adds to it)")
+        bases = [f for f in self.around if _within(str(f), bounds[:1])] + self.given
+        for base in bases:
+            path = os.path.normpath(base / rest)
+            if _within(path, bounds) and os.path.isfile(path):
+                return Resource(path)
+        return Resource(None, tuple(map(str, bases)))
+
+    def _relative_bound(self) -> Path:
+        """The package that holds the description, or some folders up where there is none."""
+        for folder in self.around:
+            if (folder / "package.xml").is_file():
+                return folder
+        return self.around[min(CLIMB, len(self.around) - 1)] if self.around else self.folder
+
+    def _find_in_package(self, uri: str, rest: str) -> Resource:
+        package, _, inside = rest.partition("/")
+        inside = posixpath.normpath(inside.lstrip("/")) if inside else ""
+        if package in ("", ".", "..") or inside in ("", ".", "..") or inside.startswith("../"):
+            raise ModelError(f"{uri!r} names no file inside a package")
+        if ":" in package or ":" in inside.split("/")[0]:
+            raise ModelError(f"{uri!r} leaves its package")
+        if package not in self._packages:
+            self._packages[package] = list(self._package_folders(package)) or list(self._workspace_folders(package))
+        for folder in (*self._packages[package], *self.given, *self.around):
+            path = os.path.join(folder, *inside.split("/"))
+            if os.path.isfile(path):
+                return Resource(path)
+        searched = self._packages[package] or [*self.given, *self.around, *self.environment]
+        return Resource(None, tuple(map(str, searched)))
+
+    def _package_folders(self, package: str) -> Iterator[Path]:
+        for folder in (*self.given, *self.around, *self.environment):
+            if folder.name == package or _package_name(folder) == package:
+                yield folder
+            if os.path.isdir(folder / package):
+                yield folder / package
+
+    def _workspace_folders(self, package: str) -> Iterator[Path]:
+        """Where packages lie one or two folders below a given one, as in a workspace of repositories."""
+        for folder in (*self.given, *self.environment):
+            for below in (*_subfolders(folder), *(b for a in _subfolders(folder) for b in _subfolders(a))):
+                if package in (below.name, _package_name(below)):
+                    yield below
+
+
+def missing_meshes(model: RobotModel, visuals: bool = True, collisions: bool = True) -> list[FileFormatError]:
+    """One error per mesh file that was not found, to report or raise before meshes are imported."""
+    missing: dict[str, FileFormatError] = {}
+    for link in model.links:
+        for geometry in (*(link.visuals if visuals else ()), *(link.collisions if collisions else ())):
+            mesh = geometry.shape
+            if isinstance(mesh, Mesh) and mesh.path is None and mesh.filename not in missing:
+                path, line = (mesh.source.path, mesh.source.line) if mesh.source else (model.name, None)
+                searched = ", ".join(mesh.searched[:6]) + (" ..." if len(mesh.searched) > 6 else "")
+                problem = (
+                    f"mesh {mesh.filename!r} not found (searched: {searched or 'nothing'}; "
+                    "use --package-path or --no-meshes)"
+                )
+                missing[mesh.filename] = FileFormatError(path, line, problem)
+    return list(missing.values())
+
+
+def _environment_folders() -> Iterator[Path]:
+    for variable in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH"):
+        for entry in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            yield Path(entry) / "share" if variable == "AMENT_PREFIX_PATH" else Path(entry)
+
+
+def _package_name(folder: Path) -> str | None:
+    try:
+        with open(folder / "package.xml", encoding="utf-8", errors="replace") as file:
+            match = _PACKAGE_NAME.search(file.read(100_000))
+    except OSError:
+        return None
+    return match.group(1) if match else None
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        return sorted(Path(entry.path) for entry in os.scandir(folder) if entry.is_dir())
+    except OSError:
+        return []
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith("/") or bool(re.match(r"[A-Za-z]:", path))
+
+
+def _within(path: str, folders: Iterable[Path]) -> bool:
+    return any(path == str(f) or path.startswith(os.path.join(str(f), "")) for f in folders)

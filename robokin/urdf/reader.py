@@ -1,0 +1,190 @@
+"""Reading URDF (http://wiki.ros.org/urdf/XML). Elements not of URDF itself (gazebo, transmission ...) are skipped."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import FileFormatError, ModelError
+from ..joint_types import JOINT_TYPES
+from ..model import Joint, Link, Mimic, RobotModel
+from ..resources import ResourceFinder
+from .placement import read_placement
+from .shapes import ShapeReader
+from .xml import MAX_BYTES, Element, parse_xml, shorten
+
+logger = logging.getLogger(__name__)
+
+TYPES = {t.urdf: t for t in JOINT_TYPES.values() if t.urdf}
+WITH_RANGE = ("revolute", "prismatic")  # the joint types whose <limit> URDF requires, and whose range it states
+WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
+OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MuJoCo MJCF", "COLLADA": "COLLADA", "robot_model": "an old dialect"}
+
+
+def load_urdf(
+    path: str | os.PathLike, package_paths: Iterable[str | os.PathLike] = (), root: str = "fixed"
+) -> RobotModel:
+    """The robot of a URDF file.
+
+    package_paths: folders that hold (or are) the packages of package:// meshes; see `resources.ResourceFinder`.
+    root: "fixed", "floating" or "planar", how the root link moves in the world.
+    A mesh that is not found is no error (kinematics needs none): its `path` is None; see `missing_meshes`.
+    Raises FileFormatError naming file and line for everything that is not one well-formed robot.
+    """
+    shown = os.fspath(path)
+    try:
+        if not os.path.exists(shown):
+            raise FileFormatError(shown, None, "no such file")
+        if os.path.isdir(shown):
+            raise FileFormatError(shown, None, "this is a folder, not a URDF file")
+        if not os.path.isfile(shown):
+            raise FileFormatError(shown, None, "not a regular file")
+        with open(shown, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileFormatError(shown, None, f"cannot be read: {reason}") from None
+    return read_urdf_text(data, path, package_paths, root)
+
+
+def read_urdf_text(
+    text: str | bytes,
+    path: str | os.PathLike = "robot.urdf",
+    package_paths: Iterable[str | os.PathLike] = (),
+    root: str = "fixed",
+) -> RobotModel:
+    """The robot of a URDF text. `path`: the file it came from or will be in, for relative meshes and messages."""
+    document = parse_xml(text, os.fspath(path))
+    _check_is_urdf(document)
+    shapes = ShapeReader(document, ResourceFinder(path, package_paths))
+    elements: dict[int, Element] = {}
+    links: list[Link] = []
+    joints: list[Joint] = []
+    for element in document.all("link"):
+        links.append(_read_link(element, shapes))
+        elements[id(links[-1])] = element
+    followable = {j.attributes.get("name") for j in document.all("joint") if j.attributes.get("type") != "fixed"}
+    for element in document.all("joint"):
+        joints.append(_without_lost_mimic(_read_joint(element), followable, element))
+        elements[id(joints[-1])] = element
+    name = document.attributes.get("name", "").strip() or Path(path).stem
+    try:
+        return RobotModel(name, links, joints, root)
+    except ModelError as error:
+        raise elements.get(id(error.about), document).error(str(error)) from None
+
+
+def _check_is_urdf(document: Element) -> None:
+    if document.tag != "robot":
+        known = OTHER_FORMATS.get(document.tag)
+        what = f"this is {known}, not URDF" if known else "not URDF"
+        raise document.error(f"{what}: the outermost element is <{shorten(document.tag, quoted=False)}>, not <robot>")
+    for element in document.walk():
+        if element.tag.startswith("xacro:"):
+            raise element.error(
+                f"<{shorten(element.tag, quoted=False)}>: this is xacro source, not URDF; expand it first "
+                "(ros2 run xacro xacro in.xacro > out.urdf)"
+            )
+
+
+def _read_link(element: Element, shapes: ShapeReader) -> Link:
+    name = element.text("name")
+    mass, com, inertia = _read_inertial(element.child("inertial"))
+    visuals = tuple(shapes.read(visual) for visual in element.all("visual"))
+    collisions = tuple(shapes.read(collision) for collision in element.all("collision"))
+    with element.blamed():
+        return Link(name, mass, com, inertia, visuals, collisions)
+
+
+def _read_inertial(element: Element | None) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre of mass and inertia in the axes of the link; a link without <inertial> has no mass."""
+    if element is None:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    mass = element.needed_child("mass")
+    kilograms = mass.number("value")
+    if kilograms < 0:
+        raise mass.error(f"the mass must not be negative: {kilograms}")
+    entries = element.needed_child("inertia")
+    xx, yy, zz = (entries.number(name) for name in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (entries.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
+    own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    T_link_inertial = read_placement(element.child("origin"))
+    R = T_link_inertial[:3, :3]
+    with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
+        inertia = R @ own @ R.T
+        inertia = (inertia + inertia.T) / 2
+    return kilograms, T_link_inertial[:3, 3], inertia
+
+
+def _read_joint(element: Element) -> Joint:
+    name = element.text("name")
+    word = element.text("type")
+    if word not in TYPES:
+        raise element.error(f"joint {shorten(name)}: unknown type {shorten(word)} (valid: {', '.join(TYPES)})")
+    axis = element.child("axis") if word in WITH_AXIS else None
+    fields = {"axis": (1.0, 0.0, 0.0)} if word in WITH_AXIS else {}
+    if axis is not None:
+        fields["axis"] = axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
+        if not any(fields["axis"]):
+            raise axis.error(f"joint {shorten(name)}: the axis is zero")
+    dynamics = element.child("dynamics")
+    if dynamics is not None:
+        fields["damping"] = dynamics.number("damping", 0.0)
+        fields["friction"] = dynamics.number("friction", 0.0)
+    with element.blamed():
+        return Joint(
+            name=name,
+            type=TYPES[word].name,
+            parent=element.needed_child("parent").text("link"),
+            child=element.needed_child("child").text("link"),
+            placement=read_placement(element.child("origin")),
+            # Reduced robots hold their grippers by renaming the type to "fixed"; what does not move cannot follow.
+            mimic=None if word == "fixed" else _read_mimic(element.child("mimic")),
+            **fields,
+            **_read_limit(element, word),
+        )
+
+
+def _read_limit(joint: Element, word: str) -> dict[str, float]:
+    """Limits by their field names. URDF's planar and floating joints have none, as in Pinocchio."""
+    element = joint.child("limit")
+    if word not in (*WITH_RANGE, "continuous"):
+        return {}
+    if element is None:
+        if word in WITH_RANGE:
+            raise joint.error(f"{joint}: a {word} joint needs a <limit> (without limits its type is 'continuous')")
+        return {}
+    limits = {}
+    for name in ("velocity", "effort", "acceleration"):
+        value = element.number(name, 0.0, infinite=True)
+        if value < 0:
+            raise element.error(f"{joint}: the {name} limit must not be negative: {value}")
+        limits[name] = value or np.inf
+    if word in WITH_RANGE:
+        # The specification's default for both is 0, also where only one of them is left out.
+        limits["lower"], limits["upper"] = element.number("lower", 0.0), element.number("upper", 0.0)
+        if limits["lower"] > limits["upper"]:
+            problem = f"the lower limit {limits['lower']} is above the upper limit {limits['upper']}"
+            raise element.error(f"{joint}: {problem}")
+    return limits
+
+
+def _read_mimic(element: Element | None) -> Mimic | None:
+    if element is None:
+        return None
+    return Mimic(element.text("joint"), element.number("multiplier", 1.0), element.number("offset", 0.0))
+
+
+def _without_lost_mimic(joint: Joint, followable: set[str | None], element: Element) -> Joint:
+    """The joint, moving on its own when what it mimics does not exist or is fixed: real robots have that fault."""
+    if joint.mimic is None or joint.mimic.joint in followable:
+        return joint
+    logger.warning(
+        "%s", element.error(f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is no moving joint; ignored")
+    )
+    return replace(joint, mimic=None)

@@ -1,0 +1,184 @@
+"""Writing URDF. Numbers are written so that reading gives the same bits; rotations to rounding (they become rpy)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from .. import so3
+from ..errors import FileFormatError, ModelError
+from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Sphere
+from ..model import Joint, Link, RobotModel
+from .reader import WITH_AXIS, WITH_RANGE
+
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+)
+
+
+def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
+    """Writes the robot to a file, whole or not at all. Mesh names are written as they were read.
+
+    Raises ModelError for what URDF cannot say, FileFormatError when the file cannot be written.
+    """
+    text = urdf_text(model)
+    target = Path(os.path.realpath(path))
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with open(part, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise FileFormatError(path, None, f"cannot be written: {error.strerror or error}") from None
+
+
+def urdf_text(model: RobotModel) -> str:
+    """The robot as URDF. The root joint is not part of it (URDF robots are loaded on any root).
+
+    Raises ModelError, naming the joint, for a type or range that URDF cannot say. What is merely left out is listed
+    by `urdf_losses`.
+    """
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<robot name="{_escape(model.name)}">']
+    for link in model.links:
+        lines += _link(link)
+    for joint in model.joints[1:]:
+        lines += _joint(joint)
+    return "\n".join([*lines, "</robot>", ""])
+
+
+def urdf_losses(model: RobotModel) -> list[str]:
+    """What URDF has no place for, one line per joint and field; empty when nothing is lost."""
+    losses = []
+    for joint in model.joints[1:]:
+        word = joint.kind.urdf
+        lost = {
+            "rotor_inertia": joint.rotor_inertia != 0.0,
+            "stiffness": joint.stiffness != 1.0,
+            "rest_position": joint.rest_position is not None,
+            "lower": word not in WITH_RANGE and np.isfinite(joint.lower).any(),
+            "upper": word not in WITH_RANGE and np.isfinite(joint.upper).any(),
+        }
+        for name in ("velocity", "effort", "acceleration"):
+            lost[name] = word in ("planar", "floating") and np.isfinite(getattr(joint, name)).any()
+        losses += [f"joint {joint.name!r}: URDF has no {name} for it" for name, is_lost in lost.items() if is_lost]
+    return losses
+
+
+def _link(link: Link) -> Iterator[str]:
+    yield f'  <link name="{_escape(link.name)}">'
+    if link.mass or link.com.any() or link.inertia.any():
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia.tolist()
+        yield "    <inertial>"
+        yield f'      <origin xyz="{_numbers(link.com)}" rpy="0 0 0"/>'
+        yield f'      <mass value="{_number(link.mass)}"/>'
+        entries = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
+        yield f"      <inertia {_attributes(entries)}/>"
+        yield "    </inertial>"
+    for tag, shapes in (("visual", link.visuals), ("collision", link.collisions)):
+        for geometry in shapes:
+            yield from _geometry(tag, geometry)
+    yield "  </link>"
+
+
+def _geometry(tag: str, geometry: Geometry) -> Iterator[str]:
+    name = f' name="{_escape(geometry.name)}"' if geometry.name else ""
+    yield f"    <{tag}{name}>"
+    yield f"      {_origin(geometry.placement)}"
+    yield f"      <geometry>{_shape(geometry.shape)}</geometry>"
+    if tag == "visual" and geometry.material is not None:
+        yield f"      {_material(geometry.material)}"
+    yield f"    </{tag}>"
+
+
+def _shape(shape: Shape) -> str:
+    match shape:
+        case Box(size):
+            return f'<box size="{_numbers(size)}"/>'
+        case Cylinder(radius, length):
+            return f'<cylinder radius="{_number(radius)}" length="{_number(length)}"/>'
+        case Capsule(radius, length):
+            return f'<capsule radius="{_number(radius)}" length="{_number(length)}"/>'
+        case Sphere(radius):
+            return f'<sphere radius="{_number(radius)}"/>'
+        case Mesh(filename, scale):
+            scaled = "" if tuple(scale) == (1.0, 1.0, 1.0) else f' scale="{_numbers(scale)}"'
+            return f'<mesh filename="{_escape(filename)}"{scaled}/>'
+
+
+def _material(material: Material) -> str:
+    color = "" if material.rgba is None else f'<color rgba="{_numbers(material.rgba)}"/>'
+    texture = "" if material.texture is None else f'<texture filename="{_escape(material.texture)}"/>'
+    return f'<material name="{_escape(material.name)}">{color}{texture}</material>'
+
+
+def _joint(joint: Joint) -> Iterator[str]:
+    who = f"joint {joint.name!r}"
+    word = joint.kind.urdf
+    if word is None:
+        raise ModelError(f"{who}: URDF has no {joint.type} joints", joint)
+    yield f'  <joint name="{_escape(joint.name)}" type="{word}">'
+    yield f"    {_origin(joint.placement)}"
+    yield f'    <parent link="{_escape(str(joint.parent))}"/>'
+    yield f'    <child link="{_escape(joint.child)}"/>'
+    if word in WITH_AXIS:
+        yield f'    <axis xyz="{_numbers(joint.axis)}"/>'
+    limits = _limits(joint, word)
+    if limits:
+        yield f"    <limit {_attributes(limits)}/>"
+    if joint.damping or joint.friction:
+        yield f"    <dynamics {_attributes({'damping': joint.damping, 'friction': joint.friction})}/>"
+    if joint.mimic is not None:
+        numbers = {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
+        yield f'    <mimic joint="{_escape(joint.mimic.joint)}" {_attributes(numbers)}/>'
+    yield "  </joint>"
+
+
+def _limits(joint: Joint, word: str) -> dict[str, float]:
+    """The attributes of <limit>. Effort and velocity are always among them: other readers insist; 0: not stated."""
+    limits: dict[str, float] = {}
+    if word not in (*WITH_RANGE, "continuous"):
+        return limits
+    if word in WITH_RANGE:
+        if not (np.isfinite(joint.lower).all() and np.isfinite(joint.upper).all()):
+            hint = "; without limits its type is continuous" if word == "revolute" else ""
+            raise ModelError(
+                f"joint {joint.name!r}: URDF needs finite lower and upper limits of a {word} joint, "
+                f"not {joint.lower[0]} and {joint.upper[0]}{hint}",
+                joint,
+            )
+        limits = {"lower": joint.lower[0], "upper": joint.upper[0]}
+    rates = {name: getattr(joint, name)[0] for name in ("effort", "velocity", "acceleration")}
+    stated = {name: value if np.isfinite(value) else 0.0 for name, value in rates.items()}
+    if not stated["acceleration"]:
+        del stated["acceleration"]
+    return limits | stated if word in WITH_RANGE or any(stated.values()) else {}
+
+
+def _origin(T: np.ndarray) -> str:
+    return f'<origin xyz="{_numbers(T[:3, 3])}" rpy="{_numbers(so3.to_rpy(T[:3, :3]))}"/>'
+
+
+def _attributes(values: dict[str, float]) -> str:
+    return " ".join(f'{name}="{_number(value)}"' for name, value in values.items())
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return " ".join(map(_number, values))
+
+
+def _number(value: float) -> str:
+    """The shortest text that reads back as the same float64."""
+    text = repr(float(value) + 0.0)  # -0.0 becomes 0.0
+    return text.removesuffix(".0")
+
+
+def _escape(text: str) -> str:
+    if any((ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) < 0xE000 or c in "\ufffe\uffff" for c in text):
+        raise ModelError(f"the name {text!r} has characters that XML cannot hold")
+    return text.translate(_ESCAPES)

@@ -1,0 +1,159 @@
+"""XML for files of unknown origin: no document types, no entities, no network; bounded size, depth and count.
+
+The standard library's ElementTree loses line numbers and expands entities; expat itself does neither if told so.
+"""
+
+from __future__ import annotations
+
+import codecs
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from xml.parsers import expat
+
+from ..errors import FileFormatError, ModelError
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 64
+MAX_ELEMENTS = 500_000
+SHOWN = 60  # characters of a wrong value that a message repeats
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Element:
+    """One XML element with the line where it begins. Text between elements is not kept: URDF has none."""
+
+    __slots__ = ("attributes", "children", "line", "path", "tag")
+
+    def __init__(self, tag: str, attributes: dict[str, str], path: str, line: int) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.path = path
+        self.line = line
+        self.children: list[Element] = []
+
+    def error(self, problem: str) -> FileFormatError:
+        """The error to raise about this element."""
+        return FileFormatError(self.path, self.line, problem)
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Turns a ModelError of the block into a FileFormatError at this element."""
+        try:
+            yield
+        except ModelError as error:
+            raise self.error(str(error)) from None
+
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def child(self, tag: str) -> Element | None:
+        """The first child called `tag`."""
+        return next((c for c in self.children if c.tag == tag), None)
+
+    def needed_child(self, tag: str) -> Element:
+        found = self.child(tag)
+        if found is None:
+            raise self.error(f"{self} has no <{tag}>")
+        return found
+
+    def all(self, tag: str) -> list[Element]:
+        return [c for c in self.children if c.tag == tag]
+
+    def text(self, name: str) -> str:
+        """A needed attribute that is not empty."""
+        value = self.attributes.get(name, "")
+        if not value.strip():
+            raise self.error(f"{self} has no {name!r}")
+        return value
+
+    def number(self, name: str, default: float | None = None, infinite: bool = False) -> float:
+        """A number; needed when there is no default. `infinite`: "inf" is a value."""
+        if name not in self.attributes and default is not None:
+            return default
+        return self._parse(name, self.text(name).strip(), infinite)
+
+    def numbers(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """`count` finite numbers separated by white space; needed when there is no default."""
+        if name not in self.attributes and default is not None:
+            return default
+        words = self.text(name).split()
+        if len(words) != count:
+            raise self.error(f"{self}: {name!r} must be {count} numbers, not {shorten(self.attributes[name])}")
+        return tuple(self._parse(name, word, False) for word in words)
+
+    def _parse(self, name: str, word: str, infinite: bool) -> float:
+        try:
+            # float() alone would also accept 1_000 and digits of other scripts.
+            value = math.nan if "_" in word or not word.isascii() else float(word)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) and not (infinite and math.isinf(value)):
+            hint = " (unexpanded xacro?)" if "${" in word or "$(" in word else ""
+            raise self.error(f"{self}: {name!r} must be a finite number, not {shorten(word)}{hint}")
+        return value
+
+    def __str__(self) -> str:
+        name = self.attributes.get("name")
+        return f"<{shorten(self.tag, quoted=False)}>" if name is None else f"{self.tag} {shorten(name)}"
+
+
+def shorten(value: str, quoted: bool = True) -> str:
+    """`value` on one line and of bounded length, for a message."""
+    shown = value if len(value) <= SHOWN else value[:SHOWN] + "..."
+    return repr(shown) if quoted else repr(shown)[1:-1]
+
+
+def parse_xml(data: bytes | str, path: str) -> Element:
+    """The root element of an XML document. Raises FileFormatError with the line; time and memory are bounded."""
+    if len(data) > MAX_BYTES:
+        raise FileFormatError(path, None, f"the file is larger than {MAX_BYTES >> 20} MB")
+    if not data.strip():
+        raise FileFormatError(path, None, "the file is empty")
+    if isinstance(data, bytes) and b"\0" in data[:1024] and not data.startswith(_UTF16):
+        raise FileFormatError(path, None, "this is a binary file, not XML")
+    if isinstance(data, str):
+        data = data.removeprefix("\ufeff")
+    builder = _Builder(path)
+    try:
+        builder.parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise FileFormatError(path, error.lineno, f"not well-formed XML: {expat.errors.messages[error.code]}") from None
+    except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
+        line = max(builder.parser.CurrentLineNumber, 1)
+        raise FileFormatError(path, line, f"unreadable text encoding ({shorten(str(error), quoted=False)})") from None
+    return builder.stack[0].children[0]
+
+
+class _Builder:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.count = 0
+        self.stack = [Element("", {}, path, 0)]
+        self.parser = expat.ParserCreate()
+        self.parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.StartDoctypeDeclHandler = self.doctype
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        line = self.parser.CurrentLineNumber
+        self.count += 1
+        if len(self.stack) > MAX_DEPTH:
+            raise FileFormatError(self.path, line, f"elements are nested more than {MAX_DEPTH} deep")
+        if self.count > MAX_ELEMENTS:
+            raise FileFormatError(self.path, line, f"more than {MAX_ELEMENTS} elements")
+        element = Element(tag, attributes, self.path, line)
+        self.stack[-1].children.append(element)
+        self.stack.append(element)
+
+    def end(self, tag: str) -> None:
+        self.stack.pop()
+
+    def doctype(self, *_: object) -> None:
+        line = self.parser.CurrentLineNumber
+        raise FileFormatError(self.path, line, "document types and entities (<!DOCTYPE>) are not accepted")
