@@ -1,0 +1,80 @@
+"""Configurations as points of a manifold: moving along it, distances on it, limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import quaternion
+from .backend import get_backend
+from .errors import ConfigurationError
+from .joint_types import Motion
+from .model import RobotModel
+
+Array = np.ndarray
+
+
+def integrate(model: RobotModel, q: Array, v: Array, *, backend: str = "auto") -> Array:
+    """(nq,) configuration reached from q by the constant velocity v (nv,) in unit time.
+
+    Angles and lengths add; a ball turns by exp(w) and a floating joint moves by exp(twist) in the child frame.
+    Raises ConfigurationError for a bad q or v.
+    """
+    q = model.check_configuration(q)
+    return get_backend(backend).integrate(model.tree, q, check_tangent(model, v, "v"))
+
+
+def difference(model: RobotModel, q0: Array, q1: Array, *, backend: str = "auto") -> Array:
+    """(nv,) v with integrate(q0, v) = q1 (quaternions up to sign). Raises ConfigurationError for a bad q0 or q1."""
+    q0, q1 = model.check_configuration(q0), model.check_configuration(q1)
+    return get_backend(backend).difference(model.tree, q0, q1)
+
+
+def random_configuration(model: RobotModel, rng: np.random.Generator) -> Array:
+    """(nq,) uniform within the limits; unbounded angles in [-pi, pi], lengths in [-1, 1] m, uniform rotations.
+
+    A coordinate bounded on one side only lies within 2 pi or 2 m of its bound.
+    """
+    span = np.full(model.nq, 1.0)
+    for motion, iq in zip(model.tree.motion, model.tree.iq, strict=True):
+        if motion in (Motion.ROTATION, Motion.HELICAL):
+            span[iq] = np.pi
+    bounded_below, bounded_above = np.isfinite(model.lower), np.isfinite(model.upper)
+    lower = np.where(bounded_below, model.lower, np.where(bounded_above, model.upper - 2.0 * span, -span))
+    upper = np.where(bounded_above, model.upper, lower + 2.0 * span)
+    q = np.clip(lower + (upper - lower) * rng.random(model.nq), lower, upper)
+    for start in model.tree.quaternions:
+        # A normally distributed 4-vector has no preferred direction, so its direction is a uniform rotation.
+        q[start : start + 4] = quaternion.normalize(rng.normal(size=4))
+    return q
+
+
+def in_limits(model: RobotModel, q: Array, tolerance: float = 0.0) -> bool:
+    """Whether every coordinate is within its position limits, give or take `tolerance` [rad or m].
+
+    Limits include those that mimic joints impose on the joint they follow. Raises ConfigurationError for a bad q.
+    """
+    q = model.check_configuration(q)
+    return bool((q >= model.lower - tolerance).all() and (q <= model.upper + tolerance).all())
+
+
+def clamp(model: RobotModel, q: Array) -> Array:
+    """(nq,) q with every coordinate moved to the nearest value within its limits. Raises ConfigurationError."""
+    return np.clip(model.check_configuration(q), model.lower, model.upper)
+
+
+def check_tangent(model: RobotModel, value: object, what: str) -> Array:
+    """`value` as a float64 array (nv,); ConfigurationError when it cannot be a velocity or acceleration `what`."""
+    return check_vector(value, model.nv, f"{what} of {model.name!r}")
+
+
+def check_vector(value: object, size: int, what: str) -> Array:
+    """`value` as a finite float64 array (size,); ConfigurationError that speaks of `what` otherwise."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ConfigurationError(f"{what} must be {size} numbers, not {value!r}") from None
+    if array.shape != (size,):
+        raise ConfigurationError(f"{what} must have shape ({size},), not {array.shape}")
+    if not np.isfinite(array).all():
+        raise ConfigurationError(f"{what} has entries that are not finite")
+    return array

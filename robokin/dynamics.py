@@ -1,0 +1,47 @@
+"""Rigid-body dynamics: M(q) a + C(q, v) v + g(q) = tau.
+
+Forces are those of the rigid links alone; joint friction, damping and rotor inertia are not in them.
+`gravity` (3,) [m/s^2] is given in the root frame.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .backend import STANDARD_GRAVITY, get_backend
+from .configuration import check_tangent, check_vector
+from .model import RobotModel
+
+Array = np.ndarray
+
+
+def mass_matrix(model: RobotModel, q: Array, *, backend: str = "auto") -> Array:
+    """(nv, nv) joint-space inertia M(q), symmetric (composite rigid bodies, Featherstone 2008, section 6.2).
+
+    Raises ConfigurationError for a bad q.
+    """
+    return get_backend(backend).mass_matrix(model.tree, model.check_configuration(q))
+
+
+def inverse_dynamics(
+    model: RobotModel, q: Array, v: Array, a: Array, gravity: Array = STANDARD_GRAVITY, *, backend: str = "auto"
+) -> Array:
+    """(nv,) generalised force that gives acceleration a at (q, v) (Newton-Euler, Featherstone 2008, section 5.3).
+
+    Raises ConfigurationError for a bad q, v, a or gravity.
+    """
+    q = model.check_configuration(q)
+    v, a = check_tangent(model, v, "v"), check_tangent(model, a, "a")
+    return get_backend(backend).inverse_dynamics(model.tree, q, v, a, check_vector(gravity, 3, "gravity"))
+
+
+def gravity_torque(model: RobotModel, q: Array, gravity: Array = STANDARD_GRAVITY, *, backend: str = "auto") -> Array:
+    """(nv,) generalised force g(q) that holds the robot still. Raises ConfigurationError for a bad q or gravity."""
+    return bias_torque(model, q, np.zeros(model.nv), gravity, backend=backend)
+
+
+def bias_torque(
+    model: RobotModel, q: Array, v: Array, gravity: Array = STANDARD_GRAVITY, *, backend: str = "auto"
+) -> Array:
+    """(nv,) C(q, v) v + g(q), the force at a = 0. Raises ConfigurationError for a bad q, v or gravity."""
+    return inverse_dynamics(model, q, v, np.zeros(model.nv), gravity, backend=backend)

@@ -1,0 +1,58 @@
+"""Where the links are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from .backend import get_backend
+from .errors import ModelError
+from .model import RobotModel
+
+Array = np.ndarray
+
+
+class FramePlacements(Mapping[str, Array]):
+    """Link name -> (4, 4) T_root_link. `array`: (f, 4, 4), all of them in the model's order.
+
+    Raises UnknownNameError for a link that the robot does not have.
+    """
+
+    def __init__(self, model: RobotModel, array: Array) -> None:
+        self._model = model
+        self.array = array
+
+    def __getitem__(self, link: str) -> Array:
+        return self.array[self._model.link_index(link)]
+
+    def __contains__(self, link: object) -> bool:
+        return link in self._model.link_names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._model.link_names)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+
+def forward_kinematics(model: RobotModel, q: Array, *, backend: str = "auto") -> FramePlacements:
+    """Placement of every link in the root frame [m]. Raises ConfigurationError for a bad q (nq,)."""
+    q = model.check_configuration(q)
+    return FramePlacements(model, get_backend(backend).frame_placements(model.tree, q))
+
+
+def center_of_mass(model: RobotModel, q: Array, *, backend: str = "auto") -> Array:
+    """(3,) centre of mass of the whole robot in the root frame [m].
+
+    Raises ConfigurationError for a bad q, ModelError when no link has a mass.
+    """
+    q = model.check_configuration(q)
+    require_mass(model)
+    return get_backend(backend).center_of_mass(model.tree, q)
+
+
+def require_mass(model: RobotModel) -> None:
+    """Raises ModelError when no link has a mass: there is no centre of mass then."""
+    if model.total_mass == 0.0:
+        raise ModelError(f"robot {model.name!r} has no centre of mass: no link has a mass")

@@ -1,0 +1,87 @@
+"""Unit quaternions (w, x, y, z), Hamilton product. All functions take any leading batch axes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def multiply(a: Array, b: Array) -> Array:
+    """(..., 4) a * b: rotate by b, then by a."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    aw, ax, ay, az = (a[..., i] for i in range(4))
+    bw, bx, by, bz = (b[..., i] for i in range(4))
+    return np.stack(
+        (
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ),
+        axis=-1,
+    )
+
+
+def conjugate(q: Array) -> Array:
+    """(..., 4) the inverse of a unit quaternion."""
+    return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def normalize(q: Array) -> Array:
+    """(..., 4) q / |q|; q must not be zero."""
+    q = np.asarray(q, float)
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def exp(w: Array) -> Array:
+    """(..., 4) unit quaternion of a rotation vector (..., 3) [rad]."""
+    w = np.asarray(w, float)
+    half = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
+    safe = np.where(half == 0.0, 1.0, half)
+    return np.concatenate((np.cos(half), 0.5 * np.where(half == 0.0, 1.0, np.sin(safe) / safe) * w), axis=-1)
+
+
+def log(q: Array) -> Array:
+    """(..., 3) rotation vector [rad] of a unit quaternion, |w| <= pi.
+
+    atan2 of the two parts is accurate at every angle: nothing cancels near 0 (where arccos does) nor near pi.
+    """
+    q = np.asarray(q, float)
+    q = np.where(q[..., :1] < 0.0, -q, q)
+    length = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    safe = np.where(length == 0.0, 1.0, length)
+    return 2.0 * np.where(length == 0.0, 1.0, np.arctan2(length, q[..., :1]) / safe) * q[..., 1:]
+
+
+def to_matrix(q: Array) -> Array:
+    """(..., 3, 3) rotation matrix of a unit quaternion."""
+    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
+    rows = (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def from_matrix(R: Array) -> Array:
+    """(..., 4) unit quaternion with w >= 0 of a rotation matrix.
+
+    Each row of 4 q q' can be read from R; the one with the largest diagonal is used, so that the division is never
+    by a small number (Shepperd 1978).
+    """
+    R = np.asarray(R, float)
+    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
+    wx, wy, wz = R[..., 2, 1] - R[..., 1, 2], R[..., 0, 2] - R[..., 2, 0], R[..., 1, 0] - R[..., 0, 1]
+    xy, xz, yz = R[..., 0, 1] + R[..., 1, 0], R[..., 0, 2] + R[..., 2, 0], R[..., 1, 2] + R[..., 2, 1]
+    rows = (
+        (1.0 + xx + yy + zz, wx, wy, wz),
+        (wx, 1.0 + xx - yy - zz, xy, xz),
+        (wy, xy, 1.0 - xx + yy - zz, yz),
+        (wz, xz, yz, 1.0 - xx - yy + zz),
+    )
+    outer = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    best = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
+    q = normalize(np.take_along_axis(outer, best[..., None, None], axis=-2)[..., 0, :])
+    return np.where(q[..., :1] < 0.0, -q, q)
