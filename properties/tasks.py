@@ -33,8 +33,8 @@ KINDS = (
     ),
 )
 FRAMES = (
-    ("WORLD", "Robot", "The axes that count are those of the robot's root"),
-    ("TIP", "Target", "The axes that count are those of the target"),
+    ("WORLD", "Robot", "The axes of the robot's root"),
+    ("TIP", "Tip", "The axes of the tip"),
 )
 AXES = (
     ("X", "X", "The tip's X axis"),

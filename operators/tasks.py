@@ -1,0 +1,156 @@
+"""Adding, removing and ordering the tasks of a robot."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..properties.bridge import link_of_bone, read_configuration, robot_model, world_from_root
+from ..properties.tasks import KINDS
+from ..robokin import RobokinError, forward_kinematics
+from .common import RobotOperator
+from .task_paths import repath
+
+
+def _active_bone(context: bpy.types.Context, obj: bpy.types.Object) -> str:
+    """Name of the active pose bone of the robot; of its last leaf bone when there is none."""
+    bone = context.active_pose_bone
+    if bone is not None and bone.id_data == obj:
+        return bone.name
+    if obj.data.bones.active is not None:
+        return obj.data.bones.active.name
+    return next(bone.name for bone in reversed(obj.data.bones) if not bone.children)
+
+
+def add_task(obj: bpy.types.Object, kind: str, tip: str) -> bpy.types.PropertyGroup:
+    """A new task at the end of the list, active, with a name of its own."""
+    tasks = obj.robokin.tasks
+    taken = {task.name for task in tasks}
+    name, count = tip, 1
+    while name in taken:
+        count += 1
+        name = f"{tip} {count}"
+    task = tasks.add()
+    task.name, task.kind, task.tip = name, kind, tip
+    obj.robokin.active_task = len(tasks) - 1
+    return task
+
+
+def tip_pose(obj: bpy.types.Object, bone: str) -> Matrix:
+    """World pose of the link frame of a bone in the present pose, without scale."""
+    model = robot_model(obj)
+    frame = forward_kinematics(model, read_configuration(obj))[link_of_bone(obj, bone)]
+    location, rotation, _ = world_from_root(obj, frame).decompose()
+    return Matrix.LocRotScale(location, rotation, None)
+
+
+def robot_size(obj: bpy.types.Object) -> float:
+    """Diagonal of the box around the robot's bones at rest, in world units."""
+    points = np.array([point for bone in obj.data.bones for point in (bone.head_local, bone.tail_local)])
+    return float(np.linalg.norm(np.ptp(points, axis=0))) * obj.matrix_world.median_scale
+
+
+class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
+    """Add a task that holds the tip at its present pose"""
+
+    bl_idname = "robokin.task_add"
+    bl_label = "Add Task"
+
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=KINDS)
+    tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target; empty: the active bone")
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        tip = self.tip or _active_bone(context, obj)
+        pose = tip_pose(obj, tip)
+        task = add_task(obj, self.kind, tip)
+        task.use_target = False
+        task.location, task.rotation = pose.translation, pose.to_euler()
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
+    """Remove the active task together with its animation"""
+
+    bl_idname = "robokin.task_remove"
+    bl_label = "Remove Task"
+
+    index: bpy.props.IntProperty(name="Index", description="Which task; -1: the active one", default=-1, min=-1)
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        index = _index(obj, self.index)
+        obj.robokin.tasks.remove(index)
+        repath(obj, lambda i: None if i == index else i - (i > index))
+        obj.robokin.active_task = max(0, min(obj.robokin.active_task, len(obj.robokin.tasks) - 1))
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_task_move(RobotOperator, bpy.types.Operator):
+    """Move the active task in the list; its animation follows"""
+
+    bl_idname = "robokin.task_move"
+    bl_label = "Move Task"
+
+    index: bpy.props.IntProperty(name="Index", description="Which task; -1: the active one", default=-1, min=-1)
+    direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        index = _index(obj, self.index)
+        other = index + (1 if self.direction == "DOWN" else -1)
+        if not 0 <= other < len(obj.robokin.tasks):
+            return {"CANCELLED"}
+        obj.robokin.tasks.move(index, other)
+        swap = {index: other, other: index}
+        repath(obj, lambda i: swap.get(i, i))
+        obj.robokin.active_task = other
+        return {"FINISHED"}
+
+
+def _index(obj: bpy.types.Object, index: int) -> int:
+    index = obj.robokin.active_task if index < 0 else index
+    count = len(obj.robokin.tasks)
+    if not 0 <= index < count:
+        raise RobokinError(f"{obj.name!r} has no task number {index} (it has {count})")
+    return index
+
+
+class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
+    """Add an empty at the tip and a task that follows it, ready to be moved"""
+
+    bl_idname = "robokin.target_add"
+    bl_label = "Add Target at Tip"
+
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=KINDS)
+    tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target; empty: the active bone")
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        tip = self.tip or _active_bone(context, obj)
+        pose = tip_pose(obj, tip)
+        target = bpy.data.objects.new(f"{tip} target", None)
+        target.empty_display_type = "ARROWS"
+        target.empty_display_size = 0.1 * robot_size(obj)
+        target.show_in_front = True
+        target.matrix_world = pose
+        collections = obj.users_collection or (context.scene.collection,)
+        collections[0].objects.link(target)
+        add_task(obj, self.kind, tip).target = target
+        _select_only(context, target)
+        return {"FINISHED"}
+
+
+def _select_only(context: bpy.types.Context, target: bpy.types.Object) -> None:
+    """Make `target` what a G key moves. Leaves pose mode, in which other objects cannot be moved."""
+    view_layer = context.view_layer
+    active = view_layer.objects.active
+    if active is not None and active.mode != "OBJECT":
+        with context.temp_override(object=active, active_object=active):
+            bpy.ops.object.mode_set(mode="OBJECT")
+    view_layer.update()
+    for other in view_layer.objects.selected:
+        other.select_set(False)
+    if target.name in view_layer.objects:
+        target.select_set(True)
+        view_layer.objects.active = target
+
+
+CLASSES = (ROBOKIN_OT_task_add, ROBOKIN_OT_task_remove, ROBOKIN_OT_task_move, ROBOKIN_OT_target_add)
