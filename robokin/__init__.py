@@ -41,6 +41,12 @@ __all__ = [
     "in_limits",
     "integrate",
     "inverse_dynamics",
+    "load_urdf",
     "mass_matrix",
+    "missing_meshes",
     "random_configuration",
+    "read_urdf_text",
+    "save_urdf",
+    "urdf_losses",
+    "urdf_text",
 ]
