@@ -1,0 +1,191 @@
+"""Inverse kinematics of any tree under any number of tasks: the prepared problem and the one-shot function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..robokin.backend import get_backend
+from ..robokin.errors import ConfigurationError, TaskError
+from ..robokin.model import RobotModel
+from .diagnosis import diagnose
+from .ik_data import compile_ik
+from .ik_engine import CONVERGED, Engine
+from .ik_reference import ReferenceEngine
+from .results import BatchResult, Diagnosis, SolveResult, Status
+from .tasks import Task
+
+Array = np.ndarray
+
+ATTEMPTS = 50
+ITERATIONS = 30
+_CODES = (Status.CONVERGED, Status.OUT_OF_REACH, Status.MAX_ITERATIONS)
+_CONVERGED = Diagnosis(Status.CONVERGED, "every task is met")
+
+
+def solve_ik(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    q0: Array | None = None,
+    seed: int = 0,
+    backend: str = "auto",
+    attempts: int = ATTEMPTS,
+) -> SolveResult:
+    """Solve once. Arguments, result and errors: see `IKProblem` and `IKProblem.solve`."""
+    return IKProblem(model, tasks, backend=backend, attempts=attempts).solve(q0=q0, seed=seed)
+
+
+class IKProblem:
+    """Tasks of a model, compiled once and solved for as many targets as wanted. Not to be shared between threads.
+
+    backend: "auto", "native" or "numpy".   attempts: starts to try, the given one included.   iterations: of one
+    attempt, at most.   bounds: (lower, upper), each (nq,), in place of the model's.
+    Raises TaskError, UnknownNameError, BackendError.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        backend: str = "auto",
+        attempts: int = ATTEMPTS,
+        iterations: int = ITERATIONS,
+        bounds: tuple[Array, Array] | None = None,
+    ) -> None:
+        self.model = model
+        self.tasks = _checked_tasks(tasks)
+        self.attempts, self.iterations = _count(attempts, "attempts"), _count(iterations, "iterations")
+        self.lower, self.upper = (model.lower, model.upper) if bounds is None else bounds
+        self.data = compile_ik(model, self.tasks, self.lower, self.upper)
+        self.middle = _middle(model, self.lower, self.upper)
+        self.targets = np.array([task.target for task in self.tasks]).reshape(-1, 4, 4)
+        self._engine: Engine = _engine_type(backend)(self.data, self.tasks, self.attempts, self.iterations)
+
+    @property
+    def backend(self) -> str:
+        """What computes: "native" or "numpy"."""
+        return self._engine.name
+
+    def solve(
+        self, targets: object = None, q0: Array | None = None, seed: int = 0, find_reason: bool = True
+    ) -> SolveResult:
+        """Solve from `q0` (mid-range when None; moved inside the limits when outside), then from restarts.
+
+        targets: one per task, each in its task's own terms or (4, 4); the tasks' own when None.
+        seed: of the restarts; the same seed gives the same bits on the same backend.
+        find_reason: after a failure, tell LIMIT, TASK_CONFLICT and SINGULAR from MAX_ITERATIONS (some more solves).
+        Coordinates that no task depends on keep their start value. Raises TaskError, ConfigurationError.
+        """
+        goal = self.targets if targets is None else self._goal(targets)
+        start = self.middle if q0 is None else self._start(q0)
+        if not self.tasks:
+            found = Diagnosis(Status.EMPTY, "there is no task")
+            return SolveResult(found, start.copy(), np.zeros((0, 2)), 0, 0, self.limits_active)
+        code, q, residuals, iterations, attempts = self._engine.solve(goal, start, seed)
+        if code == CONVERGED:
+            found = _CONVERGED
+        else:
+            found = diagnose(self, _CODES[code], goal, q, residuals, seed, find_reason)
+        return SolveResult(found, q, residuals, iterations, attempts, self.limits_active)
+
+    def solve_batch(
+        self, targets: object, q0: Array | None = None, seed: int = 0, threads: int | None = None
+    ) -> BatchResult:
+        """Solve b sets of targets; item i is bit-equal to `solve(targets[i], q0[i], seed)` up to the status.
+
+        targets: (b, tasks, 4, 4), or a list of b sets as `solve` takes.   q0: None, (nq,) or (b, nq).
+        threads: at most so many; None: one per processor. Raises TaskError, ConfigurationError.
+        """
+        goals = self._goals(targets)
+        count = len(goals)
+        starts = self._starts(q0, count)
+        if not self.tasks:
+            none = np.zeros(count, np.int32)
+            return BatchResult([Status.EMPTY] * count, starts.copy(), np.zeros((count, 0, 2)), none, none)
+        codes, *arrays = self._engine.solve_batch(goals, starts, seed, threads)
+        return BatchResult([_CODES[code] for code in codes.tolist()], *arrays)
+
+    def limits_active(self, q: Array) -> tuple[str, ...]:
+        """Names of the joints of which a coordinate is at a bound."""
+        at_bound = (q <= self.lower) | (q >= self.upper)
+        return tuple(
+            joint.name
+            for joint, slot in zip(self.model.joints, self.model.slots, strict=True)
+            if joint.nq and joint.mimic is None and at_bound[slot.q].any()
+        )
+
+    # -- arguments -----------------------------------------------------------------------------------------------
+
+    def _goal(self, targets: object) -> Array:
+        """(tasks, 4, 4); an array of that shape is left to the engine to check."""
+        if isinstance(targets, np.ndarray) and targets.shape == self.targets.shape and targets.dtype == np.float64:
+            return targets
+        try:
+            given = list(targets)  # type: ignore[call-overload]
+        except TypeError:
+            raise TaskError(f"targets must be one per task, not {targets!r}") from None
+        if len(given) != len(self.tasks):
+            raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
+        goal = np.empty_like(self.targets)
+        for i, (task, target) in enumerate(zip(self.tasks, given, strict=True)):
+            goal[i] = target if np.shape(target) == (4, 4) else task.target_matrix(target)
+        return goal
+
+    def _goals(self, targets: object) -> Array:
+        if isinstance(targets, np.ndarray) and targets.shape[1:] == self.targets.shape:
+            return np.ascontiguousarray(targets, np.float64)
+        try:
+            return np.array([self._goal(each) for each in targets]).reshape(-1, *self.targets.shape)  # type: ignore[attr-defined]
+        except TypeError:
+            raise TaskError(f"targets must be a list of sets of targets, not {targets!r}") from None
+
+    def _start(self, q0: object) -> Array:
+        return np.minimum(np.maximum(self.model.check_configuration(q0), self.lower), self.upper)
+
+    def _starts(self, q0: object, count: int) -> Array:
+        """(count, nq)"""
+        if q0 is None:
+            return np.tile(self.middle, (count, 1))
+        if np.ndim(q0) != 2:  # type: ignore[arg-type]
+            return np.tile(self._start(q0), (count, 1))
+        if len(q0) != count:  # type: ignore[arg-type]
+            raise ConfigurationError(f"there are {count} sets of targets but {len(q0)} starts")  # type: ignore[arg-type]
+        return np.array([self._start(each) for each in q0]).reshape(count, self.model.nq)  # type: ignore[attr-defined]
+
+
+def _checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    if isinstance(tasks, Task):
+        raise TaskError("tasks must be a list of tasks; put the one task in [ ]")
+    try:
+        checked = tuple(tasks)
+    except TypeError:
+        raise TaskError(f"tasks must be a list of tasks, not {tasks!r}") from None
+    for task in checked:
+        if not isinstance(task, Task):
+            raise TaskError(f"{task!r} is not a task")
+    return checked
+
+
+def _count(value: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
+    return int(value)
+
+
+def _middle(model: RobotModel, lower: Array, upper: Array) -> Array:
+    """(nq,) mid-range, the in-limit value nearest to neutral where unbounded."""
+    middle = np.minimum(np.maximum(model.neutral(), lower), upper)
+    finite = np.isfinite(lower) & np.isfinite(upper)
+    halves = 0.5 * lower[finite] + 0.5 * upper[finite]
+    middle[finite] = np.minimum(np.maximum(halves, lower[finite]), upper[finite])
+    return middle
+
+
+def _engine_type(backend: str) -> type:
+    """Raises BackendError."""
+    if get_backend(backend).name == "numpy":
+        return ReferenceEngine
+    from .native import NativeEngine
+
+    return NativeEngine

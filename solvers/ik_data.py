@@ -1,0 +1,240 @@
+"""What an inverse kinematics problem compiles to: the part of the tree that the tasks depend on, and packed tasks.
+
+Both backends read it: the kernel through the arrays' addresses, the reference directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..robokin.joint_types import Motion
+from ..robokin.model import RobotModel
+from ..robokin.tree import ROOT, Tree, pack_placement
+from .tasks import Task
+
+Array = np.ndarray
+
+# Field by field `struct rk_task` of kernel/include/robokin_ik.h.
+TASK_RECORD = np.dtype(
+    [
+        ("kind", np.int32),
+        ("tip_axes", np.int32),
+        ("parts", np.int32),  # bit 0: position rows, bit 1: orientation rows
+        ("exact", np.int32),  # bits as `parts`: that part needs A, not the gradient-equal identity
+        ("weights", np.float64, 6),  # position rows already divided by the length scale
+        ("used", np.float64, 6),  # 1 where the weight is not 0
+        ("tolerance", np.float64, 2),
+        ("axis", np.float64, 3),
+        ("reach_centre", np.float64, 3),  # in the root frame
+        ("reach", np.float64),  # of the tip from there; infinite: no certificate
+        ("wrist", np.float64, 3),  # origin of the last node that turns, in tip axes
+        ("wrist_reach", np.float64),  # of that origin; infinite: no certificate
+    ],
+    align=True,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class IKData:
+    """The support tree and the packed tasks. n nodes, nq and nv coordinates and columns of the support.
+
+    tree: the nodes that carry a task or an ancestor of one, as a tree of its own; its frame i is the tip of task i.
+    q_index: (nq,) where the support's coordinates lie in the model's q.
+    records: TASK_RECORD per task.   length: the scale L [m] that position errors are divided by.
+    lower, upper: (nq,).   middle: (nq,) the start when none is given: mid-range, 0 where unbounded.
+    spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion.
+    centred: (nq,) bool, restarts are centred on `middle` (else on the start's value).
+    damping: (nv,) factor of each column's damping: 1 for angles, 1/L^2 for lengths.
+    """
+
+    tree: Tree
+    q_index: Array
+    records: Array
+    length: float
+    lower: Array
+    upper: Array
+    middle: Array
+    spread: Array
+    centred: Array
+    damping: Array
+
+    @cached_property
+    def coordinate_of_column(self) -> Array:
+        """(nv,) int32: the coordinate that a column moves by plain addition, -1 for a rotation of a quaternion."""
+        coordinate = np.full(self.tree.nv, -1, np.int32)
+        for motion, iq, iv in zip(self.tree.motion, self.tree.iq, self.tree.iv, strict=True):
+            plain = {Motion.BALL: 0, Motion.FREE: 3}.get(Motion(motion), 1)
+            coordinate[iv : iv + plain] = np.arange(iq, iq + plain)
+        return coordinate
+
+
+def compile_ik(model: RobotModel, tasks: Sequence[Task], lower: Array, upper: Array) -> IKData:
+    """Compile tasks of a model; `lower`, `upper`: (nq,) bounds to use. Raises UnknownNameError for unknown links."""
+    tree = model.tree
+    frames = [model.link_index(task.link) for task in tasks]
+    carriers = [int(tree.frame_node[frame]) for frame in frames]
+    tips = [_unpack(tree.frame_placement[frame]) @ task.offset for frame, task in zip(frames, tasks, strict=True)]
+    support = _support_tree(tree, carriers, tips, lower, upper)
+    records = np.zeros(len(tasks), TASK_RECORD)
+    for index, (record, task) in enumerate(zip(records, tasks, strict=True)):
+        record["kind"] = task.kind
+        record["used"] = task.weights != 0.0
+        record["tolerance"] = task.position_tolerance, task.orientation_tolerance
+        record["axis"] = task.axis
+        for bit, weights in enumerate((task.position_weights, task.orientation_weights)):
+            record["parts"] |= int(weights.any()) << bit
+            record["exact"] |= int(np.ptp(weights) != 0.0) << bit
+        record["tip_axes"] = task.frame == "tip"
+        _certify(record, task, index, support.tree)
+    length = _length_scale(support.tree, records)
+    for record, task in zip(records, tasks, strict=True):
+        record["weights"] = task.weights * np.repeat((1.0 / length, 1.0), 3)
+    return _with_ranges(support, records, length)
+
+
+@dataclass(frozen=True, eq=False)
+class _Support:
+    tree: Tree
+    q_index: Array
+
+
+def _support_tree(tree: Tree, carriers: Sequence[int], tips: Sequence[Array], lower: Array, upper: Array) -> _Support:
+    """Nodes between the root and the tasks, renumbered; coordinates keep their order."""
+    needed: set[int] = set()
+    for node in carriers:
+        while node != ROOT:
+            needed.add(node)
+            node = int(tree.parent[node])
+    nodes = np.array(sorted(needed), np.int64)
+    number = {int(node): i for i, node in enumerate(nodes)} | {ROOT: ROOT}
+    first_q, first_v, q_index = {}, {}, []
+    columns = 0
+    for node in sorted(nodes, key=lambda node: tree.iq[node]):
+        motion, iq = Motion(tree.motion[node]), int(tree.iq[node])
+        if iq not in first_q:
+            first_q[iq], first_v[iq] = len(q_index), columns
+            q_index.extend(range(iq, iq + motion.nq))
+            columns += motion.nv
+    kept = np.array(q_index, np.int64)
+    arrays = {
+        "parent": np.array([number[int(tree.parent[node])] for node in nodes], np.int32),
+        "motion": tree.motion[nodes],
+        "iq": np.array([first_q[int(tree.iq[node])] for node in nodes], np.int32),
+        "iv": np.array([first_v[int(tree.iq[node])] for node in nodes], np.int32),
+        "placement": tree.placement[nodes],
+        "pitch": tree.pitch[nodes],
+        "scale": tree.scale[nodes],
+        "offset": tree.offset[nodes],
+        "inertia": tree.inertia[nodes],
+        "frame_node": np.array([number[node] for node in carriers], np.int32),
+        "frame_placement": np.array([pack_placement(tip) for tip in tips]).reshape(-1, 12),
+        "root_inertia": tree.root_inertia,
+        "lower": np.ascontiguousarray(lower[kept]),
+        "upper": np.ascontiguousarray(upper[kept]),
+        "node_joint": tree.node_joint[nodes],
+    }
+    quaternions = tuple(i for i, q in enumerate(q_index) if q in tree.quaternions)
+    return _Support(Tree(nq=len(q_index), nv=columns, quaternions=quaternions, **arrays), kept)
+
+
+def _unpack(packed: Array) -> Array:
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = packed[:9].reshape(3, 3), packed[9:]
+    return T
+
+
+def _chain(tree: Tree, frame: int) -> tuple[list[int], list[Array]]:
+    """Nodes from the root to a frame, and behind each the step (3,) to the next one's fixed frame or the tip."""
+    chain = []
+    node = int(tree.frame_node[frame])
+    while node != ROOT:
+        chain.append(node)
+        node = int(tree.parent[node])
+    chain.reverse()
+    return chain, [*(tree.placement[node][9:] for node in chain[1:]), tree.frame_placement[frame][9:]]
+
+
+def _stretch(tree: Tree, node: int, step: Array) -> float:
+    """Longest distance from the origin of `node`'s fixed frame to a point `step` behind its motion."""
+    motion, iq = Motion(tree.motion[node]), int(tree.iq[node])
+    if motion is Motion.FREE:
+        return float(np.linalg.norm(step) + np.linalg.norm(_farthest(tree.lower[iq : iq + 3], tree.upper[iq : iq + 3])))
+    slope = {Motion.TRANSLATION: 1.0, Motion.HELICAL: float(tree.pitch[node])}.get(motion, 0.0)
+    if slope == 0.0:
+        return float(np.linalg.norm(step))
+    ends = tree.scale[node] * np.array([tree.lower[iq], tree.upper[iq]]) + tree.offset[node]
+    return float(max(np.hypot(np.hypot(step[0], step[1]), step[2] + slope * end) for end in ends))
+
+
+def _farthest(lower: Array, upper: Array) -> Array:
+    return np.maximum(abs(lower), abs(upper))
+
+
+def _certify(record: np.void, task: Task, index: int, tree: Tree) -> None:
+    """Distances that no configuration can exceed, for tasks on positions (all three axes of them in tip axes)."""
+    record["reach"] = record["wrist_reach"] = np.inf
+    chain, steps = _chain(tree, index)
+    whole_position = bool(task.position_weights.all())
+    if not chain or not task.position_weights.any() or (task.frame == "tip" and not whole_position):
+        return
+    record["reach_centre"] = tree.placement[chain[0]][9:]
+    lengths = [_stretch(tree, node, step) for node, step in zip(chain, steps, strict=True)]
+    record["reach"] = sum(lengths)
+    turns = tree.motion[chain[-1]] in (Motion.ROTATION, Motion.BALL)
+    if whole_position and task.orientation_weights.all() and task.kind == 0 and turns and len(chain) > 1:
+        T_node_tip = _unpack(tree.frame_placement[index])
+        record["wrist"] = -T_node_tip[:3, :3].T @ T_node_tip[:3, 3]
+        record["wrist_reach"] = sum(lengths[:-1])
+
+
+def _length_scale(tree: Tree, records: Array) -> float:
+    """L: the longest chain of a position task, unbounded strokes left out; 1 m when there is none."""
+    longest = 0.0
+    for index, record in enumerate(records):
+        if not record["parts"] & 1:
+            continue
+        total = 0.0
+        for node, step in zip(*_chain(tree, index), strict=False):
+            stretch = _stretch(tree, node, step)
+            total += stretch if np.isfinite(stretch) else float(np.linalg.norm(step))
+        longest = max(longest, total)
+    return longest if longest > 0.0 else 1.0
+
+
+def _with_ranges(support: _Support, records: Array, length: float) -> IKData:
+    """Where solves start and restart, and how columns are damped."""
+    tree = support.tree
+    lower, upper = tree.lower, tree.upper
+    finite = np.isfinite(lower) & np.isfinite(upper)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(finite, 0.5 * lower + 0.5 * upper, 0.0)
+    middle = np.minimum(np.maximum(middle, lower), upper)
+    spread = np.where(finite, 0.5 * (upper - lower), 0.0)
+    damping = np.ones(tree.nv)
+    for node, motion in enumerate(map(Motion, tree.motion)):
+        iq, iv = int(tree.iq[node]), int(tree.iv[node])
+        if motion in (Motion.ROTATION, Motion.HELICAL) and not finite[iq]:
+            spread[iq] = np.pi
+        elif motion in (Motion.TRANSLATION, Motion.FREE):
+            lengths = 1 if motion is Motion.TRANSLATION else 3
+            damping[iv : iv + lengths] = 1.0 / length**2
+        if motion in (Motion.BALL, Motion.FREE):
+            start = iq + motion.nq - 4
+            middle[start : start + 4] = 1.0, 0.0, 0.0, 0.0
+            spread[start : start + 4] = np.nan
+    return IKData(
+        tree=tree,
+        q_index=support.q_index,
+        records=records,
+        length=length,
+        lower=lower,
+        upper=upper,
+        middle=middle,
+        spread=spread,
+        centred=finite,
+        damping=damping,
+    )

@@ -1,0 +1,30 @@
+"""What the two implementations of the inverse kinematics loop have in common."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+Array = np.ndarray
+
+# Outcome codes; the values are those of `enum rk_ik_code` in the kernel.
+CONVERGED, OUT_OF_REACH, NOT_CONVERGED, BAD_TARGET = 0, 1, 2, 3
+
+Outcome = tuple[int, Array, Array, int, int]
+"""code, q (nq,) of the model, residuals (tasks, 2), iterations, attempts"""
+
+BatchOutcome = tuple[Array, Array, Array, Array, Array]
+"""codes (b,), q (b, nq), residuals (b, tasks, 2), iterations (b,), attempts (b,)"""
+
+
+class Engine(Protocol):
+    """Made for one problem: (data, tasks, attempts, iterations). Raises TaskError for targets that are not rigid."""
+
+    name: str
+
+    def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
+        """targets: (tasks, 4, 4) of finite numbers or not; q0: (nq,) with unit quaternions, limits not yet imposed."""
+
+    def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
+        """The same for (b, tasks, 4, 4) and (b, nq)."""

@@ -1,0 +1,192 @@
+"""The inverse kinematics loop in NumPy: the readable twin of kernel/src/ik.c, and the fallback.
+
+Levenberg-Marquardt with the damping proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
+kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), hard limits in every step (bounded_step.py),
+attempts that do not progress given up early, restarts drawn from a seeded generator.
+Same formulas, same random numbers, same order of decisions as the kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..robokin import quaternion
+from ..robokin.backend import Reference, reference
+from ..robokin.joint_types import Motion
+from .bounded_step import bounded_step
+from .ik_data import IKData
+from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH, BatchOutcome, Outcome
+from .random_numbers import SplitMix64
+from .tasks import Task
+from .tasks.base import rigid, to_tip_axes
+
+Array = np.ndarray
+
+DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 1.0, 1e-9
+PATIENCE = 6  # iterations after which the error must have shrunk
+PROGRESS = 0.5  # to this fraction
+
+
+class ReferenceEngine:
+    """See `ik_engine.Engine`."""
+
+    name = "numpy"
+
+    def __init__(self, data: IKData, tasks: Sequence[Task], attempts: int, iterations: int) -> None:
+        self.data, self.tasks, self.attempts, self.iterations = data, tasks, attempts, iterations
+
+    def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
+        data, q = self.data, q0.copy()
+        for task, target in zip(self.tasks, targets, strict=True):
+            rigid(target, f"{task.name}: target")
+        start = np.minimum(np.maximum(q0[data.q_index], data.lower), data.upper)
+        search = _Search(data, self.tasks, targets, start)
+        code, attempts = self._search(search, targets, start, seed)
+        q[data.q_index] = search.best_q
+        return code, q, search.best_residuals, search.iterations, attempts
+
+    def _search(self, search: _Search, targets: Array, start: Array, seed: int) -> tuple[int, int]:
+        if not reachable(self.data, targets):
+            search.attempt(start, self.iterations, give_up=False)
+            return OUT_OF_REACH, 1
+        generator = SplitMix64(seed)
+        for number in range(self.attempts):
+            q = start if number == 0 else _restart(self.data, start, generator)
+            if search.attempt(q, self.iterations, give_up=True):
+                return CONVERGED, number + 1
+        # The best of all attempts may have been given up before its minimum.
+        found = search.attempt(search.best_q, self.iterations, give_up=False)
+        return (CONVERGED if found else NOT_CONVERGED), self.attempts
+
+    def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
+        outcomes = [self.solve(goal, start, seed) for goal, start in zip(targets, q0, strict=True)]
+        codes, q, residuals, iterations, attempts = zip(*outcomes, strict=True) if outcomes else ([],) * 5
+        return (
+            np.array(codes, np.int32),
+            np.array(q).reshape(q0.shape),
+            np.array(residuals).reshape(len(q0), len(self.tasks), 2),
+            np.array(iterations, np.int32),
+            np.array(attempts, np.int32),
+        )
+
+
+def reachable(data: IKData, targets: Array) -> bool:
+    """False when a distance certificate shows that some task cannot be met."""
+    for record, target in zip(data.records, targets, strict=True):
+        slack = record["tolerance"][0] + 1e-9 * data.length
+        reach = target[:3, 3] - record["reach_centre"]
+        if np.linalg.norm(record["used"][:3] * reach) > record["reach"] + slack:
+            return False
+        wrist = reach + target[:3, :3] @ record["wrist"]
+        slack += record["tolerance"][1] * np.linalg.norm(record["wrist"])
+        if np.linalg.norm(wrist) > record["wrist_reach"] + slack:
+            return False
+    return True
+
+
+class _Search:
+    """The attempts of one solve: counts iterations and keeps the configuration of least error."""
+
+    def __init__(self, data: IKData, tasks: Sequence[Task], targets: Array, q0: Array) -> None:
+        self.data, self.tasks, self.targets = data, tasks, targets
+        self.iterations = 0
+        self.best_error = math.inf
+        self.best_q = q0
+        self.best_residuals = np.zeros((len(tasks), 2))
+
+    def attempt(self, start: Array, iterations: int, give_up: bool) -> bool:
+        """Descend from `start`; True when every residual is within its tolerance."""
+        data, q = self.data, start.copy()
+        history: list[float] = []
+        for step in range(iterations + 1):
+            e, J, residuals = linearise(data, self.tasks, self.targets, q)
+            error = 0.5 * float(e @ e)
+            met = bool((residuals <= data.records["tolerance"]).all())
+            if met or error < self.best_error:
+                self.best_error, self.best_q, self.best_residuals = error, q.copy(), residuals
+            if met:
+                return True
+            if step == iterations or (give_up and step >= PATIENCE and error > PROGRESS * history[step - PATIENCE]):
+                return False
+            history.append(error)
+            q = _step(data, q, e, J, error)
+            self.iterations += 1
+        return False
+
+
+def _step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array:
+    damping = DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
+    g = J.T @ e
+    H = J.T @ J + np.diag(damping * data.damping)
+    coordinate = data.coordinate_of_column
+    plain = coordinate >= 0
+    lo, hi = np.full(data.tree.nv, -np.inf), np.full(data.tree.nv, np.inf)
+    lo[plain] = data.lower[coordinate[plain]] - q[coordinate[plain]]
+    hi[plain] = data.upper[coordinate[plain]] - q[coordinate[plain]]
+    x, _ = bounded_step(H, g, lo, hi)
+    return _integrate(data, q, x)
+
+
+def _integrate(data: IKData, q: Array, x: Array) -> Array:
+    """q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes."""
+    tree, q = data.tree, q.copy()
+    coordinate = data.coordinate_of_column
+    plain = coordinate >= 0
+    q[coordinate[plain]] += x[plain]
+    q = np.minimum(np.maximum(q, data.lower), data.upper)
+    for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
+        if motion in (Motion.BALL, Motion.FREE):
+            lengths = 3 if motion == Motion.FREE else 0
+            at = slice(iq + lengths, iq + lengths + 4)
+            turn = quaternion.exp(x[iv + lengths : iv + lengths + 3])
+            q[at] = quaternion.normalize(quaternion.multiply(q[at], turn))
+    return q
+
+
+def _restart(data: IKData, q0: Array, generator: SplitMix64) -> Array:
+    """Uniform inside the limits, in the order of the coordinates; what has no limits: see IKData.spread."""
+    q = q0.copy()
+    i = 0
+    while i < len(q):
+        if math.isnan(data.spread[i]):
+            q[i : i + 4] = generator.quaternion()
+            i += 4
+            continue
+        if data.spread[i] > 0.0:
+            centre = data.middle[i] if data.centred[i] else q0[i]
+            value = centre + data.spread[i] * (2.0 * generator.uniform() - 1.0)
+            q[i] = min(max(value, data.lower[i]), data.upper[i])
+        i += 1
+    return q
+
+
+def linearise(data: IKData, tasks: Sequence[Task], targets: Array, q: Array) -> tuple[Array, Array, Array]:
+    """Weighted errors e (6 tasks,), their Jacobian J (6 tasks, nv) with de = -J x, residuals (tasks, 2)."""
+    tips = reference.frame_placements(data.tree, q)
+    e, J = np.zeros(6 * len(tasks)), np.zeros((6 * len(tasks), data.tree.nv))
+    residuals = np.zeros((len(tasks), 2))
+    for i, (record, task, target) in enumerate(zip(data.records, tasks, targets, strict=True)):
+        error, A = task.rows(tips[i], target)
+        if record["tip_axes"]:
+            error, A = to_tip_axes(error, A, tips[i][:3, :3])
+        error = error * record["used"]
+        residuals[i] = math.sqrt(error[:3] @ error[:3]), math.sqrt(error[3:] @ error[3:])
+        rows = slice(6 * i, 6 * i + 6)
+        e[rows] = record["weights"] * error
+        J[rows] = record["weights"][:, None] * (A @ _tip_jacobian(data, q, i))
+    return e, J, residuals
+
+
+def _tip_jacobian(data: IKData, q: Array, task: int) -> Array:
+    """(6, nv) velocity of a tip per unit of the step x, root axes.
+
+    x differs from the robot's v for a free node: its lengths move along fixed axes, so that their bounds stay a box.
+    """
+    J = reference.frame_jacobian(data.tree, q, task, Reference.LOCAL_WORLD_ALIGNED)
+    for motion, iq, iv in zip(data.tree.motion, data.tree.iq, data.tree.iv, strict=True):
+        if motion == Motion.FREE:
+            J[:, iv : iv + 3] = J[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
+    return J

@@ -1,0 +1,96 @@
+"""Tasks on the pose of a tip: all of it, its position only, its orientation only."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ...robokin import so3
+from .base import Array, Task, TaskKind, rigid, rotation, vector
+
+
+class PoseTask(Task):
+    """The tip takes a pose. `target`: (4, 4) T_root_tip. Other arguments: see `Task`. Raises TaskError.
+
+    e = [p_d - p; log(R_d R')].
+    """
+
+    kind: ClassVar[TaskKind] = TaskKind.POSE
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        position_weights: object = 1.0,
+        orientation_weights: object = 1.0,
+        frame: str = "world",
+        offset: object | None = None,
+        position_tolerance: float = 1e-5,
+        orientation_tolerance: float = 1e-5,
+        name: str = "",
+    ) -> None:
+        super().__init__(
+            link,
+            target,
+            position_weights,
+            orientation_weights,
+            frame,
+            offset,
+            position_tolerance,
+            orientation_tolerance,
+            name,
+        )
+
+    def target_matrix(self, target: object) -> Array:
+        return rigid(target, f"{self.name}: target")
+
+    def rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
+        e, A = np.zeros(6), np.eye(6)
+        e[:3] = target[:3, 3] - T_root_tip[:3, 3]
+        if self.orientation_weights.any():
+            e[3:] = so3.log(target[:3, :3] @ T_root_tip[:3, :3].T)
+            A[3:, 3:] = so3.right_jacobian_inverse(e[3:])
+        return e, A
+
+
+class PositionTask(PoseTask):
+    """The tip's origin takes a position. `target`: (3,) in the root frame. Raises TaskError."""
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        weights: object = 1.0,
+        frame: str = "world",
+        offset: object | None = None,
+        tolerance: float = 1e-5,
+        name: str = "",
+    ) -> None:
+        super().__init__(link, target, weights, 0.0, frame, offset, position_tolerance=tolerance, name=name)
+
+    def target_matrix(self, target: object) -> Array:
+        T = np.eye(4)
+        T[:3, 3] = vector(target, f"{self.name}: target position")
+        return T
+
+
+class OrientationTask(PoseTask):
+    """The tip takes an orientation. `target`: (3, 3) rotation R_root_tip. Raises TaskError."""
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        weights: object = 1.0,
+        frame: str = "world",
+        offset: object | None = None,
+        tolerance: float = 1e-5,
+        name: str = "",
+    ) -> None:
+        super().__init__(link, target, 0.0, weights, frame, offset, orientation_tolerance=tolerance, name=name)
+
+    def target_matrix(self, target: object) -> Array:
+        T = np.eye(4)
+        T[:3, :3] = rotation(target, f"{self.name}: target orientation")
+        return T
