@@ -1,0 +1,106 @@
+"""Arguments that several commands share, each checked before any work is done."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from pathlib import Path
+
+from .errors import UsageError
+
+BLEND = ".blend"
+
+
+def add_robot_file(parser: argparse.ArgumentParser) -> None:
+    """FILE: a .urdf, or a .blend (which may be left out inside Blender: the open file is meant)."""
+    parser.add_argument("file", metavar="FILE", nargs="?", help="robot: .urdf, or .blend (default: the open file)")
+    parser.add_argument("--robot", metavar="NAME", help="which robot of a .blend with several")
+    add_urdf_options(parser)
+
+
+def add_blend_file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", nargs="?", help="Blender file with the robot (default: the open file)")
+    parser.add_argument("--robot", metavar="NAME", help="which robot of several")
+
+
+def add_urdf_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--package-path",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="folder in which package:// names are looked up, besides those around the file (repeatable)",
+    )
+    parser.add_argument("--root", choices=("fixed", "floating", "planar"), default=None, help="kind of base (fixed)")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", metavar="OUT", type=output_file, help="write the report as JSON; - is stdout")
+
+
+def add_backend(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--backend", choices=("auto", "native", "numpy"), default="auto", help="who computes (auto: native if there)"
+    )
+
+
+def add_frames(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--frames", metavar="A:B", type=frames, help="frames, both included (the scene's range)")
+
+
+def frames(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(-?\d+):(-?\d+)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole frame numbers")
+    first, last = int(match[1]), int(match[2])
+    if first > last:
+        raise argparse.ArgumentTypeError(f"{text!r}: the first frame is after the last")
+    if max(abs(first), abs(last)) > 1_048_574:
+        raise argparse.ArgumentTypeError(f"{text!r}: Blender's frames end at 1048574")
+    return first, last
+
+
+def seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number >= 0")
+    return int(text)
+
+
+def rate(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0.0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of samples per second in (0, 1e6]")
+    return value
+
+
+def output_file(text: str) -> str:
+    """A file that can be written, "-" for standard output."""
+    if text == "-":
+        return text
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r} is a folder")
+    if not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{text!r}: there is no folder {str(path.absolute().parent)!r}")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be written")
+    return text
+
+
+def output_blend(text: str) -> str:
+    if Path(text).suffix.lower() != BLEND:
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in {BLEND}")
+    return output_file(text)
+
+
+def is_blend(file: str | None) -> bool:
+    """Whether FILE is a Blender file (None: the open one); anything else is read as URDF. Raises UsageError."""
+    if file is None:
+        return True
+    if not Path(file).is_file():
+        raise UsageError(f"{file}: is a folder" if Path(file).is_dir() else f"{file}: there is no such file")
+    return Path(file).suffix.lower() == BLEND

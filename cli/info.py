@@ -1,0 +1,77 @@
+"""What a robot consists of: its joints with their limits, its links with their masses."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from ..robokin import Joint, RobotModel
+from .arguments import add_json, add_robot_file
+from .report import write_report
+from .robot_file import load_model
+
+NAME = "info"
+HELP = "list joints, limits and masses"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_file(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    model = load_model(arguments)
+    report = describe(model)
+    write_report(report, arguments.json, _summary(report))
+    return True
+
+
+def describe(model: RobotModel) -> dict:
+    """Plain values. The root joint is listed only where it moves; absent limits are None."""
+    return {
+        "robot": model.name,
+        "nq": model.nq,
+        "nv": model.nv,
+        "total_mass": model.total_mass,
+        "joints": [_joint(joint) for joint in model.joints if joint.parent is not None or joint.nq],
+        "links": [{"name": link.name, "mass": float(link.mass)} for link in model.links],
+    }
+
+
+def _joint(joint: Joint) -> dict:
+    mimic = joint.mimic
+    return {
+        "name": joint.name,
+        "type": joint.kind.urdf or joint.type,
+        "parent": joint.parent,
+        "child": joint.child,
+        "axis": [float(x) for x in joint.axis],
+        **{name: _limit(getattr(joint, name)) for name in ("lower", "upper", "velocity", "effort")},
+        "mimic": mimic and {"joint": mimic.joint, "multiplier": float(mimic.multiplier), "offset": float(mimic.offset)},
+    }
+
+
+def _limit(values: np.ndarray) -> float | list[float | None] | None:
+    """A number for one degree of freedom, a list for several, None where nothing is bounded."""
+    finite = [float(x) if np.isfinite(x) else None for x in values]
+    if all(x is None for x in finite):
+        return None
+    return finite[0] if len(finite) == 1 else finite
+
+
+def _summary(report: dict) -> str:
+    rows = [("joint", "type", "lower", "upper", "velocity", "effort", "parent > child")]
+    for joint in report["joints"]:
+        limits = [_cell(joint[name]) for name in ("lower", "upper", "velocity", "effort")]
+        rows.append((joint["name"], joint["type"], *limits, f"{joint['parent']} > {joint['child']}"))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    head = f"{report['robot']}: {report['nv']} degrees of freedom, {len(report['links'])} links"
+    return "\n".join([f"{head}, {report['total_mass']:.4g} kg (SI units, radians)", *table])
+
+
+def _cell(limit: object) -> str:
+    if isinstance(limit, list):
+        return "/".join(_cell(x) for x in limit)
+    return "-" if limit is None else f"{limit:.5g}"

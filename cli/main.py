@@ -1,0 +1,91 @@
+"""Entry point: parse, run one command, turn its outcome into an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ..robokin.errors import RobokinError
+from . import fk, info
+from .errors import UsageError
+from .version import version
+
+COMMANDS = (info, fk)
+
+DONE, NOT_MET, BAD_INPUT = 0, 1, 2
+
+DESCRIPTION = """\
+Robots in Blender, without the window: read a robot, solve its inverse kinematics, bake and check
+its motion, export it. `robokin COMMAND --help` explains each command.
+
+Everything is in SI units and radians; quaternions are w:x:y:z. FILE is a robot description (.urdf)
+or a Blender file (.blend) with a robot in it."""
+
+EPILOG = """\
+exit codes:
+  0  done
+  1  done, but a task or a limit is not met (the report says which)
+  2  bad input; one line says what is wrong
+
+examples:
+  robokin info panda.urdf
+  robokin solve panda.urdf --task kind=pose,tip=panda_hand,target=0.4:0:0.5:0:1:0:0 --json pose.json
+  robokin import panda.urdf -o panda.blend
+  robokin bake scene.blend --frames 1:250 -o baked.blend --json report.json
+  robokin export baked.blend --frames 1:250 --rate 100 -o motion.csv
+  blender --background scene.blend --command robokin check --frames 1:250"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, where argparse prints the usage and ends the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def build_parser() -> Parser:
+    parser = Parser(
+        prog="robokin",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"robokin {version()}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        doc = command.__doc__ or ""
+        sub = commands.add_parser(
+            command.NAME,
+            help=command.HELP,
+            description=doc,
+            epilog=getattr(command, "EPILOG", None),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        command.add_arguments(sub)
+        sub.set_defaults(run=command.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line (without the program's name; None: that of the process) and return its exit code.
+
+    0: done; 1: done, but a task or limit is not met; 2: bad input, said in one line on standard error.
+    """
+    try:
+        arguments = build_parser().parse_args(argv)
+        return DONE if arguments.run(arguments) else NOT_MET
+    except SystemExit as end:  # --help and --version
+        return int(end.code or 0)
+    except (RobokinError, OSError) as error:
+        print(f"robokin: {_one_line(error)}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(str(error).split())

@@ -1,0 +1,11 @@
+"""The version, from its one place: the extension's manifest."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+
+def version() -> str:
+    manifest = Path(__file__).resolve().parent.parent / "blender_manifest.toml"
+    return tomllib.loads(manifest.read_text("utf-8"))["version"]

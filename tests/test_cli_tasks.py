@@ -1,0 +1,98 @@
+"""The task grammar of the command line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.cli.task_text import parse_task
+from robokin_addon.robokin import RobokinError, TaskError, UnknownNameError
+from robokin_addon.solvers.tasks import AxisTask, OrientationTask, PoseTask, PositionTask
+
+QUARTER_ABOUT_Z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+def test_pose() -> None:
+    task = parse_task("kind=pose,tip=hand,target=0.1:-2e-1:.3:1:0:0:1")
+    assert type(task) is PoseTask
+    assert task.link == "hand"
+    assert task.target[:3, :3] == pytest.approx(QUARTER_ABOUT_Z, abs=1e-15)
+    assert task.target[:3, 3] == pytest.approx([0.1, -0.2, 0.3])
+    assert (task.position_tolerance, task.orientation_tolerance, task.frame) == (1e-5, 1e-5, "world")
+    assert list(task.weights) == [1.0] * 6
+
+
+def test_options_of_a_pose() -> None:
+    task = parse_task("kind=pose,tip=hand,target=0:0:0:1:0:0:0,weights=1:2:3:0:0.5:6,tolerance=1e-3:1e-2,frame=tip")
+    assert list(task.weights) == [1, 2, 3, 0, 0.5, 6]
+    assert (task.position_tolerance, task.orientation_tolerance, task.frame) == (1e-3, 1e-2, "tip")
+    same = parse_task("kind=pose,tip=hand,target=0:0:0:1:0:0:0,weights=2,tolerance=1e-4")
+    assert list(same.weights) == [2] * 6
+    assert (same.position_tolerance, same.orientation_tolerance) == (1e-4, 1e-4)
+
+
+def test_position() -> None:
+    task = parse_task("kind=position,tip=hand,target=1:2:3,weights=0:1:1,tolerance=0.5")
+    assert type(task) is PositionTask
+    assert list(task.target[:3, 3]) == [1, 2, 3]
+    assert list(task.weights) == [0, 1, 1, 0, 0, 0]
+    assert task.position_tolerance == 0.5
+
+
+def test_orientation() -> None:
+    task = parse_task("kind=orientation,tip=hand,target=2:0:0:2,tolerance=0.5")
+    assert type(task) is OrientationTask
+    assert task.target[:3, :3] == pytest.approx(QUARTER_ABOUT_Z, abs=1e-15)
+    assert list(task.weights) == [0, 0, 0, 1, 1, 1]
+    assert task.orientation_tolerance == 0.5
+
+
+def test_axis() -> None:
+    task = parse_task("kind=axis,tip=hand,axis=0:0:2,target=0:-3:0")
+    assert type(task) is AxisTask
+    assert list(task.axis) == [0, 0, 1]
+    assert task.target[:3, 2] == pytest.approx([0, -1, 0])
+
+
+def test_link_names_may_hold_commas_spaces_and_colons_and_the_order_is_free() -> None:
+    task = parse_task("target=1:2:3 , tip=left hand, upper:2 , kind=position")
+    assert task.link == "left hand, upper:2"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["not name=value"]),
+        ("pose", ["'pose' is not name=value"]),
+        ("tip=hand,target=1:2:3", ["kind is missing", "position"]),
+        ("kind=psoition,tip=hand,target=1:2:3", ["psoition", "position"]),
+        ("kind=position,target=1:2:3", ["tip is missing"]),
+        ("kind=position,tip=,target=1:2:3", ["tip is missing"]),
+        ("kind=position,tip=hand", ["target is missing"]),
+        ("kind=axis,tip=hand,target=1:2:3", ["axis is missing"]),
+        ("kind=position,tip=hand,tip=foot,target=1:2:3", ["tip is given twice"]),
+        ("kind=position,tip=hand,target=1:2:3,wieghts=1", ["wieghts", "weights"]),
+        ("kind=position,tip=hand,axis=0:0:1,target=1:2:3", ["axis", "position"]),
+        ("kind=position,tip=hand,target=1:2", ["target", "3 number", "not 2"]),
+        ("kind=position,tip=hand,target=1:2:3:4", ["target", "3 number", "not 4"]),
+        ("kind=pose,tip=hand,target=1:2:3", ["target", "7 number", "not 3"]),
+        ("kind=position,tip=hand,target=1:two:3", ["target", "'two'"]),
+        ("kind=position,tip=hand,target=1::3", ["target", "''"]),
+        ("kind=position,tip=hand,target=1:nan:3", ["target", "not finite"]),
+        ("kind=position,tip=hand,target=1:2:1e999", ["target", "not finite"]),
+        ("kind=pose,tip=hand,target=1:2:3:0:0:0:0", ["target", "quaternion", "zero"]),
+        ("kind=axis,tip=hand,axis=0:0:0,target=0:0:1", ["axis", "direction"]),
+        ("kind=pose,tip=hand,target=1:2:3:1:0:0:0,weights=1:2:3", ["weights", "1 or 6", "not 3"]),
+        ("kind=position,tip=hand,target=1:2:3,weights=0", ["every axis is free"]),
+        ("kind=position,tip=hand,target=1:2:3,weights=-1", ["weights", "negative"]),
+        ("kind=position,tip=hand,target=1:2:3,tolerance=0", ["tolerance", "positive"]),
+        ("kind=position,tip=hand,target=1:2:3,tolerance=1:1", ["tolerance", "1 number", "not 2"]),
+        ("kind=position,tip=hand,target=1:2:3,frame=moon", ["frame", "moon", "world, tip"]),
+    ],
+)
+def test_what_is_wrong_is_named(text, words) -> None:
+    with pytest.raises((TaskError, UnknownNameError)) as caught:
+        parse_task(text)
+    message = str(caught.value)
+    assert isinstance(caught.value, RobokinError)
+    assert "\n" not in message
+    assert all(word in message for word in words), message

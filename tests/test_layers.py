@@ -1,0 +1,230 @@
+"""The dependency rule: which part of Robokin may import which, read from the source, and that the pure parts
+import without Blender."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "robokin_addon"
+
+# What each part of the package may import of the others. The root registers; the command line is the other entry.
+ALLOWED = {
+    "robokin": set(),
+    "solvers": {"robokin"},
+    "properties": {"robokin", "solvers"},
+    "operators": {"properties", "solvers", "robokin"},
+    "panels": {"properties", "robokin"},
+    "cli": {"operators", "properties", "solvers", "robokin"},
+    "": {"cli", "operators", "panels", "properties"},
+}
+PURE = ("robokin", "solvers")
+BLENDER = {"bpy", "bpy_extras", "mathutils", "gpu", "gpu_extras", "blf", "bl_ui", "bmesh", "addon_utils", "idprop"}
+THIRD_PARTY = {"numpy"}
+
+
+def source_files() -> list[Path]:
+    return [ROOT / "__init__.py", *(p for part in ALLOWED if part for p in sorted((ROOT / part).rglob("*.py")))]
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join([PACKAGE, *parts]).removesuffix(".__init__")
+
+
+MODULES = {module_name(path): path for path in source_files()}
+
+
+def part_of(module: str) -> str:
+    """ "robokin" of "robokin_addon.robokin.urdf"; "" for the root."""
+    return (module.split(".") + [""])[1]
+
+
+class Import:
+    """One import statement: where it stands, what it names absolutely, and whether it runs when the module loads."""
+
+    def __init__(self, module: str, node: ast.stmt, target: str, relative: bool, at_load: bool) -> None:
+        self.module, self.target, self.relative, self.at_load = module, target, relative, at_load
+        self.where = f"{MODULES[module].relative_to(ROOT)}:{node.lineno}"
+
+
+def imports_of(module: str) -> Iterator[Import]:
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+
+    def visit(node: ast.AST, at_load: bool) -> Iterator[Import]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield Import(module, child, alias.name, False, at_load)
+            elif isinstance(child, ast.ImportFrom):
+                base = child.module or ""
+                if child.level:
+                    above = package.split(".")
+                    above = above[: len(above) - child.level + 1]
+                    base = ".".join([*above, *([child.module] if child.module else [])])
+                for alias in child.names:
+                    full = f"{base}.{alias.name}"
+                    yield Import(module, child, full if full in MODULES else base, bool(child.level), at_load)
+            elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+                yield from (i for part in child.orelse for i in visit(part, at_load))
+            else:
+                inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+                yield from visit(child, at_load and not inside)
+
+    yield from visit(ast.parse(path.read_text("utf-8")), True)
+
+
+ALL_IMPORTS = [i for module in MODULES for i in imports_of(module)]
+
+
+def ours(item: Import) -> bool:
+    return item.target == PACKAGE or item.target.startswith(PACKAGE + ".")
+
+
+def test_the_source_is_read() -> None:
+    assert len(MODULES) > 10
+    assert any(i.target == f"{PACKAGE}.robokin.tree" and i.relative for i in ALL_IMPORTS)
+    on_disk = {p for p in ROOT.iterdir() if (p / "__init__.py").is_file() and p.name not in ("tests", "tools")}
+    assert {p.name for p in on_disk} <= set(ALLOWED), "a new part of the package needs its place in the rule"
+
+
+def test_parts_import_only_what_the_rule_allows() -> None:
+    wrong = [
+        f"{i.where}: {part_of(i.module) or 'the root'} imports {i.target}"
+        for i in ALL_IMPORTS
+        if ours(i)
+        and part_of(i.target) != part_of(i.module)
+        and part_of(i.target) not in ALLOWED[part_of(i.module)]
+        # `from . import __package__`-like uses of the root itself carry no code.
+        and not (i.target == PACKAGE and part_of(i.module) not in PURE)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_imports_of_ours_are_relative_and_name_what_exists() -> None:
+    parts = set(ALLOWED) - {""} | {PACKAGE}
+    absolute = [f"{i.where}: {i.target}" for i in ALL_IMPORTS if not i.relative and i.target.split(".")[0] in parts]
+    assert not absolute, "absolute imports break under the extension's own module name:\n" + "\n".join(absolute)
+    missing = [f"{i.where}: {i.target}" for i in ALL_IMPORTS if i.relative and i.target not in MODULES]
+    assert not missing, "\n".join(missing)
+
+
+def test_pure_parts_import_numpy_and_the_standard_library_only() -> None:
+    known = set(sys.stdlib_module_names) | THIRD_PARTY | {"robokin_kernel"}
+    wrong = [
+        f"{i.where}: {i.target}"
+        for i in ALL_IMPORTS
+        if part_of(i.module) in PURE and not i.relative and i.target.split(".")[0] not in known
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_everything_imports_blender_numpy_and_the_standard_library_only() -> None:
+    known = set(sys.stdlib_module_names) | THIRD_PARTY | BLENDER | {"robokin_kernel", PACKAGE}
+    wrong = [f"{i.where}: {i.target}" for i in ALL_IMPORTS if i.target.split(".")[0] not in known]
+    assert not wrong, "not in Blender's Python and not bundled:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("part", ["", "cli"])
+def test_entries_import_blender_only_when_called(part: str) -> None:
+    wrong = [
+        f"{i.where}: {i.target}"
+        for i in ALL_IMPORTS
+        if part_of(i.module) == part
+        and i.at_load
+        and (i.target.split(".")[0] in BLENDER or part_of(i.target) in ("operators", "panels", "properties"))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_cycles() -> None:
+    """Imports at load time form no cycle, neither between modules nor between sub-packages."""
+    graph: dict[str, set[str]] = {module: set() for module in MODULES}
+    for i in ALL_IMPORTS:
+        # A package's __init__ re-exports its modules; they reach their siblings through it without needing it loaded.
+        if ours(i) and i.at_load and i.target in MODULES and not i.module.startswith(i.target + "."):
+            graph[i.module].add(i.target)
+    done: set[str] = set()
+
+    def walk(module: str, path: list[str]) -> None:
+        assert module not in path, "imports form a cycle: " + " -> ".join([*path[path.index(module) :], module])
+        if module in done:
+            return
+        for target in sorted(graph[module]):
+            walk(target, [*path, module])
+        done.add(module)
+
+    for module in graph:
+        walk(module, [])
+
+
+BLOCKED_IMPORT = """
+import builtins, importlib.util, pkgutil, sys
+BLOCKED = set({blender!r})
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in BLOCKED:
+            raise ImportError("blocked: " + name)
+sys.meta_path.insert(0, Block())
+spec = importlib.util.spec_from_file_location({package!r}, {init!r}, submodule_search_locations=[{root!r}])
+module = sys.modules[{package!r}] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+for name in {modules!r}:
+    importlib.import_module(name)
+    print(name)
+"""
+
+
+def test_pure_parts_import_with_blender_blocked() -> None:
+    modules = [m for m in MODULES if part_of(m) in ("", *PURE, "cli")]
+    script = BLOCKED_IMPORT.format(
+        blender=sorted(BLENDER), package=PACKAGE, init=str(ROOT / "__init__.py"), root=str(ROOT), modules=modules
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == modules
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if part_of(m) in (*PURE, "cli")])
+def test_exported_names_exist(module: str) -> None:
+    loaded = importlib.import_module(module)
+    exported = getattr(loaded, "__all__", [])
+    assert len(exported) == len(set(exported)), f"{module}.__all__ names something twice"
+    assert [name for name in exported if not hasattr(loaded, name)] == []
+
+
+def test_tests_use_the_one_package_name() -> None:
+    """`robokin.X` beside `robokin_addon.robokin.X` in one process would be two different classes."""
+    parts = set(ALLOWED) - {""}
+    wrong = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            wrong += [f"{path.relative_to(ROOT)}:{node.lineno}: {n}" for n in names if n.split(".")[0] in parts]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_packaging_lists_every_package() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
+    assert listed == sorted(m for m, path in MODULES.items() if path.name == "__init__.py")
+
+
+def test_one_version() -> None:
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text("utf-8"))["version"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    from robokin_addon.cli import version
+
+    assert project["version"] == manifest
+    assert version() == manifest
+    assert f"## {manifest}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
