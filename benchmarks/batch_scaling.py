@@ -1,0 +1,33 @@
+"""Prints how many times faster two threads solve 10,000 targets than one: `python batch_scaling.py PROBLEM.npz`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "peers"))
+import robokin  # noqa: E402,F401 - makes the checkout importable as robokin_addon
+
+from robokin_addon.robokin import load_urdf  # noqa: E402
+from robokin_addon.solvers import IKProblem, PoseTask  # noqa: E402
+
+
+def main(problem_file: str, count: int = 10_000, rounds: int = 5) -> None:
+    problem = np.load(problem_file)
+    model = load_urdf(str(problem["urdf"]))
+    targets = np.resize(problem["targets"], (count, *problem["targets"].shape[1:]))
+    prepared = IKProblem(model, [PoseTask(str(problem["tips"][0]), np.eye(4))])
+    seconds = {1: [], 2: []}
+    for _ in range(rounds):
+        for threads, taken in seconds.items():
+            begin = time.perf_counter()
+            prepared.solve_batch(targets, threads=threads)
+            taken.append(time.perf_counter() - begin)
+    print(f"{min(seconds[1]) / min(seconds[2]):.3f}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,55 @@
+"""Runs one solver over one problem file: `python worker.py SOLVER PROBLEM.npz RESULT.npz`.
+
+A solver is a module beside this one with `prepare(problem) -> (solve, track)`:
+  solve(targets (n, 4, 4)) -> row     from the problem's start, restarts of its own, at most `attempts`
+  track(targets (n, 4, 4)) -> row     warm started from the frame before (None: the solver has no such mode)
+Only the calls are timed. A solver that can do a whole batch or track in one call gives `batch` or `whole_track`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def timed(call, items) -> tuple[np.ndarray, np.ndarray]:
+    rows, seconds = [], []
+    for item in items:
+        begin = time.perf_counter()
+        row = call(item)
+        seconds.append(time.perf_counter() - begin)
+        rows.append(np.array(row, dtype=float))
+    return np.array(rows), np.array(seconds)
+
+
+def timed_whole(call, items) -> tuple[np.ndarray, np.ndarray]:
+    begin = time.perf_counter()
+    rows = call(items)
+    return np.array(rows), np.full(len(items), (time.perf_counter() - begin) / len(items))
+
+
+def main(solver: str, problem_file: str, result_file: str) -> None:
+    sys.path.insert(0, str(Path(__file__).parent))
+    problem = np.load(problem_file)
+    if problem_file.endswith("-circle.npz"):
+        call, whole = importlib.import_module(solver).prepare(problem)["track"], "whole"
+    else:
+        call, whole = importlib.import_module(solver).prepare(problem)["solve"], "each"
+    targets = problem["targets"]
+    for target in targets[:3]:  # caches and lazy imports are not what is measured
+        if whole == "each":
+            call(target)
+    if getattr(call, "whole", False):
+        timed_whole(call, targets)
+        rows, seconds = timed_whole(call, targets)
+    else:
+        rows, seconds = timed(call, targets)
+    np.savez(result_file, rows=rows, seconds=seconds)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4])
