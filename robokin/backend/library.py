@@ -1,0 +1,74 @@
+"""The kernel's shared library: found in the wheel `robokin_kernel`, checked, and given trees as C structs."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from functools import lru_cache
+
+import numpy as np
+
+from ..errors import BackendError
+from ..tree import Tree
+
+Array = np.ndarray
+ABI = 1  # RK_ABI of kernel/include/robokin_kernel.h
+
+_INTS = ("parent", "motion", "iq", "iv", "frame_node")
+
+
+class ModelStruct(ctypes.Structure):
+    """`rk_model` of the kernel. Keeps the arrays alive that it points to."""
+
+    _fields_ = (
+        *((name, ctypes.c_int32) for name in ("n_nodes", "n_frames", "nq", "nv")),
+        *((name, ctypes.c_void_p) for name in ("parent", "motion", "iq", "iv")),
+        *((name, ctypes.c_void_p) for name in ("placement", "pitch", "scale", "offset", "inertia")),
+        *((name, ctypes.c_void_p) for name in ("frame_node", "frame_placement", "root_inertia", "lower", "upper")),
+    )
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree.n_nodes, tree.n_frames, tree.nq, tree.nv)
+        self.arrays = []
+        for name, kind in self._fields_:
+            if kind is ctypes.c_void_p:
+                array = np.ascontiguousarray(getattr(tree, name), np.int32 if name in _INTS else np.float64)
+                self.arrays.append(array)
+                setattr(self, name, array.ctypes.data)
+
+
+_structs: weakref.WeakKeyDictionary[Tree, ModelStruct] = weakref.WeakKeyDictionary()
+
+
+def model_struct(tree: Tree) -> ModelStruct:
+    """The kernel's view of a tree; built once, lives as long as the tree."""
+    struct = _structs.get(tree)
+    if struct is None:
+        struct = _structs[tree] = ModelStruct(tree)
+    return struct
+
+
+@lru_cache(maxsize=1)
+def load_library() -> ctypes.CDLL:
+    """The loaded library. Raises BackendError when it is absent, cannot be loaded, or is of another ABI."""
+    try:
+        import robokin_kernel
+    except ImportError as error:
+        raise BackendError(f"the package robokin_kernel cannot be imported: {error}") from None
+    try:
+        path = robokin_kernel.library_path()
+        library = ctypes.CDLL(path)
+        abi, size = library.rk_abi(), library.rk_sizeof_model()
+    except (OSError, AttributeError) as error:
+        raise BackendError(f"the kernel's library cannot be loaded: {error}") from None
+    if abi != ABI:
+        raise BackendError(f"{path} has ABI {abi}, this version of Robokin needs {ABI}")
+    if size != ctypes.sizeof(ModelStruct):
+        raise BackendError(f"{path}: its model struct has {size} bytes, not {ctypes.sizeof(ModelStruct)}")
+    library.rk_workspace.restype = ctypes.c_int64
+    return library
+
+
+def workspace(tree: Tree) -> Array:
+    """Scratch memory for any function of robokin_kernel.h; one per thread."""
+    return np.empty(load_library().rk_workspace(ctypes.byref(model_struct(tree))))

@@ -1,0 +1,53 @@
+"""Work on many independent items, spread over threads. Worth it for calls that release the GIL, as ctypes' do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+
+def thread_count() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="robokin")
+
+
+def run_chunks(work: Callable[[int, int], object], count: int, chunk: int, threads: int | None = None) -> None:
+    """Call work(start, stop) for consecutive ranges of at most `chunk` items that cover 0..count.
+
+    `threads`: how many may work at once, the caller's included; None: one per processor. Results cannot depend on it
+    when `work` handles each item by itself. May be nested. The first exception of `work` is raised.
+    """
+    starts = list(range(0, count, chunk))
+    helpers = min(threads or thread_count(), len(starts)) - 1
+    starts.reverse()
+
+    def drain() -> None:
+        while True:
+            try:
+                start = starts.pop()  # atomic
+            except IndexError:
+                return
+            work(start, min(start + chunk, count))
+
+    futures = [_pool().submit(drain) for _ in range(helpers)]
+    try:
+        drain()
+    except BaseException:
+        starts.clear()
+        raise
+    finally:
+        # A helper that has not begun is not needed any more, and waiting for it could deadlock when nested.
+        running = [future for future in futures if not future.cancel()]
+        for future in running:
+            future.exception()
+    for future in running:
+        future.result()
