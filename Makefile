@@ -54,8 +54,21 @@ test: $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
 test-slow: $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
 	$(BIN)/python -m pytest -m 'slow and not smoke' -n 2
 
-bench: $(BENCH)/.installed
-	$(BENCH)/bin/python -m benchmarks
+# The peers exclude each other's Pinocchio: PlaCo gets a Python of its own, Blender is in $(VENV).
+bench: $(BENCH)/.installed $(BENCH)-placo/.installed $(VENV)/.with-blender $(VENV)/.kernel
+	$(BENCH)/bin/python -m pip install --quiet --force-reinstall --no-deps build/kernel-$(TAG)/*.whl
+	$(BENCH)/bin/python benchmarks/run.py \
+	    --python placo=$(BENCH)-placo/bin/python --python blender=$(BIN)/python
+
+$(BENCH)/.installed: benchmarks/requirements.txt
+	$(word 1,$(FOUND)) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(BENCH)-placo/.installed: benchmarks/requirements-placo.txt
+	$(word 1,$(FOUND)) -m venv $(BENCH)-placo
+	$(BENCH)-placo/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 extension: dist/wheels/.built $(VENV)/.with-blender
 	$(BIN)/python tools/build_extension.py dist/wheels dist

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
-import robokin  # noqa: E402,F401 - makes the checkout importable as robokin_addon
+from robokin_addon.robokin import load_urdf
+from robokin_addon.solvers import IKProblem, PoseTask
 
-from robokin_addon.robokin import load_urdf  # noqa: E402
-from robokin_addon.solvers import IKProblem, PoseTask  # noqa: E402
+import robokin  # noqa: F401 - makes the checkout importable as robokin_addon
 
 
 def main(problem_file: str, count: int = 10_000, rounds: int = 5) -> None:

@@ -82,7 +82,7 @@ def moving_joints(model: pin.Model, floating: bool) -> list[str]:
 
 def reachable(robot: str, count: int, seed: int, folder: Path) -> Path:
     """`count` targets: the tips' poses at configurations drawn uniformly within the limits; start mid-range."""
-    urdf, tips, floating = folder.resolve() / f"{robot}.urdf", ROBOTS[robot][1], ROBOTS[robot][2]
+    urdf, floating = folder.resolve() / f"{robot}.urdf", ROBOTS[robot][2]
     urdf.write_text(bare_urdf(robot_file(robot)))
     model = build_model(urdf, floating)
     data, joints = model.createData(), moving_joints(model, floating)
