@@ -1,0 +1,191 @@
+"""Check a motion as it stands: limits on positions, velocities and accelerations, and what its tasks are left with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..robokin.backend import get_backend
+from ..robokin.errors import TaskError
+from ..robokin.model import RobotModel
+from .ik_data import compile_ik
+from .ik_reference import reachable
+from .motion import Motion, coordinate_names, velocity_names
+from .results import Status
+from .tasks import Task
+from .tasks.base import to_tip_axes
+from .viability import dof_coordinates
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A limit broken at one sample. frame: index of the sample. joint: its name, "joint/x" for one of several
+    coordinates. kind: lower, upper, velocity or acceleration. value, limit: SI; of a velocity or an acceleration the
+    value has its sign and the limit is the bound on its size."""
+
+    frame: int
+    joint: str
+    kind: str
+    value: float
+    limit: float
+
+    def to_dict(self) -> dict:
+        return {
+            "frame": self.frame,
+            "joint": self.joint,
+            "kind": self.kind,
+            "value": self.value,
+            "limit": self.limit,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class MotionCheck:
+    """violations: by frame, then joint. residuals: (F, tasks, 2) position [m] and orientation [rad] errors.
+    statuses: per frame; CONVERGED when every residual is within its tolerance and the positions inside their limits,
+    LIMIT when only the positions are not, OUT_OF_REACH when a distance certificate says so, EMPTY without tasks,
+    else MAX_ITERATIONS."""
+
+    violations: tuple[Violation, ...]
+    residuals: Array
+    statuses: tuple[Status, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Every limit kept and every task met."""
+        return not self.violations and all(s in (Status.CONVERGED, Status.EMPTY) for s in self.statuses)
+
+    def summary(self) -> str:
+        """One line."""
+        kinds = Counter(violation.kind for violation in self.violations)
+        missed = sum(s not in (Status.CONVERGED, Status.EMPTY) for s in self.statuses)
+        limits = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
+        return f"{len(self.statuses)} frames: {missed} miss a task; limits broken: {limits or 'none'}"
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        return {
+            "frames": [
+                {
+                    "frame": frame,
+                    "status": str(status),
+                    "residuals": [{"position": float(p), "orientation": float(r)} for p, r in residuals],
+                }
+                for frame, (status, residuals) in enumerate(zip(self.statuses, self.residuals, strict=True))
+            ],
+            "violations": [violation.to_dict() for violation in self.violations],
+        }
+
+
+def check_motion(
+    motion: Motion, tasks: Sequence[Task] = (), targets: object | None = None, float32: bool = False
+) -> MotionCheck:
+    """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
+
+    Positions are compared as they are given. Velocities and accelerations are differences of rounded positions, so
+    they are allowed what rounding of the given positions and times can make of them (about 1e-15/dt and 1e-15/dt^2).
+    `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
+    relative) and the differences accordingly. Raises TaskError for targets of the wrong shape.
+    """
+    violations = _violations(motion, np.finfo(np.float32 if float32 else np.float64).eps, float32)
+    residuals = task_residuals(motion.model, motion.q, tasks, targets)
+    outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
+    statuses = _statuses(motion, tasks, targets, residuals, outside)
+    return MotionCheck(tuple(violations), residuals, statuses)
+
+
+def task_residuals(model: RobotModel, q: Array, tasks: Sequence[Task], targets: object | None = None) -> Array:
+    """(F, tasks, 2): norms of the position [m] and orientation [rad] errors over the axes not free, for q (F, nq)."""
+    targets = task_targets(tasks, targets, len(q))
+    residuals = np.zeros((len(q), len(tasks), 2))
+    if not tasks:
+        return residuals
+    placements = get_backend().frame_placements(model.tree, q)
+    for i, task in enumerate(tasks):
+        tips = placements[:, model.link_index(task.link)] @ task.offset
+        used = task.weights != 0.0
+        for frame, (T, target) in enumerate(zip(tips, targets[:, i], strict=True)):
+            e, A = task.rows(T, target)
+            if task.frame == "tip":
+                e, A = to_tip_axes(e, A, T[:3, :3])
+            e = e * used
+            residuals[frame, i] = np.linalg.norm(e[:3]), np.linalg.norm(e[3:])
+    return residuals
+
+
+def task_targets(tasks: Sequence[Task], targets: object | None, frames: int) -> Array:
+    """(frames, tasks, 4, 4) from targets of that shape, or of each task's own when None. Raises TaskError."""
+    if targets is None:
+        own = np.array([task.target for task in tasks]).reshape(len(tasks), 4, 4)
+        return np.broadcast_to(own, (frames, len(tasks), 4, 4))
+    try:
+        array = np.asarray(targets, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TaskError("targets must be numbers of shape (frames, tasks, 4, 4)") from None
+    if array.ndim == 3 and len(tasks) == 1:
+        array = array[:, None]
+    if array.shape != (frames, len(tasks), 4, 4):
+        raise TaskError(f"targets must have shape ({frames}, {len(tasks)}, 4, 4), not {array.shape}")
+    if not np.isfinite(array).all():
+        frame, task = (int(i) for i in np.argwhere(~np.isfinite(array))[0][:2])
+        raise TaskError(f"{tasks[task].name}: the target of frame {frame} is not finite")
+    return array
+
+
+def _violations(motion: Motion, eps: float, allow_positions: bool) -> list[Violation]:
+    model = motion.model
+    found: list[Violation] = []
+
+    def collect(names: list[str], kind: str, values: Array, limits: Array, broken: Array) -> None:
+        for frame, i in np.argwhere(broken):
+            found.append(Violation(int(frame), names[i], kind, float(values[frame, i]), float(limits[i])))
+
+    q_names = [name for joint in model.moving_joints for name in coordinate_names(joint)]
+    v_names = [name for joint in model.moving_joints for name in velocity_names(joint)]
+    rounding = eps * abs(motion.q)
+    slack = rounding if allow_positions else 0.0
+    collect(q_names, "lower", motion.q, model.lower, motion.q < model.lower - slack)
+    collect(q_names, "upper", motion.q, model.upper, motion.q > model.upper + slack)
+    v_slack, a_slack = _difference_rounding(motion, eps, rounding)
+    collect(v_names, "velocity", motion.v, model.velocity, abs(motion.v) > model.velocity + v_slack)
+    collect(v_names, "acceleration", motion.a, model.acceleration, abs(motion.a) > model.acceleration + a_slack)
+    return sorted(found, key=lambda violation: violation.frame)
+
+
+def _difference_rounding(motion: Motion, eps: float, rounding: Array) -> tuple[Array, Array]:
+    """What rounding of positions and times can change in v and a; each (F, nv)."""
+    coordinate = dof_coordinates(motion.model)
+    # Ball and floating joints: every entry of a unit quaternion rounds, and lengths mix in the child frame.
+    whole = 4.0 * (eps + rounding.max(axis=1, initial=0.0))[:, None]
+    per_dof = np.where(coordinate >= 0, rounding[:, coordinate] if motion.model.nq else 0.0, whole)
+    v_slack, a_slack = np.zeros_like(motion.v), np.zeros_like(motion.a)
+    if len(motion) > 1:
+        dt = np.diff(motion.times)[:, None]
+        clock = 2.0 * np.finfo(np.float64).eps * abs(motion.times[1:, None]) / dt
+        v_slack[1:] = (per_dof[1:] + per_dof[:-1]) / dt + clock * abs(motion.v[1:])
+        a_slack[1:] = (v_slack[1:] + v_slack[:-1]) / dt + clock * abs(motion.a[1:])
+    return v_slack, a_slack
+
+
+def _statuses(
+    motion: Motion, tasks: Sequence[Task], targets: object | None, residuals: Array, outside: set[int]
+) -> tuple[Status, ...]:
+    if not tasks:
+        return (Status.EMPTY,) * len(motion)
+    data = compile_ik(motion.model, tasks, motion.model.lower, motion.model.upper)
+    wanted = task_targets(tasks, targets, len(motion))
+    met = (residuals <= data.records["tolerance"]).all(axis=(1, 2))
+    statuses = []
+    for frame in range(len(motion)):
+        if met[frame]:
+            statuses.append(Status.LIMIT if frame in outside else Status.CONVERGED)
+        elif reachable(data, wanted[frame]):
+            statuses.append(Status.MAX_ITERATIONS)
+        else:
+            statuses.append(Status.OUT_OF_REACH)
+    return tuple(statuses)
