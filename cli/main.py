@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ..robokin.errors import RobokinError
-from . import fk, info
+from . import fk, info, solve
 from .errors import UsageError
 from .version import version
 
-COMMANDS = (info, fk)
+COMMANDS = (info, fk, solve)
 
 DONE, NOT_MET, BAD_INPUT = 0, 1, 2
 

@@ -18,7 +18,10 @@ def write_report(report: dict, target: str | None, summary: str) -> None:
         print(_json(report))
         return
     if target is not None:
-        Path(target).write_text(_json(report) + "\n", "utf-8")
+        try:
+            Path(target).write_text(_json(report) + "\n", "utf-8")
+        except OSError as error:
+            raise UsageError(f"{target}: the report cannot be written ({error.strerror})") from None
     print(summary)
 
 

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> bool:
     tasks = [parse_task(text) for text in arguments.task]
     model = load_model(arguments)
     q0 = None if arguments.q0 is None else model.configuration(read_joint_values(arguments.q0, "--q0"))
-    result = solve_ik(model, tasks, q0=q0, seed=arguments.seed)
+    result = solve_ik(model, tasks, q0=q0, seed=arguments.seed, backend=arguments.backend)
     report = {
         "status": str(result.status),
         "reason": result.reason,

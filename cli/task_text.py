@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..robokin.errors import TaskError, UnknownNameError
 from ..robokin import quaternion
+from ..robokin.errors import TaskError, UnknownNameError
 from ..solvers.tasks import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 
 GRAMMAR = """\

@@ -44,8 +44,8 @@ MODULES = {module_name(path): path for path in source_files()}
 
 
 def part_of(module: str) -> str:
-    """ "robokin" of "robokin_addon.robokin.urdf"; "" for the root."""
-    return (module.split(".") + [""])[1]
+    """The part "robokin" of "robokin_addon.robokin.urdf"; "" for the root."""
+    return [*module.split("."), ""][1]
 
 
 class Import:

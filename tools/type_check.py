@@ -1,6 +1,6 @@
 """Runs mypy on the package under its one name, `robokin_addon`: a link to the checkout makes relative imports resolve.
 
-    python tools/type_check.py
+python tools/type_check.py
 """
 
 from __future__ import annotations
