@@ -1,0 +1,26 @@
+"""The properties that Robokin adds to Blender's data, on their owners."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import joint, robot, solver_settings, tasks
+
+CLASSES = (*tasks.CLASSES, *solver_settings.CLASSES, *joint.CLASSES, *robot.CLASSES)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.Object.robokin = bpy.props.PointerProperty(type=robot.RobokinRobot, name="Robokin")
+    # Bone and EditBone share one storage: what is edited in one mode is there in the other.
+    bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
+    bpy.types.EditBone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
+
+
+def unregister() -> None:
+    del bpy.types.EditBone.robokin
+    del bpy.types.Bone.robokin
+    del bpy.types.Object.robokin
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,47 @@
+"""Armature <-> robot model. No user interface here; operators and panels go through these functions.
+
+A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` metres. Poses of the robot are relative to
+its root frame (T_root_x, metres); `root_from_world` and `to_blender` cross over to Blender's world.
+"""
+
+from .binding import Binding, binding, is_robot, metres_per_unit, robot_model
+from .build import build_armature
+from .channels import Channel
+from .errors import BridgeError
+from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
+from .rig import refresh_rigs, rig_pose
+from .space import root_from_world, to_blender, world_from_root
+
+__all__ = [
+    "Binding",
+    "BridgeError",
+    "Channel",
+    "binding",
+    "bone_of_link",
+    "build_armature",
+    "channel_table",
+    "clamp_pose",
+    "curves",
+    "is_robot",
+    "link_of_bone",
+    "metres_per_unit",
+    "nearest_within_limits",
+    "read_configuration",
+    "refresh_rigs",
+    "rig_pose",
+    "robot_model",
+    "root_from_world",
+    "to_blender",
+    "world_from_root",
+    "write_configuration",
+]
+
+
+def bone_of_link(obj: object) -> dict[str, str]:
+    """{link name: bone name} of a robot."""
+    return binding(obj).bone_of_link
+
+
+def link_of_bone(obj: object) -> dict[str, str]:
+    """{bone name: link name} of a robot."""
+    return binding(obj).link_of_bone

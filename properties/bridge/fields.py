@@ -1,0 +1,140 @@
+"""The fields that a person edits on a bone (`Bone.robokin`), against the record they edit.
+
+Fields are single precision, the record is double: a field counts as edited when it differs from the record's value
+rounded to single precision, so an untouched robot keeps its exact numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...robokin.joint_types import JOINT_TYPES
+from ...robokin.model import Mimic
+from .truth import BoneRecord
+
+if TYPE_CHECKING:
+    from ..joint import RobokinJoint
+
+BOUNDS = ("lower", "upper", "velocity", "effort", "acceleration")
+NUMBERS = ("pitch", "damping", "friction", "rotor_inertia", "stiffness")
+_ABSENT = {"lower": -math.inf}
+_UPPER_TRIANGLE = np.triu_indices(3)
+
+
+def field_values(record: BoneRecord) -> dict[str, Any]:
+    """Every field of `RobokinJoint` with the value the record gives it, in double precision.
+
+    Bounds show the joint's first degree of freedom; an absent one shows as `use_... = False` and 0.
+    """
+    joint, link = record.joint, record.link
+    values: dict[str, Any] = {"joint_type": joint.type, "axis": tuple(joint.axis)}
+    for name in BOUNDS:
+        bound = getattr(joint, name)
+        present = bool(len(bound)) and math.isfinite(bound[0])
+        values |= {f"use_{name}": present, name: float(bound[0]) if present else 0.0}
+    values |= {name: getattr(joint, name) for name in NUMBERS}
+    values |= {"use_rest_position": joint.rest_position is not None, "rest_position": joint.rest_position or 0.0}
+    mimic = joint.mimic or Mimic("")
+    values |= {"mimic_joint": mimic.joint, "mimic_multiplier": mimic.multiplier, "mimic_offset": mimic.offset}
+    values |= {"link": link.name, "mass": link.mass, "com": tuple(link.com)}
+    values["inertia"] = tuple(link.inertia[_UPPER_TRIANGLE])
+    return values
+
+
+FIELDS: tuple[str, ...] = (
+    "joint_type",
+    "axis",
+    *(name for bound in BOUNDS for name in (f"use_{bound}", bound)),
+    *NUMBERS,
+    "use_rest_position",
+    "rest_position",
+    "mimic_joint",
+    "mimic_multiplier",
+    "mimic_offset",
+    "link",
+    "mass",
+    "com",
+    "inertia",
+)
+
+
+def read_fields(settings: RobokinJoint) -> tuple[Any, ...]:
+    """The values of FIELDS as they stand on a bone, hashable; () when the bone's fields were never written."""
+    if settings.version == 0:
+        return ()
+    values = [getattr(settings, name) for name in FIELDS]
+    return tuple(v if isinstance(v, (str, bool, float)) else tuple(v) for v in values)
+
+
+def write_fields(settings: RobokinJoint, record: BoneRecord, version: int) -> None:
+    """Rebuild the fields from the record."""
+    settings.version = 0
+    for name, value in field_values(record).items():
+        setattr(settings, name, value)
+    settings.version = version
+
+
+def edited_record(record: BoneRecord, shown: tuple[Any, ...]) -> BoneRecord:
+    """The record with the edited fields in it. Raises ModelError when they cannot be a joint or link."""
+    if not shown:
+        return record
+    recorded = field_values(record)
+    edits = {
+        name: _shortest(value)
+        for name, value in zip(FIELDS, shown, strict=True)
+        if _single(value) != _single(recorded[name])
+    }
+    if not edits:
+        return record
+    values = recorded | edits
+    return dataclasses.replace(record, joint=_joint(record, values, edits), link=_link(record, values, edits))
+
+
+def _joint(record: BoneRecord, values: dict, edits: dict) -> Any:
+    joint = record.joint
+    retyped = JOINT_TYPES[values["joint_type"]].nv != joint.nv
+    changes: dict[str, Any] = {name: edits[name] for name in NUMBERS if name in edits}
+    changes |= {"type": values["joint_type"]}
+    if "axis" in edits:
+        changes["axis"] = np.array(values["axis"])
+    for name in BOUNDS:
+        if retyped or name in edits or f"use_{name}" in edits:
+            changes[name] = values[name] if values[f"use_{name}"] else _ABSENT.get(name, math.inf)
+    if edits.keys() & {"use_rest_position", "rest_position"}:
+        changes["rest_position"] = values["rest_position"] if values["use_rest_position"] else None
+    if edits.keys() & {"mimic_joint", "mimic_multiplier", "mimic_offset"}:
+        mimic = Mimic(values["mimic_joint"], values["mimic_multiplier"], values["mimic_offset"])
+        changes["mimic"] = mimic if mimic.joint else None
+    return dataclasses.replace(joint, **changes)
+
+
+def _link(record: BoneRecord, values: dict, edits: dict) -> Any:
+    changes: dict[str, Any] = {}
+    if "link" in edits:
+        changes["name"] = values["link"]
+    if "mass" in edits:
+        changes["mass"] = values["mass"]
+    if "com" in edits:
+        changes["com"] = np.array(values["com"])
+    if "inertia" in edits:
+        inertia = np.zeros((3, 3))
+        inertia[_UPPER_TRIANGLE] = values["inertia"]
+        changes["inertia"] = inertia + np.triu(inertia, 1).T
+    return dataclasses.replace(record.link, **changes)
+
+
+def _single(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(float(np.float32(x)) for x in value)
+    return float(np.float32(value)) if isinstance(value, float) else value
+
+
+def _shortest(value: Any) -> Any:
+    """The number a person typed: the shortest decimal that rounds to this single precision value."""
+    if isinstance(value, tuple):
+        return tuple(_shortest(x) for x in value)
+    return float(str(np.float32(value))) if isinstance(value, float) else value

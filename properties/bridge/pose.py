@@ -1,0 +1,124 @@
+"""q <-> the channels of the pose bones. Channels, not matrices: a joint that has turned twice stays so."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...robokin.model import RobotModel
+from .binding import binding
+from .channels import EULER, QUATERNION, Channel, channel_bounds, round_inward
+from .errors import BridgeError
+
+Array = np.ndarray
+Curve = tuple[str, int, Array, str]  # data path, array index, (frames,) float32, group
+
+
+def channel_table(obj: bpy.types.Object) -> tuple[Channel, ...]:
+    """The channels of the robot: those of q in its order, then the driven ones of mimic joints."""
+    return binding(obj).channels
+
+
+def read_configuration(obj: bpy.types.Object) -> Array:
+    """(nq,) configuration in which the armature stands, as its channels say; not clamped to limits.
+
+    Raises BridgeError naming the bone for a channel that is not a number.
+    """
+    robot = binding(obj)
+    q = np.empty(robot.model.nq)
+    for channel in robot.own_channels:
+        q[channel.q] = channel.factor * _read(obj.pose.bones[channel.bone], channel)
+    _normalise(robot.model, q)
+    return q
+
+
+def write_configuration(obj: bpy.types.Object, q: Array) -> None:
+    """Pose the armature. Values outside the limits are put on them; single precision is rounded inward.
+
+    Writes channels only: no view layer update. Raises ConfigurationError for a q of the wrong shape.
+    """
+    robot = binding(obj)
+    bones = obj.pose.bones
+    q = robot.model.check_configuration(q)
+    for bone, mode in zip(robot.bones, robot.modes, strict=True):
+        # Another Euler order carries a single angle as well; another kind of rotation does not.
+        if bones[bone].rotation_mode != mode and (mode == "QUATERNION" or not _is_euler(bones[bone])):
+            bones[bone].rotation_mode = mode
+    for channel in robot.own_channels:
+        getattr(bones[channel.bone], channel.path)[channel.index] = float(
+            _channel_values(channel, q[channel.q : channel.q + 1])[0]
+        )
+    obj.update_tag(refresh={"DATA"})
+
+
+def nearest_within_limits(model: RobotModel) -> Array:
+    """(nq,) the configuration inside the limits that is nearest to the neutral one."""
+    return np.clip(model.neutral(), model.lower, model.upper)
+
+
+def curves(obj: bpy.types.Object, Q: Array) -> list[Curve]:
+    """Whole F-curves of a motion: (data path, array index, float32 values, group) of each channel of q.
+
+    Q: (frames, nq). Every value lies inside its limit as the single precision number that is returned, so linear
+    keys stay inside between frames too; quaternions do not change sign from frame to frame.
+    """
+    robot = binding(obj)
+    Q = np.array(Q, float)
+    _sign_continuous(robot.model, Q)
+    found: list[Curve] = []
+    for channel in robot.own_channels:
+        path = f'pose.bones["{bpy.utils.escape_identifier(channel.bone)}"].{channel.path}'
+        found.append((path, channel.index, _channel_values(channel, Q[:, channel.q]), channel.bone))
+    return found
+
+
+def clamp_pose(obj: bpy.types.Object) -> bool:
+    """Put channels that a hand moved out of their limits back on them; whether anything was changed."""
+    robot = binding(obj)
+    changed = False
+    for channel in robot.own_channels:
+        bone = obj.pose.bones[channel.bone]
+        if channel.path == QUATERNION or not (np.isfinite(channel.lower) or np.isfinite(channel.upper)):
+            continue
+        values = getattr(bone, channel.path)
+        low, high = channel_bounds(channel)
+        inside = float(round_inward(np.array([values[channel.index]]), low, high)[0])
+        if inside != values[channel.index]:
+            values[channel.index] = inside
+            changed = True
+    return changed
+
+
+def _channel_values(channel: Channel, coordinates: Array) -> Array:
+    low, high = channel_bounds(channel)
+    return round_inward(coordinates / channel.factor, low, high)
+
+
+def _is_euler(bone: bpy.types.PoseBone) -> bool:
+    return bone.rotation_mode not in ("QUATERNION", "AXIS_ANGLE")
+
+
+def _read(bone: bpy.types.PoseBone, channel: Channel) -> float:
+    if channel.path == EULER and not _is_euler(bone):
+        value = bone.matrix_basis.to_euler("XYZ YXZ ZXY".split()[channel.index])[channel.index]
+    elif channel.path == QUATERNION and bone.rotation_mode != "QUATERNION":
+        value = bone.matrix_basis.to_quaternion()[channel.index]
+    else:
+        value = getattr(bone, channel.path)[channel.index]
+    if not np.isfinite(value):
+        raise BridgeError(f"bone {bone.name!r}: its {channel.path.replace('_', ' ')} is not a number")
+    return value
+
+
+def _normalise(model: RobotModel, q: Array) -> None:
+    for start in model.tree.quaternions:
+        length = np.linalg.norm(q[start : start + 4])
+        # Blender shows a zero quaternion as no rotation.
+        q[start : start + 4] = q[start : start + 4] / length if length > 1e-9 else (1.0, 0.0, 0.0, 0.0)
+
+
+def _sign_continuous(model: RobotModel, Q: Array) -> None:
+    for start in model.tree.quaternions:
+        quaternions = Q[:, start : start + 4]
+        turns = np.sign(np.einsum("ij,ij->i", quaternions[1:], quaternions[:-1]))
+        quaternions[1:] *= np.cumprod(np.where(turns < 0, -1.0, 1.0))[:, None]

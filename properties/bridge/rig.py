@@ -1,0 +1,122 @@
+"""What makes a robot right for posing by hand: locks, rotation modes, limits, followed joints.
+
+Limits are Limit Rotation / Limit Location constraints that also act while transforming (`use_transform_limit`), so
+that the channel itself stops; they hold in files opened without Robokin. A rotation beyond half a turn cannot be told
+from the other way round by a constraint: such joints are clamped by the handler of `clamp_pose` alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+
+from ...robokin import RobokinError
+from .binding import OWN_CONSTRAINT, Binding, binding, is_robot
+from .channels import EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
+
+LIMIT_ROTATION = f"{OWN_CONSTRAINT} Rotation Limit"
+LIMIT_LOCATION = f"{OWN_CONSTRAINT} Travel Limit"
+_AXES = "xyz"
+
+
+def rig_pose(obj: bpy.types.Object) -> None:
+    """Set locks, rotation modes, limits and drivers of every joint of the posed robot. Object or Pose Mode."""
+    robot = binding(obj)
+    for bone, mode in zip(robot.bones, robot.modes, strict=True):
+        pose_bone = obj.pose.bones[bone]
+        pose_bone.rotation_mode = mode
+        own = [c for c in robot.channels if c.bone == bone]
+        _lock(pose_bone, own)
+        _limit(pose_bone, own)
+        _drive(obj, robot, pose_bone, own)
+
+
+def refresh_rigs(armature: bpy.types.Armature) -> None:
+    """`rig_pose` for every object that shows `armature`. An armature that is no robot for now is left as it is:
+    the panel says why."""
+    for obj in bpy.data.objects:
+        if obj.data == armature and is_robot(obj) and obj.pose is not None and obj.is_editable:
+            try:
+                rig_pose(obj)
+            except RobokinError:
+                return
+
+
+def _lock(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
+    free = {(c.path, c.index) for c in channels if not c.mimic}
+    bone.lock_location = [(LOCATION, i) not in free for i in range(3)]
+    bone.lock_scale = [True] * 3
+    if any(path == QUATERNION for path, _ in free):
+        bone.lock_rotation, bone.lock_rotation_w = [False] * 3, False
+        return
+    bone.lock_rotation = [(EULER, i) not in free for i in range(3)]
+    bone.lock_rotation_w = True
+
+
+def _limit(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
+    bounds = {c: channel_bounds(c) for c in channels if not c.mimic and c.path != QUATERNION}
+    turns = {c: b for c, b in bounds.items() if c.path == EULER and np.isfinite(b).any()}
+    slides = {c: b for c, b in bounds.items() if c.path == LOCATION and np.isfinite(b).any()}
+    if any(max(abs(low), abs(high)) > math.pi for low, high in turns.values()):
+        turns = {}
+    constraint = _constraint(bone, LIMIT_ROTATION, "LIMIT_ROTATION", bool(turns))
+    for channel, (low, high) in turns.items():
+        axis = _AXES[channel.index]
+        low, high = round_inward(np.array([low, high]), low, high).tolist()
+        setattr(constraint, f"use_limit_{axis}", True)
+        setattr(constraint, f"min_{axis}", low)
+        setattr(constraint, f"max_{axis}", high)
+        # The plain comparison of Euler angles; the other one may take the shorter way round to the far limit.
+        constraint.use_legacy_behavior = True
+    constraint = _constraint(bone, LIMIT_LOCATION, "LIMIT_LOCATION", bool(slides))
+    for channel, (low, high) in slides.items():
+        axis = _AXES[channel.index]
+        low_single, high_single = round_inward(np.array([low, high]), low, high).tolist()
+        setattr(constraint, f"use_min_{axis}", math.isfinite(low))
+        setattr(constraint, f"use_max_{axis}", math.isfinite(high))
+        if math.isfinite(low):
+            setattr(constraint, f"min_{axis}", low_single)
+        if math.isfinite(high):
+            setattr(constraint, f"max_{axis}", high_single)
+
+
+def _constraint(bone: bpy.types.PoseBone, name: str, kind: str, wanted: bool) -> bpy.types.Constraint | None:
+    existing = bone.constraints.get(name)
+    if existing is not None:
+        bone.constraints.remove(existing)
+    if not wanted:
+        return None
+    constraint = bone.constraints.new(kind)
+    constraint.name = name
+    constraint.owner_space = "LOCAL"
+    constraint.use_transform_limit = True
+    constraint.show_expanded = False
+    return constraint
+
+
+def _drive(obj: bpy.types.Object, robot: Binding, bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
+    for channel in channels:
+        path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel.path}'
+        if obj.animation_data is not None:
+            old = obj.animation_data.drivers.find(path, index=channel.index)
+            if old is not None:
+                obj.animation_data.drivers.remove(old)
+        if not channel.mimic:
+            continue
+        source = next(c for c in robot.own_channels if c.q == channel.q)
+        # q = scale * q_source + offset, both in SI; the channels differ from them by sign and unit.
+        scale = channel.scale * source.factor / channel.factor
+        offset = channel.offset / channel.factor
+        driver = obj.driver_add(
+            f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel.path}', channel.index
+        ).driver
+        driver.type = "SCRIPTED"
+        variable = driver.variables.new()
+        variable.name = "q"
+        variable.targets[0].id = obj
+        escaped = bpy.utils.escape_identifier(source.bone)
+        variable.targets[0].data_path = f'pose.bones["{escaped}"].{source.path}[{source.index}]'
+        # A simple expression: evaluated by Blender itself, also where scripts may not run.
+        driver.expression = f"{scale:.17g} * q + {offset:.17g}"

@@ -1,0 +1,112 @@
+"""What a bone is as a joint and a link: `Bone.robokin`, also on `EditBone` (the storage is one).
+
+The fields are SI and radians, single precision; the exact numbers lie in the bone's record (see bridge/truth.py).
+`lower_angle`, `lower_length` ... are views of `lower`, `upper` that Blender shows in degrees or scene units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+
+from ..robokin.joint_types import JOINT_TYPES
+from .bridge.binding import metres_per_unit
+from .bridge.rig import refresh_rigs
+
+TYPES = tuple(
+    (t.name, t.label, f"{t.label} joint: {t.nv} degrees of freedom", i) for i, t in enumerate(JOINT_TYPES.values())
+)
+
+
+def _edited(settings: RobokinJoint, context: bpy.types.Context) -> None:
+    """Limits, locks and drivers of the posed bones follow an edit at once."""
+    if settings.version:  # 0 while the fields are being rebuilt from the record
+        refresh_rigs(settings.id_data)
+
+
+def _view(name: str, length: bool) -> tuple[Callable, Callable]:
+    def get(settings: RobokinJoint) -> float:
+        return getattr(settings, name) / (metres_per_unit() if length else 1.0)
+
+    def put(settings: RobokinJoint, value: float) -> None:
+        setattr(settings, name, value * (metres_per_unit() if length else 1.0))
+
+    return get, put
+
+
+def _number(name: str, description: str, **options: object) -> object:
+    return bpy.props.FloatProperty(name=name, description=description, update=_edited, **options)
+
+
+def _switch(name: str, description: str) -> object:
+    return bpy.props.BoolProperty(name=name, description=description, update=_edited)
+
+
+def _angle(name: str, field: str) -> object:
+    get, put = _view(field, length=False)
+    return bpy.props.FloatProperty(name=name, description=f"{name} of the joint", subtype="ANGLE", get=get, set=put)
+
+
+def _length(name: str, field: str) -> object:
+    get, put = _view(field, length=True)
+    return bpy.props.FloatProperty(
+        name=name, description=f"{name} of the joint", subtype="DISTANCE", precision=4, get=get, set=put
+    )
+
+
+class RobokinJoint(bpy.types.PropertyGroup):
+    """The joint that a bone is, and the link that moves with it."""
+
+    version: bpy.props.IntProperty(
+        name="Version", description="Version of the record these fields show; 0: not a joint", options={"HIDDEN"}
+    )
+    joint_type: bpy.props.EnumProperty(name="Type", description="What the joint can do", items=TYPES, update=_edited)
+    axis: bpy.props.FloatVectorProperty(
+        name="Axis",
+        description="Axis of the joint in the frame of its link; it must be one of the bone's axes",
+        size=3,
+        default=(0.0, 0.0, 1.0),
+        precision=4,
+        update=_edited,
+    )
+    use_lower: _switch("Lower Limit", "The joint has a lower limit")
+    lower: _number("Lower", "Lower limit [rad or m]", precision=4)
+    lower_angle: _angle("Lower", "lower")
+    lower_length: _length("Lower", "lower")
+    use_upper: _switch("Upper Limit", "The joint has an upper limit")
+    upper: _number("Upper", "Upper limit [rad or m]", precision=4)
+    upper_angle: _angle("Upper", "upper")
+    upper_length: _length("Upper", "upper")
+    use_velocity: _switch("Velocity Limit", "The joint has a highest speed")
+    velocity: _number("Velocity", "Highest speed [rad/s or m/s]", min=0.0)
+    use_effort: _switch("Effort Limit", "The joint has a highest torque or force")
+    effort: _number("Effort", "Highest torque or force [N m or N]", min=0.0)
+    use_acceleration: _switch("Acceleration Limit", "The joint has a highest acceleration")
+    acceleration: _number("Acceleration", "Highest acceleration [rad/s2 or m/s2]", min=0.0)
+    pitch: _number("Pitch", "Advance of a screw per turn angle [m/rad]", precision=5)
+    damping: _number("Damping", "Viscous friction [N m s/rad or N s/m]")
+    friction: _number("Friction", "Dry friction [N m or N]")
+    rotor_inertia: _number("Rotor Inertia", "Reflected inertia of the drive [kg m2 or kg]")
+    stiffness: _number("Stiffness", "How strongly the joint prefers its rest position", default=1.0)
+    use_rest_position: _switch("Rest Position", "The joint prefers a position other than mid-range")
+    rest_position: _number("Rest Position", "Preferred position [rad or m]")
+    mimic_joint: bpy.props.StringProperty(
+        name="Follows", description="Joint that this one follows; empty: none", update=_edited
+    )
+    mimic_multiplier: _number("Multiplier", "Position = multiplier * followed joint + offset", default=1.0)
+    mimic_offset: _number("Offset", "Position = multiplier * followed joint + offset [rad or m]")
+    link: bpy.props.StringProperty(name="Link", description="Name of the rigid body that moves with the bone")
+    mass: bpy.props.FloatProperty(name="Mass", description="Mass of the link [kg]", min=0.0, precision=4)
+    com: bpy.props.FloatVectorProperty(
+        name="Centre of Mass", description="In the frame of the link [m]", size=3, precision=4
+    )
+    inertia: bpy.props.FloatVectorProperty(
+        name="Inertia",
+        description="Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the centre of mass, along the link's axes [kg m2]",
+        size=6,
+        precision=6,
+    )
+
+
+CLASSES = (RobokinJoint,)
