@@ -26,6 +26,9 @@ class FramePlacements(Mapping[str, Array]):
     def __getitem__(self, link: str) -> Array:
         return self.array[self._model.link_index(link)]
 
+    def get(self, link: str, default: object = None) -> object:
+        return self[link] if link in self else default
+
     def __contains__(self, link: object) -> bool:
         return link in self._model.link_names
 

@@ -7,7 +7,7 @@ right Jacobian: exp(w + dw) = exp(w) exp(J_r(w) dw). Source: Sola, Deray, Atchut
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def _cotangent(theta: Array) -> Array:
     return with_series(theta, lambda t: (1.0 - 0.5 * t * np.cos(0.5 * t) / np.sin(0.5 * t)) / t**2, _COTANGENT)
 
 
-def with_series(theta: Array, closed_form, series: Sequence[float]) -> Array:
+def with_series(theta: Array, closed_form: Callable[[Array], Array], series: Sequence[float]) -> Array:
     """`closed_form` above SERIES_BELOW, the power series in theta^2 below."""
     small = theta < SERIES_BELOW
     t2 = np.where(small, theta, 0.0) ** 2
@@ -136,7 +136,7 @@ def with_series(theta: Array, closed_form, series: Sequence[float]) -> Array:
     return np.where(small, total, closed_form(np.where(small, 1.0, theta)))
 
 
-def alternating(first: int, numerator=lambda k: 1.0) -> tuple[float, ...]:
+def alternating(first: int, numerator: Callable[[int], float] = lambda k: 1.0) -> tuple[float, ...]:
     """Coefficients (-1)^k numerator(k) / (2k + first)! of t^(2k)."""
     return tuple((-1) ** k * numerator(k) / math.factorial(2 * k + first) for k in range(_TERMS))
 

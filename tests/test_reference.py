@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import mujoco
 import numpy as np
 import pytest
@@ -43,9 +45,8 @@ def test_random_robots_equal_pinocchio(seed, root):
 
 
 def test_center_of_mass_counts_what_is_fixed_to_the_root():
-    arm = Joint(
-        "turn", "revolute", "base", "arm", axis=(0, 0, 1), placement=se3.placement(np.eye(3), np.array([1.0, 0, 0]))
-    )
+    ahead = se3.placement(np.eye(3), np.array([1.0, 0, 0]))
+    arm = Joint("turn", "revolute", "base", "arm", ahead, axis=(0, 0, 1))
     model = RobotModel("two", [Link("base", 3.0, com=(0, 0, 1.0)), Link("arm", 1.0, com=(1.0, 0, 0))], [arm])
     assert reference.center_of_mass(model.tree, np.array([np.pi / 2])) == pytest.approx([0.25, 0.25, 0.75])
     assert reference.center_of_mass_jacobian(model.tree, np.array([0.0])) == pytest.approx(np.array([[0], [0.25], [0]]))
@@ -72,7 +73,7 @@ def test_jacobians_are_derivatives_of_placements(seed, root):
 
 
 def test_dynamics_conserve_energy():
-    """Power in = change of kinetic energy, for a robot of every joint type: ties M, the velocity terms and integrate."""
+    """Power in = change of kinetic energy, for every joint type: ties M, the velocity terms and integrate together."""
     model = random_robot(7, root="floating")
     tree, rng, h = model.tree, np.random.default_rng(7), 1e-5
     q, (v, a) = random_configuration(model, rng), rng.normal(size=(2, model.nv))
@@ -167,12 +168,9 @@ def test_a_robot_that_cannot_move(joints):
 def test_dynamics_equal_mujocos(name):
     loaded = load_urdf(robot(name))
     links = [Link(link.name, link.mass, link.com, link.inertia) for link in loaded.links]
-    joints = [
-        Joint(j.name, j.type, j.parent, j.child, j.placement, j.axis, j.lower, j.upper) for j in loaded.joints[1:]
-    ]
-    model = RobotModel(
-        name, links, joints
-    )  # without meshes and without mimic, which MuJoCo treats as a soft constraint
+    # Without meshes, and without mimic, which MuJoCo treats as a soft constraint.
+    joints = [dataclasses.replace(joint, mimic=None, damping=0.0, friction=0.0) for joint in loaded.joints[1:]]
+    model = RobotModel(name, links, joints)
     mj = mujoco.MjModel.from_xml_string(urdf_text(model))
     data = mujoco.MjData(mj)
     rng = np.random.default_rng(0)

@@ -70,10 +70,11 @@ def get_backend(name: str = "auto") -> Backend:
     "auto" is what the environment variable ROBOKIN_BACKEND names, else native when the kernel loads, else numpy with
     one logged warning that says why. Raises BackendError for another name, or when "native" cannot be loaded.
     """
-    if name == "auto":
-        name = os.environ.get(ENVIRONMENT_VARIABLE) or "auto"
+    said_by = ""
+    if name == "auto" and os.environ.get(ENVIRONMENT_VARIABLE):
+        name, said_by = os.environ[ENVIRONMENT_VARIABLE], f"{ENVIRONMENT_VARIABLE}: "
     if name not in NAMES:
-        raise BackendError(f"no backend is called {name!r} (valid: {', '.join(NAMES)})")
+        raise BackendError(f"{said_by}no backend is called {name!r} (valid: {', '.join(NAMES)})")
     if name == "auto":
         return _best()
     return _numpy() if name == "numpy" else _native()
@@ -95,7 +96,7 @@ def _native() -> Backend:
 def _best() -> Backend:
     try:
         return _native()
-    except (BackendError, ImportError) as reason:
+    except BackendError as reason:
         logging.getLogger(__name__).warning("the native kernel is not used, NumPy takes over (slower): %s", reason)
         return _numpy()
 
