@@ -66,7 +66,7 @@ class ResourceFinder:
         if scheme in ("package", "model"):
             return self._find_in_package(uri, rest.lstrip("/"))
         if scheme == "file":
-            rest = unquote(rest)
+            rest = unquote(rest).replace("\\", "/")
             if any(ord(c) < 32 for c in rest):
                 raise ModelError(f"{uri!r} has control characters")
             rest = re.sub(r"^//(localhost(?=/))?", "", rest)
@@ -102,8 +102,8 @@ class ResourceFinder:
         inside = posixpath.normpath(inside.lstrip("/")) if inside else ""
         if package in ("", ".", "..") or inside in ("", ".", "..") or inside.startswith("../"):
             raise ModelError(f"{uri!r} names no file inside a package")
-        if ":" in package or ":" in inside.split("/")[0]:
-            raise ModelError(f"{uri!r} leaves its package")
+        if ":" in rest:  # joined to a folder on Windows, C:x is another drive
+            raise ModelError(f"{uri!r}: a colon is not accepted inside a package")
         if package not in self._packages:
             self._packages[package] = list(self._package_folders(package)) or list(self._workspace_folders(package))
         for folder in (*self._packages[package], *self.given, *self.around):

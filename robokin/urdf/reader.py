@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -115,10 +117,8 @@ def _read_inertial(element: Element | None) -> tuple[float, np.ndarray, np.ndarr
     own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     T_link_inertial = read_placement(element.child("origin"))
     R = T_link_inertial[:3, :3]
-    with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
-        inertia = R @ own @ R.T
-        inertia = (inertia + inertia.T) / 2
-    return kilograms, T_link_inertial[:3, 3], inertia
+    inertia = R @ own @ R.T
+    return kilograms, T_link_inertial[:3, 3], (inertia + inertia.T) / 2
 
 
 def _read_joint(element: Element) -> Joint:
@@ -161,13 +161,13 @@ def _read_limit(joint: Element, word: str) -> dict[str, float]:
         return {}
     limits = {}
     for name in ("velocity", "effort", "acceleration"):
-        value = element.number(name, 0.0, infinite=True)
+        value = element.number(name, 0.0, largest=math.inf)
         if value < 0:
             raise element.error(f"{joint}: the {name} limit must not be negative: {value}")
         limits[name] = value or np.inf
     if word in WITH_RANGE:
         # The specification's default for both is 0, also where only one of them is left out.
-        limits["lower"], limits["upper"] = element.number("lower", 0.0), element.number("upper", 0.0)
+        limits["lower"], limits["upper"] = (element.number(end, 0.0, sys.float_info.max) for end in ("lower", "upper"))
         if limits["lower"] > limits["upper"]:
             problem = f"the lower limit {limits['lower']} is above the upper limit {limits['upper']}"
             raise element.error(f"{joint}: {problem}")

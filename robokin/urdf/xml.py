@@ -16,6 +16,7 @@ from ..errors import FileFormatError, ModelError
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_ELEMENTS = 500_000
+LARGEST = 1e100  # no quantity of a robot is larger, and products of some stay finite
 SHOWN = 60  # characters of a wrong value that a message repeats
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -71,30 +72,31 @@ class Element:
             raise self.error(f"{self} has no {name!r}")
         return value
 
-    def number(self, name: str, default: float | None = None, infinite: bool = False) -> float:
-        """A number; needed when there is no default. `infinite`: "inf" is a value."""
+    def number(self, name: str, default: float | None = None, largest: float = LARGEST) -> float:
+        """A number of at most that size; needed when there is no default."""
         if name not in self.attributes and default is not None:
             return default
-        return self._parse(name, self.text(name).strip(), infinite)
+        return self._parse(name, self.text(name).strip(), largest)
 
     def numbers(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """`count` finite numbers separated by white space; needed when there is no default."""
+        """`count` numbers separated by white space; needed when there is no default."""
         if name not in self.attributes and default is not None:
             return default
         words = self.text(name).split()
         if len(words) != count:
             raise self.error(f"{self}: {name!r} must be {count} numbers, not {shorten(self.attributes[name])}")
-        return tuple(self._parse(name, word, False) for word in words)
+        return tuple(self._parse(name, word, LARGEST) for word in words)
 
-    def _parse(self, name: str, word: str, infinite: bool) -> float:
+    def _parse(self, name: str, word: str, largest: float) -> float:
         try:
             # float() alone would also accept 1_000 and digits of other scripts.
             value = math.nan if "_" in word or not word.isascii() else float(word)
         except ValueError:
             value = math.nan
-        if not math.isfinite(value) and not (infinite and math.isinf(value)):
+        if not abs(value) <= largest:
             hint = " (unexpanded xacro?)" if "${" in word or "$(" in word else ""
-            raise self.error(f"{self}: {name!r} must be a finite number, not {shorten(word)}{hint}")
+            size = f" up to {LARGEST:g}" if math.isfinite(value) else ""
+            raise self.error(f"{self}: {name!r} must be a finite number{size}, not {shorten(word)}{hint}")
         return value
 
     def __str__(self) -> str:
@@ -113,9 +115,9 @@ def parse_xml(data: bytes | str, path: str) -> Element:
     if len(data) > MAX_BYTES:
         raise FileFormatError(path, None, f"the file is larger than {MAX_BYTES >> 20} MB")
     if not data.strip():
-        raise FileFormatError(path, None, "the file is empty")
+        raise FileFormatError(path, 1, "the file is empty")
     if isinstance(data, bytes) and b"\0" in data[:1024] and not data.startswith(_UTF16):
-        raise FileFormatError(path, None, "this is a binary file, not XML")
+        raise FileFormatError(path, 1, "this is a binary file, not XML")
     if isinstance(data, str):
         data = data.removeprefix("\ufeff")
     builder = _Builder(path)

@@ -1,0 +1,62 @@
+"""The structure of every real robot equals what Pinocchio reads: names, types, limits, dynamics, inertias."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio
+import pytest
+from robokin_addon.robokin import RobotModel, load_urdf
+from support.robots import all_urdfs
+
+
+def merged_inertias(model: RobotModel) -> dict[str, np.ndarray]:
+    """Per moving joint (and "universe"): mass, first moments, inertia about the joint frame, of all it carries."""
+    carrier: dict[str, tuple[str, np.ndarray]] = {}
+    merged: dict[str, np.ndarray] = {}
+    for joint, link in zip(model.joints, model.links, strict=True):
+        if joint.parent is None:
+            carrier[link.name] = ("universe", np.eye(4))
+        elif joint.nv:
+            carrier[link.name] = (joint.name, np.eye(4))
+        else:
+            name, T = carrier[joint.parent]
+            carrier[link.name] = (name, T @ joint.placement)
+        name, T = carrier[link.name]
+        R, c = T[:3, :3], T[:3, :3] @ link.com + T[:3, 3]
+        merged[name] = merged.get(name, 0.0) + about_origin(link.mass, c, R @ link.inertia @ R.T)
+    return merged
+
+
+def about_origin(mass: float, c: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    moved = inertia + mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return np.concatenate(([mass], mass * c, moved.ravel()))
+
+
+@pytest.mark.parametrize("path", [p for p in all_urdfs() if p.stem != "ur3"], ids=lambda path: path.stem)
+def test_structure(path):
+    ours, theirs = load_urdf(path), pinocchio.buildModelFromUrdf(str(path))
+    kinds = {kind: {f.name for f in theirs.frames if f.type == kind} for kind in {f.type for f in theirs.frames}}
+    assert kinds[pinocchio.FrameType.BODY] == set(ours.link_names)
+    fixed = {j.name for j in ours.joints[1:] if j.type == "fixed"}
+    assert kinds.get(pinocchio.FrameType.FIXED_JOINT, set()) - {"universe", "root_joint"} == fixed
+    moving = [j for j in ours.joints[1:] if j.nv]
+    assert {j.name for j in moving} == set(theirs.names) - {"universe"}
+
+    for joint in moving:
+        other = theirs.joints[theirs.getJointId(joint.name)]
+        kind = other.shortname()
+        v = other.idx_v
+        assert kind.startswith({"prismatic": "JointModelP"}.get(joint.type, "JointModelR")), joint.name
+        assert (other.nq == 2) == (joint.type == "continuous"), joint.name
+        if joint.type != "continuous":
+            assert joint.lower[0] == theirs.lowerPositionLimit[other.idx_q], joint.name
+            assert joint.upper[0] == theirs.upperPositionLimit[other.idx_q], joint.name
+        # Their 0 is our "not stated".
+        assert joint.velocity[0] == (theirs.velocityLimit[v] or np.inf), joint.name
+        assert joint.effort[0] == (theirs.effortLimit[v] or np.inf), joint.name
+        assert (joint.damping, joint.friction) == (theirs.damping[v], theirs.friction[v]), joint.name
+
+    merged = merged_inertias(ours)
+    for name, inertia in zip(theirs.names, theirs.inertias, strict=True):
+        expected = about_origin(inertia.mass, inertia.lever, inertia.inertia)
+        assert np.allclose(merged[name], expected, rtol=0.0, atol=1e-9), name
