@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 # In the order in which they need each other; each has register() and unregister().
-PARTS = ("properties", "operators", "panels")
+PARTS = ("properties", "operators", "panels", "cli.command")
 
 
 def register() -> None:

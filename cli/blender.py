@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..robokin.errors import UnknownNameError
 from .errors import UsageError
-from .quiet import output_to_stderr
+from .quiet import output_dropped
 
 if TYPE_CHECKING:
     import bpy
@@ -31,7 +31,7 @@ def blender() -> Iterator[None]:
         ) from None
     addon = import_module(ROOT)
     registered = hasattr(bpy.types.Object, "robokin")
-    with output_to_stderr():
+    with output_dropped():
         if not registered:
             addon.register()
         try:
@@ -52,7 +52,7 @@ def blender_file(path: str | None) -> Iterator[None]:
             try:
                 bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path), load_ui=False)
             except RuntimeError as error:
-                raise UsageError(f"{path}: not a file that this Blender can open ({error})") from None
+                raise UsageError(f"{path}: this Blender cannot open it ({_reason(error)})") from None
         elif not bpy.data.filepath:
             raise UsageError("FILE is missing: name a .blend file (inside Blender: or open one)")
         yield
@@ -84,4 +84,9 @@ def save_as(path: str) -> None:
     try:
         bpy.ops.wm.save_as_mainfile(filepath=os.path.abspath(path), copy=True, relative_remap=True)
     except RuntimeError as error:
-        raise UsageError(f"{path}: cannot be saved ({error})") from None
+        raise UsageError(f"{path}: cannot be saved ({_reason(error)})") from None
+
+
+def _reason(error: RuntimeError) -> str:
+    """What an operator reported, without Blender's frame around it."""
+    return str(error).strip().removeprefix("Error: ").rstrip()

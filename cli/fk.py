@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> bool:
     model = load_model(arguments)
     q = model.configuration(read_joint_values(arguments.q, "--q"))
     frames = forward_kinematics(model, q, backend=arguments.backend)
-    positions = [f"{name}: {' '.join(f'{x:.6g}' for x in T[:3, 3])}" for name, T in frames.items()]
+    positions = [f"{name}: {' '.join(f'{x:.6g}' for x in T[:3, 3].round(9) + 0.0)}" for name, T in frames.items()]
     report = {"frames": {name: T.tolist() for name, T in frames.items()}}
     write_report(report, arguments.json, "\n".join(["position of each link [m]:", *positions]))
     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -80,6 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return DONE if arguments.run(arguments) else NOT_MET
     except SystemExit as end:  # --help and --version
         return int(end.code or 0)
+    except BrokenPipeError:  # whoever read standard output has seen enough (| head)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except (RobokinError, OSError) as error:
         print(f"robokin: {_one_line(error)}", file=sys.stderr)
         return BAD_INPUT

@@ -1,4 +1,4 @@
-"""Keeping standard output for reports: Blender prints to it, from C."""
+"""Keeping standard output for reports: Blender prints to it too, what it reads and saves."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def output_to_stderr() -> Iterator[None]:
-    """Whatever is printed meanwhile, by C code too, goes to standard error."""
-    kept = os.dup(1)
+def output_dropped() -> Iterator[None]:
+    """Whatever is printed to standard output meanwhile, by C code too, is dropped."""
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     _flush()
-    os.dup2(2, 1)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
     try:
         yield
     finally:
