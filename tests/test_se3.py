@@ -41,14 +41,14 @@ def test_half_turns_have_a_logarithm():
 
 
 def test_agrees_with_pinocchio():
-    for angle in [a for a in ANGLES if a > 1e-10] + [math.pi - 1e-2]:
+    for angle in [a for a in ANGLES if a > 1e-10]:
         for x in twists(angle, 1):
             T = pin.exp6(pin.Motion(x))
             assert se3.exp(x) == pytest.approx(T.homogeneous, abs=1e-13)
             assert se3.adjoint(T.homogeneous) == pytest.approx(T.action, abs=1e-14)
-            # Pinocchio's own logarithm and closed forms lose digits at small angles; the power series above covers those.
+            assert se3.log(T.homogeneous) == pytest.approx(pin.log6(T).vector, abs=1e-11)
+            # Pinocchio's Jacobians lose digits at small angles; the power series above covers those.
             if angle >= 0.1:
-                assert se3.log(T.homogeneous) == pytest.approx(pin.log6(T).vector, abs=1e-9)
                 assert se3.right_jacobian(x) == pytest.approx(pin.Jexp6(pin.Motion(x)), abs=1e-9)
                 assert se3.right_jacobian_inverse(x) == pytest.approx(pin.Jlog6(T), abs=1e-9)
             assert se3.bracket(x) == pytest.approx(pin.Motion(x).action, abs=1e-15)

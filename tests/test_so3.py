@@ -69,15 +69,14 @@ def test_half_turns_have_a_logarithm():
 
 
 def test_log_and_jacobians_agree_with_pinocchio():
-    for angle in [a for a in ANGLES if a > 1e-10] + [math.pi - 1e-2, math.pi - 1e-4]:
+    # Up to 3 rad: nearer to pi, the logarithm of Pinocchio 2.7 is off by 2e-8 about coordinate axes.
+    for angle in [a for a in ANGLES if a > 1e-10]:
         for axis in directions():
             w = angle * axis
             assert so3.exp(w) == pytest.approx(pin.exp3(w), abs=1e-14)
-            if angle < 0.1:
-                continue  # Pinocchio's logarithm loses digits there; the power series above covers small angles
-            assert so3.log(pin.exp3(w)) == pytest.approx(pin.log3(pin.exp3(w)), abs=1e-9)
-            assert so3.right_jacobian(w) == pytest.approx(pin.Jexp3(w), abs=1e-10)
-            assert so3.right_jacobian_inverse(w) == pytest.approx(pin.Jlog3(pin.exp3(w)), abs=1e-8)
+            assert so3.log(pin.exp3(w)) == pytest.approx(pin.log3(pin.exp3(w)), abs=1e-12)
+            assert so3.right_jacobian(w) == pytest.approx(pin.Jexp3(w), abs=1e-12)
+            assert so3.right_jacobian_inverse(w) == pytest.approx(pin.Jlog3(pin.exp3(w)), abs=1e-9)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-6, 0.3, 1.0 - 1e-7, 1.0 + 1e-7, 2.0, math.pi - 1e-4])
