@@ -58,7 +58,7 @@ class _Call:
     """A routine bound to a tree, with buffers for one configuration. For one thread at a time."""
 
     def __init__(self, routine: Routine, tree: Tree) -> None:
-        self.routine = routine
+        self.name = routine.name
         self.function = getattr(load_library(), f"rk_{routine.name}")
         self.function.restype = None
         self.model = ctypes.byref(model_struct(tree))
@@ -74,18 +74,21 @@ class _Call:
             *(_pointer(array) for array in (*self.work, self.output)),
         )
 
-    def one(self, values: tuple[Array, ...]) -> Array:
+    def __call__(self, tree: Tree, *values: Array) -> Array:
         for buffer, value in zip(self.inputs, values, strict=True):
             if value.shape != buffer.shape:
-                raise _wrong_shape(self.routine, value, buffer)
+                return self._batch(tree, values)
             buffer[:] = value
         self.function(*self.arguments)
         return self.output.copy()
 
-    def many(self, tree: Tree, values: tuple[Array, ...]) -> Array:
+    def _batch(self, tree: Tree, values: tuple[Array, ...]) -> Array:
         for buffer, value in zip(self.inputs, values, strict=True):
             if value.shape[-1:] != buffer.shape:
-                raise _wrong_shape(self.routine, value, buffer)
+                raise ConfigurationError(
+                    f"{self.name}: the last axis of a configuration or velocity of shape {value.shape} "
+                    f"must be {buffer.size}"
+                )
         lead = np.broadcast_shapes(*(value.shape[:-1] for value in values))
         values = tuple(
             np.ascontiguousarray(np.broadcast_to(value, (*lead, value.shape[-1])), np.float64) for value in values
@@ -111,12 +114,6 @@ class _Call:
 
 def _pointer(array: Array) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
-
-
-def _wrong_shape(routine: Routine, value: Array, buffer: Array) -> ConfigurationError:
-    return ConfigurationError(
-        f"{routine.name}: a configuration or velocity has shape {value.shape}, its last axis must be {buffer.size}"
-    )
 
 
 class _Calls(threading.local):
@@ -145,44 +142,37 @@ class NativeBackend:
         self._calls = _Calls()
 
     def node_placements(self, tree: Tree, q: Array) -> Array:
-        return self._run(NODE_PLACEMENTS, tree, q)
+        return self._calls.get(NODE_PLACEMENTS, tree)(tree, q)
 
     def frame_placements(self, tree: Tree, q: Array) -> Array:
-        return self._run(FRAME_PLACEMENTS, tree, q)
+        return self._calls.get(FRAME_PLACEMENTS, tree)(tree, q)
 
     def frame_jacobian(self, tree: Tree, q: Array, frame: int, reference: int) -> Array:
         if not 0 <= frame < tree.n_frames:
             raise IndexError(f"frame {frame} of a tree of {tree.n_frames}")
         call = self._calls.get(FRAME_JACOBIAN, tree)
         call.constants[0].value, call.constants[1].value = frame, reference
-        return call.one((q,)) if q.ndim == 1 else call.many(tree, (q,))
+        return call(tree, q)
 
     def center_of_mass(self, tree: Tree, q: Array) -> Array:
-        return self._run(CENTER_OF_MASS, tree, q)
+        return self._calls.get(CENTER_OF_MASS, tree)(tree, q)
 
     def center_of_mass_jacobian(self, tree: Tree, q: Array) -> Array:
-        return self._run(CENTER_OF_MASS_JACOBIAN, tree, q)
+        return self._calls.get(CENTER_OF_MASS_JACOBIAN, tree)(tree, q)
 
     def mass_matrix(self, tree: Tree, q: Array) -> Array:
-        return self._run(MASS_MATRIX, tree, q)
+        return self._calls.get(MASS_MATRIX, tree)(tree, q)
 
     def inverse_dynamics(self, tree: Tree, q: Array, v: Array, a: Array, gravity: Array = STANDARD_GRAVITY) -> Array:
         call = self._calls.get(INVERSE_DYNAMICS, tree)
         call.constants[0][:] = gravity
-        values = (q, v, a)
-        return call.one(values) if q.ndim == v.ndim == a.ndim == 1 else call.many(tree, values)
+        return call(tree, q, v, a)
 
     def integrate(self, tree: Tree, q: Array, v: Array) -> Array:
-        return self._run(INTEGRATE, tree, q, v)
+        return self._calls.get(INTEGRATE, tree)(tree, q, v)
 
     def difference(self, tree: Tree, q0: Array, q1: Array) -> Array:
-        return self._run(DIFFERENCE, tree, q0, q1)
-
-    def _run(self, routine: Routine, tree: Tree, *values: Array) -> Array:
-        call = self._calls.get(routine, tree)
-        if all(value.ndim == 1 for value in values):
-            return call.one(values)
-        return call.many(tree, values)
+        return self._calls.get(DIFFERENCE, tree)(tree, q0, q1)
 
 
 @lru_cache(maxsize=1)
