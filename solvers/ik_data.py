@@ -24,7 +24,7 @@ TASK_RECORD = np.dtype(
         ("kind", np.int32),
         ("tip_axes", np.int32),
         ("parts", np.int32),  # bit 0: position rows, bit 1: orientation rows
-        ("exact", np.int32),  # bits as `parts`: that part needs A, not the gradient-equal identity
+        ("exact", np.int32),  # bits as `parts`: that part needs its rows of A, the identity will not do
         ("weights", np.float64, 6),  # position rows already divided by the length scale
         ("used", np.float64, 6),  # 1 where the weight is not 0
         ("tolerance", np.float64, 2),
@@ -43,7 +43,7 @@ class IKData:
     """The support tree and the packed tasks. n nodes, nq and nv coordinates and columns of the support.
 
     tree: the nodes that carry a task or an ancestor of one, as a tree of its own; its frame i is the tip of task i.
-    q_index: (nq,) where the support's coordinates lie in the model's q.
+    robot_nq, q_index: (nq,) size of the model's q, and where the support's coordinates lie in the model's q.
     records: TASK_RECORD per task.   length: the scale L [m] that position errors are divided by.
     lower, upper: (nq,).   middle: (nq,) the start when none is given: mid-range, 0 where unbounded.
     spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion.
@@ -52,6 +52,7 @@ class IKData:
     """
 
     tree: Tree
+    robot_nq: int
     q_index: Array
     records: Array
     length: float
@@ -63,13 +64,58 @@ class IKData:
     damping: Array
 
     @cached_property
-    def coordinate_of_column(self) -> Array:
+    def coordinate(self) -> Array:
         """(nv,) int32: the coordinate that a column moves by plain addition, -1 for a rotation of a quaternion."""
         coordinate = np.full(self.tree.nv, -1, np.int32)
         for motion, iq, iv in zip(self.tree.motion, self.tree.iq, self.tree.iv, strict=True):
             plain = {Motion.BALL: 0, Motion.FREE: 3}.get(Motion(motion), 1)
             coordinate[iv : iv + plain] = np.arange(iq, iq + plain)
         return coordinate
+
+    @cached_property
+    def _columns_of_tasks(self) -> list[list[int]]:
+        """Per task, the columns that move its tip, ascending."""
+        columns = []
+        for frame in range(self.tree.n_frames):
+            own: set[int] = set()
+            for node in _chain(self.tree, frame)[0]:
+                iv = int(self.tree.iv[node])
+                own.update(range(iv, iv + Motion(self.tree.motion[node]).nv))
+            columns.append(sorted(own))
+        return columns
+
+    @property
+    def task_start(self) -> Array:
+        return _starts(self._columns_of_tasks)
+
+    @property
+    def task_columns(self) -> Array:
+        return np.array([column for own in self._columns_of_tasks for column in own], np.int32)
+
+    @cached_property
+    def _coupled_columns(self) -> list[list[int]]:
+        """Per column, the lower ones it is coupled to in H = J'J factored from the last column to the first."""
+        coupled: list[set[int]] = [set() for _ in range(self.tree.nv)]
+        for own in self._columns_of_tasks:
+            for column in own:
+                coupled[column].update(other for other in own if other < column)
+        for column in reversed(range(self.tree.nv)):
+            for other in coupled[column]:
+                coupled[other].update(lower for lower in coupled[column] if lower < other)
+        return [sorted(lower) for lower in coupled]
+
+    @property
+    def fill_start(self) -> Array:
+        return _starts(self._coupled_columns)
+
+    @property
+    def fill(self) -> Array:
+        return np.array([lower for own in self._coupled_columns for lower in own], np.int32)
+
+
+def _starts(lists: list[list[int]]) -> Array:
+    """(len + 1,) where each list starts when they are put one behind the other."""
+    return np.cumsum([0, *map(len, lists)]).astype(np.int32)
 
 
 def compile_ik(model: RobotModel, tasks: Sequence[Task], lower: Array, upper: Array) -> IKData:
@@ -87,13 +133,14 @@ def compile_ik(model: RobotModel, tasks: Sequence[Task], lower: Array, upper: Ar
         record["axis"] = task.axis
         for bit, weights in enumerate((task.position_weights, task.orientation_weights)):
             record["parts"] |= int(weights.any()) << bit
-            record["exact"] |= int(np.ptp(weights) != 0.0) << bit
+            equal = np.ptp(weights) == 0.0 and task.is_gradient_equal
+            record["exact"] |= int(weights.any() and not equal) << bit
         record["tip_axes"] = task.frame == "tip"
         _certify(record, task, index, support.tree)
     length = _length_scale(support.tree, records)
     for record, task in zip(records, tasks, strict=True):
         record["weights"] = task.weights * np.repeat((1.0 / length, 1.0), 3)
-    return _with_ranges(support, records, length)
+    return _with_ranges(model.nq, support, records, length)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +252,7 @@ def _length_scale(tree: Tree, records: Array) -> float:
     return longest if longest > 0.0 else 1.0
 
 
-def _with_ranges(support: _Support, records: Array, length: float) -> IKData:
+def _with_ranges(robot_nq: int, support: _Support, records: Array, length: float) -> IKData:
     """Where solves start and restart, and how columns are damped."""
     tree = support.tree
     lower, upper = tree.lower, tree.upper
@@ -228,6 +275,7 @@ def _with_ranges(support: _Support, records: Array, length: float) -> IKData:
             spread[start : start + 4] = np.nan
     return IKData(
         tree=tree,
+        robot_nq=robot_nq,
         q_index=support.q_index,
         records=records,
         length=length,

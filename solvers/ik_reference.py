@@ -121,7 +121,7 @@ def _step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array:
     damping = DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
     g = J.T @ e
     H = J.T @ J + np.diag(damping * data.damping)
-    coordinate = data.coordinate_of_column
+    coordinate = data.coordinate
     plain = coordinate >= 0
     lo, hi = np.full(data.tree.nv, -np.inf), np.full(data.tree.nv, np.inf)
     lo[plain] = data.lower[coordinate[plain]] - q[coordinate[plain]]
@@ -133,7 +133,7 @@ def _step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array:
 def _integrate(data: IKData, q: Array, x: Array) -> Array:
     """q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes."""
     tree, q = data.tree, q.copy()
-    coordinate = data.coordinate_of_column
+    coordinate = data.coordinate
     plain = coordinate >= 0
     q[coordinate[plain]] += x[plain]
     q = np.minimum(np.maximum(q, data.lower), data.upper)
@@ -170,8 +170,11 @@ def linearise(data: IKData, tasks: Sequence[Task], targets: Array, q: Array) -> 
     residuals = np.zeros((len(tasks), 2))
     for i, (record, task, target) in enumerate(zip(data.records, tasks, targets, strict=True)):
         error, A = task.rows(tips[i], target)
-        if record["tip_axes"]:
-            error, A = to_tip_axes(error, A, tips[i][:3, :3])
+        for part, rows in enumerate((slice(0, 3), slice(3, 6))):
+            if not record["exact"] >> part & 1:
+                A[rows] = np.eye(6)[rows]
+            elif record["tip_axes"]:
+                error[rows], A[rows] = to_tip_axes(error[rows], A[rows], tips[i][:3, :3])
         error = error * record["used"]
         residuals[i] = math.sqrt(error[:3] @ error[:3]), math.sqrt(error[3:] @ error[3:])
         rows = slice(6 * i, 6 * i + 6)

@@ -22,7 +22,7 @@ class SplitMix64:
         return ((z ^ (z >> 31)) >> 11) * 2.0**-53
 
     def quaternion(self) -> tuple[float, float, float, float]:
-        """Uniform over the rotations, w first. Source: Shoemake, "Uniform random rotations", Graphics Gems III, 1992."""
+        """Uniform over the rotations, w first. Source: Shoemake, "Uniform random rotations", Graphics Gems III."""
         u, first, second = self.uniform(), 2.0 * math.pi * self.uniform(), 2.0 * math.pi * self.uniform()
         a, b = math.sqrt(1.0 - u), math.sqrt(u)
         return b * math.cos(second), a * math.sin(first), a * math.cos(first), b * math.sin(second)

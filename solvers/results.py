@@ -11,7 +11,7 @@ import numpy as np
 Array = np.ndarray
 
 
-class Status(str, enum.Enum):
+class Status(enum.StrEnum):
     """Each value holds exactly when its comment does. A status is also its own name as a string."""
 
     CONVERGED = "CONVERGED"  # every residual within its tolerance, q inside the limits
@@ -23,9 +23,6 @@ class Status(str, enum.Enum):
     MAX_ITERATIONS = "MAX_ITERATIONS"  # none of the others was shown
     INVALID_START = "INVALID_START"  # the start violates the limits and was not moved in
     EMPTY = "EMPTY"  # there is no task
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True)

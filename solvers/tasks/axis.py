@@ -21,6 +21,7 @@ class AxisTask(Task):
     """
 
     kind: ClassVar[TaskKind] = TaskKind.AXIS
+    is_gradient_equal: ClassVar[bool] = False  # A leaves out the turn about the axis
 
     def __init__(
         self,

@@ -1,0 +1,65 @@
+/* Inverse kinematics: the loop, and the bounded step that it takes. Conventions as in robokin_kernel.h. */
+#ifndef ROBOKIN_IK_H
+#define ROBOKIN_IK_H
+
+#include "robokin_kernel.h"
+
+/* Rows of a task; the values are those of TaskKind in solvers/tasks/base.py. */
+enum rk_task_kind { RK_TASK_POSE = 0, RK_TASK_AXIS = 1 };
+
+enum rk_task_part { RK_PART_POSITION = 1, RK_PART_ORIENTATION = 2 };
+
+/* One task; its tip is the frame of the same number. TASK_RECORD in solvers/ik_data.py says what each field means. */
+typedef struct rk_task {
+  int32_t kind, tip_axes, parts, exact;
+  double weights[6], used[6];
+  double tolerance[2];
+  double axis[3];
+  double reach_centre[3], reach;
+  double wrist[3], wrist_reach;
+} rk_task;
+
+/* A compiled problem: IKData in solvers/ik_data.py. Not owned. */
+typedef struct rk_ik {
+  const rk_model *model;         /* the support tree; frame i is the tip of task i */
+  const rk_task *tasks;          /* [n_frames] */
+  const int32_t *task_start;     /* [n_frames + 1] where a task's columns start in */
+  const int32_t *task_columns;   /* the columns that move its tip, ascending */
+  const int32_t *fill_start;     /* [nv + 1] where a column's entries start in */
+  const int32_t *fill;           /* the lower columns that it is coupled to when factored from the last to the first */
+  const int32_t *coordinate;     /* [nv] the coordinate a column is added to, -1: rotation of a quaternion */
+  const int32_t *q_index;        /* [nq] of the support in the robot's q */
+  const double *middle, *spread; /* [nq] of the restarts; a NaN spread: a quaternion starts here */
+  const int32_t *centred;        /* [nq] */
+  const double *damping;         /* [nv] */
+  double length;
+  int32_t robot_nq, attempts, iterations, reserved;
+} rk_ik;
+
+enum rk_ik_code { RK_IK_CONVERGED = 0, RK_IK_OUT_OF_REACH = 1, RK_IK_NOT_CONVERGED = 2, RK_IK_BAD_TARGET = 3 };
+
+typedef struct rk_ik_outcome {
+  int32_t code, iterations, attempts;
+} rk_ik_outcome;
+
+RK_API int32_t rk_sizeof_ik(void);
+RK_API int32_t rk_sizeof_task(void);
+
+/* Doubles of workspace that rk_ik_solve needs. */
+RK_API int64_t rk_ik_workspace(const rk_ik *ik);
+
+/* Solve for each of `count` sets of targets[count][n_frames][16], 4x4 row-major, from q0[count][robot_nq] (moved inside
+   the limits) and from restarts drawn from `seed`, the same for each. q[count][robot_nq] is always inside the limits;
+   coordinates outside the support are copied. residuals[count][n_frames][2] belong to q. A target that is not a finite
+   rigid placement has the code RK_IK_BAD_TARGET and q0. */
+RK_API void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const double *q0, uint64_t seed,
+                        double *work, double *q, double *residuals, rk_ik_outcome *outcomes);
+
+/* x[n] that minimises 1/2 x'Hx - g'x with lo <= x <= hi. H[n][n] positive definite, lower triangle used; infinite bounds
+   allowed. fill_start, fill: as in rk_ik, or null for a full H. side[n]: -1 at lo, 1 at hi, 0 between.
+   work: rk_bounded_step_workspace(n) doubles. Returns the number of factorisations. */
+RK_API int32_t rk_bounded_step(int32_t n, const double *H, const double *g, const double *lo, const double *hi,
+                               const int32_t *fill_start, const int32_t *fill, double *work, double *x, int32_t *side);
+RK_API int64_t rk_bounded_step_workspace(int32_t n);
+
+#endif

@@ -1,0 +1,351 @@
+/* Inverse kinematics: Levenberg-Marquardt with the damping proportional to the squared error (Sugihara,
+   "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), hard limits
+   in every step, attempts that do not progress given up early, seeded restarts. Twin of solvers/ik_reference.py. */
+#include "ik_rows.h"
+#include "rk_tree.h"
+
+enum { PATIENCE = 6 };             /* iterations after which the error must have shrunk ... */
+static const double PROGRESS = 0.5; /* ... to this fraction */
+static const double DAMPING = 0.1, DAMPING_CAP = 1.0, DAMPING_FLOOR = 1e-9;
+
+/* Where things lie in the workspace, and the state of one solve. */
+typedef struct search {
+  const rk_ik *ik;
+  const double *targets;
+  double *nodes, *tips;            /* [n_nodes][12], [n_tasks][12] */
+  double *errors;                  /* [n_tasks][6] in root axes */
+  double *residuals, *best_residuals; /* [n_tasks][2] */
+  double *J;                       /* [6][columns of one task] */
+  double *H, *g, *x, *lo, *hi, *step_work;
+  int32_t *side;
+  double *q, *start, *best_q;
+  double best_error;
+  int32_t iterations;
+} search;
+
+int32_t rk_sizeof_ik(void) { return (int32_t)sizeof(rk_ik); }
+
+int32_t rk_sizeof_task(void) { return (int32_t)sizeof(rk_task); }
+
+int64_t rk_ik_workspace(const rk_ik *ik) {
+  const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
+  return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 3 * nq + rk_bounded_step_workspace((int32_t)n);
+}
+
+static search lay_out(const rk_ik *ik, double *work) {
+  const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
+  search s = {.ik = ik};
+  s.nodes = work, work += 12 * (int64_t)ik->model->n_nodes;
+  s.tips = work, work += 12 * tasks;
+  s.errors = work, work += 6 * tasks;
+  s.residuals = work, work += 2 * tasks;
+  s.best_residuals = work, work += 2 * tasks;
+  s.J = work, work += 6 * n;
+  s.H = work, work += n * n;
+  s.g = work, work += n;
+  s.x = work, work += n;
+  s.lo = work, work += n;
+  s.hi = work, work += n;
+  s.side = (int32_t *)work, work += n;
+  s.q = work, work += nq;
+  s.start = work, work += nq;
+  s.best_q = work, work += nq;
+  s.step_work = work;
+  return s;
+}
+
+/* -- random numbers: solvers/random_numbers.py ------------------------------------------------------------------- */
+
+static double uniform(uint64_t *state) {
+  uint64_t z = *state += 0x9E3779B97F4A7C15u;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+static void uniform_quaternion(uint64_t *state, double q[4]) {
+  const double two_pi = 6.283185307179586, u = uniform(state);
+  const double first = two_pi * uniform(state), second = two_pi * uniform(state);
+  const double a = rk_sqrt(1.0 - u), b = rk_sqrt(u);
+  double s1, c1, s2, c2;
+  rk_sincos(first, &s1, &c1);
+  rk_sincos(second, &s2, &c2);
+  q[0] = b * c2, q[1] = a * s1, q[2] = a * c1, q[3] = b * s2;
+}
+
+static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
+
+static void restart(const search *s, uint64_t *state) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  for (int32_t i = 0; i < m->nq; i++) {
+    const double spread = ik->spread[i];
+    if (spread != spread) {
+      uniform_quaternion(state, s->q + i);
+      i += 3;
+      continue;
+    }
+    s->q[i] = s->start[i];
+    if (spread > 0.0) {
+      const double centre = ik->centred[i] ? ik->middle[i] : s->start[i];
+      s->q[i] = clamp(centre + spread * (2.0 * uniform(state) - 1.0), m->lower[i], m->upper[i]);
+    }
+  }
+}
+
+/* -- one iteration ------------------------------------------------------------------------------------------------ */
+
+/* Places the tips at q; returns the weighted error E = e'e/2 and whether every residual is within its tolerance. */
+static double measure(const search *s, int *met) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  rk_place_nodes(m, s->q, s->nodes);
+  double E = 0.0;
+  *met = 1;
+  for (int32_t t = 0; t < m->n_frames; t++) {
+    const rk_task *task = ik->tasks + t;
+    double *T = s->tips + 12 * t, *e = s->errors + 6 * t, *residual = s->residuals + 2 * t;
+    rk_place_frame(m, s->nodes, t, T);
+    rk_task_error(task, T, s->targets + 16 * t, e);
+    double shown[6];
+    for (int part = 0; part < 2; part++) {
+      double *out = shown + 3 * part, sum = 0.0;
+      if (task->tip_axes)
+        rk_rotate_back(T, e + 3 * part, out);
+      else
+        for (int k = 0; k < 3; k++) out[k] = e[3 * part + k];
+      for (int k = 0; k < 3; k++) {
+        const double w = task->weights[3 * part + k] * out[k], r = task->used[3 * part + k] * out[k];
+        E += w * w;
+        sum += r * r;
+      }
+      residual[part] = rk_sqrt(sum);
+      if (!(residual[part] <= task->tolerance[part])) *met = 0;
+    }
+  }
+  return 0.5 * E;
+}
+
+/* J[6][count] of one task's weighted rows over its columns, after measure(); we[6]: its weighted error. */
+static void task_jacobian(const search *s, int32_t t, const int32_t *columns, int count, double we[6]) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  const rk_task *task = ik->tasks + t;
+  const double *T = s->tips + 12 * t;
+  const int simple = !task->exact;
+  double A[36], e[6];
+  for (int k = 0; k < 6; k++) e[k] = s->errors[6 * t + k];
+  if (!simple) {
+    rk_task_matrix(task, T, s->targets + 16 * t, e, A);
+    for (int part = 0; part < 2; part++)
+      if (task->tip_axes && task->exact >> part & 1) rk_to_tip_axes(T, 3 * part, e, A);
+    for (int r = 0; r < 6; r++)
+      for (int c = 0; c < 6; c++) A[6 * r + c] *= task->weights[r];
+  }
+  for (int r = 0; r < 6; r++) we[r] = task->weights[r] * e[r];
+  for (int k = 0; k < 6 * count; k++) s->J[k] = 0.0;
+  int at = count; /* columns of a node are not above those of its child, but for mimic joints */
+  for (int32_t node = m->frame_node[t]; node >= 0; node = m->parent[node]) {
+    double twists[6][6];
+    const double *place = s->nodes + 12 * (int64_t)node;
+    const int nv = rk_node_twists(m, node, place, T + 9, twists);
+    if (m->motion[node] == RK_FREE) {
+      /* the lengths of a step move along the fixed axes, so that their bounds are a box */
+      const double *P = m->placement + 12 * (int64_t)node;
+      const int32_t parent = m->parent[node];
+      double axes[9];
+      if (parent >= 0)
+        rk_multiply(s->nodes + 12 * (int64_t)parent, P, axes);
+      else
+        for (int k = 0; k < 9; k++) axes[k] = P[k];
+      for (int k = 0; k < 3; k++)
+        for (int r = 0; r < 3; r++) twists[k][r] = axes[3 * r + k];
+    }
+    const int32_t first = m->iv[node];
+    if (at == 0 || columns[at - 1] < first) at = count;
+    while (columns[at - 1] > first) at--;
+    double *J = s->J + at - 1;
+    for (int k = 0; k < nv; k++, J++) {
+      if (simple) {
+        for (int r = 0; r < 6; r++) J[r * count] += task->weights[r] * twists[k][r];
+      } else {
+        for (int r = 0; r < 6; r++) J[r * count] += rk_dot6(A + 6 * r, twists[k]);
+      }
+    }
+  }
+}
+
+/* H = J'J + damping, lower triangle, and g = J'e. */
+static void normal_equations(const search *s, double damping) {
+  const rk_ik *ik = s->ik;
+  const int32_t n = ik->model->nv;
+  for (int32_t k = 0; k < n * n; k++) s->H[k] = 0.0;
+  for (int32_t k = 0; k < n; k++) {
+    s->g[k] = 0.0;
+    s->H[(int64_t)k * n + k] = damping * ik->damping[k];
+  }
+  for (int32_t t = 0; t < ik->model->n_frames; t++) {
+    const int32_t *columns = ik->task_columns + ik->task_start[t];
+    const int count = ik->task_start[t + 1] - ik->task_start[t];
+    double we[6];
+    task_jacobian(s, t, columns, count, we);
+    const int first = ik->tasks[t].parts & RK_PART_POSITION ? 0 : 3;
+    const int last = ik->tasks[t].parts & RK_PART_ORIENTATION ? 6 : 3;
+    const double *J = s->J;
+    double *sums = s->x;
+    for (int a = 0; a < count; a++) {
+      double *row = s->H + (int64_t)columns[a] * n;
+      const int whole = columns[a] == a; /* then the columns up to here are 0 .. a */
+      if (whole) sums = row;
+      else
+        for (int b = 0; b <= a; b++) sums = s->x, sums[b] = 0.0;
+      double slope = 0.0;
+      for (int r = first; r < last; r++) {
+        const double *line = J + r * count;
+        const double factor = line[a];
+        slope += factor * we[r];
+        for (int b = 0; b <= a; b++) sums[b] += factor * line[b];
+      }
+      s->g[columns[a]] += slope;
+      if (!whole)
+        for (int b = 0; b <= a; b++) row[columns[b]] += sums[b];
+    }
+  }
+}
+
+/* q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes. */
+static void integrate(const search *s) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = ik->coordinate[k];
+    if (i >= 0) {
+      s->q[i] = clamp(s->q[i] + s->x[k], m->lower[i], m->upper[i]);
+      continue;
+    }
+    /* the first of three rotations; the quaternion lies behind the coordinates so far */
+    int32_t node = 0;
+    while (m->motion[node] < RK_BALL || m->iv[node] + (m->motion[node] == RK_FREE ? 3 : 0) != k) node++;
+    double *p = s->q + m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0), turned[4];
+    const double *w = s->x + k;
+    const double half = 0.5 * rk_norm3(w);
+    double sine, cosine;
+    rk_sincos(half, &sine, &cosine);
+    const double scale = half == 0.0 ? 0.5 : 0.5 * sine / half;
+    const double turn[4] = {cosine, scale * w[0], scale * w[1], scale * w[2]};
+    rk_quaternion_multiply(p, turn, turned);
+    const double length = rk_sqrt(turned[0] * turned[0] + rk_dot3(turned + 1, turned + 1));
+    for (int j = 0; j < 4; j++) p[j] = turned[j] / length;
+    k += 2;
+  }
+}
+
+static void step(const search *s, double E) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  normal_equations(s, DAMPING * (E < DAMPING_CAP ? E : DAMPING_CAP) + DAMPING_FLOOR);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = ik->coordinate[k];
+    s->lo[k] = i < 0 ? -__builtin_inf() : m->lower[i] - s->q[i];
+    s->hi[k] = i < 0 ? __builtin_inf() : m->upper[i] - s->q[i];
+  }
+  rk_bounded_step(m->nv, s->H, s->g, s->lo, s->hi, ik->fill_start, ik->fill, s->step_work, s->x, s->side);
+  integrate(s);
+}
+
+/* -- a solve ------------------------------------------------------------------------------------------------------ */
+
+static void copy(double *to, const double *from, int64_t count) {
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+}
+
+/* Descends from s->q; 1 when every residual is within its tolerance. */
+static int attempt(search *s, int give_up) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  double history[PATIENCE];
+  for (int32_t i = 0;; i++) {
+    int met;
+    const double E = measure(s, &met);
+    if (met || E < s->best_error) {
+      s->best_error = E;
+      copy(s->best_q, s->q, m->nq);
+      copy(s->best_residuals, s->residuals, 2 * (int64_t)m->n_frames);
+    }
+    if (met) return 1;
+    if (i == ik->iterations || (give_up && i >= PATIENCE && E > PROGRESS * history[i % PATIENCE])) return 0;
+    history[i % PATIENCE] = E;
+    step(s, E);
+    s->iterations++;
+  }
+}
+
+static int is_rigid(const double *T) {
+  for (int k = 0; k < 16; k++)
+    if (!(T[k] - T[k] == 0.0)) return 0;
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b <= a; b++) {
+      const double dot = rk_dot3(T + 4 * a, T + 4 * b) - (a == b);
+      if (dot > 1e-6 || dot < -1e-6) return 0;
+    }
+  double cross[3];
+  rk_cross(T, T + 4, cross);
+  return rk_dot3(cross, T + 8) > 0.0 && T[12] == 0.0 && T[13] == 0.0 && T[14] == 0.0 && T[15] == 1.0;
+}
+
+/* 0 when a distance certificate shows that a task cannot be met. */
+static int reachable(const rk_task *task, const double *target, double length) {
+  double slack = task->tolerance[0] + 1e-9 * length, reach[3], wrist[3];
+  for (int k = 0; k < 3; k++) {
+    const double away = target[4 * k + 3] - task->reach_centre[k];
+    reach[k] = task->used[k] * away;
+    wrist[k] = away + rk_dot3(target + 4 * k, task->wrist);
+  }
+  if (rk_norm3(reach) > task->reach + slack) return 0;
+  slack += task->tolerance[1] * rk_norm3(task->wrist);
+  return !(rk_norm3(wrist) > task->wrist_reach + slack);
+}
+
+static rk_ik_outcome solve(search *s, uint64_t seed) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  for (int32_t t = 0; t < m->n_frames; t++)
+    if (!is_rigid(s->targets + 16 * t)) return (rk_ik_outcome){RK_IK_BAD_TARGET, 0, 0};
+  int possible = 1;
+  for (int32_t t = 0; t < m->n_frames; t++)
+    possible = possible && reachable(ik->tasks + t, s->targets + 16 * t, ik->length);
+  s->best_error = __builtin_inf();
+  s->iterations = 0;
+  if (!possible) {
+    attempt(s, 0);
+    return (rk_ik_outcome){RK_IK_OUT_OF_REACH, s->iterations, 1};
+  }
+  for (int32_t number = 1; number <= ik->attempts; number++) {
+    if (attempt(s, 1)) return (rk_ik_outcome){RK_IK_CONVERGED, s->iterations, number};
+    restart(s, &seed);
+  }
+  /* The best of all attempts may have been given up before its minimum. */
+  copy(s->q, s->best_q, m->nq);
+  const int found = attempt(s, 0);
+  return (rk_ik_outcome){found ? RK_IK_CONVERGED : RK_IK_NOT_CONVERGED, s->iterations, ik->attempts};
+}
+
+void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const double *q0, uint64_t seed, double *work,
+                 double *q, double *residuals, rk_ik_outcome *outcomes) {
+  const rk_model *m = ik->model;
+  search s = lay_out(ik, work);
+  for (int64_t item = 0; item < count; item++) {
+    const double *from = q0 + item * ik->robot_nq;
+    double *to = q + item * ik->robot_nq;
+    s.targets = targets + 16 * item * m->n_frames;
+    for (int32_t i = 0; i < m->nq; i++) {
+      s.start[i] = clamp(from[ik->q_index[i]], m->lower[i], m->upper[i]);
+      s.q[i] = s.best_q[i] = s.start[i];
+    }
+    for (int32_t k = 0; k < 2 * m->n_frames; k++) s.best_residuals[k] = 0.0;
+    outcomes[item] = solve(&s, seed);
+    copy(to, from, ik->robot_nq);
+    for (int32_t i = 0; i < m->nq; i++) to[ik->q_index[i]] = s.best_q[i];
+    copy(residuals + 2 * item * m->n_frames, s.best_residuals, 2 * (int64_t)m->n_frames);
+  }
+}

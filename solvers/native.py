@@ -1,0 +1,144 @@
+"""The inverse kinematics of the C kernel through ctypes (kernel/include/robokin_ik.h)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..robokin.backend.library import load_library, model_struct
+from ..robokin.backend.parallel import run_chunks
+from ..robokin.errors import BackendError
+from .ik_data import TASK_RECORD, IKData
+from .ik_engine import BAD_TARGET, BatchOutcome, Outcome
+from .tasks import Task
+from .tasks.base import rigid
+
+Array = np.ndarray
+CHUNK = 32  # solves per call of a batch: hides the cost of a call, and shares hard targets out evenly
+
+_ARRAYS = (
+    ("task_start", np.int32),
+    ("task_columns", np.int32),
+    ("fill_start", np.int32),
+    ("fill", np.int32),
+    ("coordinate", np.int32),
+    ("q_index", np.int32),
+    ("middle", np.float64),
+    ("spread", np.float64),
+    ("centred", np.int32),
+    ("damping", np.float64),
+)
+
+
+class _Problem(ctypes.Structure):
+    """`rk_ik` of the kernel. Keeps the arrays alive that it points to."""
+
+    _fields_ = (
+        ("model", ctypes.c_void_p),
+        ("tasks", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name, _ in _ARRAYS),
+        ("length", ctypes.c_double),
+        *((name, ctypes.c_int32) for name in ("robot_nq", "attempts", "iterations", "reserved")),
+    )
+
+    def __init__(self, data: IKData, attempts: int, iterations: int) -> None:
+        super().__init__(length=data.length, robot_nq=data.robot_nq, attempts=attempts, iterations=iterations)
+        struct = model_struct(data.tree)
+        records = np.ascontiguousarray(data.records)
+        self.kept = [data.tree, struct, records]
+        self.model, self.tasks = ctypes.addressof(struct), records.ctypes.data
+        for name, dtype in _ARRAYS:
+            array = np.ascontiguousarray(getattr(data, name), dtype)
+            self.kept.append(array)
+            setattr(self, name, array.ctypes.data)
+
+
+def _library() -> ctypes.CDLL:
+    """The kernel, checked to have the structs that this file describes. Raises BackendError."""
+    library = load_library()
+    for name, size in (("ik", ctypes.sizeof(_Problem)), ("task", TASK_RECORD.itemsize)):
+        found = getattr(library, f"rk_sizeof_{name}")()
+        if found != size:
+            raise BackendError(f"the kernel's rk_{name} has {found} bytes, not {size}")
+    library.rk_ik_workspace.restype = ctypes.c_int64
+    library.rk_ik_solve.restype = None
+    return library
+
+
+class NativeEngine:
+    """See `ik_engine.Engine`. Owns the buffers of single solves, so it is for one thread at a time."""
+
+    name = "native"
+
+    def __init__(self, data: IKData, tasks: Sequence[Task], attempts: int, iterations: int) -> None:
+        library = _library()
+        self.tasks = tasks
+        self._solve = library.rk_ik_solve
+        self._problem = _Problem(data, attempts, iterations)
+        self._reference = ctypes.byref(self._problem)
+        self._work_size = library.rk_ik_workspace(self._reference)
+        self._targets = np.empty((len(tasks), 4, 4))
+        self._q0, self._q = np.empty(data.robot_nq), np.empty(data.robot_nq)
+        self._residuals = np.empty((len(tasks), 2))
+        self._outcome = (ctypes.c_int32 * 3)()
+        self._work = np.empty(self._work_size)
+        self._seed = ctypes.c_uint64()
+        self._arguments = (
+            self._reference,
+            ctypes.c_int64(1),
+            _pointer(self._targets),
+            _pointer(self._q0),
+            self._seed,
+            _pointer(self._work),
+            _pointer(self._q),
+            _pointer(self._residuals),
+            self._outcome,
+        )
+
+    def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
+        self._targets[:] = targets
+        self._q0[:] = q0
+        self._seed.value = seed
+        self._solve(*self._arguments)
+        code, iterations, attempts = self._outcome
+        if code == BAD_TARGET:
+            self._complain(targets)
+        return code, self._q.copy(), self._residuals.copy(), iterations, attempts
+
+    def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
+        count, nq = q0.shape
+        q = np.empty((count, nq))
+        residuals = np.empty((count, len(self.tasks), 2))
+        outcomes = np.empty((count, 3), np.int32)
+        sources, starts = np.ascontiguousarray(targets, np.float64), np.ascontiguousarray(q0, np.float64)
+        strides = [(array.ctypes.data, array[:1].nbytes) for array in (sources, starts, q, residuals, outcomes)]
+
+        def part(start: int, stop: int) -> None:
+            work = np.empty(self._work_size)
+            goal, begin, *results = (ctypes.c_void_p(address + start * stride) for address, stride in strides)
+            self._solve(
+                self._reference,
+                ctypes.c_int64(stop - start),
+                goal,
+                begin,
+                ctypes.c_uint64(seed),
+                _pointer(work),
+                *results,
+            )
+
+        run_chunks(part, count, CHUNK, threads)
+        codes, iterations, attempts = outcomes.T
+        for bad in np.flatnonzero(codes == BAD_TARGET):
+            self._complain(targets[bad])
+        return codes, q, residuals, iterations, attempts
+
+    def _complain(self, targets: Array) -> None:
+        """Raise the TaskError for a target that the kernel refused."""
+        for task, target in zip(self.tasks, targets, strict=True):
+            rigid(target, f"{task.name}: target")
+
+
+def _pointer(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
