@@ -152,7 +152,7 @@ def set_frame(scene: bpy.types.Scene, frame: float) -> None:
     scene.frame_set(whole, subframe=float(frame) - whole)
 
 
-def check_visible(obj: bpy.types.Object, view_layer: bpy.types.ViewLayer, who: str) -> None:
+def check_evaluated(obj: bpy.types.Object, view_layer: bpy.types.ViewLayer, who: str) -> None:
     """Raise RobokinError when Blender does not evaluate `obj`, so that its matrix would be a stale one."""
     view_layer.update()
     if view_layer.objects.get(obj.name) != obj:

@@ -6,21 +6,27 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..properties.bridge import link_of_bone, read_configuration, robot_model, world_from_root
+from ..properties.bridge import binding, link_of_bone, read_configuration, robot_model, to_blender
 from ..properties.tasks import KINDS
-from ..robokin import RobokinError, forward_kinematics
+from ..robokin import RobokinError, UnknownNameError, forward_kinematics
 from .common import RobotOperator
 from .task_paths import repath
 
 
-def _active_bone(context: bpy.types.Context, obj: bpy.types.Object) -> str:
-    """Name of the active pose bone of the robot; of its last leaf bone when there is none."""
+def default_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
+    """The active bone; without one, a leaf of the robot: a tool frame (fixed) rather than a finger, the deepest first."""
     bone = context.active_pose_bone
     if bone is not None and bone.id_data == obj:
         return bone.name
     if obj.data.bones.active is not None:
         return obj.data.bones.active.name
-    return next(bone.name for bone in reversed(obj.data.bones) if not bone.children)
+    robot = binding(obj)
+    parents = {joint.parent for joint in robot.model.joints}
+    depth: dict[str | None, int] = {None: 0}
+    for joint in robot.model.joints:
+        depth[joint.child] = depth[joint.parent] + 1
+    leaves = [joint for joint in robot.model.joints if joint.child not in parents]
+    return robot.bone_of_link[max(leaves, key=lambda joint: (joint.nv == 0, depth[joint.child])).child]
 
 
 def add_task(obj: bpy.types.Object, kind: str, tip: str) -> bpy.types.PropertyGroup:
@@ -39,10 +45,11 @@ def add_task(obj: bpy.types.Object, kind: str, tip: str) -> bpy.types.PropertyGr
 
 def tip_pose(obj: bpy.types.Object, bone: str) -> Matrix:
     """World pose of the link frame of a bone in the present pose, without scale."""
-    model = robot_model(obj)
-    frame = forward_kinematics(model, read_configuration(obj))[link_of_bone(obj, bone)]
-    location, rotation, _ = world_from_root(obj, frame).decompose()
-    return Matrix.LocRotScale(location, rotation, None)
+    links = link_of_bone(obj)
+    if bone not in links:
+        raise UnknownNameError("bone of the robot", bone, links)
+    frames = forward_kinematics(robot_model(obj), read_configuration(obj))
+    return to_blender(obj, frames[links[bone]])
 
 
 def robot_size(obj: bpy.types.Object) -> float:
@@ -61,7 +68,7 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
     tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target; empty: the active bone")
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        tip = self.tip or _active_bone(context, obj)
+        tip = self.tip or default_tip(context, obj)
         pose = tip_pose(obj, tip)
         task = add_task(obj, self.kind, tip)
         task.use_target = False
@@ -124,7 +131,7 @@ class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
     tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target; empty: the active bone")
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        tip = self.tip or _active_bone(context, obj)
+        tip = self.tip or default_tip(context, obj)
         pose = tip_pose(obj, tip)
         target = bpy.data.objects.new(f"{tip} target", None)
         target.empty_display_type = "ARROWS"
@@ -154,3 +161,5 @@ def _select_only(context: bpy.types.Context, target: bpy.types.Object) -> None:
 
 
 CLASSES = (ROBOKIN_OT_task_add, ROBOKIN_OT_task_remove, ROBOKIN_OT_task_move, ROBOKIN_OT_target_add)
+
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

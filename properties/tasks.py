@@ -27,7 +27,7 @@ KINDS = (
     (
         "AXIS",
         "Axis",
-        "Point one axis of the tip along the same axis of the target",
+        "Point one axis of the tip along the target's Z axis",
         "ORIENTATION_NORMAL",
         3,
     ),

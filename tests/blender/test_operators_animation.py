@@ -144,9 +144,9 @@ def test_what_blender_does_not_evaluate_is_refused(scene):
     from robokin_addon.robokin import RobokinError
 
     obj, layer = add("target"), bpy.context.view_layer
-    animation.check_visible(obj, layer, "task 'a'")
+    animation.check_evaluated(obj, layer, "task 'a'")
     obj.hide_viewport = True
     with pytest.raises(RobokinError, match="task 'a': 'target' is disabled in viewports"):
-        animation.check_visible(obj, layer, "task 'a'")
+        animation.check_evaluated(obj, layer, "task 'a'")
     with pytest.raises(RobokinError, match="is not in the view layer"):
-        animation.check_visible(bpy.data.objects.new("lost", None), layer, "task 'a'")
+        animation.check_evaluated(bpy.data.objects.new("lost", None), layer, "task 'a'")

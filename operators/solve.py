@@ -1,0 +1,82 @@
+"""Solve Pose: the robot takes the pose that its tasks ask for, at the frame where the scene stands."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.bridge import channel_table, read_configuration, robot_model, write_configuration
+from ..robokin import RobokinError
+from ..solvers import SolveResult, Status, Task, solve_ik
+from .common import RobotOperator, write_json
+from .scene_tasks import enabled_tasks, metres_per_world_unit, solver_tasks, targets_now
+
+
+def solve_now(
+    context: bpy.types.Context, obj: bpy.types.Object, seed: int
+) -> tuple[SolveResult, list[bpy.types.PropertyGroup], list[Task]]:
+    """Solve from the present pose for the targets as they stand; nothing is written.
+
+    Returns the result, the tasks it is about (those with an influence) and their solver's form. Raises RobokinError.
+    """
+    tasks = enabled_tasks(obj)
+    targets = targets_now(context, obj, tasks)
+    counting = [i for i in range(len(tasks)) if targets.influence[0, i] > 0.0]
+    tasks = [tasks[i] for i in counting]
+    wanted = solver_tasks(obj, tasks, targets.T[0, counting], targets.influence[0, counting])
+    return solve_ik(robot_model(obj), wanted, q0=read_configuration(obj), seed=seed), tasks, wanted
+
+
+def show_result(obj: bpy.types.Object, result: SolveResult, tasks: list, wanted: list[Task]) -> None:
+    """Put status, reason and residuals (in Blender units) where the panel reads them."""
+    settings = obj.robokin.solver
+    settings.status, settings.reason = str(result.status), result.reason
+    unit = metres_per_world_unit(obj)
+    for task in obj.robokin.tasks:
+        task.solved = task.reached = False
+    for task, asked, residual in zip(tasks, wanted, result.residuals, strict=True):
+        task.solved = True
+        task.position_residual = residual["position"] / unit
+        task.orientation_residual = residual["orientation"]
+        near = residual["position"] <= asked.position_tolerance
+        task.reached = near and residual["orientation"] <= asked.orientation_tolerance
+
+
+class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
+    """Pose the robot so that its tasks are met, as far as joint limits allow"""
+
+    bl_idname = "robokin.solve_pose"
+    bl_label = "Solve Pose"
+
+    seed: bpy.props.IntProperty(name="Seed", description="Which sequence of restarts is tried", min=0)
+    key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels", default=False)
+    report_path: bpy.props.StringProperty(name="Report", description="Write the result as JSON", subtype="FILE_PATH")
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        seed = self.given("seed", obj.robokin.solver.seed)
+        result, tasks, wanted = solve_now(context, obj, seed)
+        if result.status is Status.EMPTY:
+            raise RobokinError("EMPTY: there is no task to solve for (add a target, or enable a task)")
+        if self.report_path:
+            model = robot_model(obj)
+            write_json(self.report_path, result.to_dict() | {"q": model.joint_values(result.q)})
+        write_configuration(obj, result.q)
+        if self.given("key", obj.robokin.solver.key):
+            key_channels(obj, context.scene.frame_current_final)
+        show_result(obj, result, tasks, wanted)
+        if result.converged:
+            self.report({"INFO"}, f"{result.status}: {result.reason}")
+        else:
+            self.report({"WARNING"}, f"{result.status}: {result.reason}")
+        return {"FINISHED"}
+
+
+def key_channels(obj: bpy.types.Object, frame: float) -> None:
+    """Key every channel of q as it stands."""
+    for channel in channel_table(obj):
+        if not channel.mimic:
+            bone = obj.pose.bones[channel.bone]
+            bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)
+
+
+CLASSES = (ROBOKIN_OT_solve_pose,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
