@@ -112,12 +112,13 @@ class _Search:
             if step == iterations or (give_up and step >= PATIENCE and error > PROGRESS * history[step - PATIENCE]):
                 return False
             history.append(error)
-            q = _step(data, q, e, J, error)
+            q = take_step(data, q, e, J, error)
             self.iterations += 1
         return False
 
 
-def _step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array:
+def take_step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array:
+    """q after one bounded damped step; e, J, error as in `linearise`, error = e'e / 2."""
     damping = DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
     g = J.T @ e
     H = J.T @ J + np.diag(damping * data.damping)

@@ -1,0 +1,320 @@
+"""Tracking: following moving targets frame by frame, continuously and inside all limits at every frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..robokin.configuration import check_tangent
+from ..robokin.errors import TaskError
+from ..robokin.model import RobotModel
+from .ik import IKProblem
+from .ik_data import IKData
+from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from .motion import Motion
+from .results import Diagnosis, SolveResult, Status
+from .tasks import Task
+from .tracking_reference import LATE, ReferenceTracking, TrackLimits, TrackState
+from .viability import StepLimits
+
+Array = np.ndarray
+
+CHUNK = 256  # frames between two calls of `progress`
+EMPTY = 5  # the code of a frame without tasks
+_STATUS = {
+    CONVERGED: Status.CONVERGED,
+    OUT_OF_REACH: Status.OUT_OF_REACH,
+    NOT_CONVERGED: Status.MAX_ITERATIONS,
+    LATE: Status.LIMIT,
+    EMPTY: Status.EMPTY,
+}
+
+
+def track(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    targets: object,
+    q0: object | None = None,
+    dt: float = 1.0 / 24.0,
+    start_velocity: object | None = None,
+    seed: int = 0,
+    backend: str = "auto",
+    progress: Callable[[int, int], object] | None = None,
+) -> TrackResult:
+    """Follow targets: (frames, tasks, 4, 4), or one set of targets per frame as `IKProblem.solve` takes.
+
+    The first frame is solved from `q0` (nq,) (mid-range when None) and from restarts drawn from `seed`; every other
+    frame follows from the one before, without restarts. At every frame position, velocity and acceleration limits
+    hold, with v_k = (q_k - q_{k-1}) / dt on the manifold, a_k = (v_k - v_{k-1}) / dt and v_0 = `start_velocity` (nv,),
+    0 unless given; what of it cannot be braked in time is taken off. Targets too fast for that are followed as nearly
+    as the limits allow, and caught up with. Coordinates that no task depends on keep their start value.
+    progress(done, frames) is called now and then; when it returns False the result ends there.
+    Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
+    """
+    tracker = Tracker(model, tasks, dt, backend)
+    wanted = tracker.check_targets(targets)
+    parts = [tracker.start(wanted[:1], q0, start_velocity, seed)]
+    for done in range(1, len(wanted), CHUNK):
+        if progress is not None and progress(done, len(wanted)) is False:
+            break
+        parts.append(tracker.run(wanted[done : done + CHUNK]))
+    else:
+        if progress is not None:
+            progress(len(wanted), len(wanted))
+    return _join(parts)
+
+
+class Tracker:
+    """Tasks of a model, compiled once, and where the robot stands: for live posing, or motions in pieces.
+
+    `start` first, then `step` for one frame or `run` for many; run(a) then run(b) gives the bits of run(a + b).
+    Not to be shared between threads. Arguments and errors: see `track`.
+    """
+
+    def __init__(self, model: RobotModel, tasks: Sequence[Task], dt: float = 1.0 / 24.0, backend: str = "auto") -> None:
+        self.problem = IKProblem(model, tasks, backend)
+        self.model, self.tasks, self.dt = model, self.problem.tasks, dt
+        self.limits = StepLimits.of(model, dt)
+        data = self.problem.data
+        self._columns = _robot_columns(model, data)
+        self._free = np.setdiff1d(np.arange(model.nv), self._columns)
+        limits = _support_limits(self.limits, data, self._columns)
+        self._engine = _engine_type(self.problem.backend)(data, self.tasks, limits)
+        self.q = self.problem.middle.copy()
+        self._rest(np.zeros(model.nv))
+
+    @property
+    def v(self) -> Array:
+        """(nv,) the velocity with which the last frame was reached."""
+        v = self._coasting / self.dt
+        v[self._columns] = self._state.step / self.dt
+        return v
+
+    def start(
+        self, targets: object, q0: object | None = None, start_velocity: object | None = None, seed: int = 0
+    ) -> TrackResult:
+        """Solve the first frame, with restarts, and stand there. targets: (1, tasks, 4, 4), or one set of them."""
+        wanted = self.check_targets(targets if np.ndim(targets) == 4 else [targets])  # type: ignore[arg-type]
+        velocity = np.zeros(self.model.nv)
+        if start_velocity is not None:
+            velocity = check_tangent(self.model, start_velocity, "start velocity")
+        found = self.problem.solve(wanted[0], q0, seed, find_reason=False)
+        self.q = found.q.copy()
+        self._rest(self.limits.viable(self.q, velocity * self.dt))
+        self._state.late = not found.converged
+        code = next(code for code, status in _STATUS.items() if status is found.status)
+        return TrackResult(
+            self.problem,
+            self.dt,
+            self.v,
+            wanted,
+            np.array([code], np.int32),
+            found.q[None],
+            found.residual_array[None],
+            np.array([found.iterations], np.int32),
+            np.zeros((1, self.model.nv), bool),
+        )
+
+    def stand(self, q: object, velocity: object | None = None) -> None:
+        """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given."""
+        moved = self.model.check_configuration(q)
+        self.q = np.minimum(np.maximum(moved, self.problem.lower), self.problem.upper)
+        v = np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "velocity")
+        self._rest(self.limits.viable(self.q, v * self.dt))
+
+    def step(self, targets: object) -> SolveResult:
+        """One frame on, towards one set of targets."""
+        return self.run(self.check_targets([targets])).frame(0)
+
+    def run(self, targets: object) -> TrackResult:
+        """As many frames on as there are sets of targets."""
+        wanted = self.check_targets(targets)
+        frames, data, before = len(wanted), self.problem.data, self.v
+        q = np.repeat(self.q[None], frames, axis=0)
+        behind = np.zeros((frames, self.model.nv), bool)
+        if self.tasks:
+            outcome = self._engine.run(self._state, wanted)
+            q[:, data.q_index] = outcome.q
+            behind[:, self._columns] = outcome.behind
+            codes, residuals, iterations = outcome.codes, outcome.residuals, outcome.iterations
+        else:
+            codes, iterations = np.full(frames, EMPTY, np.int32), np.zeros(frames, np.int32)
+            residuals = np.zeros((frames, 0, 2))
+        self._coast(q)
+        if frames:
+            self.q = q[-1].copy()
+        return TrackResult(self.problem, self.dt, before, wanted, codes, q, residuals, iterations, behind)
+
+    def check_targets(self, targets: object) -> Array:
+        """(frames, tasks, 4, 4) rigid targets from what `track` takes. Raises TaskError."""
+        shape = (len(self.tasks), 4, 4)
+        if isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
+            array = targets[:, None] if targets.ndim == 3 and shape[0] == 1 else targets
+            if array.ndim != 4 or array.shape[1:] != shape:
+                raise TaskError(f"targets must have shape (frames, {shape[0]}, 4, 4), not {targets.shape}")
+            wanted = np.ascontiguousarray(array, np.float64)
+        else:
+            wanted = self._from_sets(targets).reshape(-1, *shape)
+        if len(wanted) == 0:
+            raise TaskError("there are no targets to follow")
+        bad = ~_rigid(wanted)
+        if bad.any():
+            frame, task = (int(i) for i in np.argwhere(bad)[0])
+            raise TaskError(f"{self.tasks[task].name}: the target of frame {frame} is not a rigid pose")
+        return wanted
+
+    def _from_sets(self, targets: object) -> Array:
+        try:
+            sets = [list(each) for each in targets]  # type: ignore[attr-defined]
+        except TypeError:
+            raise TaskError("targets must be one set of targets per frame") from None
+        wanted = []
+        for frame, each in enumerate(sets):
+            if len(each) != len(self.tasks):
+                raise TaskError(f"there are {len(self.tasks)} tasks but {len(each)} targets in frame {frame}")
+            for task, target in zip(self.tasks, each, strict=True):
+                wanted.append(target if np.shape(target) == (4, 4) else task.target_matrix(target))
+        try:
+            return np.array(wanted, np.float64)
+        except (TypeError, ValueError):
+            raise TaskError("targets must be numbers") from None
+
+    def _rest(self, step: Array) -> None:
+        """The state after a frame that led to self.q by `step` (nv,)."""
+        at = self.q[self.problem.data.q_index]
+        self._state = TrackState(at, at.copy(), step[self._columns].copy())
+        self._coasting = np.zeros(self.model.nv)
+        self._coasting[self._free] = step[self._free]
+
+    def _coast(self, q: Array) -> None:
+        """Brake what no task moves, in q (frames, nq): only a given velocity can have set it in motion."""
+        from ..robokin.backend import get_backend
+
+        here = self.q
+        for row in q:
+            if not self._coasting.any():
+                row[self._idle] = here[self._idle]
+                continue
+            lo, hi = self.limits.bounds(here, self._coasting)
+            self._coasting = np.where(np.isin(np.arange(self.model.nv), self._free), np.clip(0.0, lo, hi), 0.0)
+            moved = get_backend("numpy").integrate(self.model.tree, here, self._coasting)
+            row[self._idle] = np.clip(moved, self.model.lower, self.model.upper)[self._idle]
+            here = row
+
+    @cached_property
+    def _idle(self) -> Array:
+        """Coordinates that no task moves."""
+        return np.setdiff1d(np.arange(self.model.nq), self.problem.data.q_index)
+
+
+@dataclass(frozen=True, eq=False)
+class TrackResult:
+    """Outcome of F frames.
+
+    q: (F, nq), inside all limits. residuals: (F, tasks, 2) position [m] and orientation [rad] errors over the axes
+    not free. iterations: (F,). behind: (F, nv) the degrees of freedom that a late frame's limits hold back.
+    start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4).
+    """
+
+    problem: IKProblem
+    dt: float
+    start_velocity: Array
+    targets: Array
+    codes: Array
+    q: Array
+    residuals: Array
+    iterations: Array
+    behind: Array
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def status(self) -> list[Status]:
+        """Per frame: CONVERGED, LIMIT (velocity or acceleration limits hold the robot back), OUT_OF_REACH, EMPTY,
+        or MAX_ITERATIONS; `diagnosis` looks further into that one."""
+        return [_STATUS[code] for code in self.codes.tolist()]
+
+    @property
+    def converged(self) -> Array:
+        """(F,) bool."""
+        return self.codes == CONVERGED
+
+    @cached_property
+    def motion(self) -> Motion:
+        """From time 0 on, dt apart."""
+        return Motion.of(self.problem.model, self.dt * np.arange(len(self)), self.q, self.start_velocity)
+
+    def diagnosis(self, frame: int) -> Diagnosis:
+        """Why a frame is as it is; solves a few times more when it is not met."""
+        code = int(self.codes[frame])
+        if code == LATE:
+            names = self._names(self.behind[frame])
+            return Diagnosis(
+                Status.LIMIT, f"the velocity or acceleration limits of {', '.join(names)} hold it back", names
+            )
+        if code == CONVERGED:
+            return Diagnosis(Status.CONVERGED, "every task is met")
+        if code == EMPTY:
+            return Diagnosis(Status.EMPTY, "there is no task")
+        again = self.problem.solve(self.targets[frame], self.q[frame])
+        if again.converged:
+            reason = "the motion is caught where no step brings it nearer; another posture meets the tasks: start anew"
+            return Diagnosis(Status.MAX_ITERATIONS, reason)
+        return again.diagnosis
+
+    def frame(self, frame: int) -> SolveResult:
+        """One frame in the words of static solves; without `diagnosis`'s search for a reason."""
+        status = _STATUS[int(self.codes[frame])]
+        short = status in (Status.CONVERGED, Status.LIMIT, Status.EMPTY)
+        found = self.diagnosis(frame) if short else Diagnosis(status, f"{status} at this frame")
+        q, residuals = self.q[frame], self.residuals[frame]
+        return SolveResult(found, q, residuals, int(self.iterations[frame]), 1, self.problem.limits_active)
+
+    def _names(self, dofs: Array) -> tuple[str, ...]:
+        model = self.problem.model
+        return tuple(joint.name for joint in model.moving_joints if dofs[model.slot(joint.name).v].any())
+
+
+def _join(parts: list[TrackResult]) -> TrackResult:
+    names = ("targets", "codes", "q", "residuals", "iterations", "behind")
+    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+
+
+def _rigid(T: Array) -> Array:
+    """(..., 4, 4) -> (...,) bool: finite, last row 0 0 0 1, a rotation to 1e-6."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        R = T[..., :3, :3]
+        square = abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-1, -2)) <= 1e-6
+        right = np.einsum("...i,...i->...", np.cross(R[..., 0, :], R[..., 1, :]), R[..., 2, :]) > 0.0
+        last = (T[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all(axis=-1)
+    return np.isfinite(T).all(axis=(-1, -2)) & square & right & last
+
+
+def _robot_columns(model: RobotModel, data: IKData) -> Array:
+    """(nv of the support,) where its columns lie in the robot's v."""
+    first_v = {int(iq): int(iv) for iq, iv in zip(model.tree.iq, model.tree.iv, strict=True)}
+    columns = np.zeros(data.tree.nv, np.int64)
+    for iq, iv, motion in zip(data.tree.iq, data.tree.iv, data.tree.motion, strict=True):
+        width = {3: 3, 4: 6}.get(int(motion), 1)
+        columns[iv : iv + width] = first_v[int(data.q_index[iq])] + np.arange(width)
+    return columns
+
+
+def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> TrackLimits:
+    where = {int(q): i for i, q in enumerate(data.q_index)}
+    coordinate = np.array([where.get(int(i), -1) for i in limits.coordinate[columns]], np.int32)
+    return TrackLimits(
+        np.ascontiguousarray(limits.largest[columns]),
+        np.ascontiguousarray(limits.change[columns]),
+        coordinate,
+        np.ascontiguousarray(limits.lower[columns]),
+        np.ascontiguousarray(limits.upper[columns]),
+    )
+
+
+def _engine_type(backend: str) -> type:
+    return ReferenceTracking

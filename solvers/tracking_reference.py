@@ -1,0 +1,227 @@
+"""Tracking in NumPy: the readable twin of kernel/src/track.c, and the fallback.
+
+Every frame moves inside a box around the last configuration: the viability bounds of solvers/viability.py. The bounded
+damped steps of the static solver (ik_reference.py) run inside that box, so all limits hold at every frame.
+
+When the targets cannot be met inside the box, the robot is late. Then the goal is the configuration that meets them
+inside the position limits alone, found from the last goal, and the robot either comes as near to the targets as the
+box allows (when no acceleration is limited, and as long as that also brings it nearer to the goal), or follows the
+goal joint by joint: each joint as fast as its limits allow, braking in time to meet the goal's position and velocity.
+That is the time-optimal way for a single joint, so what is late catches up and does not swing about its target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..robokin.backend import reference
+from .ik_data import IKData
+from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from .ik_reference import linearise, reachable, take_step
+from .tasks import Task
+from .viability import braking_step, viable_steps
+
+Array = np.ndarray
+
+LATE = 4  # the targets can be met, but not that fast; continues the codes of ik_engine
+
+FRAME_STEPS = 10  # steps within a frame, at most
+GOAL_STEPS = 30
+PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
+NEARER = 0.25  # of a frame's way to the goal that the nearest point to the targets must bring
+AT_GOAL = 1e-9  # [rad, m]
+
+
+@dataclass(frozen=True, eq=False)
+class TrackLimits:
+    """Limits per frame of the support's columns. largest: (nv,) step. change: (nv,) of the step between frames.
+
+    coordinate: (nv,) index in q that a column moves one to one, -1 for the columns of ball and floating joints.
+    lower, upper: (nv,) position bounds where `coordinate` is not -1, infinite elsewhere.
+    """
+
+    largest: Array
+    change: Array
+    coordinate: Array
+    lower: Array
+    upper: Array
+
+    @property
+    def braked(self) -> bool:
+        """Some acceleration is limited."""
+        return bool(np.isfinite(self.change).any())
+
+    @property
+    def curved(self) -> bool:
+        """Some rate of a ball or floating joint is limited."""
+        finite = np.isfinite(self.largest) | np.isfinite(self.change)
+        return bool((finite & (self.coordinate < 0)).any())
+
+
+@dataclass
+class TrackState:
+    """Where tracking stands after a frame, in coordinates of the support.
+
+    q: (nq,). goal: (nq,), q unless late. step: (nv,) that led to q. late: the last targets were not met.
+    """
+
+    q: Array
+    goal: Array
+    step: Array
+    late: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class TrackOutcome:
+    """Arrays over n frames. codes: (n,) int32. q: (n, nq). residuals: (n, tasks, 2). iterations: (n,) int32.
+    behind: (n, nv) int8, 1 for the columns that are not at the goal while late."""
+
+    codes: Array
+    q: Array
+    residuals: Array
+    iterations: Array
+    behind: Array
+
+    @classmethod
+    def empty(cls, frames: int, data: IKData) -> TrackOutcome:
+        return cls(
+            np.zeros(frames, np.int32),
+            np.zeros((frames, data.tree.nq)),
+            np.zeros((frames, len(data.records), 2)),
+            np.zeros(frames, np.int32),
+            np.zeros((frames, data.tree.nv), np.int8),
+        )
+
+
+class ReferenceTracking:
+    """Tracks targets frame by frame; `run` continues from the state that it is given and updates it."""
+
+    name = "numpy"
+
+    def __init__(self, data: IKData, tasks: Sequence[Task], limits: TrackLimits) -> None:
+        self.data, self.tasks, self.limits = data, tasks, limits
+
+    def run(self, state: TrackState, targets: Array) -> TrackOutcome:
+        """targets: (n, tasks, 4, 4), rigid."""
+        outcome = TrackOutcome.empty(len(targets), self.data)
+        for frame, wanted in enumerate(targets):
+            code, residuals, iterations, behind = self._frame(state, wanted)
+            outcome.codes[frame], outcome.q[frame] = code, state.q
+            outcome.residuals[frame], outcome.iterations[frame], outcome.behind[frame] = residuals, iterations, behind
+        return outcome
+
+    def _frame(self, state: TrackState, targets: Array) -> tuple[int, Array, int, Array]:
+        data, limits, tree = self.data, self.limits, self.data.tree
+        nearest = _Descent(data, self.tasks, targets)
+        behind = np.zeros(tree.nv, np.int8)
+        last = state.q
+        lo, hi = self._bounds(state)
+        if not (state.late and limits.braked) and nearest.inside(self, last, lo, hi):
+            self._advance(state, nearest.q, nearest.q, late=False)
+            return CONVERGED, nearest.residuals, nearest.iterations, behind
+
+        aim = _Descent(data, self.tasks, targets)
+        possible = aim.run(state.goal, GOAL_STEPS)
+        iterations = nearest.iterations + aim.iterations
+        way = reference.difference(tree, last, aim.q)
+        if limits.braked or (possible and not self._comes_nearer(way, nearest.q, aim.q)):
+            nearest.q = self._follow(state, aim.q, way, lo, hi)
+            _, _, nearest.residuals = linearise(data, self.tasks, targets, nearest.q)
+        met = bool((nearest.residuals <= data.records["tolerance"]).all())
+        self._advance(state, nearest.q, nearest.q if met else aim.q, late=not met)
+        if met:
+            return CONVERGED, nearest.residuals, iterations, behind
+        if possible:
+            behind[abs(reference.difference(tree, nearest.q, aim.q)) > AT_GOAL] = 1
+            return LATE, nearest.residuals, iterations, behind
+        code = NOT_CONVERGED if reachable(data, targets) else OUT_OF_REACH
+        return code, nearest.residuals, iterations, behind
+
+    def _advance(self, state: TrackState, q: Array, goal: Array, late: bool) -> None:
+        state.step = reference.difference(self.data.tree, state.q, q)
+        state.q, state.goal, state.late = q, goal, late
+
+    def _bounds(self, state: TrackState) -> tuple[Array, Array]:
+        limits = self.limits
+        position = np.where(limits.coordinate >= 0, state.q[limits.coordinate], 0.0)
+        return viable_steps(state.step, position - limits.lower, limits.upper - position, limits.largest, limits.change)
+
+    def box(self, last: Array, lo: Array, hi: Array) -> IKData:
+        """The problem with the frame's bounds in place of the position limits."""
+        data, limits = self.data, self.limits
+        lower, upper = data.lower.copy(), data.upper.copy()
+        plain = limits.coordinate >= 0
+        at = limits.coordinate[plain]
+        lower[at] = np.maximum(lower[at], last[at] + lo[plain])
+        upper[at] = np.maximum(lower[at], np.minimum(upper[at], last[at] + hi[plain]))
+        return replace(data, lower=lower, upper=upper)
+
+    def within(self, box: IKData, last: Array, lo: Array, hi: Array, q: Array) -> Array:
+        """q moved into the box, and its step from `last` into [lo, hi] where ball and floating joints have limits."""
+        if self.limits.curved:
+            step = np.minimum(np.maximum(reference.difference(box.tree, last, q), lo), hi)
+            moved = reference.integrate(box.tree, last, step)
+            plain = self.limits.coordinate[self.limits.coordinate >= 0]
+            moved[plain] = q[plain]
+            q = moved
+        return np.minimum(np.maximum(q, box.lower), box.upper)
+
+    def _comes_nearer(self, way: Array, q: Array, goal: Array) -> bool:
+        """Whether q is nearer to the goal than the last configuration, counted in frames of the slowest joint."""
+        left = reference.difference(self.data.tree, q, goal)
+        before = np.max(abs(way) / self.limits.largest, initial=0.0)
+        after = np.max(abs(left) / self.limits.largest, initial=0.0)
+        return before > 1.0 and after <= before - NEARER
+
+    def _follow(self, state: TrackState, goal: Array, way: Array, lo: Array, hi: Array) -> Array:
+        """The configuration one frame on when every joint follows its goal time-optimally."""
+        limits, tree = self.limits, self.data.tree
+        pace = reference.difference(tree, state.goal, goal)
+        pace = np.minimum(np.maximum(pace, -limits.largest), limits.largest)
+        gap = way - pace
+        step = pace + np.copysign(braking_step(abs(gap), limits.change), gap)
+        step = np.minimum(np.maximum(step, lo), hi)
+        moved = reference.integrate(tree, state.q, step)
+        return self.within(self.box(state.q, lo, hi), state.q, lo, hi, moved)
+
+
+class _Descent:
+    """Damped steps towards targets; keeps the configuration of least error."""
+
+    def __init__(self, data: IKData, tasks: Sequence[Task], targets: Array) -> None:
+        self.data, self.tasks, self.targets = data, tasks, targets
+        self.q = np.zeros(data.tree.nq)
+        self.residuals = np.zeros((len(tasks), 2))
+        self.iterations = 0
+
+    def inside(self, tracking: ReferenceTracking, last: Array, lo: Array, hi: Array) -> bool:
+        """From the last configuration, inside the frame's bounds."""
+        box = tracking.box(last, lo, hi)
+        return self.run(last, FRAME_STEPS, box, lambda q: tracking.within(box, last, lo, hi, q))
+
+    def run(self, start: Array, steps: int, box: IKData | None = None, within=lambda q: q) -> bool:
+        """True when the targets are met. One step at least, so that slow targets are followed smoothly and not
+        in jerks of the size of the tolerance."""
+        box = box or self.data
+        q = within(start)
+        history: list[float] = []
+        e, J, self.residuals = linearise(self.data, self.tasks, self.targets, q)
+        self.q, least = q, 0.5 * float(e @ e)
+        error = least
+        for count in range(steps):
+            history.append(error)
+            q = within(take_step(box, q, e, J, error))
+            self.iterations += 1
+            e, J, residuals = linearise(self.data, self.tasks, self.targets, q)
+            error = 0.5 * float(e @ e)
+            met = bool((residuals <= self.data.records["tolerance"]).all())
+            if met or error < least:
+                self.q, self.residuals, least = q, residuals, error
+            if met:
+                return True
+            if count + 1 >= PATIENCE and error > PROGRESS * history[count + 1 - PATIENCE]:
+                return False
+        return False
