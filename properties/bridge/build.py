@@ -48,7 +48,7 @@ def build_armature(context: bpy.types.Context, collection: bpy.types.Collection,
     places = rest_placements(model)
     names = bone_names(model)
     sizes = bone_lengths(model, places)
-    frames = [bone_frame(joint) for joint in model.joints]
+    frames = [bone_frame(joint, place[:3, :3]) for joint, place in zip(model.joints, places, strict=True)]
     bpy.ops.object.mode_set(mode="EDIT")
     _make_bones(armature, model, names, places, frames, sizes / unit, unit)
     bpy.ops.object.mode_set(mode="OBJECT")

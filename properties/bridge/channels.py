@@ -20,6 +20,7 @@ Array = np.ndarray
 EULER, LOCATION, QUATERNION = "rotation_euler", "location", "rotation_quaternion"
 # The order in which the axis of a single rotation turns first, so that the channel decomposes cleanly.
 _ORDERS = ("XYZ", "YXZ", "ZXY")
+_EXACT, _NEARLY = 2e-7, 3e-4
 
 
 @dataclass(frozen=True)
@@ -50,22 +51,30 @@ class Channel:
         return self.sign * self.unit
 
 
-def bone_frame(joint: Joint) -> Array:
-    """(3, 3) R_link_bone that a new bone gets: Y along the axis of the joint; the link's own axes when it has none."""
+def bone_frame(joint: Joint, rest: Array) -> Array:
+    """(3, 3) R_link_bone that a new bone gets: Y along the axis of the joint; the link's own axes when it has none.
+
+    rest: (3, 3) R_root_link. Blender keeps a bone's direction by head and tail and takes what is within 2.5e-4 of -Y
+    for -Y itself; an axis that is nearly, but not exactly, -Y becomes the bone's Z instead.
+    """
     steps = joint.kind.decompose(joint)
     axes = [step.axis for step in steps if step.motion.has_axis]
     if not axes:
         return np.eye(3)
-    y = axes[-1]
+    main = axes[-1]
     if len(axes) > 1:
-        z = axes[0]
+        second = axes[0]
     else:
         # The link axis most across the joint axis keeps one more axis of the bone where the link has it.
         across = np.eye(3)[[2, 0, 1]]
-        z = across[np.argmin(abs(across @ y).round(6))]
-    z = z - y * (y @ z)
-    z /= np.linalg.norm(z)
-    return np.column_stack((np.cross(y, z), y, z))
+        second = across[np.argmin(abs(across @ main).round(6))]
+    second = second - main * (main @ second)
+    second /= np.linalg.norm(second)
+    third = np.cross(main, second)
+    direction = rest @ main
+    if direction[1] < 0 and _EXACT < np.hypot(direction[0], direction[2]) < _NEARLY:
+        return np.column_stack((second, third, main))
+    return np.column_stack((third, main, second))
 
 
 def joint_channels(

@@ -65,10 +65,10 @@ def _parts(obj: bpy.types.Object, matrix_world: Matrix | None) -> tuple[Array, f
     gram = matrix[:3, :3].T @ matrix[:3, :3]
     if scale < 1e-12 or abs(gram / scale**2 - np.eye(3)).max() > 1e-4:
         shown = ", ".join(f"{x:g}" for x in columns)
-        raise BridgeError(f"{obj.name!r} has a non-uniform scale ({shown}): apply it, or make it the same in all axes")
+        raise BridgeError(f"{obj.name!r} has a non-uniform scale ({shown}): make it the same in all axes")
     if np.linalg.det(matrix[:3, :3]) < 0:
         raise BridgeError(
-            f"{obj.name!r} has a negative scale: a mirrored robot is another robot; apply a positive scale"
+            f"{obj.name!r} has a negative scale: a mirrored robot would be another robot"
         )
     return _exact_rotation(matrix[:3, :3] / scale), float(scale), matrix[:3, 3]
 

@@ -1,0 +1,49 @@
+"""STL files, binary and ASCII. STL has no unit and no up axis: its numbers are taken as they are."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ....robokin import FileFormatError
+from .mesh_data import MeshData, welded
+
+_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+_HEADER = 84
+_VERTEX = re.compile(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
+
+
+def read_stl(path: str) -> MeshData:
+    """Raises FileFormatError naming the file."""
+    with open(path, "rb") as file:
+        data = file.read()
+    # Some binary files begin with "solid"; only their size tells.
+    count = int.from_bytes(data[80:_HEADER], "little") if len(data) >= _HEADER else -1
+    if count >= 0 and len(data) >= _HEADER + count * _FACET.itemsize and not _is_ascii(data, count):
+        points = np.frombuffer(data, _FACET, count, _HEADER)["corners"].reshape(-1, 3)
+    elif data.lstrip()[:5].lower() == b"solid":
+        points = _ascii_points(path, data)
+    else:
+        raise FileFormatError(path, None, "not an STL file, or cut off")
+    if not np.isfinite(points).all():
+        raise FileFormatError(path, None, "has coordinates that are not finite numbers")
+    vertices, corners = welded(points)
+    faces = corners.reshape(-1, 3)
+    faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]
+    return MeshData(vertices, faces.ravel(), np.full(len(faces), 3))
+
+
+def _is_ascii(data: bytes, count: int) -> bool:
+    exact = len(data) == _HEADER + count * _FACET.itemsize
+    return not exact and data.lstrip()[:5].lower() == b"solid" and b"facet" in data[:1024].lower()
+
+
+def _ascii_points(path: str, data: bytes) -> np.ndarray:
+    try:
+        points = np.array(_VERTEX.findall(data), dtype=np.float64)
+    except ValueError:
+        raise FileFormatError(path, None, "has a vertex that is not three numbers") from None
+    if not len(points) or len(points) % 3:
+        raise FileFormatError(path, None, "not a complete ASCII STL file")
+    return points
