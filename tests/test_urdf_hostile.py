@@ -75,6 +75,7 @@ BROKEN = {
         3,
         "'ghost' is not a link",
     ),
+    "endless name": (f'<link name="a"/>\n<link name="{"b" * 10_000}"/>', 3, "2 root links"),
     "duplicate link": ('<link name="a"/>\n<link name="a"/>', 3, "two links are named 'a'"),
     "duplicate joint": (
         f'{LINKS}\n<link name="c"/>\n<joint name="j" type="fixed">{ENDS}</joint>\n'
@@ -146,7 +147,7 @@ def test_broken_robots(case):
     assert (caught.value.path, caught.value.line) == ("/robots/it.urdf", line)
     assert problem in caught.value.problem
     assert str(caught.value).startswith(f"/robots/it.urdf:{line}: ")
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 600
 
 
 BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
@@ -209,13 +210,9 @@ def test_long_chains_cost_linear_time():
     start = time.perf_counter()
     assert read_urdf_text(f"<robot name='r'>{links}{joints}</robot>").nv == count
     assert time.perf_counter() - start < 5.0
-    mimics = "".join(
-        f'<joint name="j{i}" type="continuous"><parent link="l{i}"/><child link="l{i + 1}"/>'
-        f'<mimic joint="j{i + 1}"/></joint>'
-        for i in range(count)
-    )
-    with pytest.raises(FileFormatError, match="mimic"):
-        read_urdf_text(f"<robot name='r'>{links}{mimics}</robot>".replace(f'joint="j{count}"', 'joint="j0"'))
+    mimics = joints.replace("</joint>", '<mimic joint="j{}"/></joint>', count - 1).format(*range(1, count))
+    with pytest.raises(FileFormatError, match="'j0' mimics through more than"):
+        read_urdf_text(f"<robot name='r'>{links}{mimics}</robot>")
 
 
 def mutations(data: bytes, random_: random.Random, count: int):
@@ -253,7 +250,7 @@ def test_mutated_robots_load_or_give_one_error(name):
             try:
                 model = read_urdf_text(data, path)
             except FileFormatError as error:
-                assert error.line and "\n" not in str(error)
+                assert error.line and "\n" not in str(error) and len(error.problem) < 600
                 outcomes["refused"] += 1
                 continue
             outcomes["loaded"] += 1

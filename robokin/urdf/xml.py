@@ -18,6 +18,7 @@ MAX_DEPTH = 64
 MAX_ELEMENTS = 500_000
 LARGEST = 1e100  # no quantity of a robot is larger, and products of some stay finite
 SHOWN = 60  # characters of a wrong value that a message repeats
+LONGEST = 500  # characters of a message: the names in it come from the file
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -36,7 +37,8 @@ class Element:
 
     def error(self, problem: str) -> FileFormatError:
         """The error to raise about this element."""
-        return FileFormatError(self.path, self.line, problem)
+        whole = len(problem) <= LONGEST
+        return FileFormatError(self.path, self.line, problem if whole else problem[:LONGEST] + "...")
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
