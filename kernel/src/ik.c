@@ -1,27 +1,14 @@
 /* Inverse kinematics: Levenberg-Marquardt with the damping proportional to the squared error (Sugihara,
    "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), hard limits
    in every step, attempts that do not progress given up early, seeded restarts. Twin of solvers/ik_reference.py. */
+#include "ik_search.h"
+
 #include "ik_rows.h"
 #include "rk_tree.h"
 
 enum { PATIENCE = 6 };             /* iterations after which the error must have shrunk ... */
 static const double PROGRESS = 0.5; /* ... to this fraction */
 static const double DAMPING = 0.1, DAMPING_CAP = 1.0, DAMPING_FLOOR = 1e-9;
-
-/* Where things lie in the workspace, and the state of one solve. */
-typedef struct search {
-  const rk_ik *ik;
-  const double *targets;
-  double *nodes, *tips;            /* [n_nodes][12], [n_tasks][12] */
-  double *errors;                  /* [n_tasks][6] in root axes */
-  double *residuals, *best_residuals; /* [n_tasks][2] */
-  double *J;                       /* [6][columns of one task] */
-  double *H, *g, *x, *lo, *hi, *step_work;
-  int32_t *side;
-  double *q, *start, *best_q;
-  double best_error;
-  int32_t iterations;
-} search;
 
 int32_t rk_sizeof_ik(void) { return (int32_t)sizeof(rk_ik); }
 
@@ -32,9 +19,9 @@ int64_t rk_ik_workspace(const rk_ik *ik) {
   return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 3 * nq + rk_bounded_step_workspace((int32_t)n);
 }
 
-static search lay_out(const rk_ik *ik, double *work) {
+rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
-  search s = {.ik = ik};
+  rk_search s = {.ik = ik};
   s.nodes = work, work += 12 * (int64_t)ik->model->n_nodes;
   s.tips = work, work += 12 * tasks;
   s.errors = work, work += 6 * tasks;
@@ -75,7 +62,7 @@ static void uniform_quaternion(uint64_t *state, double q[4]) {
 
 static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
 
-static void restart(const search *s, uint64_t *state) {
+static void restart(const rk_search *s, uint64_t *state) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   for (int32_t i = 0; i < m->nq; i++) {
@@ -95,8 +82,7 @@ static void restart(const search *s, uint64_t *state) {
 
 /* -- one iteration ------------------------------------------------------------------------------------------------ */
 
-/* Places the tips at q; returns the weighted error E = e'e/2 and whether every residual is within its tolerance. */
-static double measure(const search *s, int *met) {
+double rk_search_measure(const rk_search *s, int *met) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   rk_place_nodes(m, s->q, s->nodes);
@@ -126,8 +112,8 @@ static double measure(const search *s, int *met) {
   return 0.5 * E;
 }
 
-/* J[6][count] of one task's weighted rows over its columns, after measure(); we[6]: its weighted error. */
-static void task_jacobian(const search *s, int32_t t, const int32_t *columns, int count, double we[6]) {
+/* J[6][count] of one task's weighted rows over its columns, after rk_search_measure(); we[6]: its weighted error. */
+static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns, int count, double we[6]) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   const rk_task *task = ik->tasks + t;
@@ -176,7 +162,7 @@ static void task_jacobian(const search *s, int32_t t, const int32_t *columns, in
 }
 
 /* H = J'J + damping, lower triangle, and g = J'e. */
-static void normal_equations(const search *s, double damping) {
+static void normal_equations(const rk_search *s, double damping) {
   const rk_ik *ik = s->ik;
   const int32_t n = ik->model->nv;
   for (int32_t k = 0; k < n * n; k++) s->H[k] = 0.0;
@@ -214,7 +200,7 @@ static void normal_equations(const search *s, double damping) {
 }
 
 /* q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes. */
-static void integrate(const search *s) {
+static void integrate(const rk_search *s) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   for (int32_t k = 0; k < m->nv; k++) {
@@ -240,7 +226,7 @@ static void integrate(const search *s) {
   }
 }
 
-static void step(const search *s, double E) {
+void rk_search_step(const rk_search *s, double E) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   normal_equations(s, DAMPING * (E < DAMPING_CAP ? E : DAMPING_CAP) + DAMPING_FLOOR);
@@ -260,13 +246,13 @@ static void copy(double *to, const double *from, int64_t count) {
 }
 
 /* Descends from s->q; 1 when every residual is within its tolerance. */
-static int attempt(search *s, int give_up) {
+static int attempt(rk_search *s, int give_up) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   double history[PATIENCE];
   for (int32_t i = 0;; i++) {
     int met;
-    const double E = measure(s, &met);
+    const double E = rk_search_measure(s, &met);
     if (met || E < s->best_error) {
       s->best_error = E;
       copy(s->best_q, s->q, m->nq);
@@ -275,7 +261,7 @@ static int attempt(search *s, int give_up) {
     if (met) return 1;
     if (i == ik->iterations || (give_up && i >= PATIENCE && E > PROGRESS * history[i % PATIENCE])) return 0;
     history[i % PATIENCE] = E;
-    step(s, E);
+    rk_search_step(s, E);
     s->iterations++;
   }
 }
@@ -306,17 +292,20 @@ static int reachable(const rk_task *task, const double *target, double length) {
   return !(rk_norm3(wrist) > task->wrist_reach + slack);
 }
 
-static rk_ik_outcome solve(search *s, uint64_t seed) {
+int rk_search_reachable(const rk_search *s) {
+  for (int32_t t = 0; t < s->ik->model->n_frames; t++)
+    if (!reachable(s->ik->tasks + t, s->targets + 16 * t, s->ik->length)) return 0;
+  return 1;
+}
+
+static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   for (int32_t t = 0; t < m->n_frames; t++)
     if (!is_rigid(s->targets + 16 * t)) return (rk_ik_outcome){RK_IK_BAD_TARGET, 0, 0};
-  int possible = 1;
-  for (int32_t t = 0; t < m->n_frames; t++)
-    possible = possible && reachable(ik->tasks + t, s->targets + 16 * t, ik->length);
   s->best_error = __builtin_inf();
   s->iterations = 0;
-  if (!possible) {
+  if (!rk_search_reachable(s)) {
     attempt(s, 0);
     return (rk_ik_outcome){RK_IK_OUT_OF_REACH, s->iterations, 1};
   }
@@ -333,7 +322,7 @@ static rk_ik_outcome solve(search *s, uint64_t seed) {
 void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const double *q0, uint64_t seed, double *work,
                  double *q, double *residuals, rk_ik_outcome *outcomes) {
   const rk_model *m = ik->model;
-  search s = lay_out(ik, work);
+  rk_search s = rk_search_lay_out(ik, work);
   for (int64_t item = 0; item < count; item++) {
     const double *from = q0 + item * ik->robot_nq;
     double *to = q + item * ik->robot_nq;

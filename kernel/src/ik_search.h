@@ -1,0 +1,34 @@
+/* The iteration that the static solver (ik.c) and tracking (track.c) share. */
+#ifndef RK_IK_SEARCH_H
+#define RK_IK_SEARCH_H
+
+#include "robokin_ik.h"
+
+/* Where things lie in the workspace, and the state of one solve. */
+typedef struct rk_search {
+  const rk_ik *ik;
+  const double *targets;
+  double *nodes, *tips;            /* [n_nodes][12], [n_tasks][12] */
+  double *errors;                  /* [n_tasks][6] in root axes */
+  double *residuals, *best_residuals; /* [n_tasks][2] */
+  double *J;                       /* [6][columns of one task] */
+  double *H, *g, *x, *lo, *hi, *step_work;
+  int32_t *side;
+  double *q, *start, *best_q;
+  double best_error;
+  int32_t iterations;
+} rk_search;
+
+/* Lays a search out in rk_ik_workspace(ik) doubles. */
+rk_search rk_search_lay_out(const rk_ik *ik, double *work);
+
+/* Places the tips at q; returns the weighted error E = e'e/2 and whether every residual is within its tolerance. */
+double rk_search_measure(const rk_search *s, int *met);
+
+/* Moves q by one bounded damped step; after rk_search_measure, which returned E. */
+void rk_search_step(const rk_search *s, double E);
+
+/* 0 when a distance certificate shows that a task cannot be met. */
+int rk_search_reachable(const rk_search *s);
+
+#endif
