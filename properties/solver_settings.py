@@ -35,24 +35,12 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         description="Which sequence of restarts is tried; the same seed gives the same pose",
         min=0,
     )
-    key: bpy.props.BoolProperty(
-        name="Insert Keyframe", description="Key the robot's channels after solving"
-    )
-    start: bpy.props.EnumProperty(
-        name="Start", description="The pose that the bake starts from", items=STARTS
-    )
-    range: bpy.props.EnumProperty(
-        name="Range", description="Which frames", items=RANGES
-    )
-    frame_start: bpy.props.IntProperty(
-        name="First", description="First frame", default=1, subtype="TIME"
-    )
-    frame_end: bpy.props.IntProperty(
-        name="Last", description="Last frame", default=250, subtype="TIME"
-    )
-    step: bpy.props.IntProperty(
-        name="Step", description="Frames between two keys", default=1, min=1
-    )
+    key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels after solving")
+    start: bpy.props.EnumProperty(name="Start", description="The pose that the bake starts from", items=STARTS)
+    range: bpy.props.EnumProperty(name="Range", description="Which frames", items=RANGES)
+    frame_start: bpy.props.IntProperty(name="First", description="First frame", default=1, subtype="TIME")
+    frame_end: bpy.props.IntProperty(name="Last", description="Last frame", default=250, subtype="TIME")
+    step: bpy.props.IntProperty(name="Step", description="Frames between two keys", default=1, min=1)
     new_action: bpy.props.BoolProperty(
         name="New Action",
         description="Write into a new action and keep the present one",
@@ -69,25 +57,14 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1000.0,
     )
-    format: bpy.props.EnumProperty(
-        name="Format", description="File format of the motion", items=FORMATS
-    )
+    format: bpy.props.EnumProperty(name="Format", description="File format of the motion", items=FORMATS)
 
-    status: bpy.props.StringProperty(
-        name="Status", description="What the last solve came to"
-    )
-    reason: bpy.props.StringProperty(
-        name="Reason", description="Why the last solve did not reach its targets"
-    )
-    bake_summary: bpy.props.StringProperty(
-        name="Bake", description="What the last bake came to"
-    )
-    bake_reason: bpy.props.StringProperty(
-        name="Bake Reason", description="Why frames of the last bake fail"
-    )
-    check_summary: bpy.props.StringProperty(
-        name="Check", description="What the last check found"
-    )
+    status: bpy.props.StringProperty(name="Status", description="What the last solve came to")
+    reason: bpy.props.StringProperty(name="Reason", description="Why the last solve did not reach its targets")
+    bake_status: bpy.props.StringProperty(name="Bake", description="What the last bake came to")
+    bake_reason: bpy.props.StringProperty(name="Bake Reason", description="Why frames of the last bake fail")
+    check_summary: bpy.props.StringProperty(name="Check", description="What the last check found")
+    check_passed: bpy.props.BoolProperty(name="Passed", description="The last check found nothing wrong")
 
 
 CLASSES = (RobokinSolverSettings,)

@@ -1,0 +1,43 @@
+"""The sidebar's Robot panel: which robot, or how to get one."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.active_robot import active_robot, why_no_robot
+from .prepared import CATEGORY, draw_text, robot_summary
+
+
+class ROBOKIN_PT_robot(bpy.types.Panel):
+    bl_label = "Robot"
+    bl_idname = "ROBOKIN_PT_robot"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = CATEGORY
+    bl_order = 0
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        obj = active_robot(context)
+        if obj is None:
+            draw_text(context, layout, why_no_robot(context), "INFO")
+            layout.operator("robokin.import_urdf", icon="IMPORT")
+            return
+        summary = robot_summary(obj)
+        column = layout.column(align=True)
+        column.label(text=summary.name, icon="ARMATURE_DATA")
+        if summary.problem:
+            box = layout.box()
+            box.alert = True
+            draw_text(context, box, summary.problem, "ERROR")
+            return
+        draw_text(context, layout, summary.joints, "BONE_DATA")
+        draw_text(context, layout, summary.mass, "PHYSICS")
+        row = layout.row(align=True)
+        row.operator("robokin.reset_pose", text="Rest", icon="LOOP_BACK").start = "REST"
+        row.operator("robokin.reset_pose", text="Posture", icon="POSE_HLT").start = "POSTURE"
+        row.operator("robokin.store_posture", text="", icon="ADD")
+
+
+CLASSES = (ROBOKIN_PT_robot,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

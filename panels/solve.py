@@ -1,0 +1,89 @@
+"""Solve, bake, check and export: settings, one button each, and what the last run said."""
+
+from __future__ import annotations
+
+import bpy
+
+from .prepared import RobotPanel, draw_status, draw_text
+
+
+class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
+    bl_label = "Solve"
+    bl_idname = "ROBOKIN_PT_solve"
+    bl_order = 3
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        settings = obj.robokin.solver
+        column = layout.column()
+        column.prop(settings, "key")
+        column.prop(settings, "seed")
+        _button(layout, "robokin.solve_pose", "ARMATURE_DATA")
+        draw_status(context, layout, settings.status, settings.reason)
+
+
+class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
+    bl_label = "Bake"
+    bl_idname = "ROBOKIN_PT_bake"
+    bl_order = 4
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        settings = obj.robokin.solver
+        _draw_range(layout, settings)
+        column = layout.column()
+        column.prop(settings, "step")
+        column.prop(settings, "start")
+        column.prop(settings, "new_action")
+        _button(layout, "robokin.bake", "ACTION")
+        draw_status(context, layout, settings.bake_status, settings.bake_reason)
+
+
+class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
+    bl_label = "Check"
+    bl_idname = "ROBOKIN_PT_check"
+    bl_order = 5
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        settings = obj.robokin.solver
+        _draw_range(layout, settings)
+        layout.prop(settings, "markers")
+        row = _button(layout, "robokin.check", "VIEWZOOM")
+        row.operator("robokin.check_clear", text="", icon="X")
+        if settings.check_summary:
+            box = layout.box()
+            box.alert = not settings.check_passed
+            draw_text(context, box, settings.check_summary, "CHECKMARK" if settings.check_passed else "ERROR")
+
+
+class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
+    bl_label = "Export"
+    bl_idname = "ROBOKIN_PT_export"
+    bl_order = 6
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        settings = obj.robokin.solver
+        _draw_range(layout, settings)
+        column = layout.column()
+        column.prop(settings, "format")
+        column.prop(settings, "rate")
+        _button(layout, "robokin.export_motion", "EXPORT")
+
+
+def _draw_range(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:
+    layout.row().prop(settings, "range", expand=True)
+    if settings.range == "CUSTOM":
+        column = layout.column(align=True)
+        column.prop(settings, "frame_start")
+        column.prop(settings, "frame_end")
+
+
+def _button(layout: bpy.types.UILayout, operator: str, icon: str) -> bpy.types.UILayout:
+    row = layout.row(align=True)
+    row.scale_y = 1.3
+    row.operator(operator, icon=icon)
+    return row
+
+
+CLASSES = (ROBOKIN_PT_solve, ROBOKIN_PT_bake, ROBOKIN_PT_check, ROBOKIN_PT_export)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

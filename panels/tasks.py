@@ -1,0 +1,112 @@
+"""The list of tasks and the active one."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.active_robot import active_robot
+from ..properties.tasks import KINDS
+from .prepared import RobotPanel, draw_text
+
+_KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in KINDS}
+
+
+class ROBOKIN_UL_tasks(bpy.types.UIList):
+    bl_idname = "ROBOKIN_UL_tasks"
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        row = layout.row(align=True)
+        row.active = item.enabled
+        row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
+        if item.solved:
+            row.label(text="", icon="CHECKMARK" if item.reached else "ERROR")
+        row.prop(item, "enabled", text="")
+
+
+class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
+    bl_label = "Tasks"
+    bl_idname = "ROBOKIN_PT_tasks"
+    bl_order = 2
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        robot = obj.robokin
+        layout.operator("robokin.target_add", icon="EMPTY_ARROWS")
+        row = layout.row()
+        row.template_list("ROBOKIN_UL_tasks", "", robot, "tasks", robot, "active_task", rows=3)
+        buttons = row.column(align=True)
+        buttons.operator("robokin.task_add", text="", icon="ADD")
+        buttons.operator("robokin.task_remove", text="", icon="REMOVE")
+        if len(robot.tasks) > 1:
+            buttons.separator()
+            buttons.operator("robokin.task_move", text="", icon="TRIA_UP").direction = "UP"
+            buttons.operator("robokin.task_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        if not robot.tasks:
+            draw_text(context, layout, "A task holds a tip of the robot at a target", "INFO")
+        elif 0 <= robot.active_task < len(robot.tasks):
+            _draw_task(layout, obj, robot.tasks[robot.active_task])
+
+
+def _draw_task(layout: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> None:
+    column = layout.column()
+    column.prop(task, "kind")
+    column.prop_search(task, "tip", obj.data, "bones", icon="BONE_DATA")
+    column.prop(task, "use_target", text="Follow an Object")
+    if task.use_target:
+        column.prop(task, "target")
+    else:
+        column.prop(task, "location")
+        column.prop(task, "rotation")
+    row = column.row()
+    row.use_property_decorate = True
+    row.prop(task, "influence", slider=True)
+    if task.solved:
+        _draw_residuals(layout, task)
+
+
+def _draw_residuals(layout: bpy.types.UILayout, task: bpy.types.PropertyGroup) -> None:
+    column = layout.column(align=True)
+    column.enabled = False  # readouts
+    column.alert = not task.reached
+    if task.kind in ("POSE", "POSITION"):
+        column.prop(task, "position_residual")
+    if task.kind != "POSITION":
+        column.prop(task, "orientation_residual")
+
+
+class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
+    bl_label = "Axes and Weights"
+    bl_idname = "ROBOKIN_PT_task_axes"
+    bl_parent_id = "ROBOKIN_PT_tasks"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and _active_task(context) is not None
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        task = _active_task(context)
+        if task.kind in ("POSE", "POSITION"):
+            column = layout.column()
+            column.row(align=True).prop(task, "use_location", text="Position", toggle=True)
+            column.prop(task, "position_weight", text="Weight")
+            column.prop(task, "position_tolerance", text="Tolerance")
+        if task.kind in ("POSE", "ORIENTATION"):
+            column = layout.column()
+            column.row(align=True).prop(task, "use_rotation", text="Rotation", toggle=True)
+        if task.kind == "AXIS":
+            column = layout.column()
+            column.prop(task, "axis")
+        if task.kind != "POSITION":
+            column.prop(task, "orientation_weight", text="Weight")
+            column.prop(task, "orientation_tolerance", text="Tolerance")
+        if task.kind != "AXIS":
+            layout.row().prop(task, "frame", expand=True)
+
+
+def _active_task(context: bpy.types.Context) -> bpy.types.PropertyGroup | None:
+    robot = active_robot(context).robokin
+    return robot.tasks[robot.active_task] if 0 <= robot.active_task < len(robot.tasks) else None
+
+
+CLASSES = (ROBOKIN_UL_tasks, ROBOKIN_PT_tasks, ROBOKIN_PT_task_axes)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
