@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -105,7 +106,7 @@ class ResourceFinder:
         if ":" in rest:  # joined to a folder on Windows, C:x is another drive
             raise ModelError(f"{uri!r}: a colon is not accepted inside a package")
         if package not in self._packages:
-            self._packages[package] = list(self._package_folders(package)) or list(self._workspace_folders(package))
+            self._packages[package] = list(self._package_folders(package)) or self._workspaces.get(package, [])
         for folder in (*self._packages[package], *self.given, *self.around):
             path = os.path.join(folder, *inside.split("/"))
             if os.path.isfile(path):
@@ -114,18 +115,28 @@ class ResourceFinder:
         return Resource(None, tuple(map(str, searched)))
 
     def _package_folders(self, package: str) -> Iterator[Path]:
-        for folder in (*self.given, *self.around, *self.environment):
-            if folder.name == package or _package_name(folder) == package:
+        for folder, names in self._named_folders:
+            if package in names:
                 yield folder
             if os.path.isdir(folder / package):
                 yield folder / package
 
-    def _workspace_folders(self, package: str) -> Iterator[Path]:
-        """Where packages lie one or two folders below a given one, as in a workspace of repositories."""
+    # Folders are listed once, however many packages a description names.
+
+    @cached_property
+    def _named_folders(self) -> list[tuple[Path, set[str | None]]]:
+        """Where packages are looked for, in order, and what each is called itself."""
+        return [(f, {f.name, _package_name(f)}) for f in (*self.given, *self.around, *self.environment)]
+
+    @cached_property
+    def _workspaces(self) -> dict[str | None, list[Path]]:
+        """Packages one or two folders below a given one, as in a workspace of repositories, by their names."""
+        found: dict[str | None, list[Path]] = {}
         for folder in (*self.given, *self.environment):
             for below in (*_subfolders(folder), *(b for a in _subfolders(folder) for b in _subfolders(a))):
-                if package in (below.name, _package_name(below)):
-                    yield below
+                for name in {below.name, _package_name(below)}:
+                    found.setdefault(name, []).append(below)
+        return found
 
 
 def missing_meshes(model: RobotModel, visuals: bool = True, collisions: bool = True) -> list[FileFormatError]:

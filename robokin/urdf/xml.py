@@ -15,7 +15,7 @@ from ..errors import FileFormatError, ModelError
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
-MAX_ELEMENTS = 500_000
+MAX_ELEMENTS = 200_000
 LARGEST = 1e100  # no quantity of a robot is larger, and products of some stay finite
 SHOWN = 60  # characters of a wrong value that a message repeats
 LONGEST = 500  # characters of a message: the names in it come from the file
