@@ -22,11 +22,10 @@ from support.robots import all_urdfs, robot
 
 EMPTY = robot("ur3")  # a file of comments only: xacro left nothing of it
 ROBOTS = [path for path in all_urdfs() if path != EMPTY]
-TOLERANCE = 1e-9
 
 
-def near(expected: np.ndarray):
-    return pytest.approx(expected, rel=1e-9, abs=TOLERANCE)
+def near(found: np.ndarray, expected: np.ndarray, what: str) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=what)
 
 
 def compare(path: Path, root: str, seed: int, configurations: int, links_per_configuration: int) -> None:
@@ -38,17 +37,17 @@ def compare(path: Path, root: str, seed: int, configurations: int, links_per_con
         placements, expected = forward_kinematics(model, q, backend="numpy"), oracle.frames(q)
         assert set(placements) == set(expected)
         for link, T in placements.items():
-            assert T == near(expected[link]), link
+            near(T, expected[link], link)
         for link in rng.choice(model.link_names, min(links_per_configuration, len(model.links)), replace=False):
             for reference in REFERENCES:
                 J = frame_jacobian(model, q, link, reference, backend="numpy")
-                assert J == near(oracle.frame_jacobian(q, link, reference)), (link, reference)
-        assert mass_matrix(model, q, backend="numpy") == near(oracle.mass_matrix(q))
-        assert inverse_dynamics(model, q, v, a, backend="numpy") == near(oracle.inverse_dynamics(q, v, a))
+                near(J, oracle.frame_jacobian(q, link, reference), f"{reference} Jacobian of {link}")
+        near(mass_matrix(model, q, backend="numpy"), oracle.mass_matrix(q), "mass matrix")
+        near(inverse_dynamics(model, q, v, a, backend="numpy"), oracle.inverse_dynamics(q, v, a), "inverse dynamics")
         if root != "fixed" and model.total_mass:
-            assert center_of_mass(model, q, backend="numpy") == near(oracle.center_of_mass(q))
+            near(center_of_mass(model, q, backend="numpy"), oracle.center_of_mass(q), "centre of mass")
             J = center_of_mass_jacobian(model, q, backend="numpy")
-            assert J == near(oracle.center_of_mass_jacobian(q))
+            near(J, oracle.center_of_mass_jacobian(q), "Jacobian of the centre of mass")
 
 
 def test_there_are_69_files_and_one_holds_no_robot():
@@ -68,4 +67,4 @@ def test_real_robot_equals_pinocchio(path, root):
 @pytest.mark.parametrize("root", ["fixed", "floating", "planar"])
 @pytest.mark.parametrize("path", ROBOTS, ids=[path.stem for path in ROBOTS])
 def test_real_robot_equals_pinocchio_everywhere(path, root):
-    compare(path, root, seed=2, configurations=10, links_per_configuration=1000)
+    compare(path, root, seed=2, configurations=5, links_per_configuration=12)

@@ -91,6 +91,13 @@ def test_jacobians_are_derivatives_of_exp(angle):
             assert so3.right_jacobian(w)[:, k] == pytest.approx(change, abs=1e-9)
 
 
+def test_coefficients_at_zero_are_their_limits():
+    zero = np.zeros(2)
+    assert so3.sinc(zero).tolist() == [1.0, 1.0]
+    assert so3.cosc(zero).tolist() == [0.5, 0.5]
+    assert so3.sinc3(zero).tolist() == [1 / 6, 1 / 6]
+
+
 def test_hat_vee_cross():
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, 5, 4, 3))
