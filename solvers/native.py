@@ -32,7 +32,7 @@ _ARRAYS = (
 )
 
 
-class _Problem(ctypes.Structure):
+class ProblemStruct(ctypes.Structure):
     """`rk_ik` of the kernel. Keeps the arrays alive that it points to."""
 
     _fields_ = (
@@ -58,7 +58,7 @@ class _Problem(ctypes.Structure):
 def _library() -> ctypes.CDLL:
     """The kernel, checked to have the structs that this file describes. Raises BackendError."""
     library = load_library()
-    for name, size in (("ik", ctypes.sizeof(_Problem)), ("task", TASK_RECORD.itemsize)):
+    for name, size in (("ik", ctypes.sizeof(ProblemStruct)), ("task", TASK_RECORD.itemsize)):
         found = getattr(library, f"rk_sizeof_{name}")()
         if found != size:
             raise BackendError(f"the kernel's rk_{name} has {found} bytes, not {size}")
@@ -76,7 +76,7 @@ class NativeEngine:
         library = _library()
         self.tasks = tasks
         self._solve = library.rk_ik_solve
-        self._problem = _Problem(data, attempts, iterations)
+        self._problem = ProblemStruct(data, attempts, iterations)
         self._reference = ctypes.byref(self._problem)
         self._work_size = library.rk_ik_workspace(self._reference)
         self._targets = np.empty((len(tasks), 4, 4))

@@ -317,4 +317,8 @@ def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> TrackLi
 
 
 def _engine_type(backend: str) -> type:
-    return ReferenceTracking
+    if backend == "numpy":
+        return ReferenceTracking
+    from .native_tracking import NativeTracking
+
+    return NativeTracking

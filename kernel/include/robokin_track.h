@@ -1,0 +1,32 @@
+/* Tracking: following moving targets frame by frame, inside position, velocity and acceleration limits.
+   Conventions as in robokin_kernel.h. */
+#ifndef ROBOKIN_TRACK_H
+#define ROBOKIN_TRACK_H
+
+#include "robokin_ik.h"
+
+/* A problem and its limits per frame: TrackLimits in solvers/tracking_reference.py. Not owned. */
+typedef struct rk_track {
+  const rk_ik *ik;
+  const double *largest, *change; /* [nv] of a step, and of its change from frame to frame */
+  const int32_t *coordinate;      /* [nv] the coordinate a column moves one to one, -1: of a ball or floating joint */
+  const double *lower, *upper;    /* [nv] position bounds where there is a coordinate */
+  int32_t braked, curved;         /* some change is limited; some step of a ball or floating joint is limited */
+} rk_track;
+
+/* Continues enum rk_ik_code: the targets can be met, but not that fast. */
+enum { RK_TRACK_LATE = 4 };
+
+RK_API int32_t rk_sizeof_track(void);
+
+/* Doubles of workspace that rk_track_run needs. */
+RK_API int64_t rk_track_workspace(const rk_track *track);
+
+/* Follow targets[count][n_frames][16], rigid 4x4 row-major, for `count` frames from `state` on, which is updated:
+   q[nq], goal[nq], step[nv], late (0 or 1), all of the support. Two calls give the bits of one over all their frames.
+   q[count][nq] of the support; residuals[count][n_frames][2]; codes[count]; iterations[count]; behind[count][nv]: 1 for
+   columns that are not at the goal while late. */
+RK_API void rk_track_run(const rk_track *track, int64_t count, const double *targets, double *state, double *work,
+                         double *q, double *residuals, int32_t *codes, int32_t *iterations, int8_t *behind);
+
+#endif

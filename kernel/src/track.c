@@ -1,0 +1,220 @@
+/* Tracking, twin of solvers/tracking_reference.py, which explains it; viability bounds as in solvers/viability.py. */
+#include "robokin_track.h"
+
+#include "ik_search.h"
+#include "rk_math.h"
+
+enum { FRAME_STEPS = 10, GOAL_STEPS = 30, PATIENCE = 3 };
+static const double PROGRESS = 0.5; /* of the error in PATIENCE steps */
+static const double NEARER = 0.25;  /* of a frame's way to the goal that the nearest point to the targets must bring */
+static const double AT_GOAL = 1e-9; /* [rad, m] */
+
+/* One frame: its bounds, and where things lie in the workspace. */
+typedef struct tracking {
+  const rk_track *track;
+  rk_search search;
+  rk_model box_model;        /* the support with the frame's bounds in place of the position limits */
+  rk_ik box;
+  double *last, *goal, *step; /* the state */
+  double *lo, *hi;           /* [nv] viable steps */
+  double *way, *pace;        /* [nv] */
+  double *lower, *upper;     /* [nq] of the box */
+  double *q, *aim, *moved;   /* [nq] */
+} tracking;
+
+int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
+
+int64_t rk_track_workspace(const rk_track *track) {
+  return rk_ik_workspace(track->ik) + 4 * (int64_t)track->ik->model->nv + 5 * (int64_t)track->ik->model->nq;
+}
+
+static double smaller(double a, double b) { return a < b ? a : b; }
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+static double magnitude(double x) { return x < 0.0 ? -x : x; }
+
+static void copy(double *to, const double *from, int64_t count) {
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+}
+
+static double braking_step(double gap, double change) {
+  const double inf = __builtin_inf();
+  if (gap == inf || change == inf || !(gap > 0.0)) return gap;
+  double n = 0.5 * (rk_sqrt(1.0 + 8.0 * gap / change) - 1.0);
+  if (n < 9e15) n = (double)(int64_t)n; /* above, every double is whole */
+  return gap / (n + 1.0) + 0.5 * n * change;
+}
+
+/* The viable steps, and the box of coordinates that they allow. */
+static void bounds(tracking *t) {
+  const rk_track *track = t->track;
+  const rk_model *m = track->ik->model;
+  copy(t->lower, m->lower, m->nq);
+  copy(t->upper, m->upper, m->nq);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = track->coordinate[k];
+    const double position = i >= 0 ? t->last[i] : 0.0, largest = track->largest[k], change = track->change[k];
+    double low = larger(-largest, -braking_step(position - track->lower[k], change));
+    double high = smaller(largest, braking_step(track->upper[k] - position, change));
+    const double first = low;
+    if (high < 0.0) low = smaller(low, high);
+    if (first > 0.0) high = larger(first, high);
+    low = smaller(low, largest);
+    high = larger(high, -largest);
+    t->lo[k] = smaller(larger(t->step[k] - change, low), high);
+    t->hi[k] = smaller(larger(t->step[k] + change, low), high);
+    if (i >= 0) {
+      t->lower[i] = larger(m->lower[i], t->last[i] + t->lo[k]);
+      t->upper[i] = larger(t->lower[i], smaller(m->upper[i], t->last[i] + t->hi[k]));
+    }
+  }
+}
+
+/* q into the box, and its step from the last configuration into the viable steps. */
+static void keep_within(const tracking *t, double *q) {
+  const rk_track *track = t->track;
+  const rk_model *m = track->ik->model;
+  if (track->curved) {
+    rk_difference(m, 1, t->last, q, t->way);
+    for (int32_t k = 0; k < m->nv; k++) t->way[k] = smaller(larger(t->way[k], t->lo[k]), t->hi[k]);
+    rk_integrate(m, 1, t->last, t->way, t->moved);
+    for (int32_t k = 0; k < m->nv; k++)
+      if (track->coordinate[k] >= 0) t->moved[track->coordinate[k]] = q[track->coordinate[k]];
+    copy(q, t->moved, m->nq);
+  }
+  for (int32_t i = 0; i < m->nq; i++) q[i] = smaller(larger(q[i], t->lower[i]), t->upper[i]);
+}
+
+static void keep_best(rk_search *s, double E) {
+  s->best_error = E;
+  copy(s->best_q, s->q, s->ik->model->nq);
+  copy(s->best_residuals, s->residuals, 2 * (int64_t)s->ik->model->n_frames);
+}
+
+/* Damped steps from `start`, inside the frame's bounds or inside the position limits alone; 1 when the targets are met.
+   One step at least, so that slow targets are followed smoothly and not in jerks of the size of the tolerance. */
+static int descend(tracking *t, const double *start, int32_t steps, int inside) {
+  rk_search *s = &t->search;
+  double history[PATIENCE];
+  int met;
+  s->ik = inside ? &t->box : t->track->ik;
+  copy(s->q, start, s->ik->model->nq);
+  if (inside) keep_within(t, s->q);
+  double E = rk_search_measure(s, &met);
+  keep_best(s, E);
+  for (int32_t count = 0; count < steps; count++) {
+    history[count % PATIENCE] = E;
+    rk_search_step(s, E);
+    if (inside && t->track->curved) keep_within(t, s->q); /* else the step has kept inside the box */
+    s->iterations++;
+    E = rk_search_measure(s, &met);
+    if (met || E < s->best_error) keep_best(s, E);
+    if (met) return 1;
+    if (count + 1 >= PATIENCE && E > PROGRESS * history[(count + 1) % PATIENCE]) return 0;
+  }
+  return 0;
+}
+
+/* Whether q is nearer to the goal than the last configuration, counted in frames of the slowest joint. way: from the
+   last configuration to the goal. */
+static int comes_nearer(const tracking *t, const double *q, const double *goal) {
+  const rk_model *m = t->track->ik->model;
+  double before = 0.0, after = 0.0;
+  rk_difference(m, 1, q, goal, t->pace);
+  for (int32_t k = 0; k < m->nv; k++) {
+    before = larger(before, magnitude(t->way[k]) / t->track->largest[k]);
+    after = larger(after, magnitude(t->pace[k]) / t->track->largest[k]);
+  }
+  return before > 1.0 && after <= before - NEARER;
+}
+
+/* q = one frame on when every joint follows its goal time-optimally. way: from the last configuration to the goal. */
+static void follow(const tracking *t, const double *goal, double *q) {
+  const rk_track *track = t->track;
+  const rk_model *m = track->ik->model;
+  rk_difference(m, 1, t->goal, goal, t->pace);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const double largest = track->largest[k];
+    const double pace = smaller(larger(t->pace[k], -largest), largest);
+    const double gap = t->way[k] - pace;
+    const double braked = braking_step(magnitude(gap), track->change[k]);
+    t->pace[k] = smaller(larger(pace + (gap < 0.0 ? -braked : braked), t->lo[k]), t->hi[k]);
+  }
+  rk_integrate(m, 1, t->last, t->pace, q);
+  keep_within(t, q);
+}
+
+/* The state after the frame. */
+static void advance(const tracking *t, const double *q, const double *goal) {
+  const rk_model *m = t->track->ik->model;
+  rk_difference(m, 1, t->last, q, t->step);
+  copy(t->last, q, m->nq);
+  copy(t->goal, goal, m->nq);
+}
+
+static int is_met(const rk_ik *ik, const double *residuals) {
+  for (int32_t task = 0; task < ik->model->n_frames; task++)
+    for (int part = 0; part < 2; part++)
+      if (!(residuals[2 * task + part] <= ik->tasks[task].tolerance[part])) return 0;
+  return 1;
+}
+
+static int32_t frame(tracking *t, double *late, double *residuals, int8_t *behind) {
+  const rk_track *track = t->track;
+  const rk_ik *ik = track->ik;
+  const rk_model *m = ik->model;
+  rk_search *s = &t->search;
+  s->iterations = 0;
+  bounds(t);
+  if (!(*late != 0.0 && track->braked)) {
+    const int met = descend(t, t->last, FRAME_STEPS, 1);
+    copy(t->q, s->best_q, m->nq);
+    copy(residuals, s->best_residuals, 2 * (int64_t)m->n_frames);
+    if (met) {
+      advance(t, t->q, t->q);
+      *late = 0.0;
+      return RK_IK_CONVERGED;
+    }
+  }
+  const int possible = descend(t, t->goal, GOAL_STEPS, 0);
+  copy(t->aim, s->best_q, m->nq);
+  rk_difference(m, 1, t->last, t->aim, t->way);
+  if (track->braked || (possible && !comes_nearer(t, t->q, t->aim))) {
+    int met;
+    follow(t, t->aim, t->q);
+    copy(s->q, t->q, m->nq);
+    rk_search_measure(s, &met);
+    copy(residuals, s->residuals, 2 * (int64_t)m->n_frames);
+  }
+  const int met = is_met(ik, residuals);
+  *late = met ? 0.0 : 1.0;
+  advance(t, t->q, met ? t->q : t->aim);
+  if (met) return RK_IK_CONVERGED;
+  if (possible) {
+    rk_difference(m, 1, t->q, t->aim, t->way);
+    for (int32_t k = 0; k < m->nv; k++) behind[k] = magnitude(t->way[k]) > AT_GOAL;
+    return RK_TRACK_LATE;
+  }
+  return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
+}
+
+void rk_track_run(const rk_track *track, int64_t count, const double *targets, double *state, double *work, double *q,
+                  double *residuals, int32_t *codes, int32_t *iterations, int8_t *behind) {
+  const rk_model *m = track->ik->model;
+  const int64_t nq = m->nq, nv = m->nv, tasks = m->n_frames;
+  tracking t = {.track = track, .search = rk_search_lay_out(track->ik, work), .box_model = *m, .box = *track->ik};
+  work += rk_ik_workspace(track->ik);
+  t.lo = work, t.hi = t.lo + nv, t.way = t.hi + nv, t.pace = t.way + nv;
+  t.lower = t.pace + nv, t.upper = t.lower + nq, t.q = t.upper + nq, t.aim = t.q + nq, t.moved = t.aim + nq;
+  t.last = state, t.goal = state + nq, t.step = state + 2 * nq;
+  t.box_model.lower = t.lower, t.box_model.upper = t.upper;
+  t.box.model = &t.box_model;
+  for (int64_t i = 0; i < count; i++) {
+    for (int64_t k = 0; k < nv; k++) behind[i * nv + k] = 0;
+    t.search.targets = targets + 16 * i * tasks;
+    codes[i] = frame(&t, state + 2 * nq + nv, residuals + 2 * i * tasks, behind + i * nv);
+    iterations[i] = t.search.iterations;
+    copy(q + i * nq, t.last, nq);
+  }
+}
