@@ -67,4 +67,4 @@ def test_real_robot_equals_pinocchio(path, root):
 @pytest.mark.parametrize("root", ["fixed", "floating", "planar"])
 @pytest.mark.parametrize("path", ROBOTS, ids=[path.stem for path in ROBOTS])
 def test_real_robot_equals_pinocchio_everywhere(path, root):
-    compare(path, root, seed=2, configurations=5, links_per_configuration=12)
+    compare(path, root, seed=2, configurations=3, links_per_configuration=8)
