@@ -64,7 +64,8 @@ def find_robot(name: str | None) -> bpy.types.Object:
 
     from ..properties.bridge import is_robot
 
-    robots = {obj.name: obj for obj in bpy.context.scene.objects if is_robot(obj)}
+    scene = bpy.context.scene
+    robots = {obj.name: obj for obj in scene.objects if is_robot(obj)}
     if name is not None:
         if name not in robots:
             raise UnknownNameError("robot", name, robots)
@@ -72,7 +73,7 @@ def find_robot(name: str | None) -> bpy.types.Object:
     if len(robots) != 1:
         file = Path(bpy.data.filepath).name
         if not robots:
-            raise UsageError(f"{file}: no robot in the scene {bpy.context.scene.name!r}")
+            raise UsageError(f"{file}: no robot in the scene {scene.name!r}")
         raise UsageError(f"{file} holds several robots; choose one with --robot: {', '.join(sorted(robots))}")
     return next(iter(robots.values()))
 

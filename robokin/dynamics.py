@@ -7,6 +7,7 @@ Forces are those of the rigid links alone; joint friction, damping and rotor ine
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .backend import STANDARD_GRAVITY, get_backend
 from .configuration import check_tangent, check_vector
@@ -24,7 +25,7 @@ def mass_matrix(model: RobotModel, q: Array, *, backend: str = "auto") -> Array:
 
 
 def inverse_dynamics(
-    model: RobotModel, q: Array, v: Array, a: Array, gravity: Array = STANDARD_GRAVITY, *, backend: str = "auto"
+    model: RobotModel, q: Array, v: Array, a: Array, gravity: ArrayLike = STANDARD_GRAVITY, *, backend: str = "auto"
 ) -> Array:
     """(nv,) generalised force that gives acceleration a at (q, v) (Newton-Euler, Featherstone 2008, section 5.3).
 
@@ -35,13 +36,13 @@ def inverse_dynamics(
     return get_backend(backend).inverse_dynamics(model.tree, q, v, a, check_vector(gravity, 3, "gravity"))
 
 
-def gravity_torque(model: RobotModel, q: Array, gravity: Array = STANDARD_GRAVITY, *, backend: str = "auto") -> Array:
+def gravity_torque(model: RobotModel, q: Array, gravity: ArrayLike = STANDARD_GRAVITY, *, backend: str = "auto") -> Array:
     """(nv,) generalised force g(q) that holds the robot still. Raises ConfigurationError for a bad q or gravity."""
     return bias_torque(model, q, np.zeros(model.nv), gravity, backend=backend)
 
 
 def bias_torque(
-    model: RobotModel, q: Array, v: Array, gravity: Array = STANDARD_GRAVITY, *, backend: str = "auto"
+    model: RobotModel, q: Array, v: Array, gravity: ArrayLike = STANDARD_GRAVITY, *, backend: str = "auto"
 ) -> Array:
     """(nv,) C(q, v) v + g(q), the force at a = 0. Raises ConfigurationError for a bad q, v or gravity."""
     return inverse_dynamics(model, q, v, np.zeros(model.nv), gravity, backend=backend)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class FramePlacements(Mapping[str, Array]):
     def __getitem__(self, link: str) -> Array:
         return self.array[self._model.link_index(link)]
 
-    def get(self, link: str, default: object = None) -> object:
+    def get(self, link: str, default: Any = None) -> Any:
         return self[link] if link in self else default
 
     def __contains__(self, link: object) -> bool:

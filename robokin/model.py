@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .tree import Tree, compile_tree
 
 Array = np.ndarray
 JointValue = float | list[float]
+Limit = Any  # a number or (nv,) numbers when a joint is made, an array (nv,) ever after
 
 ROOT_JOINT = "root_joint"
 ROOT_TYPES = {"fixed": "fixed", "floating": "floating", "planar": "planar"}
@@ -78,11 +80,11 @@ class Joint:
     child: str
     placement: Array = field(default_factory=lambda: np.eye(4))
     axis: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
-    lower: Array | float = -np.inf
-    upper: Array | float = np.inf
-    velocity: Array | float = np.inf
-    effort: Array | float = np.inf
-    acceleration: Array | float = np.inf
+    lower: Limit = -np.inf
+    upper: Limit = np.inf
+    velocity: Limit = np.inf
+    effort: Limit = np.inf
+    acceleration: Limit = np.inf
     pitch: float = 0.0
     damping: float = 0.0
     friction: float = 0.0
@@ -159,7 +161,7 @@ class Link:
         inertia = frozen_array(self.inertia, (3, 3), f"{who}: inertia")
         if not (np.isfinite(self.com).all() and np.isfinite(inertia).all()):
             raise ModelError(f"{who}: centre of mass and inertia must be finite")
-        if abs(inertia - inertia.T).max() > 1e-9 * max(1.0, abs(inertia).max()):
+        if abs(inertia - inertia.T).max() > 1e-9 * max(1.0, float(abs(inertia).max())):
             raise ModelError(f"{who}: inertia matrix is not symmetric")
         put(self, "inertia", inertia)
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import quaternion
 
@@ -76,7 +77,7 @@ def right_jacobian_inverse(w: Array) -> Array:
     return left_jacobian_inverse(-np.asarray(w, float))
 
 
-def from_rpy(rpy: Array) -> Array:
+def from_rpy(rpy: ArrayLike) -> Array:
     """(..., 3, 3) R = Rz(yaw) Ry(pitch) Rx(roll) of (..., 3) roll, pitch, yaw [rad]: URDF's fixed-axis angles."""
     rpy = np.asarray(rpy, float)
     (cr, cp, cy), (sr, sp, sy) = np.moveaxis(np.cos(rpy), -1, 0), np.moveaxis(np.sin(rpy), -1, 0)

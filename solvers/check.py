@@ -92,7 +92,7 @@ def check_motion(
     `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
     relative) and the differences accordingly. Raises TaskError for targets of the wrong shape.
     """
-    violations = _violations(motion, np.finfo(np.float32 if float32 else np.float64).eps, float32)
+    violations = _violations(motion, float(np.finfo(np.float32 if float32 else np.float64).eps), float32)
     residuals = task_residuals(motion.model, motion.q, tasks, targets)
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
     statuses = _statuses(motion, tasks, targets, residuals, outside)

@@ -43,7 +43,7 @@ class IKData:
     """The support tree and the packed tasks. n nodes, nq and nv coordinates and columns of the support.
 
     tree: the nodes that carry a task or an ancestor of one, as a tree of its own; its frame i is the tip of task i.
-    robot_nq, q_index: (nq,) size of the model's q, and where the support's coordinates lie in the model's q.
+    robot_lower, robot_upper: bounds on the model's q.   q_index: (nq,) where the support's coordinates lie in the model's q.
     records: TASK_RECORD per task.   length: the scale L [m] that position errors are divided by.
     lower, upper: (nq,).   middle: (nq,) the start when none is given: mid-range, 0 where unbounded.
     spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion.
@@ -52,7 +52,8 @@ class IKData:
     """
 
     tree: Tree
-    robot_nq: int
+    robot_lower: Array
+    robot_upper: Array
     q_index: Array
     records: Array
     length: float
@@ -140,7 +141,7 @@ def compile_ik(model: RobotModel, tasks: Sequence[Task], lower: Array, upper: Ar
     length = _length_scale(support.tree, records)
     for record, task in zip(records, tasks, strict=True):
         record["weights"] = task.weights * np.repeat((1.0 / length, 1.0), 3)
-    return _with_ranges(model.nq, support, records, length)
+    return _with_ranges((lower, upper), support, records, length)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +159,9 @@ def _support_tree(tree: Tree, carriers: Sequence[int], tips: Sequence[Array], lo
             node = int(tree.parent[node])
     nodes = np.array(sorted(needed), np.int64)
     number = {int(node): i for i, node in enumerate(nodes)} | {ROOT: ROOT}
-    first_q, first_v, q_index = {}, {}, []
+    first_q: dict[int, int] = {}
+    first_v: dict[int, int] = {}
+    q_index: list[int] = []
     columns = 0
     for node in sorted(nodes, key=lambda node: tree.iq[node]):
         motion, iq = Motion(tree.motion[node]), int(tree.iq[node])
@@ -252,7 +255,7 @@ def _length_scale(tree: Tree, records: Array) -> float:
     return longest if longest > 0.0 else 1.0
 
 
-def _with_ranges(robot_nq: int, support: _Support, records: Array, length: float) -> IKData:
+def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array, length: float) -> IKData:
     """Where solves start and restart, and how columns are damped."""
     tree = support.tree
     lower, upper = tree.lower, tree.upper
@@ -275,7 +278,8 @@ def _with_ranges(robot_nq: int, support: _Support, records: Array, length: float
             spread[start : start + 4] = np.nan
     return IKData(
         tree=tree,
-        robot_nq=robot_nq,
+        robot_lower=bounds[0],
+        robot_upper=bounds[1],
         q_index=support.q_index,
         records=records,
         length=length,

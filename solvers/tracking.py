@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def track(
     model: RobotModel,
     tasks: Sequence[Task],
     targets: object,
-    q0: object | None = None,
+    q0: Array | None = None,
     dt: float = 1.0 / 24.0,
     start_velocity: object | None = None,
     seed: int = 0,
@@ -94,7 +95,7 @@ class Tracker:
         return v
 
     def start(
-        self, targets: object, q0: object | None = None, start_velocity: object | None = None, seed: int = 0
+        self, targets: object, q0: Array | None = None, start_velocity: object | None = None, seed: int = 0
     ) -> TrackResult:
         """Solve the first frame, with restarts, and stand there. targets: (1, tasks, 4, 4), or one set of them."""
         wanted = self.check_targets(targets if np.ndim(targets) == 4 else [targets])  # type: ignore[arg-type]
@@ -281,7 +282,8 @@ class TrackResult:
 
 def _join(parts: list[TrackResult]) -> TrackResult:
     names = ("targets", "codes", "q", "residuals", "iterations", "behind")
-    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return replace(parts[0], **joined)
 
 
 def _rigid(T: Array) -> Array:

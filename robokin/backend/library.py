@@ -30,7 +30,7 @@ class ModelStruct(ctypes.Structure):
     def __init__(self, tree: Tree) -> None:
         super().__init__(tree.n_nodes, tree.n_frames, tree.nq, tree.nv)
         self.arrays = []
-        for name, kind in self._fields_:
+        for name, kind in self._fields_:  # type: ignore[misc]  # none of ours is a bit field
             if kind is ctypes.c_void_p:
                 array = np.ascontiguousarray(getattr(tree, name), np.int32 if name in _INTS else np.float64)
                 self.arrays.append(array)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import ConfigurationError
 from ..tree import Tree
@@ -163,7 +164,7 @@ class NativeBackend:
     def mass_matrix(self, tree: Tree, q: Array) -> Array:
         return self._calls.get(MASS_MATRIX, tree)(tree, q)
 
-    def inverse_dynamics(self, tree: Tree, q: Array, v: Array, a: Array, gravity: Array = STANDARD_GRAVITY) -> Array:
+    def inverse_dynamics(self, tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLike = STANDARD_GRAVITY) -> Array:
         call = self._calls.get(INVERSE_DYNAMICS, tree)
         call.constants[0][:] = gravity
         return call(tree, q, v, a)

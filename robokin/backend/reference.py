@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import quaternion, se3, so3
 from ..joint_types import Motion
@@ -124,7 +125,7 @@ def _motions(tree: Tree, q: Array) -> Array:
     return T
 
 
-def _free_coordinates(tree: Tree, node: int, q: Array) -> tuple[Array, Array]:
+def _free_coordinates(tree: Tree, node: int | np.integer, q: Array) -> tuple[Array, Array]:
     """Position (zero for a ball) and quaternion of a BALL or FREE node."""
     start = tree.iq[node]
     if tree.motion[node] == Motion.BALL:
@@ -229,7 +230,7 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
     return x.G.T @ H @ x.G
 
 
-def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, gravity: Array = STANDARD_GRAVITY) -> Array:
+def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLike = STANDARD_GRAVITY) -> Array:
     """Newton-Euler, the sums along the tree written as products with the matrix `supports`."""
     x = _expanded(tree)
     poses = _poses(tree, q)

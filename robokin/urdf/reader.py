@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -127,7 +128,7 @@ def _read_joint(element: Element) -> Joint:
     if word not in TYPES:
         raise element.error(f"joint {shorten(name)}: unknown type {shorten(word)} (valid: {', '.join(TYPES)})")
     axis = element.child("axis") if word in WITH_AXIS else None
-    fields = {"axis": (1.0, 0.0, 0.0)} if word in WITH_AXIS else {}
+    fields: dict[str, Any] = {"axis": (1.0, 0.0, 0.0)} if word in WITH_AXIS else {}
     if axis is not None:
         fields["axis"] = axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
         if not any(fields["axis"]):
@@ -150,7 +151,7 @@ def _read_joint(element: Element) -> Joint:
         )
 
 
-def _read_limit(joint: Element, word: str) -> dict[str, float]:
+def _read_limit(joint: Element, word: str) -> dict[str, Any]:
     """Limits by their field names. URDF's planar and floating joints have none, as in Pinocchio."""
     element = joint.child("limit")
     if word not in (*WITH_RANGE, "continuous"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Source, Sphere
 from ..resources import ResourceFinder
 from .placement import read_placement
@@ -39,7 +42,7 @@ class ShapeReader:
 
     def _read_material(self, element: Element) -> Material:
         color, texture = element.child("color"), element.child("texture")
-        rgba = None
+        rgba: Any = None
         if color is not None:
             # Some real files count to 255 or slip below 0; a colour is no reason to lose a robot.
             rgba = tuple(min(max(value, 0.0), 1.0) for value in color.numbers("rgba", 4))
@@ -51,7 +54,7 @@ class ShapeReader:
         return Material(element.attributes.get("name", ""), rgba, filename or None, path)
 
     def _read_shape(self, geometry: Element) -> Shape:
-        readers = {
+        readers: dict[str, Callable[[Element], Shape]] = {
             "box": self._read_box,
             "cylinder": self._read_cylinder,
             "capsule": self._read_capsule,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Iterator
+from typing import Any
 from contextlib import contextmanager
 from xml.parsers import expat
 
@@ -80,8 +81,8 @@ class Element:
             return default
         return self._parse(name, self.text(name).strip(), largest)
 
-    def numbers(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """`count` numbers separated by white space; needed when there is no default."""
+    def numbers(self, name: str, count: int, default: tuple[float, ...] | None = None) -> tuple[Any, ...]:
+        """A tuple of `count` floats separated by white space; needed when there is no default."""
         if name not in self.attributes and default is not None:
             return default
         words = self.text(name).split()
