@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..robokin.backend.library import load_library
-from ..robokin.errors import BackendError
+from ..robokin.errors import BackendError, TaskError
 from .ik_data import IKData
 from .native import ProblemStruct
 from .tasks import Task
-from .tracking_reference import TrackLimits, TrackOutcome, TrackState
+from .tracking_reference import TrackLimits, TrackOutcome, refuse_targets
 
 Array = np.ndarray
 
@@ -44,6 +44,19 @@ class _Track(ctypes.Structure):
             setattr(self, name, array.ctypes.data)
 
 
+class _Call:
+    """Room for a number of frames, with its addresses: finding them takes longer than tracking a frame."""
+
+    def __init__(self, frames: int, data: IKData) -> None:
+        self.targets = np.empty((frames, len(data.records), 4, 4))
+        self.outcome = TrackOutcome.empty(frames, data)
+        self.sources = ctypes.c_int64(frames), ctypes.c_void_p(self.targets.ctypes.data)
+        self.results = tuple(
+            ctypes.c_void_p(getattr(self.outcome, name).ctypes.data)
+            for name in ("q", "residuals", "codes", "iterations", "behind")
+        )
+
+
 class NativeTracking:
     """See `tracking_reference.ReferenceTracking`. Owns its buffers, so it is for one thread at a time."""
 
@@ -57,28 +70,35 @@ class NativeTracking:
                 f"the kernel's rk_track has {library.rk_sizeof_track()} bytes, not {ctypes.sizeof(_Track)}"
             )
         library.rk_track_workspace.restype = ctypes.c_int64
-        library.rk_track_run.restype = None
-        self.data = data
+        library.rk_track_run.restype = ctypes.c_int64
+        self.data, self.tasks = data, tasks
         self._run = library.rk_track_run
         self._track = _Track(ProblemStruct(data, 1, 1), limits)
+        nq, nv = data.tree.nq, data.tree.nv
         self._reference = ctypes.byref(self._track)
         self._work = np.empty(library.rk_track_workspace(self._reference))
-        nq, nv = data.tree.nq, data.tree.nv
         self._state = np.zeros(2 * nq + nv + 1)
-        self._parts = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
+        self._room = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._work))
+        self._q, self._goal, self.step = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
+        self._single = _Call(1, data)
 
-    def run(self, state: TrackState, targets: Array) -> TrackOutcome:
-        """targets: (n, tasks, 4, 4), rigid and contiguous; `state` is updated."""
-        outcome = TrackOutcome.empty(len(targets), self.data)
-        for part, value in zip(self._parts, (state.q, state.goal, state.step), strict=True):
-            part[:] = value
-        self._state[-1] = state.late
-        arrays = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
-        self._run(
-            self._reference,
-            ctypes.c_int64(len(targets)),
-            *(ctypes.c_void_p(array.ctypes.data) for array in (targets, self._state, self._work, *arrays)),
-        )
-        state.q, state.goal, state.step = (part.copy() for part in self._parts)
-        state.late = bool(self._state[-1])
-        return outcome
+    def stand(self, q: Array, step: Array, late: bool) -> None:
+        self._q[:] = self._goal[:] = q
+        self.step[:] = step
+        self._state[-1] = late
+
+    def run_one(self, targets: Array) -> TrackOutcome:
+        return self._call(self._single, targets[None])
+
+    def run(self, targets: Array) -> TrackOutcome:
+        return self._call(_Call(len(targets), self.data), targets)
+
+    def _call(self, call: _Call, targets: Array) -> TrackOutcome:
+        call.targets[:] = targets
+        before = self._state.copy()
+        done = self._run(self._reference, *call.sources, *self._room, *call.results)
+        if done != len(targets):
+            self._state[:] = before
+            refuse_targets(self.tasks, call.targets[done], done)
+            raise TaskError(f"a target of frame {done} is not a rigid pose")
+        return call.outcome

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..robokin.backend import reference
 from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
@@ -18,7 +19,8 @@ from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .motion import Motion
 from .results import Diagnosis, SolveResult, Status
 from .tasks import Task
-from .tracking_reference import LATE, ReferenceTracking, TrackLimits, TrackState
+from .tasks.base import numbers
+from .tracking_reference import LATE, ReferenceTracking, TrackLimits
 from .viability import StepLimits
 
 Array = np.ndarray
@@ -57,7 +59,7 @@ def track(
     """
     tracker = Tracker(model, tasks, dt, backend)
     wanted = tracker.check_targets(targets)
-    parts = [tracker.start(wanted[:1], q0, start_velocity, seed)]
+    parts = [tracker.start(wanted[0], q0, start_velocity, seed)]
     for done in range(1, len(wanted), CHUNK):
         if progress is not None and progress(done, len(wanted)) is False:
             break
@@ -71,8 +73,8 @@ def track(
 class Tracker:
     """Tasks of a model, compiled once, and where the robot stands: for live posing, or motions in pieces.
 
-    `start` first, then `step` for one frame or `run` for many; run(a) then run(b) gives the bits of run(a + b).
-    Not to be shared between threads. Arguments and errors: see `track`.
+    `start` first (or `stand`), then `step` for one frame or `run` for many; run(a) then run(b) gives the bits of
+    run(a + b). Not to be shared between threads. Arguments and errors: see `track`.
     """
 
     def __init__(self, model: RobotModel, tasks: Sequence[Task], dt: float = 1.0 / 24.0, backend: str = "auto") -> None:
@@ -84,28 +86,28 @@ class Tracker:
         self._free = np.setdiff1d(np.arange(model.nv), self._columns)
         limits = _support_limits(self.limits, data, self._columns)
         self._engine = _engine_type(self.problem.backend)(data, self.tasks, limits)
-        self.q = self.problem.middle.copy()
-        self._rest(np.zeros(model.nv))
+        self._stand(self.problem.middle.copy(), np.zeros(model.nv), late=False)
+
+    @property
+    def q(self) -> Array:
+        """(nq,) where the robot stands."""
+        return self._q.copy()
 
     @property
     def v(self) -> Array:
         """(nv,) the velocity with which the last frame was reached."""
-        v = self._coasting / self.dt
-        v[self._columns] = self._state.step / self.dt
-        return v
+        step = self._coasting.copy()
+        step[self._columns] = self._engine.step
+        return step / self.dt
 
     def start(
-        self, targets: object, q0: Array | None = None, start_velocity: object | None = None, seed: int = 0
+        self, targets: object, q0: object | None = None, start_velocity: object | None = None, seed: int = 0
     ) -> TrackResult:
-        """Solve the first frame, with restarts, and stand there. targets: (1, tasks, 4, 4), or one set of them."""
-        wanted = self.check_targets(targets if np.ndim(targets) == 4 else [targets])  # type: ignore[arg-type]
-        velocity = np.zeros(self.model.nv)
-        if start_velocity is not None:
-            velocity = check_tangent(self.model, start_velocity, "start velocity")
-        found = self.problem.solve(wanted[0], q0, seed, find_reason=False)
-        self.q = found.q.copy()
-        self._rest(self.limits.viable(self.q, velocity * self.dt))
-        self._state.late = not found.converged
+        """Solve the first frame, with restarts, and stand there. targets: one set of them."""
+        wanted = self._one_set(targets)
+        velocity = self._velocity(start_velocity)
+        found = self.problem.solve(wanted[0], q0, seed, find_reason=False)  # type: ignore[arg-type]
+        self._stand(found.q, self.limits.viable(found.q, velocity * self.dt), late=not found.converged)
         code = next(code for code, status in _STATUS.items() if status is found.status)
         return TrackResult(
             self.problem,
@@ -122,93 +124,96 @@ class Tracker:
     def stand(self, q: object, velocity: object | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given."""
         moved = self.model.check_configuration(q)
-        self.q = np.minimum(np.maximum(moved, self.problem.lower), self.problem.upper)
-        v = np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "velocity")
-        self._rest(self.limits.viable(self.q, v * self.dt))
+        moved = np.minimum(np.maximum(moved, self.problem.lower), self.problem.upper)
+        self._stand(moved, self.limits.viable(moved, self._velocity(velocity) * self.dt), late=False)
 
     def step(self, targets: object) -> SolveResult:
         """One frame on, towards one set of targets."""
-        return self.run(self.check_targets([targets])).frame(0)
+        exact = isinstance(targets, np.ndarray) and targets.shape == self.problem.targets.shape
+        wanted = targets if exact else self._one_set(targets)[0]
+        if not self.tasks or self._coasting.any():
+            return self.run(wanted[None]).frame(0)  # type: ignore[index]
+        outcome = self._engine.run_one(wanted)
+        self._q[self.problem.data.q_index] = outcome.q[0]
+        behind = np.zeros(self.model.nv, bool)
+        behind[self._columns] = outcome.behind[0]
+        found = _short_diagnosis(self.model, int(outcome.codes[0]), behind)
+        iterations, residuals = int(outcome.iterations[0]), outcome.residuals[0].copy()
+        return SolveResult(found, self._q.copy(), residuals, iterations, 1, self.problem.limits_active)
 
     def run(self, targets: object) -> TrackResult:
         """As many frames on as there are sets of targets."""
         wanted = self.check_targets(targets)
         frames, data, before = len(wanted), self.problem.data, self.v
-        q = np.repeat(self.q[None], frames, axis=0)
+        q = np.repeat(self._q[None], frames, axis=0)
         behind = np.zeros((frames, self.model.nv), bool)
         if self.tasks:
-            outcome = self._engine.run(self._state, wanted)
+            outcome = self._engine.run(wanted)
             q[:, data.q_index] = outcome.q
             behind[:, self._columns] = outcome.behind
             codes, residuals, iterations = outcome.codes, outcome.residuals, outcome.iterations
         else:
             codes, iterations = np.full(frames, EMPTY, np.int32), np.zeros(frames, np.int32)
             residuals = np.zeros((frames, 0, 2))
-        self._coast(q)
-        if frames:
-            self.q = q[-1].copy()
+        if self._coasting.any():
+            self._coast(q)
+        self._q = q[-1].copy()
         return TrackResult(self.problem, self.dt, before, wanted, codes, q, residuals, iterations, behind)
 
     def check_targets(self, targets: object) -> Array:
-        """(frames, tasks, 4, 4) rigid targets from what `track` takes. Raises TaskError."""
-        shape = (len(self.tasks), 4, 4)
+        """(frames, tasks, 4, 4) of what `track` takes; whether they are rigid is found when they are used.
+        Raises TaskError."""
+        shape = self.problem.targets.shape
         if isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
             array = targets[:, None] if targets.ndim == 3 and shape[0] == 1 else targets
             if array.ndim != 4 or array.shape[1:] != shape:
                 raise TaskError(f"targets must have shape (frames, {shape[0]}, 4, 4), not {targets.shape}")
             wanted = np.ascontiguousarray(array, np.float64)
         else:
-            wanted = self._from_sets(targets).reshape(-1, *shape)
+            wanted = self._from_sets(targets)
         if len(wanted) == 0:
             raise TaskError("there are no targets to follow")
-        bad = ~_rigid(wanted)
-        if bad.any():
-            frame, task = (int(i) for i in np.argwhere(bad)[0])
-            raise TaskError(f"{self.tasks[task].name}: the target of frame {frame} is not a rigid pose")
         return wanted
+
+    def _one_set(self, targets: object) -> Array:
+        return self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
 
     def _from_sets(self, targets: object) -> Array:
         try:
             sets = [list(each) for each in targets]  # type: ignore[attr-defined]
         except TypeError:
             raise TaskError("targets must be one set of targets per frame") from None
-        wanted = []
+        wanted = np.empty((len(sets), *self.problem.targets.shape))
         for frame, each in enumerate(sets):
             if len(each) != len(self.tasks):
                 raise TaskError(f"there are {len(self.tasks)} tasks but {len(each)} targets in frame {frame}")
-            for task, target in zip(self.tasks, each, strict=True):
-                wanted.append(target if np.shape(target) == (4, 4) else task.target_matrix(target))
-        try:
-            return np.array(wanted, np.float64)
-        except (TypeError, ValueError):
-            raise TaskError("targets must be numbers") from None
+            for i, (task, target) in enumerate(zip(self.tasks, each, strict=True)):
+                wanted[frame, i] = (
+                    numbers(target, task.name) if np.shape(target) == (4, 4) else task.target_matrix(target)
+                )
+        return wanted
 
-    def _rest(self, step: Array) -> None:
-        """The state after a frame that led to self.q by `step` (nv,)."""
-        at = self.q[self.problem.data.q_index]
-        self._state = TrackState(at, at.copy(), step[self._columns].copy())
+    def _velocity(self, velocity: object | None) -> Array:
+        return np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "velocity")
+
+    def _stand(self, q: Array, step: Array, late: bool) -> None:
+        """The state after a frame that led to q (nq,) by `step` (nv,)."""
+        self._q = q.copy()
+        self._engine.stand(q[self.problem.data.q_index], step[self._columns], late)
         self._coasting = np.zeros(self.model.nv)
         self._coasting[self._free] = step[self._free]
 
     def _coast(self, q: Array) -> None:
-        """Brake what no task moves, in q (frames, nq): only a given velocity can have set it in motion."""
-        from ..robokin.backend import get_backend
-
-        here = self.q
+        """Brake what no task moves, in q (frames, nq): only a start velocity can have set it in motion."""
+        idle = np.setdiff1d(np.arange(self.model.nq), self.problem.data.q_index)
+        free = np.isin(np.arange(self.model.nv), self._free)
+        here = self._q
         for row in q:
-            if not self._coasting.any():
-                row[self._idle] = here[self._idle]
-                continue
             lo, hi = self.limits.bounds(here, self._coasting)
-            self._coasting = np.where(np.isin(np.arange(self.model.nv), self._free), np.clip(0.0, lo, hi), 0.0)
-            moved = get_backend("numpy").integrate(self.model.tree, here, self._coasting)
-            row[self._idle] = np.clip(moved, self.model.lower, self.model.upper)[self._idle]
+            self._coasting = np.where(free, np.minimum(np.maximum(0.0, lo), hi), 0.0)
+            moved = reference.integrate(self.model.tree, here, self._coasting)
+            row[idle] = np.minimum(np.maximum(moved, self.model.lower), self.model.upper)[idle]
             here = row
-
-    @cached_property
-    def _idle(self) -> Array:
-        """Coordinates that no task moves."""
-        return np.setdiff1d(np.arange(self.model.nq), self.problem.data.q_index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,49 +256,41 @@ class TrackResult:
 
     def diagnosis(self, frame: int) -> Diagnosis:
         """Why a frame is as it is; solves a few times more when it is not met."""
-        code = int(self.codes[frame])
-        if code == LATE:
-            names = self._names(self.behind[frame])
-            return Diagnosis(
-                Status.LIMIT, f"the velocity or acceleration limits of {', '.join(names)} hold it back", names
-            )
-        if code == CONVERGED:
-            return Diagnosis(Status.CONVERGED, "every task is met")
-        if code == EMPTY:
-            return Diagnosis(Status.EMPTY, "there is no task")
+        if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
+            return self.frame(frame).diagnosis
         again = self.problem.solve(self.targets[frame], self.q[frame])
         if again.converged:
-            reason = "the motion is caught where no step brings it nearer; another posture meets the tasks: start anew"
+            reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
             return Diagnosis(Status.MAX_ITERATIONS, reason)
         return again.diagnosis
 
     def frame(self, frame: int) -> SolveResult:
         """One frame in the words of static solves; without `diagnosis`'s search for a reason."""
-        status = _STATUS[int(self.codes[frame])]
-        short = status in (Status.CONVERGED, Status.LIMIT, Status.EMPTY)
-        found = self.diagnosis(frame) if short else Diagnosis(status, f"{status} at this frame")
+        found = _short_diagnosis(self.problem.model, int(self.codes[frame]), self.behind[frame])
         q, residuals = self.q[frame], self.residuals[frame]
         return SolveResult(found, q, residuals, int(self.iterations[frame]), 1, self.problem.limits_active)
 
-    def _names(self, dofs: Array) -> tuple[str, ...]:
-        model = self.problem.model
-        return tuple(joint.name for joint in model.moving_joints if dofs[model.slot(joint.name).v].any())
+
+_SHORT = {
+    CONVERGED: Diagnosis(Status.CONVERGED, "every task is met"),
+    OUT_OF_REACH: Diagnosis(Status.OUT_OF_REACH, "a target is farther than the robot can reach"),
+    NOT_CONVERGED: Diagnosis(Status.MAX_ITERATIONS, "the targets are not met, not even without limits on speed"),
+    EMPTY: Diagnosis(Status.EMPTY, "there is no task"),
+}
+
+
+def _short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
+    if code != LATE:
+        return _SHORT[code]
+    names = tuple(joint.name for joint in model.moving_joints if behind[model.slot(joint.name).v].any())
+    reason = f"too fast for the velocity or acceleration limits of {', '.join(names)}"
+    return Diagnosis(Status.LIMIT, reason, joints=names)
 
 
 def _join(parts: list[TrackResult]) -> TrackResult:
     names = ("targets", "codes", "q", "residuals", "iterations", "behind")
     joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return replace(parts[0], **joined)
-
-
-def _rigid(T: Array) -> Array:
-    """(..., 4, 4) -> (...,) bool: finite, last row 0 0 0 1, a rotation to 1e-6."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        R = T[..., :3, :3]
-        square = abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-1, -2)) <= 1e-6
-        right = np.einsum("...i,...i->...", np.cross(R[..., 0, :], R[..., 1, :]), R[..., 2, :]) > 0.0
-        last = (T[..., 3, :] == (0.0, 0.0, 0.0, 1.0)).all(axis=-1)
-    return np.isfinite(T).all(axis=(-1, -2)) & square & right & last
 
 
 def _robot_columns(model: RobotModel, data: IKData) -> Array:

@@ -22,6 +22,7 @@ from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_reference import linearise, reachable, take_step
 from .tasks import Task
+from .tasks.base import rigid
 from .viability import braking_step, viable_steps
 
 Array = np.ndarray
@@ -61,19 +62,6 @@ class TrackLimits:
         return bool((finite & (self.coordinate < 0)).any())
 
 
-@dataclass
-class TrackState:
-    """Where tracking stands after a frame, in coordinates of the support.
-
-    q: (nq,). goal: (nq,), q unless late. step: (nv,) that led to q. late: the last targets were not met.
-    """
-
-    q: Array
-    goal: Array
-    step: Array
-    late: bool = False
-
-
 @dataclass(frozen=True, eq=False)
 class TrackOutcome:
     """Arrays over n frames. codes: (n,) int32. q: (n, nq). residuals: (n, tasks, 2). iterations: (n,) int32.
@@ -97,41 +85,55 @@ class TrackOutcome:
 
 
 class ReferenceTracking:
-    """Tracks targets frame by frame; `run` continues from the state that it is given and updates it."""
+    """Tracks targets frame by frame, each call from where the last one ended. All in coordinates of the support.
+
+    step: (nv,) that led to the last configuration.
+    """
 
     name = "numpy"
 
     def __init__(self, data: IKData, tasks: Sequence[Task], limits: TrackLimits) -> None:
         self.data, self.tasks, self.limits = data, tasks, limits
+        self.stand(data.tree.neutral(), np.zeros(data.tree.nv), late=False)
 
-    def run(self, state: TrackState, targets: Array) -> TrackOutcome:
-        """targets: (n, tasks, 4, 4), rigid."""
+    def stand(self, q: Array, step: Array, late: bool) -> None:
+        """Continue from q (nq,), inside the limits, reached by `step` (nv,); `late`: its targets were not met."""
+        self._q, self._goal, self.step, self._late = q.copy(), q.copy(), step.copy(), late
+
+    def run_one(self, targets: Array) -> TrackOutcome:
+        """One frame; targets: (tasks, 4, 4). The outcome's arrays are valid until the next call."""
+        return self.run(targets[None])
+
+    def run(self, targets: Array) -> TrackOutcome:
+        """targets: (n, tasks, 4, 4). Raises TaskError for one that is not a rigid pose, having done nothing."""
+        for frame, wanted in enumerate(targets):
+            refuse_targets(self.tasks, wanted, frame)
         outcome = TrackOutcome.empty(len(targets), self.data)
         for frame, wanted in enumerate(targets):
-            code, residuals, iterations, behind = self._frame(state, wanted)
-            outcome.codes[frame], outcome.q[frame] = code, state.q
+            code, residuals, iterations, behind = self._frame(wanted)
+            outcome.codes[frame], outcome.q[frame] = code, self._q
             outcome.residuals[frame], outcome.iterations[frame], outcome.behind[frame] = residuals, iterations, behind
         return outcome
 
-    def _frame(self, state: TrackState, targets: Array) -> tuple[int, Array, int, Array]:
+    def _frame(self, targets: Array) -> tuple[int, Array, int, Array]:
         data, limits, tree = self.data, self.limits, self.data.tree
         nearest = _Descent(data, self.tasks, targets)
         behind = np.zeros(tree.nv, np.int8)
-        last = state.q
-        lo, hi = self._bounds(state)
-        if not (state.late and limits.braked) and nearest.inside(self, last, lo, hi):
-            self._advance(state, nearest.q, nearest.q, late=False)
+        last = self._q
+        lo, hi = self._bounds()
+        if not (self._late and limits.braked) and nearest.inside(self, last, lo, hi):
+            self._advance(nearest.q, nearest.q, late=False)
             return CONVERGED, nearest.residuals, nearest.iterations, behind
 
         aim = _Descent(data, self.tasks, targets)
-        possible = aim.run(state.goal, GOAL_STEPS)
+        possible = aim.run(self._goal, GOAL_STEPS)
         iterations = nearest.iterations + aim.iterations
         way = reference.difference(tree, last, aim.q)
         if limits.braked or (possible and not self._comes_nearer(way, nearest.q, aim.q)):
-            nearest.q = self._follow(state, aim.q, way, lo, hi)
+            nearest.q = self._follow(aim.q, way, lo, hi)
             _, _, nearest.residuals = linearise(data, self.tasks, targets, nearest.q)
         met = bool((nearest.residuals <= data.records["tolerance"]).all())
-        self._advance(state, nearest.q, nearest.q if met else aim.q, late=not met)
+        self._advance(nearest.q, nearest.q if met else aim.q, late=not met)
         if met:
             return CONVERGED, nearest.residuals, iterations, behind
         if possible:
@@ -140,14 +142,14 @@ class ReferenceTracking:
         code = NOT_CONVERGED if reachable(data, targets) else OUT_OF_REACH
         return code, nearest.residuals, iterations, behind
 
-    def _advance(self, state: TrackState, q: Array, goal: Array, late: bool) -> None:
-        state.step = reference.difference(self.data.tree, state.q, q)
-        state.q, state.goal, state.late = q, goal, late
+    def _advance(self, q: Array, goal: Array, late: bool) -> None:
+        self.step = reference.difference(self.data.tree, self._q, q)
+        self._q, self._goal, self._late = q, goal, late
 
-    def _bounds(self, state: TrackState) -> tuple[Array, Array]:
+    def _bounds(self) -> tuple[Array, Array]:
         limits = self.limits
-        position = np.where(limits.coordinate >= 0, state.q[limits.coordinate], 0.0)
-        return viable_steps(state.step, position - limits.lower, limits.upper - position, limits.largest, limits.change)
+        position = np.where(limits.coordinate >= 0, self._q[limits.coordinate], 0.0)
+        return viable_steps(self.step, position - limits.lower, limits.upper - position, limits.largest, limits.change)
 
     def box(self, last: Array, lo: Array, hi: Array) -> IKData:
         """The problem with the frame's bounds in place of the position limits."""
@@ -176,16 +178,16 @@ class ReferenceTracking:
         after = np.max(abs(left) / self.limits.largest, initial=0.0)
         return before > 1.0 and after <= before - NEARER
 
-    def _follow(self, state: TrackState, goal: Array, way: Array, lo: Array, hi: Array) -> Array:
+    def _follow(self, goal: Array, way: Array, lo: Array, hi: Array) -> Array:
         """The configuration one frame on when every joint follows its goal time-optimally."""
         limits, tree = self.limits, self.data.tree
-        pace = reference.difference(tree, state.goal, goal)
+        pace = reference.difference(tree, self._goal, goal)
         pace = np.minimum(np.maximum(pace, -limits.largest), limits.largest)
         gap = way - pace
         step = pace + np.copysign(braking_step(abs(gap), limits.change), gap)
         step = np.minimum(np.maximum(step, lo), hi)
-        moved = reference.integrate(tree, state.q, step)
-        return self.within(self.box(state.q, lo, hi), state.q, lo, hi, moved)
+        moved = reference.integrate(tree, self._q, step)
+        return self.within(self.box(self._q, lo, hi), self._q, lo, hi, moved)
 
 
 class _Descent:
@@ -225,3 +227,9 @@ class _Descent:
             if count + 1 >= PATIENCE and error > PROGRESS * history[count + 1 - PATIENCE]:
                 return False
         return False
+
+
+def refuse_targets(tasks: Sequence[Task], targets: Array, frame: int) -> None:
+    """Raises TaskError for the first of targets (tasks, 4, 4) that is not a finite rigid pose."""
+    for task, target in zip(tasks, targets, strict=True):
+        rigid(target, f"{task.name}: target of frame {frame}")

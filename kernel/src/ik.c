@@ -83,15 +83,20 @@ static void restart(const rk_search *s, uint64_t *state) {
 /* -- one iteration ------------------------------------------------------------------------------------------------ */
 
 double rk_search_measure(const rk_search *s, int *met) {
-  const rk_ik *ik = s->ik;
-  const rk_model *m = ik->model;
+  const rk_model *m = s->ik->model;
   rk_place_nodes(m, s->q, s->nodes);
+  for (int32_t t = 0; t < m->n_frames; t++) rk_place_frame(m, s->nodes, t, s->tips + 12 * t);
+  return rk_search_compare(s, met);
+}
+
+double rk_search_compare(const rk_search *s, int *met) {
+  const rk_ik *ik = s->ik;
   double E = 0.0;
   *met = 1;
-  for (int32_t t = 0; t < m->n_frames; t++) {
+  for (int32_t t = 0; t < ik->model->n_frames; t++) {
     const rk_task *task = ik->tasks + t;
-    double *T = s->tips + 12 * t, *e = s->errors + 6 * t, *residual = s->residuals + 2 * t;
-    rk_place_frame(m, s->nodes, t, T);
+    const double *T = s->tips + 12 * t;
+    double *e = s->errors + 6 * t, *residual = s->residuals + 2 * t;
     rk_task_error(task, T, s->targets + 16 * t, e);
     double shown[6];
     for (int part = 0; part < 2; part++) {
@@ -279,6 +284,12 @@ static int is_rigid(const double *T) {
   return rk_dot3(cross, T + 8) > 0.0 && T[12] == 0.0 && T[13] == 0.0 && T[14] == 0.0 && T[15] == 1.0;
 }
 
+int rk_search_rigid(const rk_search *s) {
+  for (int32_t t = 0; t < s->ik->model->n_frames; t++)
+    if (!is_rigid(s->targets + 16 * t)) return 0;
+  return 1;
+}
+
 /* 0 when a distance certificate shows that a task cannot be met. */
 static int reachable(const rk_task *task, const double *target, double length) {
   double slack = task->tolerance[0] + 1e-9 * length, reach[3], wrist[3];
@@ -301,8 +312,7 @@ int rk_search_reachable(const rk_search *s) {
 static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
-  for (int32_t t = 0; t < m->n_frames; t++)
-    if (!is_rigid(s->targets + 16 * t)) return (rk_ik_outcome){RK_IK_BAD_TARGET, 0, 0};
+  if (!rk_search_rigid(s)) return (rk_ik_outcome){RK_IK_BAD_TARGET, 0, 0};
   s->best_error = __builtin_inf();
   s->iterations = 0;
   if (!rk_search_reachable(s)) {
@@ -327,13 +337,17 @@ void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const do
     const double *from = q0 + item * ik->robot_nq;
     double *to = q + item * ik->robot_nq;
     s.targets = targets + 16 * item * m->n_frames;
+    int finite = 1;
+    for (int32_t i = 0; i < ik->robot_nq; i++) {
+      finite = finite && from[i] - from[i] == 0.0;
+      to[i] = clamp(from[i], ik->robot_lower[i], ik->robot_upper[i]);
+    }
     for (int32_t i = 0; i < m->nq; i++) {
-      s.start[i] = clamp(from[ik->q_index[i]], m->lower[i], m->upper[i]);
+      s.start[i] = to[ik->q_index[i]];
       s.q[i] = s.best_q[i] = s.start[i];
     }
     for (int32_t k = 0; k < 2 * m->n_frames; k++) s.best_residuals[k] = 0.0;
-    outcomes[item] = solve(&s, seed);
-    copy(to, from, ik->robot_nq);
+    outcomes[item] = finite ? solve(&s, seed) : (rk_ik_outcome){RK_IK_BAD_START, 0, 0};
     for (int32_t i = 0; i < m->nq; i++) to[ik->q_index[i]] = s.best_q[i];
     copy(residuals + 2 * item * m->n_frames, s.best_residuals, 2 * (int64_t)m->n_frames);
   }

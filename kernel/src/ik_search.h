@@ -25,8 +25,14 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work);
 /* Places the tips at q; returns the weighted error E = e'e/2 and whether every residual is within its tolerance. */
 double rk_search_measure(const rk_search *s, int *met);
 
+/* The same for other targets at the q that was measured last. */
+double rk_search_compare(const rk_search *s, int *met);
+
 /* Moves q by one bounded damped step; after rk_search_measure, which returned E. */
 void rk_search_step(const rk_search *s, double E);
+
+/* 1 when every target is a finite rigid placement. */
+int rk_search_rigid(const rk_search *s);
 
 /* 0 when a distance certificate shows that a task cannot be met. */
 int rk_search_reachable(const rk_search *s);

@@ -20,6 +20,7 @@ typedef struct tracking {
   double *way, *pace;        /* [nv] */
   double *lower, *upper;     /* [nq] of the box */
   double *q, *aim, *moved;   /* [nq] */
+  int placed;                /* the tips are placed at the last configuration */
 } tracking;
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
@@ -36,6 +37,12 @@ static double magnitude(double x) { return x < 0.0 ? -x : x; }
 
 static void copy(double *to, const double *from, int64_t count) {
   for (int64_t k = 0; k < count; k++) to[k] = from[k];
+}
+
+static int is_equal(const double *a, const double *b, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    if (a[k] != b[k]) return 0;
+  return 1;
 }
 
 static double braking_step(double gap, double change) {
@@ -101,7 +108,8 @@ static int descend(tracking *t, const double *start, int32_t steps, int inside) 
   s->ik = inside ? &t->box : t->track->ik;
   copy(s->q, start, s->ik->model->nq);
   if (inside) keep_within(t, s->q);
-  double E = rk_search_measure(s, &met);
+  const int placed = inside && t->placed && is_equal(s->q, start, s->ik->model->nq);
+  double E = placed ? rk_search_compare(s, &met) : rk_search_measure(s, &met);
   keep_best(s, E);
   for (int32_t count = 0; count < steps; count++) {
     history[count % PATIENCE] = E;
@@ -174,17 +182,20 @@ static int32_t frame(tracking *t, double *late, double *residuals, int8_t *behin
     if (met) {
       advance(t, t->q, t->q);
       *late = 0.0;
+      t->placed = 1;
       return RK_IK_CONVERGED;
     }
   }
   const int possible = descend(t, t->goal, GOAL_STEPS, 0);
   copy(t->aim, s->best_q, m->nq);
   rk_difference(m, 1, t->last, t->aim, t->way);
+  t->placed = 0;
   if (track->braked || (possible && !comes_nearer(t, t->q, t->aim))) {
     int met;
     follow(t, t->aim, t->q);
     copy(s->q, t->q, m->nq);
     rk_search_measure(s, &met);
+    t->placed = 1;
     copy(residuals, s->residuals, 2 * (int64_t)m->n_frames);
   }
   const int met = is_met(ik, residuals);
@@ -199,8 +210,8 @@ static int32_t frame(tracking *t, double *late, double *residuals, int8_t *behin
   return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
 }
 
-void rk_track_run(const rk_track *track, int64_t count, const double *targets, double *state, double *work, double *q,
-                  double *residuals, int32_t *codes, int32_t *iterations, int8_t *behind) {
+int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets, double *state, double *work,
+                     double *q, double *residuals, int32_t *codes, int32_t *iterations, int8_t *behind) {
   const rk_model *m = track->ik->model;
   const int64_t nq = m->nq, nv = m->nv, tasks = m->n_frames;
   tracking t = {.track = track, .search = rk_search_lay_out(track->ik, work), .box_model = *m, .box = *track->ik};
@@ -213,8 +224,10 @@ void rk_track_run(const rk_track *track, int64_t count, const double *targets, d
   for (int64_t i = 0; i < count; i++) {
     for (int64_t k = 0; k < nv; k++) behind[i * nv + k] = 0;
     t.search.targets = targets + 16 * i * tasks;
+    if (!rk_search_rigid(&t.search)) return i;
     codes[i] = frame(&t, state + 2 * nq + nv, residuals + 2 * i * tasks, behind + i * nv);
     iterations[i] = t.search.iterations;
     copy(q + i * nq, t.last, nq);
   }
+  return count;
 }
