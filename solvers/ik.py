@@ -81,7 +81,9 @@ class IKProblem:
         start = self.middle if q0 is None else self._start(q0)
         if not self.tasks:
             found = Diagnosis(Status.EMPTY, "there is no task")
-            return SolveResult(found, start.copy(), np.zeros((0, 2)), 0, 0, self.limits_active)
+            return SolveResult(
+                found, np.minimum(np.maximum(start, self.lower), self.upper), np.zeros((0, 2)), 0, 0, self.limits_active
+            )
         code, q, residuals, iterations, attempts = self._engine.solve(goal, start, seed)
         if code == CONVERGED:
             found = _CONVERGED
@@ -102,7 +104,8 @@ class IKProblem:
         starts = self._starts(q0, count)
         if not self.tasks:
             none = np.zeros(count, np.int32)
-            return BatchResult([Status.EMPTY] * count, starts.copy(), np.zeros((count, 0, 2)), none, none)
+            starts = np.minimum(np.maximum(starts, self.lower), self.upper)
+            return BatchResult([Status.EMPTY] * count, starts, np.zeros((count, 0, 2)), none, none)
         codes, *arrays = self._engine.solve_batch(goals, starts, seed, threads)
         return BatchResult([_CODES[code] for code in codes.tolist()], *arrays)
 
@@ -141,7 +144,11 @@ class IKProblem:
             raise TaskError(f"targets must be a list of sets of targets, not {targets!r}") from None
 
     def _start(self, q0: object) -> Array:
-        return np.minimum(np.maximum(self.model.check_configuration(q0), self.lower), self.upper)
+        """(nq,); where nothing needs normalising, an array is left to the engine to check, which is faster."""
+        if isinstance(q0, np.ndarray) and q0.shape == (self.model.nq,) and q0.dtype == np.float64:
+            if not self.model.tree.quaternions:
+                return q0
+        return self.model.check_configuration(q0)
 
     def _starts(self, q0: object, count: int) -> Array:
         """(count, nq)"""

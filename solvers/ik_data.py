@@ -43,7 +43,7 @@ class IKData:
     """The support tree and the packed tasks. n nodes, nq and nv coordinates and columns of the support.
 
     tree: the nodes that carry a task or an ancestor of one, as a tree of its own; its frame i is the tip of task i.
-    robot_lower, robot_upper: bounds on the model's q.   q_index: (nq,) where the support's coordinates lie in the model's q.
+    robot_lower, robot_upper: bounds on the model's q.   q_index: (nq,) where the support's coordinates lie in it.
     records: TASK_RECORD per task.   length: the scale L [m] that position errors are divided by.
     lower, upper: (nq,).   middle: (nq,) the start when none is given: mid-range, 0 where unbounded.
     spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion.

@@ -9,7 +9,7 @@ import numpy as np
 Array = np.ndarray
 
 # Outcome codes; the values are those of `enum rk_ik_code` in the kernel.
-CONVERGED, OUT_OF_REACH, NOT_CONVERGED, BAD_TARGET = 0, 1, 2, 3
+CONVERGED, OUT_OF_REACH, NOT_CONVERGED, BAD_TARGET, BAD_START = 0, 1, 2, 3, 4
 
 Outcome = tuple[int, Array, Array, int, int]
 """code, q (nq,) of the model, residuals (tasks, 2), iterations, attempts"""
@@ -19,12 +19,13 @@ BatchOutcome = tuple[Array, Array, Array, Array, Array]
 
 
 class Engine(Protocol):
-    """Made for one problem: (data, tasks, attempts, iterations). Raises TaskError for targets that are not rigid."""
+    """Made for one problem: (data, tasks, attempts, iterations). Raises TaskError for targets that
+    are not finite and rigid, ConfigurationError for a start that is not finite."""
 
     name: str
 
     def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
-        """targets: (tasks, 4, 4) of finite numbers or not; q0: (nq,) with unit quaternions, limits not yet imposed."""
+        """targets: (tasks, 4, 4); q0: (nq,) with unit quaternions, in the limits or not."""
 
     def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
         """The same for (b, tasks, 4, 4) and (b, nq)."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..robokin import quaternion
 from ..robokin.backend import Reference, reference
+from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion
 from .bounded_step import bounded_step
 from .ik_data import IKData
@@ -39,10 +40,13 @@ class ReferenceEngine:
         self.data, self.tasks, self.attempts, self.iterations = data, tasks, attempts, iterations
 
     def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
-        data, q = self.data, q0.copy()
+        data = self.data
+        if not np.isfinite(q0).all():
+            raise ConfigurationError("q0 has entries that are not finite")
+        q = np.minimum(np.maximum(q0, data.robot_lower), data.robot_upper)
         for task, target in zip(self.tasks, targets, strict=True):
             rigid(target, f"{task.name}: target")
-        start = np.minimum(np.maximum(q0[data.q_index], data.lower), data.upper)
+        start = q[data.q_index]
         search = _Search(data, self.tasks, targets, start)
         code, attempts = self._search(search, targets, start, seed)
         q[data.q_index] = search.best_q

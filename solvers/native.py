@@ -9,9 +9,9 @@ import numpy as np
 
 from ..robokin.backend.library import load_library, model_struct
 from ..robokin.backend.parallel import run_chunks
-from ..robokin.errors import BackendError
+from ..robokin.errors import BackendError, ConfigurationError, TaskError
 from .ik_data import TASK_RECORD, IKData
-from .ik_engine import BAD_TARGET, BatchOutcome, Outcome
+from .ik_engine import BAD_START, BAD_TARGET, BatchOutcome, Outcome
 from .tasks import Task
 from .tasks.base import rigid
 
@@ -25,6 +25,8 @@ _ARRAYS = (
     ("fill", np.int32),
     ("coordinate", np.int32),
     ("q_index", np.int32),
+    ("robot_lower", np.float64),
+    ("robot_upper", np.float64),
     ("middle", np.float64),
     ("spread", np.float64),
     ("centred", np.int32),
@@ -44,7 +46,7 @@ class ProblemStruct(ctypes.Structure):
     )
 
     def __init__(self, data: IKData, attempts: int, iterations: int) -> None:
-        super().__init__(length=data.length, robot_nq=data.robot_nq, attempts=attempts, iterations=iterations)
+        super().__init__(length=data.length, robot_nq=len(data.robot_lower), attempts=attempts, iterations=iterations)
         struct = model_struct(data.tree)
         records = np.ascontiguousarray(data.records)
         self.kept = [data.tree, struct, records]
@@ -80,9 +82,10 @@ class NativeEngine:
         self._reference = ctypes.byref(self._problem)
         self._work_size = library.rk_ik_workspace(self._reference)
         self._targets = np.empty((len(tasks), 4, 4))
-        self._q0, self._q = np.empty(data.robot_nq), np.empty(data.robot_nq)
+        self._q0, self._q = np.empty(len(data.robot_lower)), np.empty(len(data.robot_lower))
         self._residuals = np.empty((len(tasks), 2))
-        self._outcome = (ctypes.c_int32 * 3)()
+        outcome = np.zeros(3, np.int32)
+        self._outcome = memoryview(outcome)  # ten times faster to read than a ctypes array
         self._work = np.empty(self._work_size)
         self._seed = ctypes.c_uint64()
         self._arguments = (
@@ -94,17 +97,17 @@ class NativeEngine:
             _pointer(self._work),
             _pointer(self._q),
             _pointer(self._residuals),
-            self._outcome,
+            _pointer(outcome),
         )
 
     def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
-        self._targets[:] = targets
-        self._q0[:] = q0
+        self._targets[...] = targets
+        self._q0[...] = q0
         self._seed.value = seed
         self._solve(*self._arguments)
         code, iterations, attempts = self._outcome
-        if code == BAD_TARGET:
-            self._complain(targets)
+        if code >= BAD_TARGET:
+            self._complain(code, targets)
         return code, self._q.copy(), self._residuals.copy(), iterations, attempts
 
     def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
@@ -130,14 +133,17 @@ class NativeEngine:
 
         run_chunks(part, count, CHUNK, threads)
         codes, iterations, attempts = outcomes.T
-        for bad in np.flatnonzero(codes == BAD_TARGET):
-            self._complain(targets[bad])
+        for bad in np.flatnonzero(codes >= BAD_TARGET):
+            self._complain(codes[bad], targets[bad])
         return codes, q, residuals, iterations, attempts
 
-    def _complain(self, targets: Array) -> None:
-        """Raise the TaskError for a target that the kernel refused."""
+    def _complain(self, code: int, targets: Array) -> None:
+        """Raise the error for what the kernel refused."""
+        if code == BAD_START:
+            raise ConfigurationError("q0 has entries that are not finite")
         for task, target in zip(self.tasks, targets, strict=True):
             rigid(target, f"{task.name}: target")
+        raise TaskError("a target is not a rigid pose")  # by a rounding error less than `rigid` allows
 
 
 def _pointer(array: Array) -> ctypes.c_void_p:

@@ -29,6 +29,7 @@ typedef struct rk_ik {
   const int32_t *fill;           /* the lower columns that it is coupled to when factored from the last to the first */
   const int32_t *coordinate;     /* [nv] the coordinate a column is added to, -1: rotation of a quaternion */
   const int32_t *q_index;        /* [nq] of the support in the robot's q */
+  const double *robot_lower, *robot_upper; /* [robot_nq] */
   const double *middle, *spread; /* [nq] of the restarts; a NaN spread: a quaternion starts here */
   const int32_t *centred;        /* [nq] */
   const double *damping;         /* [nv] */
@@ -36,7 +37,13 @@ typedef struct rk_ik {
   int32_t robot_nq, attempts, iterations, reserved;
 } rk_ik;
 
-enum rk_ik_code { RK_IK_CONVERGED = 0, RK_IK_OUT_OF_REACH = 1, RK_IK_NOT_CONVERGED = 2, RK_IK_BAD_TARGET = 3 };
+enum rk_ik_code {
+  RK_IK_CONVERGED = 0,
+  RK_IK_OUT_OF_REACH = 1,
+  RK_IK_NOT_CONVERGED = 2,
+  RK_IK_BAD_TARGET = 3, /* not a finite rigid placement */
+  RK_IK_BAD_START = 4   /* not finite */
+};
 
 typedef struct rk_ik_outcome {
   int32_t code, iterations, attempts;
@@ -50,8 +57,8 @@ RK_API int64_t rk_ik_workspace(const rk_ik *ik);
 
 /* Solve for each of `count` sets of targets[count][n_frames][16], 4x4 row-major, from q0[count][robot_nq] (moved inside
    the limits) and from restarts drawn from `seed`, the same for each. q[count][robot_nq] is always inside the limits;
-   coordinates outside the support are copied. residuals[count][n_frames][2] belong to q. A target that is not a finite
-   rigid placement has the code RK_IK_BAD_TARGET and q0. */
+   coordinates outside the support are copied. residuals[count][n_frames][2] belong to q. Quaternions in q0 are of unit
+   length. What has a bad target or start is not solved. */
 RK_API void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const double *q0, uint64_t seed,
                         double *work, double *q, double *residuals, rk_ik_outcome *outcomes);
 

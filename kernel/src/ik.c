@@ -277,11 +277,14 @@ static int is_rigid(const double *T) {
   for (int a = 0; a < 3; a++)
     for (int b = 0; b <= a; b++) {
       const double dot = rk_dot3(T + 4 * a, T + 4 * b) - (a == b);
-      if (dot > 1e-6 || dot < -1e-6) return 0;
+      if (__builtin_fabs(dot) > 1e-6) return 0;
     }
   double cross[3];
   rk_cross(T, T + 4, cross);
-  return rk_dot3(cross, T + 8) > 0.0 && T[12] == 0.0 && T[13] == 0.0 && T[14] == 0.0 && T[15] == 1.0;
+  if (!(rk_dot3(cross, T + 8) > 0.0)) return 0;
+  for (int k = 12; k < 16; k++)
+    if (__builtin_fabs(T[k] - (k == 15)) > 1e-9) return 0;
+  return 1;
 }
 
 int rk_search_rigid(const rk_search *s) {
