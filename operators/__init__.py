@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-MODULES: tuple[ModuleType, ...] = ()
+from . import hand_limits, import_urdf
+
+MODULES: tuple[ModuleType, ...] = (import_urdf, hand_limits)
 
 
 def register() -> None:

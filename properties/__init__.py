@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from . import joint, robot, solver_settings, tasks
+from . import joint, preferences, robot, solver_settings, tasks
 
-CLASSES = (*tasks.CLASSES, *solver_settings.CLASSES, *joint.CLASSES, *robot.CLASSES)
+CLASSES = (*tasks.CLASSES, *solver_settings.CLASSES, *joint.CLASSES, *robot.CLASSES, *preferences.CLASSES)
 
 
 def register() -> None:

@@ -1,13 +1,14 @@
 """Armature <-> robot model. No user interface here; operators and panels go through these functions.
 
-A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` metres. Poses of the robot are relative to
-its root frame (T_root_x, metres); `root_from_world` and `to_blender` cross over to Blender's world.
+A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` metres. Poses of the robot are relative
+to its root frame (T_root_x, metres); `root_from_world` and `to_blender` cross over to Blender's world.
 """
 
 from .binding import Binding, binding, is_robot, metres_per_unit, robot_model
 from .build import build_armature
 from .channels import Channel
 from .errors import BridgeError
+from .importing import import_robot
 from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
 from .rig import refresh_rigs, rig_pose
 from .space import root_from_world, to_blender, world_from_root
@@ -22,6 +23,7 @@ __all__ = [
     "channel_table",
     "clamp_pose",
     "curves",
+    "import_robot",
     "is_robot",
     "link_of_bone",
     "metres_per_unit",

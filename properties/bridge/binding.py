@@ -258,18 +258,16 @@ def _root_frame(record: BoneRecord, rest: Array, unit: float) -> Array:
 def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
     """Raise BridgeError for settings under which Blender would not show what the model says."""
     for bone in obj.data.bones:
-        if not bone.use_inherit_rotation or bone.inherit_scale != "FULL" or not bone.use_local_location:
-            if KEY in bone:
-                raise BridgeError(
-                    f"bone {bone.name!r}: Inherit Rotation, Local Location and Inherit Scale: Full must be on for a robot"
-                )
-    if obj.pose is None:
-        return
-    for bone in obj.pose.bones:
+        plain = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
+        if not plain and KEY in bone:
+            raise BridgeError(
+                f"bone {bone.name!r}: a robot needs Inherit Rotation, Local Location, Inherit Scale: Full"
+            )
+    for bone in obj.pose.bones if obj.pose is not None else ():
         for constraint in bone.constraints:
-            if not constraint.name.startswith(OWN_CONSTRAINT) and constraint.enabled and constraint.influence > 0.0:
-                if KEY in bone.bone:
-                    raise BridgeError(
-                        f"bone {bone.name!r} has the constraint {constraint.name!r}: a robot's joints are moved by their "
-                        "own values; remove or disable the constraint, or make it a task"
-                    )
+            ours = constraint.name.startswith(OWN_CONSTRAINT)
+            if not ours and constraint.enabled and constraint.influence > 0.0 and KEY in bone.bone:
+                raise BridgeError(
+                    f"bone {bone.name!r} has the constraint {constraint.name!r}, but a robot's joints are moved by their "
+                    "own values: remove or disable it, or make it a task"
+                )

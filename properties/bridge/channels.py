@@ -104,7 +104,7 @@ def joint_channels(
         else:
             found.append((EULER, index, sign, 1.0))
             mode = _ORDERS[index]
-    if joint.nq == 0 or mode == "QUATERNION" and all(path == LOCATION for path, *_ in found):
+    if joint.nq == 0 or (mode == "QUATERNION" and all(path == LOCATION for path, *_ in found)):
         mode = "YXZ"
     return found, mode
 

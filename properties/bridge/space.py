@@ -67,9 +67,7 @@ def _parts(obj: bpy.types.Object, matrix_world: Matrix | None) -> tuple[Array, f
         shown = ", ".join(f"{x:g}" for x in columns)
         raise BridgeError(f"{obj.name!r} has a non-uniform scale ({shown}): make it the same in all axes")
     if np.linalg.det(matrix[:3, :3]) < 0:
-        raise BridgeError(
-            f"{obj.name!r} has a negative scale: a mirrored robot would be another robot"
-        )
+        raise BridgeError(f"{obj.name!r} has a negative scale: a mirrored robot would be another robot")
     return _exact_rotation(matrix[:3, :3] / scale), float(scale), matrix[:3, 3]
 
 

@@ -57,8 +57,7 @@ class _Document:
 
     def read(self) -> MeshData:
         unit = self.root.find("asset/unit")
-        up = self.root.findtext("asset/up_axis", "Y_UP").strip()
-        T_file = _UP.get(up, np.eye(4)).copy()
+        T_file = self._up().copy()
         T_file[:3, :3] *= float(unit.get("meter", 1.0)) if unit is not None else 1.0
         parts = list(self._scene(T_file))
         if not parts:
@@ -67,6 +66,13 @@ class _Document:
         if not np.isfinite(mesh.vertices).all():
             raise FileFormatError(self.path, None, "has coordinates that are not finite numbers")
         return mesh
+
+    def _up(self) -> Array:
+        """(4, 4) rotation into Z up. MeshLab, which knows no up axis, states Y_UP in every file it writes, also in
+        those of robots whose meshes are Z up; RViz and Gazebo, which ignore the up axis, show them right."""
+        tool = self.root.findtext("asset/contributor/authoring_tool", "")
+        up = self.root.findtext("asset/up_axis", "Y_UP").strip()
+        return np.eye(4) if "MeshLab" in tool else _UP.get(up, np.eye(4))
 
     def _scene(self, T_file: Array) -> Iterator[MeshData]:
         instance = self.root.find("scene/instance_visual_scene")

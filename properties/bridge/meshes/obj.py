@@ -38,7 +38,7 @@ def read_obj(path: str) -> MeshData:
                 faces.append(face)
                 slots.append(slot)
             elif word == "vt":
-                texture.append((words[1:3] + ["0"])[:2])
+                texture.append([*words[1:3], "0"][:2])
             elif word == "usemtl":
                 name = line.split(None, 1)[1].strip() if len(words) > 1 else ""
                 if name not in names:

@@ -1,0 +1,98 @@
+"""File > Import > Robot (.urdf), and dropping a .urdf file on a window."""
+
+from __future__ import annotations
+
+import os
+
+import bpy
+from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
+
+from ..properties.bridge import import_robot
+from ..properties.preferences import package_paths, split_paths
+from ..robokin import RobokinError, load_urdf
+
+ROOTS = (
+    ("fixed", "Fixed", "The base does not move"),
+    ("floating", "Floating", "The base moves freely: legged, flying and swimming robots"),
+    ("planar", "Planar", "The base drives on the ground: two lengths and a heading"),
+)
+
+
+class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
+    """Load a robot description as one armature with a bone for each joint"""
+
+    bl_idname = "robokin.import_urdf"
+    bl_label = "Import URDF"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".urdf"
+    filter_glob: bpy.props.StringProperty(default="*.urdf;*.xml", options={"HIDDEN"})
+    root: bpy.props.EnumProperty(name="Base", description="How the robot's base moves", items=ROOTS)
+    meshes: bpy.props.BoolProperty(name="Meshes", description="Show what the links look like", default=True)
+    package_paths: bpy.props.StringProperty(
+        name="Package Folders",
+        description="Folders that hold the packages of package:// meshes, separated by semicolons; the folders around "
+        "the file and those of the preferences are searched too",
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        # A file that was dropped is already named.
+        if self.filepath.lower().endswith(self.filename_ext):
+            return self.execute(context)
+        return super().invoke(context, event)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        path = bpy.path.abspath(self.filepath)
+        folders = [*split_paths(self.package_paths), *package_paths()]
+        try:
+            model = load_urdf(path, folders, self.root)
+            obj, warnings = import_robot(context, model, meshes=self.meshes)
+        except RobokinError as fault:
+            self.report({"ERROR"}, str(fault))
+            return {"CANCELLED"}
+        for warning in warnings:
+            self.report({"WARNING"}, warning)
+        self.report(
+            {"INFO"}, f"{os.path.basename(path)}: robot {obj.name!r} with {len(model.moving_joints)} moving joints"
+        )
+        return {"FINISHED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "root")
+        layout.prop(self, "meshes")
+        layout.prop(self, "package_paths")
+
+
+class ROBOKIN_FH_urdf(bpy.types.FileHandler):
+    """Dropping a .urdf file imports it."""
+
+    bl_idname = "ROBOKIN_FH_urdf"
+    bl_label = "Robot (.urdf)"
+    bl_import_operator = "robokin.import_urdf"
+    bl_file_extensions = ".urdf"
+
+    @classmethod
+    def poll_drop(cls, context: bpy.types.Context) -> bool:
+        return poll_file_object_drop(context)
+
+
+CLASSES = (ROBOKIN_OT_import_urdf, ROBOKIN_FH_urdf)
+
+
+def draw_menu_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.operator(ROBOKIN_OT_import_urdf.bl_idname, text="Robot (.urdf)")
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.TOPBAR_MT_file_import.append(draw_menu_item)
+
+
+def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_import.remove(draw_menu_item)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

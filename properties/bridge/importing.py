@@ -1,0 +1,36 @@
+"""A robot model into the scene: collection, armature, visuals; all or nothing."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...robokin.model import RobotModel
+from .binding import binding
+from .build import build_armature
+from .visuals import VisualMeshes, add_visuals
+
+_KINDS = ("objects", "armatures", "meshes", "materials", "images", "collections")
+
+
+def import_robot(
+    context: bpy.types.Context, model: RobotModel, *, meshes: bool = True
+) -> tuple[bpy.types.Object, list[str]]:
+    """(armature object, warnings): `model` in a new collection of the scene, its visuals in a collection below it.
+
+    Leaves Blender in Object Mode with the robot active and selected. Raises RobokinError, and then leaves nothing.
+    """
+    before = {kind: set(getattr(bpy.data, kind)) for kind in _KINDS}
+    try:
+        visuals = VisualMeshes(model) if meshes else None
+        collection = bpy.data.collections.new(model.name)
+        context.scene.collection.children.link(collection)
+        obj = build_armature(context, collection, model)
+        if visuals is not None:
+            below = bpy.data.collections.new(f"{model.name} Visuals")
+            collection.children.link(below)
+            add_visuals(obj, binding(obj), visuals, below)
+        context.view_layer.update()
+    except BaseException:
+        bpy.data.batch_remove([made for kind in _KINDS for made in getattr(bpy.data, kind) if made not in before[kind]])
+        raise
+    return obj, visuals.warnings if visuals is not None else []

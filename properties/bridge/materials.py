@@ -1,0 +1,47 @@
+"""Materials of links, shared within one import."""
+
+from __future__ import annotations
+
+import bpy
+
+Rgba = tuple[float, float, float, float]
+
+_GREY: Rgba = (0.72, 0.72, 0.74, 1.0)
+
+
+class MaterialShelf:
+    """Makes each material once. Colours are display values, as every robot viewer takes them; Blender's are linear."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple, bpy.types.Material] = {}
+
+    def material(self, name: str, rgba: Rgba | None, texture: str | None) -> bpy.types.Material:
+        key = (name, rgba, texture)
+        if key not in self._made:
+            self._made[key] = _new_material(name or "Robot", rgba or _GREY, texture)
+        return self._made[key]
+
+
+def _new_material(name: str, rgba: Rgba, texture: str | None) -> bpy.types.Material:
+    material = bpy.data.materials.new(name)
+    color = (*(_linear(x) for x in rgba[:3]), rgba[3])
+    material.diffuse_color = color
+    material.roughness = 0.5
+    material.use_nodes = True
+    tree = material.node_tree
+    shader = next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
+    shader.inputs["Base Color"].default_value = color
+    shader.inputs["Roughness"].default_value = 0.5
+    shader.inputs["Alpha"].default_value = rgba[3]
+    if texture is not None:
+        image = tree.nodes.new("ShaderNodeTexImage")
+        image.location = (-320, 260)
+        image.image = bpy.data.images.load(texture, check_existing=True)
+        tree.links.new(image.outputs["Color"], shader.inputs["Base Color"])
+    return material
+
+
+def _linear(value: float) -> float:
+    """sRGB to linear (IEC 61966-2-1)."""
+    value = min(max(value, 0.0), 1.0)
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4

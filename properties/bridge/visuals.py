@@ -1,0 +1,193 @@
+"""What the links look like: one object per visual, parented to the bone of its link."""
+
+from __future__ import annotations
+
+import math
+import os
+
+import bmesh
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...robokin import RobokinError
+from ...robokin.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from ...robokin.model import RobotModel
+from ...robokin.resources import missing_meshes
+from .binding import Binding
+from .build import rest_placements
+from .materials import MaterialShelf
+from .meshes import FORMATS, MeshData, is_supported, read_mesh
+
+Array = np.ndarray
+
+_SHARP = math.radians(35.0)
+_SEGMENTS = 32
+
+
+class VisualMeshes:
+    """The mesh data of a robot's visuals, read once per file before anything is made in the scene.
+
+    `warnings`: what was left out, which is meshes of formats that are not supported.
+    Raises FileFormatError for a mesh that is missing (naming the line that asks for it) or cannot be read.
+    """
+
+    def __init__(self, model: RobotModel) -> None:
+        self.warnings: list[str] = []
+        self._files: dict[str, MeshData | bpy.types.Mesh] = {}
+        self._made: dict[object, bpy.types.Mesh] = {}
+        self._shelf = MaterialShelf()
+        self._unsupported: set[str] = set()
+        shapes = [g.shape for link in model.links for g in link.visuals if isinstance(g.shape, Mesh)]
+        for shape in shapes:
+            if not is_supported(shape.filename):
+                self._unsupported.add(shape.filename)
+        if self._unsupported:
+            names = sorted(os.path.basename(name) for name in self._unsupported)
+            shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+            valid = ", ".join(ending[1:].upper() for ending in FORMATS)
+            self.warnings.append(f"{len(names)} mesh(es) left out, format not supported: {shown} (valid: {valid})")
+        for problem in missing_meshes(model, collisions=False):
+            if not any(f"mesh {name!r} not found" in problem.problem for name in self._unsupported):
+                raise problem
+        for shape in shapes:
+            if shape.path is not None and shape.filename not in self._unsupported and shape.path not in self._files:
+                self._files[shape.path] = read_mesh(shape.path)
+
+    def new_object(self, name: str, geometry: Geometry) -> bpy.types.Object | None:
+        """An object that shows `geometry`, in metres, not yet placed; None for a mesh that is left out."""
+        mesh = self._mesh(geometry.shape)
+        if mesh is None:
+            return None
+        obj = bpy.data.objects.new(name, mesh)
+        own = geometry.material
+        for slot in obj.material_slots:
+            # A material of the mesh file wins, as in RViz; the description's serves where the file states none.
+            if slot.material is None:
+                slot.link = "OBJECT"
+                slot.material = (
+                    self._shelf.material("", None, None)
+                    if own is None
+                    else self._shelf.material(own.name, own.rgba, own.texture_path)
+                )
+        return obj
+
+    def _mesh(self, shape: Shape) -> bpy.types.Mesh | None:
+        key: object = shape.path if isinstance(shape, Mesh) else shape
+        if isinstance(shape, Mesh) and (shape.path is None or shape.filename in self._unsupported):
+            return None
+        if key not in self._made:
+            if isinstance(shape, Mesh):
+                data = self._files[str(shape.path)]
+                name = bpy.path.display_name_from_filepath(str(shape.path))
+                self._made[key] = data if isinstance(data, bpy.types.Mesh) else _from_arrays(name, data, self._shelf)
+                self._made[key].name = name
+            else:
+                self._made[key] = _from_primitive(shape)
+            if not self._made[key].materials:
+                self._made[key].materials.append(None)
+        return self._made[key]
+
+
+def add_visuals(
+    obj: bpy.types.Object, robot: Binding, meshes: VisualMeshes, collection: bpy.types.Collection
+) -> list[bpy.types.Object]:
+    """Put the visuals of every link into `collection`, each moving with its bone."""
+    made = []
+    places = rest_placements(robot.model)
+    for link, bone, place in zip(robot.model.links, robot.bones, places, strict=True):
+        for i, geometry in enumerate(link.visuals):
+            visual = meshes.new_object(link.name if i == 0 else f"{link.name} {i}", geometry)
+            if visual is None:
+                continue
+            collection.objects.link(visual)
+            _attach(visual, obj, obj.data.bones[bone], place, geometry, robot.metres_per_unit)
+            made.append(visual)
+    return made
+
+
+def _attach(
+    visual: bpy.types.Object,
+    obj: bpy.types.Object,
+    bone: bpy.types.Bone,
+    place: Array,
+    geometry: Geometry,
+    metres_per_unit: float,
+) -> None:
+    """Parent to the bone so that the object's own location, rotation and scale are those of the description."""
+    visual.parent, visual.parent_type, visual.parent_bone = obj, "BONE", bone.name
+    T_armature_link = place.copy()
+    T_armature_link[:3, 3] /= metres_per_unit
+    # Children of a bone sit at its tail. The rest matrix is the single precision one that Blender poses with.
+    T_armature_tail = np.array(bone.matrix_local, float) @ _translation(0.0, bone.length, 0.0)
+    visual.matrix_parent_inverse = Matrix((np.linalg.inv(T_armature_tail) @ T_armature_link).tolist())
+    T_link_shape = geometry.placement.copy()
+    T_link_shape[:3, 3] /= metres_per_unit
+    scale = np.array(geometry.shape.scale if isinstance(geometry.shape, Mesh) else (1.0,) * 3) / metres_per_unit
+    visual.location = T_link_shape[:3, 3]
+    visual.rotation_euler = Matrix(T_link_shape[:3, :3].tolist()).to_euler()
+    visual.scale = scale
+    # Clicks in the viewport pick the bones.
+    visual.hide_select = True
+
+
+def _translation(x: float, y: float, z: float) -> Array:
+    T = np.eye(4)
+    T[:3, 3] = x, y, z
+    return T
+
+
+def _from_arrays(name: str, data: MeshData, shelf: MaterialShelf) -> bpy.types.Mesh:
+    mesh = bpy.data.meshes.new(name)
+    mesh.vertices.add(len(data.vertices))
+    mesh.vertices.foreach_set("co", data.vertices.astype(np.float32).ravel())
+    mesh.loops.add(len(data.corners))
+    mesh.loops.foreach_set("vertex_index", data.corners.astype(np.int32))
+    mesh.polygons.add(len(data.sizes))
+    mesh.polygons.foreach_set("loop_start", data.starts.astype(np.int32))
+    if data.slots is not None and len(data.materials) > 1:
+        mesh.polygons.foreach_set("material_index", data.slots.astype(np.int32))
+    if data.uv is not None:
+        layer = mesh.uv_layers.new(name="UVMap", do_init=False)
+        layer.data.foreach_set("uv", data.uv.astype(np.float32).ravel())
+    for material in data.materials:
+        stated = material.rgba is not None or material.texture is not None
+        mesh.materials.append(shelf.material(material.name, material.rgba, material.texture) if stated else None)
+    mesh.validate()  # polygons with a corner twice, and the like
+    mesh.update()
+    _shade(mesh)
+    return mesh
+
+
+def _shade(mesh: bpy.types.Mesh) -> None:
+    mesh.shade_smooth()
+    mesh.set_sharp_from_angle(angle=_SHARP)
+
+
+def _from_primitive(shape: Shape) -> bpy.types.Mesh:
+    collected = bmesh.new()
+    if isinstance(shape, Box):
+        bmesh.ops.create_cube(collected, size=1.0, matrix=Matrix.Diagonal((*shape.size, 1.0)))
+    elif isinstance(shape, Sphere):
+        bmesh.ops.create_uvsphere(collected, u_segments=_SEGMENTS, v_segments=_SEGMENTS // 2, radius=shape.radius)
+    elif isinstance(shape, Cylinder):
+        bmesh.ops.create_cone(
+            collected,
+            cap_ends=True,
+            segments=_SEGMENTS,
+            radius1=shape.radius,
+            radius2=shape.radius,
+            depth=shape.length,
+        )
+    elif isinstance(shape, Capsule):
+        bmesh.ops.create_uvsphere(collected, u_segments=_SEGMENTS, v_segments=_SEGMENTS // 2, radius=shape.radius)
+        for vertex in collected.verts:
+            if abs(vertex.co.z) > 1e-9 * shape.radius:
+                vertex.co.z += math.copysign(shape.length / 2.0, vertex.co.z)
+    else:
+        raise RobokinError(f"no picture of a {type(shape).__name__}")
+    mesh = bpy.data.meshes.new(type(shape).__name__)
+    collected.to_mesh(mesh)
+    collected.free()
+    _shade(mesh)
+    return mesh
