@@ -7,7 +7,7 @@ read from the scene frame by frame. Both ways give the same matrices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import bpy
@@ -42,29 +42,36 @@ def channelbag(owner: bpy.types.ID) -> bpy.types.ActionChannelbag | None:
     return strips[0].channelbag(data.action_slot) if strips else None
 
 
-def keyed_only(owner: bpy.types.ID) -> bool:
-    """Whether every animated value of `owner` is that of an F-curve: no drivers, no NLA, nothing scripted."""
-    if any(bpy.app.handlers.frame_change_pre) or any(bpy.app.handlers.frame_change_post):
+def keyed_only(owner: bpy.types.ID, concerns: Callable[[str], bool]) -> bool:
+    """Whether the values of `owner` at the data paths that `concerns` accepts are those of its F-curves, where they
+    are animated at all: no NLA, no drivers, nothing scripted."""
+    if bpy.app.handlers.frame_change_pre or bpy.app.handlers.frame_change_post:
         return False
     data = owner.animation_data
-    return data is None or not (data.nla_tracks or data.use_tweak_mode or data.drivers)
+    if data is None:
+        return True
+    return not (data.nla_tracks or data.use_tweak_mode or any(concerns(d.data_path) for d in data.drivers))
 
 
 def moved_by_keys_only(obj: bpy.types.Object) -> bool:
     """Whether `matrix_world` of `obj` follows from its own and its parents' F-curves alone, at every frame."""
-    if not keyed_only(obj) or obj.rigid_body is not None or any(not c.mute for c in obj.constraints):
+    if not keyed_only(obj, _moves) or obj.rigid_body is not None or any(not c.mute for c in obj.constraints):
         return False
     if any(obj.delta_location) or any(obj.delta_rotation_euler) or tuple(obj.delta_scale) != (1, 1, 1):
         return False
     if tuple(obj.delta_rotation_quaternion) != (1, 0, 0, 0):
         return False
     moving = ("location", "scale", rotation_path(obj))
-    if any(path not in moving and not path.startswith(_HARMLESS) for path, _ in fcurves(obj)):
+    if any(_moves(path) and path not in moving for path, _ in fcurves(obj)):
         return False
     parent = obj.parent
     if parent is None:
         return True
     return obj.parent_type == "OBJECT" and parent.type != "CURVE" and moved_by_keys_only(parent)
+
+
+def _moves(path: str) -> bool:
+    return not path.startswith(_HARMLESS)
 
 
 def rotation_path(owner: bpy.types.Object | bpy.types.PoseBone) -> str:
@@ -75,7 +82,7 @@ def rotation_path(owner: bpy.types.Object | bpy.types.PoseBone) -> str:
 def property_values(owner: bpy.types.ID, path: str, size: int, frames: Sequence[float]) -> Array:
     """(n, size) values of a vector property (or (n, 1) of a number) over the frames, from its F-curves.
 
-    Components without an F-curve keep their present value. Valid where `keyed_only(owner)`.
+    Components without an F-curve keep their present value. Valid where `keyed_only` says so of the path.
     """
     present = np.atleast_1d(np.array(owner.path_resolve(path), dtype=np.float64))
     values = np.tile(present, (len(frames), 1))

@@ -38,8 +38,33 @@ class RobotOperator:
         raise NotImplementedError
 
     def given(self, name: str, otherwise: object) -> object:
-        """The operator's property `name` when it was set, else `otherwise` (usually the robot's own setting)."""
-        return getattr(self, name) if self.properties.is_property_set(name) else otherwise
+        """The operator's property `name`; when it was not set it takes the value `otherwise`, usually the robot's own
+        setting, so that the panel for adjusting the last operation shows what was done."""
+        if not self.properties.is_property_set(name):
+            setattr(self, name, otherwise)
+        return getattr(self, name)
+
+
+class FrameRangeOperator(RobotOperator):
+    """Mixin: an operator over frames. What is not set is taken from the robot's settings, and so from the scene."""
+
+    frame_start: bpy.props.IntProperty(name="First", description="First frame", default=1, options={"SKIP_SAVE"})
+    frame_end: bpy.props.IntProperty(name="Last", description="Last frame", default=250, options={"SKIP_SAVE"})
+    step: bpy.props.IntProperty(
+        name="Step", description="Frames between two samples", default=1, min=1, options={"SKIP_SAVE"}
+    )
+
+    def frames(self, scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> list[int]:
+        """Raises RobokinError for an empty range."""
+        first, last = settings.frame_start, settings.frame_end
+        if settings.range == "SCENE":
+            preview = scene.use_preview_range
+            first = scene.frame_preview_start if preview else scene.frame_start
+            last = scene.frame_preview_end if preview else scene.frame_end
+        first, last = self.given("frame_start", first), self.given("frame_end", last)
+        if last < first:
+            raise RobokinError(f"the range ends before it begins: frames {first} to {last}")
+        return list(range(first, last + 1, self.given("step", settings.step)))
 
 
 def write_json(path: str, data: object) -> None:

@@ -112,7 +112,7 @@ def targets_over(
     objects = {task.target for task in tasks if task.use_target} | {obj}
     visited = {o for o in objects if not animation.moved_by_keys_only(o)}
     worlds = {o: animation.keyed_matrices(o, frames) for o in objects - visited}
-    if animation.keyed_only(obj):
+    if animation.keyed_only(obj, lambda path: path.startswith("robokin.")):
         settings = [_settings_from_curves(obj, task, frames) for task in tasks]
     else:
         settings = []

@@ -47,8 +47,10 @@ class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.solve_pose"
     bl_label = "Solve Pose"
 
-    seed: bpy.props.IntProperty(name="Seed", description="Which sequence of restarts is tried", min=0)
-    key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels", default=False)
+    seed: bpy.props.IntProperty(
+        name="Seed", description="Which sequence of restarts is tried", min=0, options={"SKIP_SAVE"}
+    )
+    key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels", options={"SKIP_SAVE"})
     report_path: bpy.props.StringProperty(name="Report", description="Write the result as JSON", subtype="FILE_PATH")
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:

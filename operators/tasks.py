@@ -14,7 +14,7 @@ from .task_paths import repath
 
 
 def default_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
-    """The active bone; without one, a leaf of the robot: a tool frame (fixed) rather than a finger, the deepest first."""
+    """The active bone; without one, the deepest leaf of the robot, a tool frame (fixed) rather than a finger."""
     bone = context.active_pose_bone
     if bone is not None and bone.id_data == obj:
         return bone.name

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-MODULES: tuple[ModuleType, ...] = ()
+from . import joint, robot, solve, tasks
+
+MODULES: tuple[ModuleType, ...] = (robot, joint, tasks, solve)
 
 
 def register() -> None:

@@ -53,12 +53,8 @@ def _is_other_object(task: RobokinTask, candidate: bpy.types.Object) -> bool:
 class RobokinTask(bpy.types.PropertyGroup):
     """One task. `name` (from PropertyGroup) labels it; the residuals are those of the last solve at one frame."""
 
-    kind: bpy.props.EnumProperty(
-        name="Type", description="What the tip must do", items=KINDS
-    )
-    tip: bpy.props.StringProperty(
-        name="Tip", description="Bone that must reach the target"
-    )
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=KINDS)
+    tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target")
     use_target: bpy.props.BoolProperty(
         name="Follow an Object",
         description="Follow an object; otherwise hold a fixed pose",
@@ -82,9 +78,7 @@ class RobokinTask(bpy.types.PropertyGroup):
         subtype="EULER",
         size=3,
     )
-    enabled: bpy.props.BoolProperty(
-        name="Enabled", description="Take part in solving", default=True
-    )
+    enabled: bpy.props.BoolProperty(name="Enabled", description="Take part in solving", default=True)
     influence: bpy.props.FloatProperty(
         name="Influence",
         description="How much this task counts against the others; 0 removes it at that frame",
@@ -107,12 +101,8 @@ class RobokinTask(bpy.types.PropertyGroup):
         default=(True,) * 3,
         subtype="XYZ",
     )
-    frame: bpy.props.EnumProperty(
-        name="Axes Of", description="Whose axes are meant", items=FRAMES
-    )
-    axis: bpy.props.EnumProperty(
-        name="Axis", description="Axis of the tip that points", items=AXES, default="Z"
-    )
+    frame: bpy.props.EnumProperty(name="Axes Of", description="Whose axes are meant", items=FRAMES)
+    axis: bpy.props.EnumProperty(name="Axis", description="Axis of the tip that points", items=AXES, default="Z")
     position_weight: bpy.props.FloatProperty(
         name="Position Weight",
         description="How much the position counts",
@@ -155,12 +145,8 @@ class RobokinTask(bpy.types.PropertyGroup):
         subtype="ANGLE",
         precision=4,
     )
-    solved: bpy.props.BoolProperty(
-        name="Solved", description="Took part in the last solve"
-    )
-    reached: bpy.props.BoolProperty(
-        name="Reached", description="Within its tolerances after the last solve"
-    )
+    solved: bpy.props.BoolProperty(name="Solved", description="Took part in the last solve")
+    reached: bpy.props.BoolProperty(name="Reached", description="Within its tolerances after the last solve")
 
 
 CLASSES = (RobokinTask,)
