@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import hand_limits, import_urdf
+from . import bake, check, export_motion, hand_limits, import_urdf, posture, solve, tasks
 
-MODULES: tuple[ModuleType, ...] = (import_urdf, hand_limits)
+MODULES: tuple[ModuleType, ...] = (
+    import_urdf,
+    hand_limits,
+    tasks,
+    posture,
+    solve,
+    bake,
+    check,
+    export_motion,
+)
 
 
 def register() -> None:

@@ -1,0 +1,259 @@
+"""Bake: the tasks solved at every frame of a range, written as F-curves."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..properties.active_robot import active_robot
+from ..properties.bridge import robot_model, write_configuration
+from ..properties.solver_settings import STARTS
+from ..robokin import RobokinError, RobotModel
+from ..solvers import Diagnosis, Status
+from ..solvers.tracking import Tracker, TrackResult
+from . import animation
+from .common import FrameRangeOperator, write_json
+from .curves import pose_held, refuse_unwritable, write_curves
+from .posture import parse_configuration, start_configuration
+from .scene_tasks import Targets, enabled_tasks, solver_tasks, targets_over
+
+Array = np.ndarray
+
+CHUNK = 256  # frames solved between two reports of progress
+
+
+@dataclass(frozen=True, eq=False)
+class BakeResult:
+    """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
+    without influence. failures: {index of the first frame of each stretch that is not met: why}."""
+
+    model: RobotModel
+    frames: Sequence[int]
+    Q: Array
+    statuses: list[Status]
+    residuals: Array
+    failures: dict[int, Diagnosis]
+
+    @property
+    def converged(self) -> bool:
+        return all(status is Status.CONVERGED for status in self.statuses)
+
+    def summary(self) -> tuple[str, str]:
+        """(status, sentence): of the first frame that is not met; CONVERGED when all are."""
+        missed = [i for i, status in enumerate(self.statuses) if status is not Status.CONVERGED]
+        if not missed:
+            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met"
+        first = self.failures[missed[0]]
+        counts = ", ".join(f"{count} {status}" for status, count in Counter(self.statuses).items())
+        return str(first.status), f"from frame {self.frames[missed[0]]}: {first.reason} ({counts})"
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON; residuals of tasks without influence are null."""
+        rows = []
+        for i, (frame, status, q) in enumerate(zip(self.frames, self.statuses, self.Q, strict=True)):
+            residuals = [
+                None if np.isnan(p) else {"position": float(p), "orientation": float(r)} for p, r in self.residuals[i]
+            ]
+            row = {"frame": int(frame), "status": str(status), "residuals": residuals}
+            row["q"] = self.model.joint_values(q)
+            if i in self.failures:
+                row["reason"] = self.failures[i].reason
+            rows.append(row)
+        return {"robot": self.model.name, "frames": rows}
+
+
+def bake_steps(
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    frames: Sequence[int],
+    q0: Array,
+    seed: int = 0,
+    new_action: bool = False,
+) -> Generator[float, None, BakeResult]:
+    """Yield the share of the work done (0..1) now and then; return what was written.
+
+    A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
+    solved from `q0` (nq,), every other follows from the one before. Nothing is written before the last step; a
+    generator closed early leaves the scene as it was. Raises RobokinError.
+    """
+    refuse_unwritable(obj, new_action)
+    tasks = enabled_tasks(obj)
+    if not tasks:
+        raise RobokinError("EMPTY: there is no task to bake (add a target, or enable a task)")
+    with animation.frame_restored(scene), pose_held(obj, q0):
+        targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames), 0.0, 0.5)
+    step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
+    dt = step * scene.render.fps_base / scene.render.fps
+    parts = yield from _scaled(_solved(obj, tasks, targets, q0, dt, seed), 0.5, 0.95)
+    failures = _failures(parts)
+    written = write_curves(obj, frames, np.concatenate([part.result.q for part in parts]), new_action)
+    nearest = int(np.argmin(abs(np.asarray(frames) - scene.frame_current_final)))
+    write_configuration(obj, written[nearest])
+    animation.set_frame(scene, scene.frame_current_final)
+    return BakeResult(
+        robot_model(obj),
+        frames,
+        written,
+        [status for part in parts for status in part.result.status],
+        np.concatenate([part.residuals(len(tasks)) for part in parts]),
+        failures,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """Frames in a row with the same tasks counting, equally much."""
+
+    counting: list[int]
+    result: TrackResult
+
+    def residuals(self, tasks: int) -> Array:
+        residuals = np.full((len(self.result), tasks, 2), np.nan)
+        residuals[:, self.counting] = self.result.residuals
+        return residuals
+
+
+def _solved(
+    obj: bpy.types.Object, tasks: list, targets: Targets, q0: Array, dt: float, seed: int
+) -> Generator[float, None, list[_Stretch]]:
+    """Track the targets; a change of influence goes on from where the robot stands, at the speed it has."""
+    model, count = robot_model(obj), len(targets.T)
+    changes = np.flatnonzero((np.diff(targets.influence, axis=0) != 0.0).any(axis=1)) + 1
+    stretches: list[_Stretch] = []
+    tracker: Tracker | None = None
+    for first, last in zip([0, *changes.tolist()], [*changes.tolist(), count], strict=True):
+        influence = targets.influence[first]
+        counting = np.flatnonzero(influence > 0.0).tolist()
+        T = targets.T[first:last, counting]
+        wanted = solver_tasks(obj, [tasks[i] for i in counting], T[0], influence[counting])
+        before, tracker = tracker, Tracker(model, wanted, dt)
+        if before is None:
+            stretches.append(_Stretch(counting, tracker.start(T[:1], q0, seed=seed)))
+            T = T[1:]
+        else:
+            tracker.stand(before.q, before.v)
+        for start in range(0, len(T), CHUNK):
+            yield (last - len(T) + start) / count
+            stretches.append(_Stretch(counting, tracker.run(T[start : start + CHUNK])))
+    return stretches
+
+
+def _failures(stretches: list[_Stretch]) -> dict[int, Diagnosis]:
+    """Why, for the first frame of each stretch of frames with the same failure."""
+    found: dict[int, Diagnosis] = {}
+    index, last = 0, Status.CONVERGED
+    for stretch in stretches:
+        for i, status in enumerate(stretch.result.status):
+            if status is not Status.CONVERGED and status is not last:
+                found[index] = stretch.result.diagnosis(i)
+            index, last = index + 1, status
+    return found
+
+
+def _scaled(steps: Generator, low: float, high: float) -> Generator:
+    """The same steps, their 0..1 shown as low..high."""
+    while True:
+        try:
+            share = next(steps)
+        except StopIteration as done:
+            return done.value
+        yield low + share * (high - low)
+
+
+class ROBOKIN_OT_bake(FrameRangeOperator, bpy.types.Operator):
+    """Solve the tasks at every frame and write the motion as keyframes (Esc stops and leaves everything as it was)"""
+
+    bl_idname = "robokin.bake"
+    bl_label = "Bake"
+
+    start: bpy.props.EnumProperty(
+        name="Start", description="The pose that the bake starts from", items=STARTS, options={"SKIP_SAVE"}
+    )
+    q0: bpy.props.StringProperty(
+        name="Start Values", description="Joint values to start from, as JSON; in place of Start when given"
+    )
+    seed: bpy.props.IntProperty(
+        name="Seed", description="Which sequence of restarts is tried", min=0, options={"SKIP_SAVE"}
+    )
+    new_action: bpy.props.BoolProperty(name="New Action", description="Write into a new action", options={"SKIP_SAVE"})
+    report_path: bpy.props.StringProperty(name="Report", description="Write the frames as JSON", subtype="FILE_PATH")
+
+    _at_once = 0.2  # seconds of work before the bake goes modal
+    _slice = 0.05  # seconds of work between two looks at the keyboard
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        for _ in self._begin(context, obj):
+            pass
+        return {"FINISHED"}
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        self._steps = self._begin(context, active_robot(context))
+        outcome = self._work(context, self._at_once)
+        if outcome == {"RUNNING_MODAL"}:
+            context.window_manager.progress_begin(0, 100)
+            context.workspace.status_text_set("Baking: Esc cancels")
+            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+            context.window_manager.modal_handler_add(self)
+        return outcome
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "ESC" and event.value == "PRESS":
+            self._steps.close()
+            self._end(context)
+            self.report({"INFO"}, "Bake cancelled: nothing was written")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        outcome = self._work(context, self._slice)
+        if outcome != {"RUNNING_MODAL"}:
+            self._end(context)
+        return outcome
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        self._steps.close()
+        self._end(context)
+
+    def _work(self, context: bpy.types.Context, seconds: float) -> set[str]:
+        """Go on for some time."""
+        until = time.perf_counter() + seconds
+        try:
+            for share in self._steps:
+                context.window_manager.progress_update(100 * share)
+                if time.perf_counter() > until:
+                    return {"RUNNING_MODAL"}
+        except RobokinError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def _end(self, context: bpy.types.Context) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
+
+    def _begin(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        settings = obj.robokin.solver
+        frames = self.frames(context.scene, settings)
+        if self.q0:
+            q0 = parse_configuration(robot_model(obj), self.q0, "q0")
+        else:
+            q0 = start_configuration(obj, self.given("start", settings.start))
+        seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
+        result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new)
+        settings.bake_status, settings.bake_reason = result.summary()
+        if self.report_path:
+            write_json(self.report_path, result.to_dict())
+        kind = "INFO" if result.converged else "WARNING"
+        self.report({kind}, f"{len(frames)} frames baked: {settings.bake_status}, {settings.bake_reason}")
+
+
+CLASSES = (ROBOKIN_OT_bake,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,185 @@
+"""Check: limits, speeds, accelerations and tasks of the animation as it stands; nothing is moved."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..properties.bridge import robot_model
+from ..solvers import Status
+from ..solvers.check import MotionCheck, check_motion
+from ..solvers.motion import Motion
+from .common import FrameRangeOperator, RobotOperator, write_json
+from .curves import sample_configurations
+from .scene_tasks import Targets, enabled_tasks, solver_tasks, targets_over
+
+Array = np.ndarray
+
+_MARKER_NAME = 63
+
+
+@dataclass(frozen=True, eq=False)
+class AnimationCheck:
+    """frames: scene frames. statuses: per frame, of the tasks that have an influence there. residuals: (n, k, 2) [m],
+    [rad], NaN for a task without influence. limits: the violations, whose `frame` is an index into `frames`."""
+
+    motion: Motion
+    frames: Sequence[int]
+    statuses: list[Status]
+    residuals: Array
+    limits: MotionCheck
+
+    @property
+    def passed(self) -> bool:
+        met = all(status in (Status.CONVERGED, Status.EMPTY) for status in self.statuses)
+        return met and not self.limits.violations
+
+    def summary(self) -> str:
+        """One sentence."""
+        missed = [i for i, s in enumerate(self.statuses) if s not in (Status.CONVERGED, Status.EMPTY)]
+        parts = [f"{len(self.frames)} frames"]
+        if missed:
+            first = missed[0]
+            parts.append(f"{len(missed)} miss a task, the first {self.frames[first]} ({self.statuses[first]})")
+        if self.limits.violations:
+            worst = max(self.limits.violations, key=lambda v: abs(v.value / v.limit) if v.limit else np.inf)
+            count = len({violation.frame for violation in self.limits.violations})
+            parts.append(
+                f"{count} break a limit, the worst at {self.frames[worst.frame]}: "
+                f"{worst.kind} of {worst.joint} is {worst.value:.4g}, allowed {worst.limit:.4g}"
+            )
+        return "; ".join(parts) + ("" if len(parts) > 1 else ": limits kept, tasks met")
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON; residuals of tasks without influence are null."""
+        rows = []
+        for frame, status, residuals, q in zip(self.frames, self.statuses, self.residuals, self.motion.q, strict=True):
+            shown = [None if np.isnan(p) else {"position": float(p), "orientation": float(r)} for p, r in residuals]
+            values = self.motion.model.joint_values(q)
+            rows.append({"frame": int(frame), "status": str(status), "residuals": shown, "q": values})
+        violations = [v.to_dict() | {"frame": int(self.frames[v.frame])} for v in self.limits.violations]
+        return {"robot": self.motion.model.name, "frames": rows, "violations": violations}
+
+
+def check_steps(
+    scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, obj: bpy.types.Object, frames: Sequence[int]
+) -> Generator[float, None, AnimationCheck]:
+    """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
+
+    Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
+    Raises RobokinError.
+    """
+    tasks = enabled_tasks(obj)
+    motion = yield from sample_motion(scene, obj, frames)
+    targets = yield from targets_over(scene, view_layer, obj, tasks, frames)
+    statuses, residuals = _task_statuses(obj, tasks, motion, targets)
+    return AnimationCheck(motion, frames, statuses, residuals, check_motion(motion, float32=True))
+
+
+def sample_motion(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float]
+) -> Generator[float, None, Motion]:
+    """The animation at the frames as a motion whose time is 0 at the first of them."""
+    Q = yield from sample_configurations(scene, obj, frames)
+    seconds = scene.render.fps_base / scene.render.fps
+    return Motion.of(robot_model(obj), (np.asarray(frames, float) - frames[0]) * seconds, Q)
+
+
+def _task_statuses(obj: bpy.types.Object, tasks: list, motion: Motion, targets: Targets) -> tuple[list[Status], Array]:
+    """Each frame is judged by the tasks that have an influence at it."""
+    statuses = [Status.EMPTY] * len(motion)
+    residuals = np.full((len(motion), len(tasks), 2), np.nan)
+    counting, group = np.unique(targets.influence > 0.0, axis=0, return_inverse=True)
+    for number, mask in enumerate(counting):
+        frames, chosen = np.flatnonzero(group.ravel() == number), np.flatnonzero(mask)
+        T = targets.T[:, chosen]
+        wanted = solver_tasks(obj, [tasks[i] for i in chosen], T[frames[0]], targets.influence[frames[0], chosen])
+        found = check_motion(motion, wanted, T, float32=True)
+        for frame in frames:
+            statuses[frame] = found.statuses[frame]
+            residuals[frame, chosen] = found.residuals[frame]
+    return statuses, residuals
+
+
+class ROBOKIN_OT_check(FrameRangeOperator, bpy.types.Operator):
+    """Compare the animation as it stands with the tasks and with the limits on position, speed and acceleration"""
+
+    bl_idname = "robokin.check"
+    bl_label = "Check Animation"
+
+    markers: bpy.props.BoolProperty(
+        name="Timeline Markers", description="Mark where something begins to fail", options={"SKIP_SAVE"}
+    )
+    report_path: bpy.props.StringProperty(name="Report", description="Write the findings as JSON", subtype="FILE_PATH")
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        scene, settings = context.scene, obj.robokin.solver
+        steps = check_steps(scene, context.view_layer, obj, self.frames(scene, settings))
+        found = finish(steps)
+        settings.check_summary, settings.check_passed = found.summary(), found.passed
+        clear_markers(scene, obj)
+        if self.given("markers", settings.markers):
+            set_markers(scene, obj, found)
+        if self.report_path:
+            write_json(self.report_path, found.to_dict())
+        self.report({"INFO" if found.passed else "WARNING"}, found.summary())
+        return {"FINISHED"}
+
+
+def finish(steps: Generator) -> AnimationCheck:
+    """Run a generator of steps to its end and return what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value
+
+
+def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationCheck) -> None:
+    """A marker at each frame where a task begins to be missed or a limit begins to be broken."""
+    notes: dict[int, list[str]] = {}
+    last = Status.CONVERGED
+    for frame, status in zip(found.frames, found.statuses, strict=True):
+        if status is not last and status not in (Status.CONVERGED, Status.EMPTY):
+            notes.setdefault(frame, []).append(str(status))
+        last = status
+    broken = {(v.frame, v.joint, v.kind) for v in found.limits.violations}
+    for violation in found.limits.violations:
+        if (violation.frame - 1, violation.joint, violation.kind) not in broken:
+            notes.setdefault(found.frames[violation.frame], []).append(f"{violation.joint} {violation.kind}")
+    for frame, texts in notes.items():
+        more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
+        name = f"{_prefix(obj)}{texts[0]}".encode()[: _MARKER_NAME - len(more)].decode(errors="ignore")
+        scene.timeline_markers.new(name + more, frame=int(frame))
+
+
+def clear_markers(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
+    """Remove the markers of this robot's checks; how many they were."""
+    ours = [marker for marker in scene.timeline_markers if marker.name.startswith(_prefix(obj))]
+    for marker in ours:
+        scene.timeline_markers.remove(marker)
+    return len(ours)
+
+
+def _prefix(obj: bpy.types.Object) -> str:
+    """Markers cannot carry custom properties in Blender 5, so the name says whose they are."""
+    return f"{obj.name[:24]} check: "
+
+
+class ROBOKIN_OT_check_clear(RobotOperator, bpy.types.Operator):
+    """Remove the timeline markers and the result of the last check"""
+
+    bl_idname = "robokin.check_clear"
+    bl_label = "Clear Check"
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        clear_markers(context.scene, obj)
+        obj.robokin.solver.check_summary = ""
+        return {"FINISHED"}
+
+
+CLASSES = (ROBOKIN_OT_check, ROBOKIN_OT_check_clear)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

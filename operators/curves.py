@@ -1,0 +1,177 @@
+"""Writing whole F-curves of a robot's channels, and reading its configurations back over many frames."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..properties.bridge import Channel, binding, curves, read_configuration, write_configuration
+from ..robokin import RobokinError
+from . import animation
+
+Array = np.ndarray
+Key = tuple[str, int]
+
+_LINEAR = 1
+_CHUNK = 32
+
+
+def own_keys(obj: bpy.types.Object) -> dict[Key, Channel]:
+    """(data path, array index) of every channel that q is written to, in the order of q."""
+    return {_key(channel): channel for channel in binding(obj).own_channels}
+
+
+def _key(channel: Channel) -> Key:
+    return f'pose.bones["{bpy.utils.escape_identifier(channel.bone)}"].{channel.path}', channel.index
+
+
+@contextmanager
+def pose_held(obj: bpy.types.Object, q: Array) -> Iterator[None]:
+    """Inside, the robot stands at q whatever its own curves say; afterwards pose and curves are as before."""
+    keys = own_keys(obj)
+    muted = [curve for key, curve in animation.fcurves(obj).items() if key in keys]
+    bones = {channel.bone: obj.pose.bones[channel.bone] for channel in keys.values()}
+    before = {name: (bone.rotation_mode, bone.matrix_basis.copy()) for name, bone in bones.items()}
+    values = {key: obj.path_resolve(key[0])[key[1]] for key in keys}
+    for curve in muted:
+        curve.mute = True
+    write_configuration(obj, q)
+    try:
+        yield
+    finally:
+        for curve in muted:
+            curve.mute = False
+        for name, bone in bones.items():
+            if bone.rotation_mode != before[name][0]:
+                bone.rotation_mode = before[name][0]
+                bone.matrix_basis = before[name][1]
+        for (path, index), value in values.items():
+            obj.path_resolve(path)[index] = value
+        obj.update_tag(refresh={"DATA"})
+
+
+def refuse_unwritable(obj: bpy.types.Object, new_action: bool) -> None:
+    """Raise RobokinError when keys on the robot's channels could not be written, or would not be what is seen."""
+    data = obj.animation_data
+    if data is None:
+        return
+    if data.use_tweak_mode:
+        raise RobokinError(f"{obj.name!r} is in the NLA's tweak mode: leave it before baking")
+    keys = own_keys(obj)
+    for driver in data.drivers:
+        if (driver.data_path, driver.array_index) in keys:
+            bone, _, channel = driver.data_path.rpartition(".")
+            raise RobokinError(f"{bone}: its {channel.replace('_', ' ')} has a driver; remove the driver to bake")
+    if data.action is not None and not new_action and not data.action.is_editable:
+        raise RobokinError(f"action {data.action.name!r} is linked from another file: bake into a new action")
+
+
+def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_action: bool) -> Array:
+    """Linear keys for Q (n, nq) at the frames, in place of the robot's keys between the first and the last of them.
+
+    Keys outside and all other channels stay. With `new_action` they go into a copy of the present action, which keeps
+    its own name and content; in the copy, the robot's channels hold the bake alone. Returns the Q that was written,
+    rounded to single precision inside the limits.
+    """
+    bag = _channelbag(obj, new_action)
+    written = np.array(Q, float)
+    existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+    at = np.asarray(frames, np.float32)
+    for (path, index, values, group), channel in zip(curves(obj, Q), binding(obj).own_channels, strict=True):
+        curve = existing.get((path, index)) or bag.fcurves.new(path, index=index)
+        if new_action:
+            curve.keyframe_points.clear()
+        _replace_keys(curve, at, values)
+        for modifier in list(curve.modifiers):
+            if modifier.type != "CYCLES":  # which repeats what is outside; any other would bend the bake
+                curve.modifiers.remove(modifier)
+        curve.mute = False
+        if curve.group is None:
+            curve.group = bag.groups.get(group) or bag.groups.new(group)
+        written[:, channel.q] = channel.factor * values.astype(float)
+    return written
+
+
+def _replace_keys(curve: bpy.types.FCurve, frames: Array, values: Array) -> None:
+    points = curve.keyframe_points
+    at = np.empty(2 * len(points), np.float32)
+    points.foreach_get("co", at)
+    inside = (at[::2] >= frames[0]) & (at[::2] <= frames[-1])
+    if inside.all():
+        points.clear()
+    else:
+        for index in np.flatnonzero(inside)[::-1].tolist():
+            points.remove(points[index], fast=True)
+    kept = len(points)
+    points.add(len(frames))
+    for name, new, size in (("co", np.column_stack((frames, values)), 2), ("interpolation", _LINEAR, 1)):
+        array = np.empty(size * len(points), np.float32 if size == 2 else np.int32)
+        points.foreach_get(name, array)
+        array.reshape(-1, size)[kept:] = new
+        points.foreach_set(name, array)
+    curve.update()
+
+
+def _channelbag(obj: bpy.types.Object, new_action: bool) -> bpy.types.ActionChannelbag:
+    data = obj.animation_data_create()
+    if data.action is None:
+        _assign(data, bpy.data.actions.new(f"{obj.name}Action"), obj)
+    elif new_action:
+        kept = data.action
+        kept.use_fake_user = True
+        handle = data.action_slot.handle if data.action_slot else None
+        copy = kept.copy()
+        copy.use_fake_user = False
+        data.action = copy
+        slot = next((slot for slot in copy.slots if slot.handle == handle), None)
+        data.action_slot = slot or copy.slots.new(obj.id_type, obj.name)
+    elif data.action_slot is None:
+        _assign(data, data.action, obj)
+    action = data.action
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(data.action_slot, ensure=True)
+
+
+def _assign(data: bpy.types.AnimData, action: bpy.types.Action, obj: bpy.types.Object) -> None:
+    data.action = action
+    if data.action_slot is None:
+        data.action_slot = action.slots.new(obj.id_type, obj.name)
+
+
+def sample_configurations(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float]
+) -> Generator[float, None, Array]:
+    """Yield the share done now and then; return (n, nq), the configurations that the animation shows at the frames.
+
+    From the F-curves when they alone move the robot, else from the scene, whose frame comes back.
+    """
+    robot = binding(obj)
+    Q = np.empty((len(frames), robot.model.nq))
+    if _moved_by_keys_only(obj):
+        for (path, index), channel in own_keys(obj).items():
+            curve = animation.fcurves(obj).get((path, index))
+            if curve is None:
+                Q[:, channel.q] = channel.factor * obj.path_resolve(path)[index]
+            else:
+                Q[:, channel.q] = [channel.factor * curve.evaluate(frame) for frame in frames]
+        return Q
+    for index in animation.visit_frames(scene, frames):
+        Q[index] = read_configuration(obj)
+        if index % _CHUNK == 0:
+            yield index / len(frames)
+    return Q
+
+
+def _moved_by_keys_only(obj: bpy.types.Object) -> bool:
+    robot = binding(obj)
+    modes = zip(robot.bones, robot.modes, strict=True)
+    if any(obj.pose.bones[bone].rotation_mode != mode for bone, mode in modes):
+        return False
+    paths = {path for path, _ in own_keys(obj)}
+    if any(path.endswith(".rotation_mode") for path, _ in animation.fcurves(obj)):
+        return False
+    return animation.keyed_only(obj, paths.__contains__)

@@ -1,0 +1,116 @@
+"""Export motion: the animation in the scene as joint values over time, at any rate."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import bpy
+import numpy as np
+from bpy_extras.io_utils import ExportHelper
+
+from ..properties.active_robot import active_robot
+from ..properties.solver_settings import FORMATS
+from ..robokin import RobokinError
+from ..solvers.motion import Motion
+from ..solvers.motion_files import write_motion
+from .check import finish, sample_motion
+from .common import FrameRangeOperator
+
+EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
+_AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line
+
+
+def motion_at_rate(
+    scene: bpy.types.Scene, obj: bpy.types.Object, first: int, last: int, rate: float | None = None
+) -> Generator[float, None, Motion]:
+    """Yield now and then; return the animation of the frames first..last, sampled every 1/rate seconds (None: every
+    frame). Raises RobokinError.
+
+    Positions are those of the animation, at sub-frames too. Where it runs straight from frame to frame, as a bake
+    does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
+    change of velocity into one sample.
+    """
+    fps = scene.render.fps / scene.render.fps_base
+    by_frame = yield from sample_motion(scene, obj, range(first, last + 1))
+    if rate is None:
+        return by_frame
+    if not (np.isfinite(rate) and rate > 0.0):
+        raise RobokinError(f"rate must be a positive number of samples per second, not {rate!r}")
+    straight = by_frame.resample(rate)
+    exact = yield from sample_motion(scene, obj, (first + straight.times * fps).tolist())
+    if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:
+        return straight
+    return Motion.of(exact.model, straight.times, exact.q)
+
+
+class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Operator):
+    """Write the animation as joint values over time: CSV, JSON or ROS JointTrajectory"""
+
+    bl_idname = "robokin.export_motion"
+    bl_label = "Export Motion"
+    bl_options = {"REGISTER"}  # the scene is not changed: nothing to undo
+
+    filename_ext = ".csv"
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml", options={"HIDDEN"})
+    format: bpy.props.EnumProperty(
+        name="Format",
+        description="File format; a file name with an extension decides by itself",
+        items=FORMATS,
+        options={"SKIP_SAVE"},
+    )
+    rate: bpy.props.FloatProperty(
+        name="Rate", description="Samples per second; 0: one per frame", min=0.0, options={"SKIP_SAVE"}
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        obj = active_robot(context)
+        settings = obj.robokin.solver
+        self.given("format", settings.format)
+        self.given("rate", settings.rate)
+        if not self.filepath:
+            folder = Path(bpy.data.filepath).parent if bpy.data.filepath else Path.home()
+            self.filepath = str(folder / f"{bpy.path.clean_name(obj.name)}{EXTENSIONS[self.format]}")
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def check(self, context: bpy.types.Context) -> bool:
+        """The file name follows the chosen format."""
+        wanted = str(Path(self.filepath).with_suffix(EXTENSIONS[self.format]))
+        changed = wanted != self.filepath
+        self.filepath = wanted
+        return changed
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "format")
+        layout.prop(self, "rate")
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        settings = obj.robokin.solver
+        if not self.filepath:
+            raise RobokinError("no file to write: set filepath")
+        path = Path(bpy.path.abspath(self.filepath))
+        if not path.suffix:
+            path = path.with_suffix(EXTENSIONS[self.given("format", settings.format)])
+        frames = self.frames(context.scene, settings)
+        rate = self.given("rate", settings.rate) or None
+        motion = finish(motion_at_rate(context.scene, obj, frames[0], frames[-1], rate))
+        write_motion(motion, path)
+        self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
+        return {"FINISHED"}
+
+
+def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+    self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml)")
+
+
+def register() -> None:
+    bpy.utils.register_class(ROBOKIN_OT_export_motion)
+    bpy.types.TOPBAR_MT_file_export.append(_menu)
+
+
+def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_export.remove(_menu)
+    bpy.utils.unregister_class(ROBOKIN_OT_export_motion)
