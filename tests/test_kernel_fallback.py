@@ -1,0 +1,109 @@
+"""A kernel that is missing, broken or of another make: NumPy takes over and says why. Each case is a fresh Python."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from robokin_addon.robokin.backend.library import ABI, ModelStruct
+from support.compilers import c_compiler
+
+TESTS = Path(__file__).resolve().parent
+HEADER = TESTS.parent / "kernel" / "include" / "robokin_kernel.h"
+
+PROGRAM = """
+import logging, sys
+sys.path.insert(0, sys.argv[1])
+import conftest
+import ctypes
+logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+from robokin_addon.robokin import BackendError, Joint, Link, RobotModel, backend, forward_kinematics
+model = RobotModel("slider", [Link("a"), Link("b")], [Joint("x", "prismatic", "a", "b")])
+print(backend.get_backend("auto").name)
+print(forward_kinematics(model, [0.25])["b"][2, 3])
+try:
+    forward_kinematics(model, [0.25], backend="native")
+    print("no error")
+except BackendError as error:
+    print(error)
+"""
+
+
+def run_with(package: str | None, folder: Path) -> tuple[list[str], str]:
+    """Lines and log of PROGRAM when `robokin_kernel` has this source; None: the installed one."""
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    environment.pop("ROBOKIN_BACKEND", None)
+    if package is not None:
+        (folder / "robokin_kernel").mkdir()
+        (folder / "robokin_kernel" / "__init__.py").write_text(package, "utf-8")
+    command = [sys.executable, "-c", PROGRAM, str(TESTS)]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines(), result.stderr
+
+
+def compiled(folder: Path, source: str) -> str:
+    """Source of a package around a library compiled from `source`."""
+    (folder / "fake.c").write_text(source, "utf-8")
+    library = folder / "fake.library"
+    subprocess.run([*c_compiler(), "-shared", "-fPIC", str(folder / "fake.c"), "-o", str(library)], check=True)
+    return f"def library_path():\n    return {str(library)!r}\n"
+
+
+def assert_numpy_took_over(package: str, reason: str, folder: Path) -> None:
+    lines, log = run_with(package, folder)
+    assert lines[:2] == ["numpy", "0.25"]
+    assert re.search(reason, lines[2]), lines[2]
+    assert log.splitlines() == [f"WARNING: the native kernel is not used, NumPy takes over (slower): {lines[2]}"]
+
+
+def test_the_installed_kernel_is_used(tmp_path):
+    lines, log = run_with(None, tmp_path)
+    assert lines == ["native", "0.25", "no error"]
+    assert log == ""
+
+
+PACKAGES = {
+    "missing": ("raise ImportError('no such thing')", "robokin_kernel cannot be imported: no such thing"),
+    "without a path": ("", "library_path"),
+    "without a library": ("def library_path():\n    return '/nowhere/kernel.so'", "/nowhere/kernel.so"),
+    "not a library": ("def library_path():\n    return __file__", "__init__.py"),
+}
+
+
+@pytest.mark.parametrize("case", PACKAGES)
+def test_broken_package(case, tmp_path):
+    assert_numpy_took_over(*PACKAGES[case], tmp_path)
+
+
+LIBRARIES = {
+    "of a later ABI": (
+        f"int rk_abi(void) {{ return {ABI + 1}; }} int rk_sizeof_model(void) {{ return 1; }}",
+        rf"fake.library has ABI {ABI + 1}, this version of Robokin needs {ABI}$",
+    ),
+    "with another struct": (
+        f"int rk_abi(void) {{ return {ABI}; }} int rk_sizeof_model(void) {{ return 8; }}",
+        "its model struct has 8 bytes, not [0-9]+$",
+    ),
+    "of somebody else": ("int answer(void) { return 42; }", "rk_abi"),
+}
+
+
+@pytest.mark.parametrize("case", LIBRARIES)
+def test_library(case, tmp_path):
+    source, reason = LIBRARIES[case]
+    assert_numpy_took_over(compiled(tmp_path, source), reason, tmp_path)
+
+
+def test_header_and_loader_agree():
+    header = HEADER.read_text("utf-8")
+    assert re.search(r"#define RK_ABI (\d+)", header)[1] == str(ABI)
+    # Names and order of the struct's fields, ints and pointers alike.
+    struct = re.search(r"typedef struct rk_model \{(.*?)\} rk_model;", header, re.DOTALL)[1]
+    struct = re.sub(r"/\*.*?\*/", "", struct)
+    declared = re.findall(r"(\w+)(?=[,;])", struct)
+    assert declared == [name for name, _ in ModelStruct._fields_]
