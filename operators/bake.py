@@ -134,7 +134,7 @@ def _solved(
         wanted = solver_tasks(obj, [tasks[i] for i in counting], T[0], influence[counting])
         before, tracker = tracker, Tracker(model, wanted, dt)
         if before is None:
-            stretches.append(_Stretch(counting, tracker.start(T[:1], q0, seed=seed)))
+            stretches.append(_Stretch(counting, tracker.start(T[0], q0, seed=seed)))
             T = T[1:]
         else:
             tracker.stand(before.q, before.v)

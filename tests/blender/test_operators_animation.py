@@ -10,12 +10,6 @@ from robokin_addon.operators import animation
 FRAMES = [1, 2, 7.25, 10, 15.5, 20, 33]
 
 
-@pytest.fixture
-def scene():
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return bpy.context.scene
-
-
 def add(name, parent=None):
     obj = bpy.data.objects.new(name, None)
     bpy.context.scene.collection.objects.link(obj)

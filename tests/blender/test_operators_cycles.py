@@ -9,8 +9,7 @@ from robokin_addon.robokin import RobokinError
 
 
 @pytest.fixture
-def robot():
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+def robot(scene):
     obj = add("robot", bpy.data.armatures.new("robot"))
     bpy.context.view_layer.update()
     bpy.context.view_layer.objects.active = obj
