@@ -1,19 +1,32 @@
 """Tasks, inverse kinematics and motion. No Blender."""
 
+from .check import MotionCheck, Violation, check_motion
 from .ik import IKProblem, solve_ik
+from .motion import Motion
+from .motion_files import read_motion, write_motion
 from .results import BatchResult, Diagnosis, SolveResult, Status
 from .tasks import AxisTask, OrientationTask, PoseTask, PositionTask, Task
+from .tracking import Tracker, TrackResult, track
 
 __all__ = [
     "AxisTask",
     "BatchResult",
     "Diagnosis",
     "IKProblem",
+    "Motion",
+    "MotionCheck",
     "OrientationTask",
     "PoseTask",
     "PositionTask",
     "SolveResult",
     "Status",
     "Task",
+    "TrackResult",
+    "Tracker",
+    "Violation",
+    "check_motion",
+    "read_motion",
     "solve_ik",
+    "track",
+    "write_motion",
 ]

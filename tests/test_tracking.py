@@ -322,7 +322,7 @@ def test_out_of_reach_and_back():
 def test_a_conflict_is_found_when_asked():
     model, q, _ = ur5()
     at = forward_kinematics(model, q)["tool0"][:3, 3]
-    tasks = [PositionTask("tool0", at, name="here"), PositionTask("tool0", at + [0, 0, 0.05], name="there")]
+    tasks = [PositionTask("tool0", at, name="here"), PositionTask("tool0", at + np.array([0, 0, 0.05]), name="there")]
     targets = np.tile([task.target for task in tasks], (5, 1, 1, 1))
     result = track(model, tasks, targets, q)
     assert result.status[3] is Status.MAX_ITERATIONS
