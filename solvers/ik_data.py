@@ -229,7 +229,10 @@ def _certify(record: np.void, task: Task, index: int, tree: Tree) -> None:
     record["reach"] = record["wrist_reach"] = np.inf
     chain, steps = _chain(tree, index)
     whole_position = bool(task.position_weights.all())
-    if not chain or not task.position_weights.any() or (task.frame == "tip" and not whole_position):
+    if not task.position_weights.any() or (task.frame == "tip" and not whole_position):
+        return
+    if not chain:
+        record["reach_centre"], record["reach"] = tree.frame_placement[index][9:], 0.0
         return
     record["reach_centre"] = tree.placement[chain[0]][9:]
     lengths = [_stretch(tree, node, step) for node, step in zip(chain, steps, strict=True)]

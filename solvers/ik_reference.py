@@ -27,8 +27,11 @@ from .tasks.base import rigid, to_tip_axes
 Array = np.ndarray
 
 DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 1.0, 1e-9
-PATIENCE = 6  # iterations after which the error must have shrunk
-PROGRESS = 0.5  # to this fraction
+PATIENCE = 6  # iterations of an attempt after which the error must have shrunk ...
+PROGRESS = 0.5  # ... to this fraction
+SETTLE = 10  # times the iterations of an attempt that the last descent may take;
+SETTLED = 1e-10  # it ends when the error shrinks by less than this fraction
+DAMPING_LESS, DAMPING_MORE, DAMPING_MOST = 0.3, 4.0, 1e6
 
 
 class ReferenceEngine:
@@ -54,15 +57,15 @@ class ReferenceEngine:
 
     def _search(self, search: _Search, targets: Array, start: Array, seed: int) -> tuple[int, int]:
         if not reachable(self.data, targets):
-            search.attempt(start, self.iterations, give_up=False)
+            if not search.attempt(start, self.iterations):
+                search.settle(SETTLE * self.iterations)
             return OUT_OF_REACH, 1
         generator = SplitMix64(seed)
         for number in range(self.attempts):
             q = start if number == 0 else _restart(self.data, start, generator)
-            if search.attempt(q, self.iterations, give_up=True):
+            if search.attempt(q, self.iterations):
                 return CONVERGED, number + 1
-        # The best of all attempts may have been given up before its minimum.
-        found = search.attempt(search.best_q, self.iterations, give_up=False)
+        found = search.settle(SETTLE * self.iterations)
         return (CONVERGED if found else NOT_CONVERGED), self.attempts
 
     def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
@@ -79,16 +82,20 @@ class ReferenceEngine:
 
 def reachable(data: IKData, targets: Array) -> bool:
     """False when a distance certificate shows that some task cannot be met."""
-    for record, target in zip(data.records, targets, strict=True):
+    return not (out_of_reach(data, targets) > 0.0).any()
+
+
+def out_of_reach(data: IKData, targets: Array) -> Array:
+    """(tasks,) metres by which each target is farther than its tip, or the wrist behind it, can ever get."""
+    excess = np.zeros(len(targets))
+    for i, (record, target) in enumerate(zip(data.records, targets, strict=True)):
         slack = record["tolerance"][0] + 1e-9 * data.length
-        reach = target[:3, 3] - record["reach_centre"]
-        if np.linalg.norm(record["used"][:3] * reach) > record["reach"] + slack:
-            return False
-        wrist = reach + target[:3, :3] @ record["wrist"]
+        away = target[:3, 3] - record["reach_centre"]
+        tip = np.linalg.norm(record["used"][:3] * away) - record["reach"] - slack
         slack += record["tolerance"][1] * np.linalg.norm(record["wrist"])
-        if np.linalg.norm(wrist) > record["wrist_reach"] + slack:
-            return False
-    return True
+        wrist = np.linalg.norm(away + target[:3, :3] @ record["wrist"]) - record["wrist_reach"] - slack
+        excess[i] = max(tip, wrist)
+    return excess
 
 
 class _Search:
@@ -101,29 +108,63 @@ class _Search:
         self.best_q = q0
         self.best_residuals = np.zeros((len(tasks), 2))
 
-    def attempt(self, start: Array, iterations: int, give_up: bool) -> bool:
-        """Descend from `start`; True when every residual is within its tolerance."""
-        data, q = self.data, start.copy()
+    def attempt(self, start: Array, iterations: int) -> bool:
+        """Descend from `start`, fast and not always downwards; True when every residual is within its tolerance."""
+        q = start
         history: list[float] = []
         for step in range(iterations + 1):
-            e, J, residuals = linearise(data, self.tasks, self.targets, q)
-            error = 0.5 * float(e @ e)
-            met = bool((residuals <= data.records["tolerance"]).all())
-            if met or error < self.best_error:
-                self.best_error, self.best_q, self.best_residuals = error, q.copy(), residuals
+            e, J, error, met = self._measure(q)
             if met:
                 return True
-            if step == iterations or (give_up and step >= PATIENCE and error > PROGRESS * history[step - PATIENCE]):
+            if step == iterations or (step >= PATIENCE and error > PROGRESS * history[step - PATIENCE]):
                 return False
             history.append(error)
-            q = take_step(data, q, e, J, error)
+            q = take_step(self.data, q, e, J, error)
             self.iterations += 1
         return False
+
+    def settle(self, iterations: int) -> bool:
+        """Descend from the best configuration to its minimum, only downwards; True as in `attempt`."""
+        damping = _damping(self.best_error)
+        e, J, _, _ = self._measure(self.best_q)
+        for _ in range(iterations):
+            if damping >= DAMPING_MOST:
+                break
+            q = _damped_step(self.data, self.best_q, e, J, damping)
+            self.iterations += 1
+            before = self.best_error
+            e_new, J_new, error, met = self._measure(q)
+            if met:
+                return True
+            if error < before:
+                if before - error < SETTLED * error:
+                    break
+                e, J = e_new, J_new
+                damping = max(DAMPING_LESS * damping, DAMPING_FLOOR)
+            else:
+                damping *= DAMPING_MORE
+        return False
+
+    def _measure(self, q: Array) -> tuple[Array, Array, float, bool]:
+        """e, J, the error e'e / 2, and whether every residual is within its tolerance. Keeps the best."""
+        e, J, residuals = linearise(self.data, self.tasks, self.targets, q)
+        error = 0.5 * float(e @ e)
+        met = bool((residuals <= self.data.records["tolerance"]).all())
+        if met or error < self.best_error:
+            self.best_error, self.best_q, self.best_residuals = error, q, residuals
+        return e, J, error, met
+
+
+def _damping(error: float) -> float:
+    return DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
 
 
 def take_step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array:
     """q after one bounded damped step; e, J, error as in `linearise`, error = e'e / 2."""
-    damping = DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
+    return _damped_step(data, q, e, J, _damping(error))
+
+
+def _damped_step(data: IKData, q: Array, e: Array, J: Array, damping: float) -> Array:
     g = J.T @ e
     H = J.T @ J + np.diag(damping * data.damping)
     coordinate = data.coordinate

@@ -6,9 +6,14 @@
 #include "ik_rows.h"
 #include "rk_tree.h"
 
-enum { PATIENCE = 6 };             /* iterations after which the error must have shrunk ... */
-static const double PROGRESS = 0.5; /* ... to this fraction */
+/* PATIENCE: iterations of an attempt after which the error must have shrunk to the fraction PROGRESS. */
+enum { PATIENCE = 6 };
+static const double PROGRESS = 0.5;
 static const double DAMPING = 0.1, DAMPING_CAP = 1.0, DAMPING_FLOOR = 1e-9;
+/* SETTLE: times the iterations of an attempt that the last descent may take; it ends when the error shrinks by less than
+   the fraction SETTLED. */
+enum { SETTLE = 10 };
+static const double SETTLED = 1e-10, DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_MOST = 1e6;
 
 int32_t rk_sizeof_ik(void) { return (int32_t)sizeof(rk_ik); }
 
@@ -231,10 +236,12 @@ static void integrate(const rk_search *s) {
   }
 }
 
-void rk_search_step(const rk_search *s, double E) {
+static double damping_of(double E) { return DAMPING * (E < DAMPING_CAP ? E : DAMPING_CAP) + DAMPING_FLOOR; }
+
+static void damped_step(const rk_search *s, double damping) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
-  normal_equations(s, DAMPING * (E < DAMPING_CAP ? E : DAMPING_CAP) + DAMPING_FLOOR);
+  normal_equations(s, damping);
   for (int32_t k = 0; k < m->nv; k++) {
     const int32_t i = ik->coordinate[k];
     s->lo[k] = i < 0 ? -__builtin_inf() : m->lower[i] - s->q[i];
@@ -244,31 +251,59 @@ void rk_search_step(const rk_search *s, double E) {
   integrate(s);
 }
 
+void rk_search_step(const rk_search *s, double E) { damped_step(s, damping_of(E)); }
+
 /* -- a solve ------------------------------------------------------------------------------------------------------ */
 
 static void copy(double *to, const double *from, int64_t count) {
   for (int64_t k = 0; k < count; k++) to[k] = from[k];
 }
 
-/* Descends from s->q; 1 when every residual is within its tolerance. */
-static int attempt(rk_search *s, int give_up) {
-  const rk_ik *ik = s->ik;
-  const rk_model *m = ik->model;
+static void keep(rk_search *s, double E) {
+  s->best_error = E;
+  copy(s->best_q, s->q, s->ik->model->nq);
+  copy(s->best_residuals, s->residuals, 2 * (int64_t)s->ik->model->n_frames);
+}
+
+/* Descends from s->q, fast and not always downwards; 1 when every residual is within its tolerance. */
+static int attempt(rk_search *s) {
   double history[PATIENCE];
   for (int32_t i = 0;; i++) {
     int met;
     const double E = rk_search_measure(s, &met);
-    if (met || E < s->best_error) {
-      s->best_error = E;
-      copy(s->best_q, s->q, m->nq);
-      copy(s->best_residuals, s->residuals, 2 * (int64_t)m->n_frames);
-    }
+    if (met || E < s->best_error) keep(s, E);
     if (met) return 1;
-    if (i == ik->iterations || (give_up && i >= PATIENCE && E > PROGRESS * history[i % PATIENCE])) return 0;
+    if (i == s->ik->iterations || (i >= PATIENCE && E > PROGRESS * history[i % PATIENCE])) return 0;
     history[i % PATIENCE] = E;
     rk_search_step(s, E);
     s->iterations++;
   }
+}
+
+/* Descends from the best configuration to its minimum, only downwards; 1 when every residual is within tolerance. */
+static int settle(rk_search *s) {
+  const int32_t nq = s->ik->model->nq;
+  double damping = damping_of(s->best_error);
+  int met;
+  copy(s->q, s->best_q, nq);
+  rk_search_measure(s, &met);
+  for (int32_t i = 0; i < SETTLE * s->ik->iterations && damping < DAMPING_MOST; i++) {
+    damped_step(s, damping);
+    s->iterations++;
+    const double E = rk_search_measure(s, &met), gain = s->best_error - E;
+    if (met || gain > 0.0) keep(s, E);
+    if (met) return 1;
+    if (gain > 0.0) {
+      if (gain < SETTLED * E) return 0;
+      damping *= DAMPING_LESS;
+      if (damping < DAMPING_FLOOR) damping = DAMPING_FLOOR;
+    } else {
+      damping *= DAMPING_MORE;
+      copy(s->q, s->best_q, nq);
+      rk_search_measure(s, &met);
+    }
+  }
+  return 0;
 }
 
 static int is_rigid(const double *T) {
@@ -314,21 +349,18 @@ int rk_search_reachable(const rk_search *s) {
 
 static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   const rk_ik *ik = s->ik;
-  const rk_model *m = ik->model;
   if (!rk_search_rigid(s)) return (rk_ik_outcome){RK_IK_BAD_TARGET, 0, 0};
   s->best_error = __builtin_inf();
   s->iterations = 0;
   if (!rk_search_reachable(s)) {
-    attempt(s, 0);
+    if (!attempt(s)) settle(s);
     return (rk_ik_outcome){RK_IK_OUT_OF_REACH, s->iterations, 1};
   }
   for (int32_t number = 1; number <= ik->attempts; number++) {
-    if (attempt(s, 1)) return (rk_ik_outcome){RK_IK_CONVERGED, s->iterations, number};
+    if (attempt(s)) return (rk_ik_outcome){RK_IK_CONVERGED, s->iterations, number};
     restart(s, &seed);
   }
-  /* The best of all attempts may have been given up before its minimum. */
-  copy(s->q, s->best_q, m->nq);
-  const int found = attempt(s, 0);
+  const int found = settle(s);
   return (rk_ik_outcome){found ? RK_IK_CONVERGED : RK_IK_NOT_CONVERGED, s->iterations, ik->attempts};
 }
 
