@@ -30,13 +30,14 @@ def default_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
 
 
 def add_task(obj: bpy.types.Object, kind: str, tip: str) -> bpy.types.PropertyGroup:
-    """A new task at the end of the list, active, with a name of its own."""
+    """A new task at the end of the list, active, with a name of its own: that of the tip's link."""
     tasks = obj.robokin.tasks
     taken = {task.name for task in tasks}
-    name, count = tip, 1
+    link = link_of_bone(obj)[tip]
+    name, count = link, 1
     while name in taken:
         count += 1
-        name = f"{tip} {count}"
+        name = f"{link} {count}"
     task = tasks.add()
     task.name, task.kind, task.tip = name, kind, tip
     obj.robokin.active_task = len(tasks) - 1
@@ -133,7 +134,7 @@ class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         tip = self.tip or default_tip(context, obj)
         pose = tip_pose(obj, tip)
-        target = bpy.data.objects.new(f"{tip} target", None)
+        target = bpy.data.objects.new(f"{link_of_bone(obj)[tip]} target", None)
         target.empty_display_type = "ARROWS"
         target.empty_display_size = 0.1 * robot_size(obj)
         target.show_in_front = True

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 import bpy
+from bpy.utils.units import to_string
 
 from ..properties.active_robot import active_robot
 from ..properties.bridge import Channel, binding
@@ -39,6 +40,7 @@ class RobotSummary:
     """`problem`: one line when the armature cannot be read as a robot; the other texts are then empty."""
 
     name: str
+    freedom: str = ""
     joints: str = ""
     mass: str = ""
     problem: str = ""
@@ -50,10 +52,11 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     except RobokinError as error:
         return RobotSummary(obj.name, problem=str(error))
     followers = sum(joint.mimic is not None for joint in model.joints)
-    joints = f"{len(model.moving_joints)} joints, {model.nv} degrees of freedom"
+    joints = f"{len(model.moving_joints)} moving joints"
     if followers:
         joints += f", {followers} following"
-    return RobotSummary(model.name, joints, f"{model.total_mass:.4g} kg in {len(model.links)} links")
+    mass = f"{model.total_mass:.4g} kg in {len(model.links)} links"
+    return RobotSummary(model.name, f"{model.nv} degrees of freedom", joints, mass)
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,18 @@ def draw_text(context: bpy.types.Context, layout: bpy.types.UILayout, text: str,
     for i, line in enumerate(lines(context, text, 3 if icon != "NONE" else 0)):
         first = icon if i == 0 else ("BLANK1" if icon != "NONE" else "NONE")
         column.label(text=line, icon=first)
+
+
+def residual_text(scene: bpy.types.Scene, task: bpy.types.PropertyGroup) -> str:
+    """How far a task is off its target after the last solve, in the scene's units."""
+    units = scene.unit_settings
+    parts = []
+    if task.kind in ("POSE", "POSITION"):
+        metres = task.position_residual * units.scale_length
+        parts.append(to_string(units.system, "LENGTH", metres, precision=3, split_unit=False).strip())
+    if task.kind != "POSITION":
+        parts.append(to_string(units.system, "ROTATION", task.orientation_residual, precision=3).strip())
+    return "Off by " + ", ".join(parts)
 
 
 def draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, status: str, reason: str) -> None:

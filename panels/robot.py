@@ -31,12 +31,14 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
             box.alert = True
             draw_text(context, box, summary.problem, "ERROR")
             return
-        draw_text(context, layout, summary.joints, "BONE_DATA")
-        draw_text(context, layout, summary.mass, "PHYSICS")
-        row = layout.row(align=True)
-        row.operator("robokin.reset_pose", text="Rest", icon="LOOP_BACK").start = "REST"
-        row.operator("robokin.reset_pose", text="Posture", icon="POSE_HLT").start = "POSTURE"
-        row.operator("robokin.store_posture", text="", icon="ADD")
+        column.label(text=summary.freedom, icon="ORIENTATION_GIMBAL")
+        column.label(text=summary.joints, icon="BONE_DATA")
+        column.label(text=summary.mass, icon="PHYSICS")
+        column = layout.column(align=True)
+        row = column.row(align=True)
+        row.operator("robokin.reset_pose", text="To Rest", icon="LOOP_BACK").start = "REST"
+        row.operator("robokin.reset_pose", text="To Posture", icon="POSE_HLT").start = "POSTURE"
+        column.operator("robokin.store_posture", icon="FILE_TICK")
 
 
 CLASSES = (ROBOKIN_PT_robot,)

@@ -6,7 +6,7 @@ import bpy
 
 from ..properties.active_robot import active_robot
 from ..properties.tasks import KINDS
-from .prepared import RobotPanel, draw_text
+from .prepared import RobotPanel, draw_text, residual_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in KINDS}
 
@@ -43,10 +43,12 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
         if not robot.tasks:
             draw_text(context, layout, "A task holds a tip of the robot at a target", "INFO")
         elif 0 <= robot.active_task < len(robot.tasks):
-            _draw_task(layout, obj, robot.tasks[robot.active_task])
+            _draw_task(context, layout, obj, robot.tasks[robot.active_task])
 
 
-def _draw_task(layout: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> None:
+def _draw_task(
+    context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.types.PropertyGroup
+) -> None:
     column = layout.column()
     column.prop(task, "kind")
     column.prop_search(task, "tip", obj.data, "bones", icon="BONE_DATA")
@@ -60,17 +62,9 @@ def _draw_task(layout: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.type
     row.use_property_decorate = True
     row.prop(task, "influence", slider=True)
     if task.solved:
-        _draw_residuals(layout, task)
-
-
-def _draw_residuals(layout: bpy.types.UILayout, task: bpy.types.PropertyGroup) -> None:
-    column = layout.column(align=True)
-    column.enabled = False  # readouts
-    column.alert = not task.reached
-    if task.kind in ("POSE", "POSITION"):
-        column.prop(task, "position_residual")
-    if task.kind != "POSITION":
-        column.prop(task, "orientation_residual")
+        row = layout.row()
+        row.alert = not task.reached
+        row.label(text=residual_text(context.scene, task), icon="CHECKMARK" if task.reached else "ERROR")
 
 
 class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
