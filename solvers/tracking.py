@@ -26,7 +26,7 @@ from .viability import StepLimits
 Array = np.ndarray
 
 CHUNK = 256  # frames between two calls of `progress`
-EMPTY = 5  # the code of a frame without tasks
+EMPTY = 6  # the code of a frame without tasks
 _STATUS = {
     CONVERGED: Status.CONVERGED,
     OUT_OF_REACH: Status.OUT_OF_REACH,

@@ -27,7 +27,7 @@ from .viability import braking_step, viable_steps
 
 Array = np.ndarray
 
-LATE = 4  # the targets can be met, but not that fast; continues the codes of ik_engine
+LATE = 5  # the targets can be met, but not that fast; continues the codes of ik_engine
 
 FRAME_STEPS = 10  # steps within a frame, at most
 GOAL_STEPS = 30

@@ -15,7 +15,7 @@ typedef struct rk_track {
 } rk_track;
 
 /* Continues enum rk_ik_code: the targets can be met, but not that fast. */
-enum { RK_TRACK_LATE = 4 };
+enum { RK_TRACK_LATE = 5 };
 
 RK_API int32_t rk_sizeof_track(void);
 
