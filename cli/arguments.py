@@ -14,13 +14,13 @@ BLEND = ".blend"
 
 def add_robot_file(parser: argparse.ArgumentParser) -> None:
     """FILE: a .urdf, or a .blend (which may be left out inside Blender: the open file is meant)."""
-    parser.add_argument("file", metavar="FILE", nargs="?", help="robot: .urdf, or .blend (default: the open file)")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="robot: .urdf or .blend (in Blender: the open file)")
     parser.add_argument("--robot", metavar="NAME", help="which robot of a .blend with several")
     add_urdf_options(parser)
 
 
 def add_blend_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", nargs="?", help="Blender file with the robot (default: the open file)")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="robot: .blend (in Blender: the open file)")
     parser.add_argument("--robot", metavar="NAME", help="which robot of several")
 
 

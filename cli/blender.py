@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..robokin.errors import UnknownNameError
+from .arguments import BLEND, is_blend
 from .errors import UsageError
 from .quiet import output_dropped
 
@@ -17,21 +20,22 @@ if TYPE_CHECKING:
     import bpy
 
 ROOT = __package__.rpartition(".")[0]
+Result = TypeVar("Result")
 
 
 @contextmanager
 def blender() -> Iterator[None]:
     """Blender with Robokin registered, its chatter kept off standard output. Raises UsageError without Blender."""
-    try:
-        import bpy
-    except ImportError as error:
-        raise UsageError(
-            f"this command needs Blender ({error}): install its module with pip install 'robokin[blender]', or run"
-            " blender --background --command robokin ..."
-        ) from None
-    addon = import_module(ROOT)
-    registered = hasattr(bpy.types.Object, "robokin")
     with output_dropped():
+        try:
+            import bpy
+        except ImportError as error:
+            raise UsageError(
+                f"this command needs Blender ({error}): install its module with pip install 'robokin[blender]', or run"
+                " blender --background --command robokin ..."
+            ) from None
+        addon = import_module(ROOT)
+        registered = hasattr(bpy.types.Object, "robokin")
         if not registered:
             addon.register()
         try:
@@ -43,8 +47,13 @@ def blender() -> Iterator[None]:
 
 
 @contextmanager
-def blender_file(path: str | None) -> Iterator[None]:
-    """`blender()` with the file at `path` open; None: the file that is open. Raises UsageError."""
+def blender_file(arguments: argparse.Namespace) -> Iterator[None]:
+    """`blender()` with `arguments.file` open; None means the open file, inside Blender. Raises UsageError."""
+    path = arguments.file
+    if not is_blend(path):
+        raise UsageError(f"{path}: is not a {BLEND} file (robokin import makes one of a .urdf)")
+    if path is None and not arguments.in_blender:
+        raise UsageError(f"FILE is missing: name a {BLEND} file")
     with blender():
         import bpy
 
@@ -54,7 +63,7 @@ def blender_file(path: str | None) -> Iterator[None]:
             except RuntimeError as error:
                 raise UsageError(f"{path}: this Blender cannot open it ({_reason(error)})") from None
         elif not bpy.data.filepath:
-            raise UsageError("FILE is missing: name a .blend file (inside Blender: or open one)")
+            raise UsageError(f"FILE is missing: name a {BLEND} file, or open one")
         yield
 
 
@@ -76,6 +85,29 @@ def find_robot(name: str | None) -> bpy.types.Object:
             raise UsageError(f"{file}: no robot in the scene {scene.name!r}")
         raise UsageError(f"{file} holds several robots; choose one with --robot: {', '.join(sorted(robots))}")
     return next(iter(robots.values()))
+
+
+def scene_frames(chosen: tuple[int, int] | None) -> range:
+    """Every frame from the first chosen one to the last, or those of the scene."""
+    import bpy
+
+    scene = bpy.context.scene
+    first, last = chosen or (scene.frame_start, scene.frame_end)
+    return range(first, last + 1)
+
+
+def run_steps(steps: Generator[float, None, Result]) -> Result:
+    """What a generator of shares of work done (0..1) returns; a person at a terminal sees the shares."""
+    shown = sys.stderr.isatty()
+    while True:
+        try:
+            share = next(steps)
+        except StopIteration as done:
+            if shown:
+                print(end="\r", file=sys.stderr)
+            return done.value
+        if shown:
+            print(f"\r{share:4.0%} ", end="", file=sys.stderr, flush=True)
 
 
 def save_as(path: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .main import main
 
 NAME = "robokin"
@@ -12,7 +14,7 @@ def register() -> None:
     global _handle
     import bpy
 
-    _handle = bpy.utils.register_cli_command(NAME, main)
+    _handle = bpy.utils.register_cli_command(NAME, partial(main, in_blender=True))
 
 
 def unregister() -> None:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ..robokin.errors import RobokinError
-from . import fk, info, solve
+from . import bake, check, export, fk, import_urdf, info, solve
 from .errors import UsageError
 from .version import version
 
-COMMANDS = (info, fk, solve)
+COMMANDS = (import_urdf, info, fk, solve, bake, check, export)
 
 DONE, NOT_MET, BAD_INPUT = 0, 1, 2
 
@@ -71,13 +71,14 @@ def build_parser() -> Parser:
     return parser
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     """Run one command line (without the program's name; None: that of the process) and return its exit code.
 
     0: done; 1: done, but a task or limit is not met; 2: bad input, said in one line on standard error.
+    in_blender: Blender runs us, and its open file is meant where no FILE is named.
     """
     try:
-        arguments = build_parser().parse_args(argv)
+        arguments = build_parser().parse_args(argv, argparse.Namespace(in_blender=in_blender))
         return DONE if arguments.run(arguments) else NOT_MET
     except SystemExit as end:  # --help and --version
         return int(end.code or 0)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 
 
 @contextmanager
 def output_dropped() -> Iterator[None]:
     """Whatever is printed to standard output meanwhile, by C code too, is dropped."""
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     _flush()
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
+    kept = os.dup(1)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
     try:
-        yield
+        with redirect_stdout(io.StringIO()):
+            yield
     finally:
         _flush()
         os.dup2(kept, 1)

@@ -40,6 +40,11 @@ def _plain(value: object) -> object:
     return value
 
 
+def frame_rows(told: dict) -> list[dict]:
+    """The frames of a bake or a check, with what the two have in common."""
+    return [{key: row[key] for key in ("frame", "status", "residuals", "q")} for row in told["frames"]]
+
+
 def read_joint_values(text: str, option: str) -> dict:
     """Joint values from JSON text, or from the JSON file that `text` names. Raises UsageError."""
     source = option

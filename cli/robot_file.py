@@ -23,7 +23,7 @@ def _model_of_blend(arguments: argparse.Namespace) -> RobotModel:
         raise UsageError("--root and --package-path are for .urdf files; a .blend holds the robot as imported")
     from .blender import blender_file, find_robot
 
-    with blender_file(arguments.file):
+    with blender_file(arguments):
         from ..properties.bridge import robot_model
 
         return robot_model(find_robot(arguments.robot))

@@ -1,0 +1,49 @@
+"""Solve a robot's tasks at every frame and write the motion into the file as keyframes.
+
+The motion depends on the scene alone, not on the keyframes it replaces. It starts from the robot's
+stored posture (without one: at rest) unless --q0 is given. Exit code 1 when a frame is not met."""
+
+from __future__ import annotations
+
+import argparse
+
+from .arguments import add_blend_file, add_frames, add_json, output_blend, seed
+from .report import frame_rows, read_joint_values, write_report
+
+NAME = "bake"
+HELP = "solve the tasks of a .blend at every frame, write keyframes"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_blend_file(parser)
+    add_frames(parser)
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+    parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it')
+    parser.add_argument("--seed", metavar="N", type=seed, default=0, help="which sequence of restarts is tried (0)")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    from .blender import blender_file, find_robot, run_steps, save_as, scene_frames
+
+    with blender_file(arguments):
+        import bpy
+
+        from ..operators.bake import bake_steps
+        from ..operators.posture import start_configuration
+        from ..properties.bridge import robot_model
+
+        robot = find_robot(arguments.robot)
+        if arguments.q0 is None:
+            q0 = start_configuration(robot, "POSTURE")
+        else:
+            q0 = robot_model(robot).configuration(read_joint_values(arguments.q0, "--q0"))
+        frames = scene_frames(arguments.frames)
+        scene, view_layer = bpy.context.scene, bpy.context.view_layer
+        result = run_steps(bake_steps(scene, view_layer, robot, frames, q0, arguments.seed))
+        target = arguments.output or bpy.data.filepath
+        save_as(target)
+    report = {"frames": frame_rows(result.to_dict())}
+    status, reason = result.summary()
+    write_report(report, arguments.json, f"{target}: {len(frames)} frames baked: {status}, {reason}")
+    return result.converged

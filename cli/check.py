@@ -1,0 +1,35 @@
+"""Compare a robot's animation as it stands with its tasks and with the limits on position, speed
+and acceleration. Nothing is changed. Exit code 1 when a task is missed or a limit is broken."""
+
+from __future__ import annotations
+
+import argparse
+
+from .arguments import add_blend_file, add_frames, add_json
+from .report import frame_rows, write_report
+
+NAME = "check"
+HELP = "compare the animation of a .blend with tasks and limits"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_blend_file(parser)
+    add_frames(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    from .blender import blender_file, find_robot, run_steps, scene_frames
+
+    with blender_file(arguments):
+        import bpy
+
+        from ..operators.check import check_steps
+
+        robot = find_robot(arguments.robot)
+        frames = scene_frames(arguments.frames)
+        found = run_steps(check_steps(bpy.context.scene, bpy.context.view_layer, robot, frames))
+    told = found.to_dict()
+    report = {"frames": frame_rows(told), "violations": told["violations"]}
+    write_report(report, arguments.json, found.summary())
+    return found.passed

@@ -1,0 +1,45 @@
+"""Make a .blend of a robot description: one armature with a bone for each joint, the links' meshes
+on it. Inside Blender with a file open, the robot is added to that file's scene."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from ..robokin import load_urdf
+from .arguments import add_urdf_options, output_blend
+from .report import say
+
+NAME = "import"
+HELP = "make a .blend of a .urdf"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="robot description (.urdf)")
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
+    add_urdf_options(parser)
+    parser.add_argument("--no-meshes", action="store_true", help="leave out what the links look like")
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    root = arguments.root or "fixed"
+    load_urdf(arguments.file, arguments.package_path, root)  # what is wrong with it shows before Blender starts
+    from .blender import blender, save_as
+
+    with blender():
+        import bpy
+
+        from ..properties.bridge import import_robot
+        from ..properties.preferences import package_paths
+
+        if not (arguments.in_blender and bpy.data.filepath):
+            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        model = load_urdf(arguments.file, [*arguments.package_path, *package_paths()], root)
+        robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
+        name = robot.name
+        save_as(arguments.output)
+    for warning in warnings:
+        say(warning)
+    size = os.path.getsize(arguments.output) / 1e6
+    print(f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)")
+    return True
