@@ -136,6 +136,7 @@ for frame, y in ((1, -0.2), (20, 0.2)):
 task = robot.robokin.tasks.add()
 task.name, task.kind, task.target = "hold", "POSITION", target
 task.tip = next(b.name for b in robot.data.bones if "hand" in b.name)
+robot.robokin.solver.posture = '{"panda_joint4": -2, "panda_joint6": 2}'
 bpy.ops.wm.save_mainfile()
 result = None
 """
