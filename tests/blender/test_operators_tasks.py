@@ -69,7 +69,7 @@ def test_names_stay_apart(robot):
 
 
 def test_an_unknown_tip_is_refused_by_name_and_adds_nothing(robot):
-    with pytest.raises(RuntimeError, match="panda_hand_tcp_join.*did you mean: panda_hand_tcp_joint"):
+    with pytest.raises(RuntimeError, match=r"panda_hand_tcp_join.*did you mean: panda_hand_tcp_joint"):
         bpy.ops.robokin.target_add(tip="panda_hand_tcp_join")
     assert not robot.robokin.tasks and set(bpy.data.objects) == {robot} | widgets(robot)
 

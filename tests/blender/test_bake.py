@@ -1,0 +1,417 @@
+"""Bake: what is written is a function of the scene, inside all limits, and leaves everything else as it was."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.operators import animation
+from robokin_addon.operators.bake import bake_steps
+from robokin_addon.operators.curves import own_keys
+from robokin_addon.operators.posture import start_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
+
+from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target, circle, world_error
+
+
+@pytest.fixture
+def robot(scene):
+    scene.frame_start, scene.frame_end = 1, 40
+    return add_robot()
+
+
+@pytest.fixture
+def target(robot):
+    target = add_target(robot)
+    circle(target, 40)
+    return target
+
+
+def bake(robot, **options):
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake(**options) == {"FINISHED"}
+    return robot.robokin.solver
+
+
+def keys(robot):
+    """{(path, index): (n, 2) frames and values} of everything the robot's action holds."""
+    found = {}
+    for curve in animation.channelbag(robot).fcurves:
+        co = np.empty(2 * len(curve.keyframe_points), np.float32)
+        curve.keyframe_points.foreach_get("co", co)
+        found[curve.data_path, curve.array_index] = co.reshape(-1, 2)
+    return found
+
+
+def worst_error(scene, robot, target, frames):
+    errors = []
+    for frame in frames:
+        scene.frame_set(frame)
+        errors.append(world_error(robot, TOOL, target)[0])
+    return max(errors)
+
+
+def test_the_tip_follows_the_target_at_every_frame(scene, robot, target):
+    settings = bake(robot)
+    assert (settings.bake_status, settings.bake_reason) == ("CONVERGED", "all 40 frames are met")
+    assert worst_error(scene, robot, target, range(1, 41)) < 1.5e-4
+
+
+def test_one_linear_curve_per_degree_of_freedom_grouped_by_bone(robot, target):
+    bake(robot)
+    curves = animation.channelbag(robot).fcurves
+    assert {(curve.data_path, curve.array_index) for curve in curves} == set(own_keys(robot))
+    for curve in curves:
+        assert len(curve.keyframe_points) == 40
+        assert {point.interpolation for point in curve.keyframe_points} == {"LINEAR"}
+        assert f'"{curve.group.name}"' in curve.data_path
+
+
+def test_angles_do_not_wrap(robot, target):
+    bake(robot)
+    for values in keys(robot).values():
+        assert abs(np.diff(values[:, 1])).max() < 0.3
+
+
+@pytest.mark.parametrize("frame", [1, 23, 500])
+def test_the_present_frame_and_pose_play_no_part_and_the_frame_comes_back(scene, robot, target, frame):
+    bake(robot)
+    first = keys(robot)
+    animation.set_frame(scene, frame + 0.25)
+    q = read_configuration(robot)
+    q[:7] += 0.3
+    write_configuration(robot, q)
+    bake(robot)
+    assert (scene.frame_current, scene.frame_subframe) == (frame, 0.25)
+    second = keys(robot)
+    assert all(np.array_equal(first[key], second[key]) for key in first)
+
+
+def test_the_curves_it_replaces_play_no_part(robot, target):
+    bake(robot)
+    clean = keys(robot)
+    for curve in animation.channelbag(robot).fcurves:
+        for point in curve.keyframe_points:
+            point.co[1] += 0.5
+        curve.update()
+    bake(robot)
+    again = keys(robot)
+    assert all(np.array_equal(clean[key], again[key]) for key in clean)
+
+
+def test_the_start_decides_the_posture(robot, target):
+    bake(robot)
+    first = keys(robot)
+    bake(robot, q0=json.dumps({"panda_joint1": 1.5, "panda_joint4": -1.0}))
+    other = keys(robot)
+    assert max(abs(first[key] - other[key]).max() for key in first) > 0.3
+    with pytest.raises(RuntimeError, match="q0 must be joint values as JSON"):
+        bake(robot, q0="1, 2")
+
+
+def test_keys_outside_and_foreign_channels_stay(scene, robot, target):
+    path, index = next(iter(own_keys(robot)))
+    robot.keyframe_insert("location", frame=5)
+    robot.robokin.tasks[0].keyframe_insert("influence", frame=1)
+    curve = animation.channelbag(robot).fcurves.new(path, index=index)
+    for frame, value in ((-5, 0.1), (0, 0.2), (7, 9.0), (10, 9.0), (41, 0.3), (60, 0.4)):
+        curve.keyframe_points.insert(frame, value)
+    curve.keyframe_points[0].interpolation = "CONSTANT"
+    bake(robot)
+    found = keys(robot)
+    values = found[path, index]
+    outside = values[(values[:, 0] < 1) | (values[:, 0] > 40)]
+    np.testing.assert_allclose(outside, [(-5, 0.1), (0, 0.2), (41, 0.3), (60, 0.4)])
+    assert values[(values[:, 0] >= 1) & (values[:, 0] <= 40), 0].tolist() == list(range(1, 41))
+    assert abs(values[:, 1]).max() < 4.0
+    interpolation = [point.interpolation for point in animation.fcurves(robot)[path, index].keyframe_points]
+    assert interpolation[:2] == ["CONSTANT", "BEZIER"] and set(interpolation[2:-2]) == {"LINEAR"}
+    assert ("location", 0) in found and ("robokin.tasks[0].influence", 0) in found
+    assert worst_error(scene, robot, target, range(1, 41)) < 1.5e-4
+
+
+def test_a_new_action_keeps_the_old_one_and_what_else_it_held(robot, target):
+    robot.keyframe_insert("location", frame=5)
+    bake(robot)
+    old, before = robot.animation_data.action, keys(robot)
+    bake(robot, frame_start=10, frame_end=12, new_action=True)
+    new, after = robot.animation_data.action, keys(robot)
+    assert new != old and old.use_fake_user and not new.use_fake_user
+    own = own_keys(robot)
+    assert {len(after[key]) for key in own} == {3} and np.array_equal(after["location", 0], before["location", 0])
+    robot.animation_data.action = old
+    restored = keys(robot)
+    assert all(np.array_equal(restored[key], before[key]) for key in before)
+
+
+def test_step_and_range(scene, robot, target):
+    bake(robot, frame_start=4, frame_end=20, step=5)
+    assert {tuple(values[:, 0]) for values in keys(robot).values()} == {(4.0, 9.0, 14.0, 19.0)}
+    with pytest.raises(RuntimeError, match="the range ends before it begins: frames 10 to 9"):
+        bake(robot, frame_start=10, frame_end=9)
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 30, 31
+    bake(robot, new_action=True)
+    assert {tuple(values[:, 0]) for values in keys(robot).values()} == {(30.0, 31.0)}
+
+
+def test_every_value_is_inside_its_limits_between_frames_too(scene, robot):
+    add_target(robot, kind="POSITION")
+    circle(robot.robokin.tasks[0].target, 40, radius=1.5)
+    settings = bake(robot)
+    assert settings.bake_status != "CONVERGED" and settings.bake_reason.startswith("from frame ")
+    robot_binding = binding(robot)
+    at_limit = 0
+    for key, channel in own_keys(robot).items():
+        curve = animation.fcurves(robot)[key]
+        values = [channel.factor * curve.evaluate(frame) for frame in np.arange(1, 40, 0.13)]
+        assert min(values) >= channel.lower and max(values) <= channel.upper
+        at_limit += min(values) < channel.lower + 1e-6 or max(values) > channel.upper - 1e-6
+    assert at_limit and robot_binding.model.nq == len(own_keys(robot))
+
+
+@pytest.mark.parametrize(("fps", "base", "step"), [(24, 1.0, 1), (30, 1.001, 1), (60, 1.0, 3)])
+def test_velocity_limits_hold_in_the_scenes_time(scene, robot, fps, base, step):
+    scene.render.fps, scene.render.fps_base = fps, base
+    circle(add_target(robot), 12, radius=0.3)
+    settings = bake(robot, frame_end=25, step=step)
+    assert settings.bake_status == "LIMIT" and "velocity" in settings.bake_reason
+    model = robot_model(robot)
+    dt = step * base / fps
+    fastest = 0.0
+    for (path, index), channel in own_keys(robot).items():
+        values = channel.factor * keys(robot)[path, index][:, 1].astype(float)
+        share = abs(np.diff(values)).max() / dt / model.velocity[channel.q]
+        assert share <= 1.0 + 1e-5
+        fastest = max(fastest, share)
+    assert fastest > 0.99
+
+
+def test_a_task_without_influence_lets_go_and_is_taken_up_again(scene, robot, target, tmp_path):
+    task = robot.robokin.tasks[0]
+    for frame, influence in ((1, 1.0), (14, 1.0), (15, 0.0), (20, 0.0), (21, 1.0)):
+        task.influence = influence
+        task.keyframe_insert("influence", frame=frame)
+    for point in animation.fcurves(robot)[task.path_from_id("influence"), 0].keyframe_points:
+        point.interpolation = "CONSTANT"
+    bake(robot, report_path=str(tmp_path / "bake.json"))
+    frames = {row["frame"]: row for row in json.loads((tmp_path / "bake.json").read_text())["frames"]}
+    assert [f for f, row in frames.items() if row["status"] == "EMPTY"] == list(range(15, 21))
+    assert frames[16]["residuals"] == [None] and frames[14]["residuals"][0]["position"] < 1.1e-4
+    assert frames[15]["q"] == pytest.approx(frames[20]["q"])
+    assert frames[40]["status"] == "CONVERGED"
+    assert worst_error(scene, robot, target, range(1, 15)) < 1.5e-4
+
+
+def test_the_report_has_every_frame_as_written(scene, robot, target, tmp_path):
+    bake(robot, frame_end=5, report_path=str(tmp_path / "bake.json"))
+    rows = json.loads((tmp_path / "bake.json").read_text())["frames"]
+    assert [row["frame"] for row in rows] == [1, 2, 3, 4, 5]
+    for row in rows:
+        scene.frame_set(row["frame"])
+        shown = robot_model(robot).joint_values(read_configuration(robot))
+        assert row["q"] == pytest.approx(shown, abs=1e-9) and row["status"] == "CONVERGED"
+
+
+def slow_road(robot, target):
+    """The same motion, by way of a constraint: Blender has to evaluate it."""
+    follower = add_empty("follower")
+    follower.constraints.new("COPY_TRANSFORMS").target = target
+    robot.robokin.tasks[0].target = follower
+
+
+def driven_influence(robot, target):
+    robot.robokin.tasks[0].driver_add("influence").driver.expression = "1.0"
+
+
+def frame_handler(robot, target):
+    bpy.app.handlers.frame_change_pre.append(_handler)
+
+
+def _handler(*_):
+    pass
+
+
+@pytest.mark.parametrize("change", [slow_road, driven_influence, frame_handler])
+def test_both_roads_give_the_same_motion(scene, robot, target, change):
+    robot.parent = add_empty("cart")
+    robot.parent.keyframe_insert("location", frame=1)
+    robot.parent.location = (0.1, 0.2, 0.0)
+    robot.parent.keyframe_insert("location", frame=40)
+    bake(robot)
+    fast = keys(robot)
+    change(robot, target)
+    try:
+        scene.frame_set(13)
+        bake(robot)
+    finally:
+        if _handler in bpy.app.handlers.frame_change_pre:
+            bpy.app.handlers.frame_change_pre.remove(_handler)
+    slow = keys(robot)
+    assert scene.frame_current == 13
+    assert max(abs(fast[key] - slow[key]).max() for key in fast) < 2e-5
+
+
+def test_while_the_scene_is_visited_the_robots_own_curves_are_out_of_the_way(scene, robot, target):
+    """A tie that no one can see beforehand (an expression) must not make the bake depend on what it replaces."""
+    slow_road(robot, target)
+    follower = robot.robokin.tasks[0].target
+    bpy.app.driver_namespace["hidden"] = lambda: bpy.data.objects["panda"].pose.bones["panda_joint1"].rotation_euler[1]
+    follower.constraints[0].mute = True
+    follower.location = target.location
+    follower.driver_add("location", 1).driver.expression = "0.3 * hidden()"
+    bake(robot)
+    first = keys(robot)
+    bake(robot)
+    second = keys(robot)
+    assert max(abs(first[key] - second[key]).max() for key in first) == 0.0
+
+
+def snapshot(scene, robot):
+    action = robot.animation_data.action if robot.animation_data else None
+    curves = keys(robot) if animation.channelbag(robot) else {}
+    mutes = [curve.mute for curve in animation.channelbag(robot).fcurves] if curves else []
+    pose = read_configuration(robot).tolist()
+    return action, {key: values.tolist() for key, values in curves.items()}, mutes, pose, scene.frame_current_final
+
+
+@pytest.mark.parametrize("stops", [1, 2, 3])
+def test_an_abandoned_bake_leaves_nothing_behind(scene, robot, target, stops):
+    bake(robot)
+    slow_road(robot, target)
+    scene.frame_set(7)
+    before = snapshot(scene, robot)
+    q0 = start_configuration(robot, "REST")
+    steps = bake_steps(scene, bpy.context.view_layer, robot, range(1, 80), q0)
+    for _ in range(stops):
+        next(steps)
+    steps.close()
+    assert snapshot(scene, robot) == before
+
+
+def cycle(robot, target):
+    target.parent, target.parent_type, target.parent_bone = robot, "BONE", TOOL
+    return "follows a bone of 'panda' itself"
+
+
+def no_task(robot, target):
+    robot.robokin.tasks[0].enabled = False
+    return "EMPTY: there is no task to bake"
+
+
+def driver_on_joint(robot, target):
+    path, index = next(iter(own_keys(robot)))
+    robot.driver_add(path, index)
+    return "its rotation euler has a driver"
+
+
+def target_turns_into_nothing(robot, target):
+    target.scale = (1, 1, 1)
+    target.keyframe_insert("scale", frame=1)
+    target.scale = (0, 0, 0)
+    target.keyframe_insert("scale", frame=20)
+    return "its target has a scale of zero"
+
+
+def robot_stretches(robot, target):
+    robot.keyframe_insert("scale", frame=1)
+    robot.scale = (1, 2, 1)
+    robot.keyframe_insert("scale", frame=20)
+    return "'panda' has a non-uniform scale"
+
+
+def posture_of_another(robot, target):
+    robot.robokin.solver.posture = '{"shoulder": 1}'
+    return "no joint named 'shoulder'"
+
+
+@pytest.mark.parametrize(
+    "harm", [cycle, no_task, driver_on_joint, target_turns_into_nothing, robot_stretches, posture_of_another]
+)
+def test_a_bake_that_cannot_be_says_why_and_writes_nothing(scene, robot, target, harm):
+    bake(robot)
+    words = harm(robot, target)
+    scene.frame_set(1)
+    before = snapshot(scene, robot)
+    with pytest.raises(RuntimeError, match=words):
+        bake(robot)
+    assert snapshot(scene, robot) == before
+
+
+def test_bones_in_another_rotation_mode_are_put_right(scene, robot, target):
+    for bone in robot.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+    bake(robot)
+    assert worst_error(scene, robot, target, (1, 20, 40)) < 1.5e-4
+
+
+def test_a_modifier_does_not_bend_the_bake(scene, robot, target):
+    bake(robot)
+    curves = animation.fcurves(robot)
+    first, second = list(own_keys(robot))[:2]
+    curves[first].modifiers.new("NOISE")
+    curves[second].modifiers.new("CYCLES")
+    bake(robot)
+    assert not curves[first].modifiers and curves[second].modifiers
+    assert worst_error(scene, robot, target, (1, 20, 40)) < 1.5e-4
+
+
+def test_one_undo_step_takes_it_all_back(scene, robot, target):
+    name = robot.name
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.robokin.bake("EXEC_DEFAULT", True)
+    assert animation.channelbag(robot) is not None
+    bpy.ops.ed.undo()
+    assert animation.channelbag(bpy.data.objects[name]) is None
+
+
+def test_a_floating_robot_is_baked_with_its_base(scene):
+    robot = add_robot("ur5_robot", root="floating")
+    robot.location = (0, 0, 1)
+    bpy.context.view_layer.update()
+    tip = binding(robot).bone_of_link["tool0"]
+    target = add_target(robot, tip=tip)
+    scene.frame_end = 20
+    circle(target, 20, radius=3.0)
+    assert bake(robot).bake_status == "CONVERGED"
+    for frame in (1, 7, 20):
+        scene.frame_set(frame)
+        assert world_error(robot, tip, target)[0] < 1.5e-4
+    quaternion = [values for (path, _), values in keys(robot).items() if path.endswith("rotation_quaternion")]
+    assert len(quaternion) == 4 and min(np.sum([v[1:, 1] * v[:-1, 1] for v in quaternion], axis=0)) > 0.0
+
+
+def nla_bake_seconds(frames):
+    """Blender's own: the same arm, an IK constraint to the same target, visual keys."""
+    robot = add_robot()
+    target = add_target(robot)
+    circle(target, frames)
+    bone = robot.pose.bones[TOOL]
+    constraint = bone.constraints.new("IK")
+    constraint.target, constraint.use_rotation, constraint.chain_count = target, True, 0
+    bpy.context.view_layer.objects.active = robot
+    target.select_set(False)
+    robot.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    start = time.perf_counter()
+    bpy.ops.nla.bake(frame_start=1, frame_end=frames, visual_keying=True, bake_types={"POSE"}, only_selected=False)
+    seconds = time.perf_counter() - start
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return seconds
+
+
+def test_a_thousand_frames_take_half_of_blenders_own_bake(scene, robot):
+    scene.frame_end = 1000
+    target = add_target(robot)
+    circle(target, 1000)
+    ours = []
+    for _ in range(3):
+        start = time.perf_counter()
+        bake(robot)
+        ours.append(time.perf_counter() - start)
+    assert robot.robokin.solver.bake_status == "CONVERGED"
+    assert min(ours) <= 0.5 * nla_bake_seconds(1000)
