@@ -64,9 +64,9 @@ RK_API void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, c
 
 /* x[n] that minimises 1/2 x'Hx - g'x with lo <= x <= hi. H[n][n] positive definite, lower triangle used; infinite bounds
    allowed. fill_start, fill: as in rk_ik, or null for a full H. side[n]: -1 at lo, 1 at hi, 0 between.
-   work: rk_bounded_step_workspace(n) doubles. Returns the number of factorisations. */
-RK_API int32_t rk_bounded_step(int32_t n, const double *H, const double *g, const double *lo, const double *hi,
-                               const int32_t *fill_start, const int32_t *fill, double *work, double *x, int32_t *side);
+   work: rk_bounded_step_workspace(n) doubles. */
+RK_API void rk_bounded_step(int32_t n, const double *H, const double *g, const double *lo, const double *hi,
+                            const int32_t *fill_start, const int32_t *fill, double *work, double *x, int32_t *side);
 RK_API int64_t rk_bounded_step_workspace(int32_t n);
 
 #endif

@@ -1,6 +1,6 @@
-/* The least-squares step inside a box, by block principal pivoting: every coordinate that breaks the optimality
-   conditions changes sides at once; when that makes no progress, one at a time, which terminates.
-   Judice and Pires, Computers and Operations Research 21, 1994. Twin of solvers/bounded_step.py.
+/* The least-squares step inside a box: block principal pivoting (Judice and Pires, Computers and Operations Research 21,
+   1994), and when that makes no progress a primal active-set method (Nocedal and Wright, Numerical Optimization, section
+   16.5). Twin of solvers/bounded_step.py.
 
    H = L'L is factored from the last column to the first: columns are numbered from the root, so that branches of the
    tree stay uncoupled (Featherstone, "Efficient factorization of the joint-space inertia matrix for branched kinematic
@@ -8,9 +8,7 @@
 #include "rk_math.h"
 #include "robokin_ik.h"
 
-enum { PATIENCE = 3, MAX_EXCHANGES = 50 };
-
-static double magnitude(double x) { return x < 0.0 ? -x : x; }
+enum { PATIENCE = 3 }; /* exchanges of whole sets allowed without progress */
 
 /* The lower columns that column k is coupled to; a null list means all of them. */
 static int coupled(const int32_t *fill_start, const int32_t *fill, int32_t k, const int32_t **list) {
@@ -76,87 +74,126 @@ static void factor_and_solve(int32_t n, const double *H, const int32_t *fill_sta
   }
 }
 
-int64_t rk_bounded_step_workspace(int32_t n) { return (int64_t)n * n + 2 * (int64_t)n; }
+typedef struct step_problem {
+  int32_t n;
+  const double *H, *g, *lo, *hi;
+  const int32_t *fill_start, *fill;
+  double *L, *inverse, *slope, *at; /* workspace */
+} step_problem;
 
-int32_t rk_bounded_step(int32_t n, const double *H, const double *g, const double *lo, const double *hi,
-                        const int32_t *fill_start, const int32_t *fill, double *work, double *x, int32_t *side) {
-  double *L = work, *inverse = L + (int64_t)n * n, *slope = inverse + n;
-  double largest = 0.0;
+static double bound(const step_problem *p, int32_t i, int32_t side) { return side < 0 ? p->lo[i] : p->hi[i]; }
+
+static double clamp(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+/* The minimum with the coordinates of `side` held at their bounds, and the slope Hx - g at those. */
+static void solve_free(const step_problem *p, const int32_t *side, double *x) {
+  const int32_t n = p->n;
+  double *slope = p->slope;
+  const int32_t *list;
   int fixed = 0;
   for (int32_t i = 0; i < n; i++) {
-    side[i] = lo[i] >= 0.0 && g[i] < 0.0 ? -1 : hi[i] <= 0.0 && g[i] > 0.0 ? 1 : 0;
-    fixed += side[i] != 0;
-    if (magnitude(g[i]) > largest) largest = magnitude(g[i]);
+    fixed |= side[i];
+    x[i] = side[i] ? 0.0 : p->g[i];
+    slope[i] = 0.0;
   }
-  const double tolerance = 1e-12 * largest;
-  int fewest = n + 1, patience = PATIENCE, exchanges = 0;
-  while (exchanges < MAX_EXCHANGES) {
-    exchanges++;
-    const int32_t *list;
-    for (int32_t i = 0; i < n; i++) x[i] = side[i] ? 0.0 : g[i];
-    if (fixed) {
-      /* slope = H times the coordinates at a bound */
-      for (int32_t i = 0; i < n; i++) slope[i] = 0.0;
-      for (int32_t k = 0; k < n; k++) {
-        const double *row = H + (int64_t)k * n;
-        const double at = side[k] ? (side[k] < 0 ? lo[k] : hi[k]) : 0.0;
-        const int count = coupled(fill_start, fill, k, &list);
-        slope[k] += row[k] * at;
-        for (int i = 0; i < count; i++) {
-          const int c = list ? list[i] : i;
-          if (side[c]) slope[k] += row[c] * (side[c] < 0 ? lo[c] : hi[c]);
-          slope[c] += row[c] * at;
-        }
-      }
-      for (int32_t i = 0; i < n; i++)
-        if (!side[i]) x[i] -= slope[i];
+  if (!fixed) {
+    factor_and_solve(n, p->H, p->fill_start, p->fill, side, p->L, p->inverse, x);
+    return;
+  }
+  for (int32_t k = 0; k < n; k++) {
+    const double *row = p->H + (int64_t)k * n, at = side[k] ? bound(p, k, side[k]) : 0.0;
+    const int count = coupled(p->fill_start, p->fill, k, &list);
+    slope[k] += row[k] * at;
+    for (int i = 0; i < count; i++) {
+      const int c = list ? list[i] : i;
+      if (side[c]) slope[k] += row[c] * bound(p, c, side[c]);
+      slope[c] += row[c] * at;
     }
-    factor_and_solve(n, H, fill_start, fill, side, L, inverse, x);
-    if (fixed) {
-      for (int32_t k = 0; k < n; k++) {
-        const double *row = H + (int64_t)k * n;
-        const int count = coupled(fill_start, fill, k, &list);
-        for (int i = 0; i < count; i++) {
-          const int c = list ? list[i] : i;
-          if (side[k] && !side[c]) slope[k] += row[c] * x[c];
-          if (side[c] && !side[k]) slope[c] += row[c] * x[k];
-        }
-      }
+  }
+  for (int32_t i = 0; i < n; i++)
+    if (!side[i]) x[i] -= slope[i];
+  factor_and_solve(n, p->H, p->fill_start, p->fill, side, p->L, p->inverse, x);
+  for (int32_t k = 0; k < n; k++) {
+    const double *row = p->H + (int64_t)k * n;
+    const int count = coupled(p->fill_start, p->fill, k, &list);
+    for (int i = 0; i < count; i++) {
+      const int c = list ? list[i] : i;
+      if (side[k] && !side[c]) slope[k] += row[c] * x[c];
+      if (side[c] && !side[k]) slope[c] += row[c] * x[k];
     }
-    int wrong = 0, last = -1;
-    for (int32_t i = 0; i < n; i++) {
-      int breaks;
-      if (side[i] == 0)
-        breaks = x[i] < lo[i] || x[i] > hi[i];
-      else
-        breaks = side[i] < 0 ? slope[i] - g[i] < -tolerance : slope[i] - g[i] > tolerance;
-      wrong += breaks;
-      if (breaks) last = i;
-    }
-    if (!wrong) break;
-    int all = 1;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    slope[i] = side[i] ? slope[i] - p->g[i] : 0.0;
+    if (side[i]) x[i] = bound(p, i, side[i]);
+  }
+}
+
+/* Where the exchanges of whole sets end: 1 at the minimum, 0 when they make no progress. */
+static int exchange_sets(const step_problem *p, double tolerance, double *x, int32_t *side) {
+  int fewest = p->n + 1, patience = PATIENCE;
+  for (;;) {
+    solve_free(p, side, x);
+    int wrong = 0;
+    for (int32_t i = 0; i < p->n; i++)
+      wrong += side[i] ? side[i] * p->slope[i] > tolerance : x[i] < p->lo[i] || x[i] > p->hi[i];
+    if (!wrong) return 1;
     if (wrong < fewest) {
       fewest = wrong;
       patience = PATIENCE;
-    } else if (patience > 0) {
-      patience--;
-    } else {
-      all = 0;
+    } else if (patience-- == 0) {
+      return 0;
     }
-    fixed = 0;
-    for (int32_t i = 0; i < n; i++) {
-      if (all || i == last) {
-        if (side[i] == 0)
-          side[i] = x[i] < lo[i] ? -1 : x[i] > hi[i] ? 1 : 0;
-        else if (side[i] < 0 ? slope[i] - g[i] < -tolerance : slope[i] - g[i] > tolerance)
-          side[i] = 0;
-      }
-      fixed += side[i] != 0;
+    for (int32_t i = 0; i < p->n; i++) {
+      if (!side[i])
+        side[i] = x[i] < p->lo[i] ? -1 : x[i] > p->hi[i] ? 1 : 0;
+      else if (side[i] * p->slope[i] > tolerance)
+        side[i] = 0;
     }
   }
+}
+
+/* From a point in the box downwards, one bound at a time. */
+static void exchange_single(const step_problem *p, double tolerance, double *x, int32_t *side) {
+  const int32_t n = p->n;
+  double *at = p->at;
   for (int32_t i = 0; i < n; i++) {
-    if (side[i]) x[i] = side[i] < 0 ? lo[i] : hi[i];
-    x[i] = x[i] < lo[i] ? lo[i] : x[i] > hi[i] ? hi[i] : x[i];
+    at[i] = clamp(x[i], p->lo[i], p->hi[i]);
+    side[i] = at[i] <= p->lo[i] ? -1 : at[i] >= p->hi[i] ? 1 : 0;
   }
-  return exchanges;
+  for (int32_t round = 0; round < 10 * n; round++) {
+    solve_free(p, side, x);
+    double fraction = 1.0;
+    int32_t first = -1, leaving = 0;
+    for (int32_t i = 0; i < n; i++) {
+      if (side[i] || (p->lo[i] <= x[i] && x[i] <= p->hi[i])) continue;
+      const double own = ((x[i] < p->lo[i] ? p->lo[i] : p->hi[i]) - at[i]) / (x[i] - at[i]);
+      if (own < fraction) fraction = own, first = i;
+    }
+    for (int32_t i = 0; i < n; i++)
+      at[i] = clamp(first < 0 ? x[i] : at[i] + fraction * (x[i] - at[i]), p->lo[i], p->hi[i]);
+    if (first >= 0) {
+      side[first] = x[first] < p->lo[first] ? -1 : 1;
+      continue;
+    }
+    for (int32_t i = 1; i < n; i++)
+      if (side[i] * p->slope[i] > side[leaving] * p->slope[leaving]) leaving = i;
+    if (side[leaving] * p->slope[leaving] <= tolerance) break;
+    side[leaving] = 0;
+  }
+  for (int32_t i = 0; i < n; i++) x[i] = at[i];
+}
+
+int64_t rk_bounded_step_workspace(int32_t n) { return (int64_t)n * n + 3 * (int64_t)n; }
+
+void rk_bounded_step(int32_t n, const double *H, const double *g, const double *lo, const double *hi,
+                     const int32_t *fill_start, const int32_t *fill, double *work, double *x, int32_t *side) {
+  double *L = work, *inverse = L + (int64_t)n * n, *slope = inverse + n, *at = slope + n;
+  const step_problem p = {n, H, g, lo, hi, fill_start, fill, L, inverse, slope, at};
+  double largest = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    side[i] = lo[i] >= 0.0 && g[i] < 0.0 ? -1 : hi[i] <= 0.0 && g[i] > 0.0 ? 1 : 0;
+    if (__builtin_fabs(g[i]) > largest) largest = __builtin_fabs(g[i]);
+  }
+  const double tolerance = 1e-12 * largest;
+  if (!exchange_sets(&p, tolerance, x, side)) exchange_single(&p, tolerance, x, side);
 }
