@@ -36,7 +36,9 @@ def inverse_dynamics(
     return get_backend(backend).inverse_dynamics(model.tree, q, v, a, check_vector(gravity, 3, "gravity"))
 
 
-def gravity_torque(model: RobotModel, q: Array, gravity: ArrayLike = STANDARD_GRAVITY, *, backend: str = "auto") -> Array:
+def gravity_torque(
+    model: RobotModel, q: Array, gravity: ArrayLike = STANDARD_GRAVITY, *, backend: str = "auto"
+) -> Array:
     """(nv,) generalised force g(q) that holds the robot still. Raises ConfigurationError for a bad q or gravity."""
     return bias_torque(model, q, np.zeros(model.nv), gravity, backend=backend)
 

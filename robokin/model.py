@@ -396,7 +396,8 @@ class RobotModel:
             followed = np.zeros(1)
         if abs(scale * followed[0] + offset - own[0]) > 1e-6:
             raise ConfigurationError(
-                f"joint {joint.name!r} mimics {source.name!r} and must be {scale * followed[0] + offset:g}, not {own[0]:g}"
+                f"joint {joint.name!r} mimics {source.name!r} and must be {scale * followed[0] + offset:g}, "
+                f"not {own[0]:g}"
             )
         return followed
 

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from support.compilers import c_compiler
 
 KERNEL = Path(__file__).resolve().parent.parent / "kernel"

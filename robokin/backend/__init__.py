@@ -55,7 +55,9 @@ class Backend(Protocol):
     def mass_matrix(self, tree: Tree, q: Array) -> Array:
         """(nv, nv) M(q), symmetric."""
 
-    def inverse_dynamics(self, tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLike = STANDARD_GRAVITY) -> Array:
+    def inverse_dynamics(
+        self, tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLike = STANDARD_GRAVITY
+    ) -> Array:
         """(nv,) generalised force M(q) a + C(q, v) v + g(q); `gravity`: (3,) [m/s^2] in the root frame."""
 
     def integrate(self, tree: Tree, q: Array, v: Array) -> Array:

@@ -164,7 +164,9 @@ class NativeBackend:
     def mass_matrix(self, tree: Tree, q: Array) -> Array:
         return self._calls.get(MASS_MATRIX, tree)(tree, q)
 
-    def inverse_dynamics(self, tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLike = STANDARD_GRAVITY) -> Array:
+    def inverse_dynamics(
+        self, tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLike = STANDARD_GRAVITY
+    ) -> Array:
         call = self._calls.get(INVERSE_DYNAMICS, tree)
         call.constants[0][:] = gravity
         return call(tree, q, v, a)

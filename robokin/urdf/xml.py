@@ -8,8 +8,8 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Iterator
-from typing import Any
 from contextlib import contextmanager
+from typing import Any
 from xml.parsers import expat
 
 from ..errors import FileFormatError, ModelError
