@@ -1,29 +1,70 @@
 """Joints stop at their limits while they are posed by hand, whatever moves them: a drag, a typed value, a script.
 
-The limit constraints (properties/bridge/rig.py) do this for drags of joints within half a turn; this handler does it
-for every channel. It acts on edits only: changing the frame does not call it.
+It acts on edits only: changing the frame does not call the handler. While a transform is running, angles go on from
+where they were: Blender computes the pose of a drag from its start and by matrix, so that an angle more than half a
+turn from the start would come back from the other side, and past a limit a joint would jump to its other one.
 """
 
 from __future__ import annotations
 
+import math
+
 import bpy
 from bpy.app.handlers import persistent
 
-from ..properties.bridge import clamp_pose, is_robot
+from ..properties.bridge import binding, clamp_pose, is_robot
 from ..robokin import RobokinError
+
+_TURN = 2.0 * math.pi
+# Of the running transform, (armature object, bone, index) -> radians: angles at its first and after its last step.
+_first: dict[tuple[int, str, int], float] = {}
+_last: dict[tuple[int, str, int], float] = {}
 
 
 @persistent
 def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Clamp the robots that were touched. What is written here is evaluated within the same update."""
+    dragging = _transform_running()
     touched = {u.id.original for u in depsgraph.updates if isinstance(u.id, bpy.types.Object) and is_robot(u.id)}
     for obj in touched:
         if obj.pose is None or obj.mode == "EDIT" or not obj.is_editable:
             continue
         try:
-            clamp_pose(obj)
+            _continue_turns(obj)
+            clamped = clamp_pose(obj)
+            if dragging:
+                _last.update(_angles(obj))
+            elif scene.tool_settings.use_keyframe_insert_auto:
+                # The end of a transform has keyed what it left before it was clamped.
+                for channel in clamped:
+                    obj.pose.bones[channel.bone].keyframe_insert(channel.path, index=channel.index)
         except RobokinError:
             continue  # no robot for now, or a channel that is not a number: the panel says why
+    if not dragging:
+        _first.clear()
+        _last.clear()
+
+
+def _transform_running() -> bool:
+    window = bpy.context.window
+    return window is not None and any(o.bl_idname.startswith("TRANSFORM_OT") for o in window.modal_operators)
+
+
+def _continue_turns(obj: bpy.types.Object) -> None:
+    for key, angle in _angles(obj).items():
+        _, bone, index = key
+        turns = round((_last.get(key, angle) - angle) / _TURN)
+        cancelled = angle == _first.setdefault(key, angle)
+        if turns and not cancelled:
+            obj.pose.bones[bone].rotation_euler[index] = angle + turns * _TURN
+
+
+def _angles(obj: bpy.types.Object) -> dict[tuple[int, str, int], float]:
+    return {
+        (obj.session_uid, c.bone, c.index): obj.pose.bones[c.bone].rotation_euler[c.index]
+        for c in binding(obj).own_channels
+        if c.path == "rotation_euler"
+    }
 
 
 def register() -> None:
@@ -32,3 +73,5 @@ def register() -> None:
 
 def unregister() -> None:
     bpy.app.handlers.depsgraph_update_post.remove(stop_at_limits)
+    _first.clear()
+    _last.clear()

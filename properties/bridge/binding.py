@@ -268,6 +268,6 @@ def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
             ours = constraint.name.startswith(OWN_CONSTRAINT)
             if not ours and constraint.enabled and constraint.influence > 0.0 and KEY in bone.bone:
                 raise BridgeError(
-                    f"bone {bone.name!r} has the constraint {constraint.name!r}, but a robot's joints are moved by their "
+                    f"bone {bone.name!r} has the constraint {constraint.name!r}, but a robot's joints move by their "
                     "own values: remove or disable it, or make it a task"
                 )

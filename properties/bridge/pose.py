@@ -72,10 +72,10 @@ def curves(obj: bpy.types.Object, Q: Array) -> list[Curve]:
     return found
 
 
-def clamp_pose(obj: bpy.types.Object) -> bool:
-    """Put channels that a hand moved out of their limits back on them; whether anything was changed."""
+def clamp_pose(obj: bpy.types.Object) -> list[Channel]:
+    """Put channels that a hand moved out of their limits back on them; the channels that were changed."""
     robot = binding(obj)
-    changed = False
+    changed: list[Channel] = []
     for channel in robot.own_channels:
         bone = obj.pose.bones[channel.bone]
         if channel.path == QUATERNION or not (np.isfinite(channel.lower) or np.isfinite(channel.upper)):
@@ -85,7 +85,7 @@ def clamp_pose(obj: bpy.types.Object) -> bool:
         inside = float(round_inward(np.array([values[channel.index]]), low, high)[0])
         if inside != values[channel.index]:
             values[channel.index] = inside
-            changed = True
+            changed.append(channel)
     return changed
 
 

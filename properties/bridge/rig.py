@@ -1,8 +1,8 @@
 """What makes a robot right for posing by hand: locks, rotation modes, limits, followed joints.
 
-Limits are Limit Rotation / Limit Location constraints that also act while transforming (`use_transform_limit`), so
-that the channel itself stops; they hold in files opened without Robokin. A rotation beyond half a turn cannot be told
-from the other way round by a constraint: such joints are clamped by the handler of `clamp_pose` alone.
+The channels themselves are kept inside their limits by `clamp_pose`, which the add-on calls on every edit. The limit
+constraints put here change nothing then: they hold the limits where a file is opened without Robokin. A range beyond
+half a turn either way has none, since a constraint, which sees matrices, cannot tell it from the other way round.
 """
 
 from __future__ import annotations
@@ -91,7 +91,6 @@ def _constraint(bone: bpy.types.PoseBone, name: str, kind: str, wanted: bool) ->
     constraint = bone.constraints.new(kind)
     constraint.name = name
     constraint.owner_space = "LOCAL"
-    constraint.use_transform_limit = True
     constraint.show_expanded = False
     return constraint
 
