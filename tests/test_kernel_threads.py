@@ -35,10 +35,13 @@ def test_two_threads_work_at_once():
 def test_nested_work_ends():
     seen = []
 
-    def inner(start: int, stop: int) -> None:
-        seen.append(start)
+    def outer(start: int, stop: int) -> None:
+        run_chunks(lambda start, stop: seen.append(start), 8, 1, threads=4)
 
-    run_chunks(lambda start, stop: run_chunks(inner, 8, 1, threads=4), 8, 1, threads=4)
+    whole = threading.Thread(target=run_chunks, args=(outer, 8, 1, 4), daemon=True)
+    whole.start()
+    whole.join(timeout=20)
+    assert not whole.is_alive()
     assert sorted(seen) == sorted(8 * list(range(8)))
 
 
@@ -50,6 +53,19 @@ def test_an_exception_of_the_work_is_raised(bad):
 
     with pytest.raises(ValueError, match=f"item {bad}"):
         run_chunks(work, 100, 3, threads=2)
+
+
+@pytest.mark.parametrize("in_caller", [True, False])
+def test_an_exception_of_either_thread_is_raised(in_caller):
+    caller, both_here = threading.current_thread(), threading.Barrier(2)
+
+    def work(start: int, stop: int) -> None:
+        both_here.wait(timeout=10)
+        if (threading.current_thread() is caller) == in_caller:
+            raise ValueError("from here")
+
+    with pytest.raises(ValueError, match="from here"):
+        run_chunks(work, 2, 1, threads=2)
 
 
 def test_there_is_a_processor():

@@ -70,10 +70,23 @@ static void test_relative_precision(void) {
   free_model(&m);
 }
 
+/* A million steps later a quaternion still has unit length. */
+static void test_no_drift(void) {
+  rk_model m = make_single(RK_BALL);
+  double q[2][4] = {{1.0, 0.0, 0.0, 0.0}};
+  const double v[3] = {0.011, -0.007, 0.013};
+  for (int step = 0; step < 1000000; step++) rk_integrate(&m, 1, q[step % 2], v, q[(step + 1) % 2]);
+  const double *end = q[0];
+  const double square = end[0] * end[0] + end[1] * end[1] + end[2] * end[2] + end[3] * end[3];
+  CHECK_NEAR(square, 1.0, 1e-15, "the squared length");
+  free_model(&m);
+}
+
 int main(void) {
   test_round_trip(RK_BALL);
   test_round_trip(RK_FREE);
   test_two_steps();
   test_relative_precision();
+  test_no_drift();
   return report("manifold");
 }
