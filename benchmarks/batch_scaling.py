@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
+import checkout
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent / "peers"))
-from robokin_addon.robokin import load_urdf
-from robokin_addon.solvers import IKProblem, PoseTask
-
-import robokin  # noqa: F401 - makes the checkout importable as robokin_addon
 
 
 def main(problem_file: str, count: int = 10_000, rounds: int = 5) -> None:
+    checkout.load()
+    from robokin_addon.robokin import load_urdf
+    from robokin_addon.solvers import IKProblem, PoseTask
+
     problem = np.load(problem_file)
     model = load_urdf(str(problem["urdf"]))
     targets = np.resize(problem["targets"], (count, *problem["targets"].shape[1:]))

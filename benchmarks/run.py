@@ -22,7 +22,7 @@ import numpy as np
 import problems
 
 HERE = Path(__file__).parent
-OURS = "robokin"
+OURS = "robokin_ik"
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location(
-    "robokin_addon", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
-)
-sys.modules["robokin_addon"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(sys.modules["robokin_addon"])
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import checkout
 
-from robokin_addon.robokin import load_urdf  # noqa: E402 - the checkout has to be importable first
-from robokin_addon.solvers import IKProblem, PoseTask, track  # noqa: E402
+checkout.load()
 
 
 def prepare(problem):
+    from robokin_addon.robokin import load_urdf
+    from robokin_addon.solvers import IKProblem, PoseTask, track
+
     floating, joints = bool(problem["floating"]), list(problem["joints"])
     model = load_urdf(str(problem["urdf"]), root="floating" if floating else "fixed")
     order = np.array([model.slot(name).q.start for name in joints])
