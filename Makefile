@@ -95,7 +95,8 @@ lint: $(LINT)/.installed
 	$(LINT)/bin/ruff check
 	$(LINT)/bin/ruff format --check
 	$(LINT)/bin/python tools/type_check.py
-	$(LINT)/bin/python -m ziglang cc -std=c11 -O1 -Wall -Wextra -Werror -Ikernel/include -fsyntax-only kernel/src/*.c
+	$(LINT)/bin/python -m ziglang cc -std=c11 -O1 -fPIC -shared -Wall -Wextra -Werror \
+	    -Ikernel/include kernel/src/*.c -o build/warnings.so
 
 format: $(LINT)/.installed
 	$(LINT)/bin/ruff check --fix

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -156,7 +157,7 @@ def _failures(stretches: list[_Stretch]) -> dict[int, Diagnosis]:
     return found
 
 
-def _scaled(steps: Generator, low: float, high: float) -> Generator:
+def _scaled(steps: Generator[float, None, Any], low: float, high: float) -> Generator[float, None, Any]:
     """The same steps, their 0..1 shown as low..high."""
     while True:
         try:

@@ -77,6 +77,9 @@ class Tracker:
     run(a + b). Not to be shared between threads. Arguments and errors: see `track`.
     """
 
+    _q: Array  # (nq,) where the robot stands
+    _coasting: Array  # (nv,) the last step of the degrees of freedom that no task depends on, still being braked
+
     def __init__(self, model: RobotModel, tasks: Sequence[Task], dt: float = 1.0 / 24.0, backend: str = "auto") -> None:
         self.problem = IKProblem(model, tasks, backend)
         self.model, self.tasks, self.dt = model, self.problem.tasks, dt
