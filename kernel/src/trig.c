@@ -74,24 +74,15 @@ static int reduce_huge(double angle, double *high, double *low) {
   return quadrant;
 }
 
-/* As reduce_huge for |angle| < 2^20: Cody and Waite's subtraction of n pi/2 in parts of 33 bits. */
+/* As reduce_huge for |angle| < 2^20: Cody and Waite's subtraction of n pi/2, in parts of 33, 33 and 53 bits. */
 static int reduce(double angle, double *high, double *low) {
   const double round = 6755399441055744.0; /* 1.5 * 2^52: adding and subtracting it rounds to an integer */
   const double n = (angle * 6.36619772367581382433e-01 + round) - round;
-  double rest = angle - n * 1.57079632673412561417e+00;
-  double before = rest, part = n * 6.07710050630396597660e-11;
-  rest = before - part;
-  part = n * 2.02226624879595063154e-21 - ((before - rest) - part);
-  double sum = rest - part;
-  if (sum < 1e-6 && sum > -1e-6) { /* cancellation: one part more */
-    before = rest;
-    part = n * 2.02226624871116645580e-21;
-    rest = before - part;
-    part = n * 8.47842766036889956997e-32 - ((before - rest) - part);
-    sum = rest - part;
-  }
-  *high = sum;
-  *low = (rest - sum) - part;
+  const double first = angle - n * 1.57079632673412561417e+00, second = n * 6.07710050630396597660e-11;
+  const double rest = first - second;
+  const double third = n * 2.02226624879595063154e-21 - ((first - rest) - second);
+  *high = rest - third;
+  *low = (rest - *high) - third;
   return (int)n;
 }
 
