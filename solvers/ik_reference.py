@@ -57,14 +57,16 @@ class ReferenceEngine:
 
     def _search(self, search: _Search, targets: Array, start: Array, seed: int) -> tuple[int, int]:
         if not reachable(self.data, targets):
-            if not search.attempt(start, self.iterations):
+            if not search.attempt(start, self.iterations)[1]:
                 search.settle(SETTLE * self.iterations)
             return OUT_OF_REACH, 1
         generator = SplitMix64(seed)
-        for number in range(self.attempts):
-            q = start if number == 0 else _restart(self.data, start, generator)
-            if search.attempt(q, self.iterations):
-                return CONVERGED, number + 1
+        q = start
+        for number in range(1, self.attempts + 1):
+            q, met = search.attempt(q, self.iterations)
+            if met:
+                return CONVERGED, number
+            q = _restart(self.data, start, q, generator, partial=number % 2 == 0)
         found = search.settle(SETTLE * self.iterations)
         return (CONVERGED if found else NOT_CONVERGED), self.attempts
 
@@ -108,23 +110,23 @@ class _Search:
         self.best_q = q0
         self.best_residuals = np.zeros((len(tasks), 2))
 
-    def attempt(self, start: Array, iterations: int) -> bool:
-        """Descend from `start`, fast and not always downwards; True when every residual is within its tolerance."""
+    def attempt(self, start: Array, iterations: int) -> tuple[Array, bool]:
+        """Descend from `start`, fast and not always downwards: where it ended, and whether every task is met."""
         q = start
         history: list[float] = []
         for step in range(iterations + 1):
             e, J, error, met = self._measure(q)
             if met:
-                return True
+                return q, True
             if step == iterations or (step >= PATIENCE and error > PROGRESS * history[step - PATIENCE]):
-                return False
+                break
             history.append(error)
             q = take_step(self.data, q, e, J, error)
             self.iterations += 1
-        return False
+        return q, False
 
     def settle(self, iterations: int) -> bool:
-        """Descend from the best configuration to its minimum, only downwards; True as in `attempt`."""
+        """Descend from the best configuration to its minimum, only downwards; whether every task is met."""
         damping = _damping(self.best_error)
         e, J, _, _ = self._measure(self.best_q)
         for _ in range(iterations):
@@ -192,19 +194,29 @@ def _integrate(data: IKData, q: Array, x: Array) -> Array:
     return q
 
 
-def _restart(data: IKData, q0: Array, generator: SplitMix64) -> Array:
-    """Uniform inside the limits, in the order of the coordinates; what has no limits: see IKData.spread."""
-    q = q0.copy()
+def _restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:
+    """A random configuration inside the limits, drawn in the order of the coordinates (see IKData.spread).
+
+    A partial restart moves away from q, where the last attempt ended: what is at a bound there, and half of the rest,
+    so that limbs which are already right have a chance to stay.
+    """
+    q = q.copy()
     i = 0
     while i < len(q):
-        if math.isnan(data.spread[i]):
-            q[i : i + 4] = generator.quaternion()
+        lower, upper, spread = data.lower[i], data.upper[i], data.spread[i]
+        if math.isnan(spread):
+            if not partial:
+                q[i : i + 4] = generator.quaternion()
             i += 4
             continue
-        if data.spread[i] > 0.0:
-            centre = data.middle[i] if data.centred[i] else q0[i]
-            value = centre + data.spread[i] * (2.0 * generator.uniform() - 1.0)
-            q[i] = min(max(value, data.lower[i]), data.upper[i])
+        if spread > 0.0:
+            centre = data.middle[i] if data.centred[i] else start[i]
+            drawn = min(max(centre + spread * (2.0 * generator.uniform() - 1.0), lower), upper)
+            between = lower < q[i] < upper
+            if not (partial and between and generator.uniform() < 0.5):
+                q[i] = drawn
+        elif not partial:
+            q[i] = start[i]
         i += 1
     return q
 

@@ -67,20 +67,23 @@ static void uniform_quaternion(uint64_t *state, double q[4]) {
 
 static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
 
-static void restart(const rk_search *s, uint64_t *state) {
+/* Puts s->q at a random place inside the limits. A partial restart moves away from where the last attempt ended: what is
+   at a bound there, and half of the rest, so that limbs which are already right have a chance to stay. */
+static void restart(const rk_search *s, uint64_t *state, int partial) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   for (int32_t i = 0; i < m->nq; i++) {
-    const double spread = ik->spread[i];
+    const double spread = ik->spread[i], lower = m->lower[i], upper = m->upper[i];
     if (spread != spread) {
-      uniform_quaternion(state, s->q + i);
+      if (!partial) uniform_quaternion(state, s->q + i);
       i += 3;
-      continue;
-    }
-    s->q[i] = s->start[i];
-    if (spread > 0.0) {
+    } else if (spread > 0.0) {
       const double centre = ik->centred[i] ? ik->middle[i] : s->start[i];
-      s->q[i] = clamp(centre + spread * (2.0 * uniform(state) - 1.0), m->lower[i], m->upper[i]);
+      const double drawn = clamp(centre + spread * (2.0 * uniform(state) - 1.0), lower, upper);
+      const int between = s->q[i] > lower && s->q[i] < upper;
+      if (!(partial && between && uniform(state) < 0.5)) s->q[i] = drawn;
+    } else if (!partial) {
+      s->q[i] = s->start[i];
     }
   }
 }
@@ -358,7 +361,7 @@ static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   }
   for (int32_t number = 1; number <= ik->attempts; number++) {
     if (attempt(s)) return (rk_ik_outcome){RK_IK_CONVERGED, s->iterations, number};
-    restart(s, &seed);
+    restart(s, &seed, number % 2 == 0);
   }
   const int found = settle(s);
   return (rk_ik_outcome){found ? RK_IK_CONVERGED : RK_IK_NOT_CONVERGED, s->iterations, ik->attempts};
