@@ -55,8 +55,9 @@ test-slow: $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
 	$(BIN)/python -m pytest -m 'slow and not smoke' -n 2
 
 # The peers exclude each other's Pinocchio: PlaCo gets a Python of its own, Blender is in $(VENV).
-bench: $(BENCH)/.installed $(BENCH)-placo/.installed $(VENV)/.with-blender $(VENV)/.kernel
+bench: $(BENCH)/.installed $(BENCH)-placo/.installed $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
 	$(BENCH)/bin/python -m pip install --quiet --force-reinstall --no-deps build/kernel-$(TAG)/*.whl
+	$(BIN)/python benchmarks/bake.py
 	$(BENCH)/bin/python benchmarks/run.py \
 	    --python placo=$(BENCH)-placo/bin/python --python blender=$(BIN)/python
 

@@ -9,28 +9,15 @@ from __future__ import annotations
 
 import argparse
 import re
-import sysconfig
 from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
+from robot_files import ROBOTS, robot_file
 
 POSITION_TOLERANCE = 1e-5  # m
 ORIENTATION_TOLERANCE = 1e-5  # rad
 ATTEMPTS = 50
-ROBOTS = {
-    "panda": ("panda_description/urdf/panda.urdf", ["panda_link8"], False),
-    "ur5": ("ur_description/urdf/ur5_robot.urdf", ["tool0"], False),
-    "talos": (
-        "talos_data/robots/talos_full_v2.urdf",
-        ["gripper_left_base_link", "gripper_right_base_link", "left_sole_link", "right_sole_link"],
-        True,
-    ),
-}
-
-
-def robot_file(robot: str) -> Path:
-    return Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots" / ROBOTS[robot][0]
 
 
 def bare_urdf(path: Path) -> str:

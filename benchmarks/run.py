@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import problems
+import robot_files
 
 HERE = Path(__file__).parent
 OURS = "robokin_ik"
@@ -132,7 +133,7 @@ def main() -> None:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for robot in problems.ROBOTS:
+        for robot in robot_files.ROBOTS:
             problems.reachable(robot, arguments.count, 1, folder)
             problems.circle(robot, arguments.count, folder)
         for stem, solvers in PLAN.items():
