@@ -5,7 +5,7 @@ FOUND := $(shell MAKECMDGOALS='$(MAKECMDGOALS)' sh tools/find-python '$(PYTHON)'
 TAG := $(word 2,$(FOUND))
 VENV := .venv-$(TAG)
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 BENCH := .venv-bench-$(TAG)
 LINT := .venv-lint-$(TAG)
@@ -63,12 +63,12 @@ bench: $(BENCH)/.installed $(BENCH)-placo/.installed $(VENV)/.with-blender $(VEN
 
 $(BENCH)/.installed: benchmarks/requirements.txt
 	$(word 1,$(FOUND)) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(BENCH)/bin/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
 $(BENCH)-placo/.installed: benchmarks/requirements-placo.txt
 	$(word 1,$(FOUND)) -m venv $(BENCH)-placo
-	$(BENCH)-placo/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(BENCH)-placo/bin/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
 extension: dist/wheels/.built $(VENV)/.with-blender
@@ -89,7 +89,7 @@ smoke: extension $(VENV)/.with-test
 
 $(LINT)/.installed: pyproject.toml
 	$(word 1,$(FOUND)) -m venv $(LINT)
-	$(LINT)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[lint,build]'
+	$(LINT)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[lint,build]'
 	@touch $@
 
 lint: $(LINT)/.installed

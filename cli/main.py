@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -78,7 +79,8 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     in_blender: Blender runs us, and its open file is meant where no FILE is named.
     """
     try:
-        arguments = build_parser().parse_args(argv, argparse.Namespace(in_blender=in_blender))
+        words = _joined(sys.argv[1:] if argv is None else argv)
+        arguments = build_parser().parse_args(words, argparse.Namespace(in_blender=in_blender))
         return DONE if arguments.run(arguments) else NOT_MET
     except SystemExit as end:  # --help and --version
         return int(end.code or 0)
@@ -88,6 +90,17 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     except (RobokinError, OSError) as error:
         print(f"robokin: {_one_line(error)}", file=sys.stderr)
         return BAD_INPUT
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """`--frames -5:10` as `--frames=-5:10`: argparse takes what begins with a dash for an option."""
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1].startswith("--") and re.match(r"-\.?\d", word):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def _one_line(error: Exception) -> str:

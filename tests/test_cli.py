@@ -134,6 +134,11 @@ def test_as_a_program(tmp_path) -> None:
     assert len(bad.stderr.splitlines()) == 1
 
 
+def test_frames_may_be_negative(capsys) -> None:
+    assert run(capsys, "check", "nowhere.blend", "--frames", "-5:10").refused("nowhere.blend")
+    assert run(capsys, "check", "nowhere.blend", "--frames", "-5:-10").refused("--frames", "-5:-10", "after")
+
+
 def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "argv", ["robokin", "info", str(robot("panda"))])
     assert main() == 0
