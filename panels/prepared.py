@@ -104,7 +104,8 @@ def active_bone(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.
 def lines(context: bpy.types.Context, text: str, indent: int = 0) -> list[str]:
     """`text` broken into lines that fit the region's width, so that nothing is cut off."""
     width = context.region.width if context.region else 250
-    scale = context.preferences.system.ui_scale * context.preferences.ui_styles[0].widget.points / 11
+    scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
+    scale *= context.preferences.ui_styles[0].widget.points / 11
     return wrap(text, max(16, int((width - 55) / (6.2 * scale)) - indent)) or [""]
 
 

@@ -51,10 +51,10 @@ def _draw_task(
 ) -> None:
     column = layout.column()
     column.prop(task, "kind")
-    column.prop_search(task, "tip", obj.data, "bones", icon="BONE_DATA")
-    column.prop(task, "use_target", text="Follow an Object")
+    _wide(column, "Tip").prop_search(task, "tip", obj.data, "bones", text="", icon="BONE_DATA")
+    column.prop(task, "use_target")
     if task.use_target:
-        column.prop(task, "target")
+        _wide(column, "Target").prop(task, "target", text="")
     else:
         column.prop(task, "location")
         column.prop(task, "rotation")
@@ -65,6 +65,13 @@ def _draw_task(
         row = layout.row()
         row.alert = not task.reached
         row.label(text=residual_text(context.scene, task), icon="CHECKMARK" if task.reached else "ERROR")
+
+
+def _wide(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
+    """A row with a short label, so that long names can be read."""
+    row = layout.split(factor=0.2)
+    row.label(text=label)
+    return row
 
 
 class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):

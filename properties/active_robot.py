@@ -20,7 +20,7 @@ def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:
 
 def _robot_following(target: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object | None:
     for obj in scene.objects:
-        if is_robot(obj) and any(task.use_target and task.target == target for task in obj.robokin.tasks):
+        if is_robot(obj) and any(task.target == target for task in obj.robokin.tasks):
             return obj
     return None
 

@@ -1,0 +1,213 @@
+"""Panels, drawn into a layout that writes down what it is given: what a person would read and press."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+from robokin_addon.panels import joint, robot, solve, tasks
+from robokin_addon.panels.prepared import lines
+from robokin_addon.properties.bridge import binding
+
+from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target
+
+PANELS = [cls for module in (robot, joint, tasks, solve) for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
+
+
+class FakeLayout:
+    """Takes everything a UILayout does; checks that what it is asked to draw exists."""
+
+    def __init__(self, drawn=None):
+        self.__dict__["drawn"] = {"labels": [], "props": [], "operators": []} if drawn is None else drawn
+
+    def _inside(self, *_, **__):
+        return FakeLayout(self.drawn)
+
+    row = column = box = split = _inside
+
+    def separator(self, **_):
+        pass
+
+    def label(self, text="", icon="NONE"):
+        assert icon in _icons()
+        self.drawn["labels"].append(text)
+
+    def prop(self, data, name, index=-1, text=None, icon="NONE", **_):
+        assert name in data.bl_rna.properties, f"{data} has no {name}"
+        assert icon in _icons()
+        self.drawn["props"].append((name, index) if index >= 0 else name)
+
+    def prop_search(self, data, name, owner, collection, **_):
+        assert name in data.bl_rna.properties and hasattr(owner, collection)
+        self.drawn["props"].append(name)
+
+    def template_list(self, list_type, _, data, name, active_data, active_name, **__):
+        assert hasattr(bpy.types, list_type) and name in data.bl_rna.properties
+        for i, item in enumerate(getattr(data, name)):
+            tasks.ROBOKIN_UL_tasks.draw_item(None, bpy.context, self, data, item, 0, active_data, active_name, i, 0)
+
+    def operator(self, name, text=None, icon="NONE"):
+        group, _, operator = name.partition(".")
+        assert operator in dir(getattr(bpy.ops, group)) and icon in _icons()
+        self.drawn["operators"].append(name)
+        properties = getattr(bpy.ops, group).__getattr__(operator).get_rna_type().properties
+        return Settable({p.identifier for p in properties})
+
+
+class Settable:
+    def __init__(self, names):
+        self.__dict__["names"] = names
+
+    def __setattr__(self, name, value):
+        assert name in self.names
+
+
+def _icons():
+    return bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys()
+
+
+def draw(**override):
+    """Everything drawn by all panels whose poll lets them, {label: drawn}."""
+    with bpy.context.temp_override(**override):
+        found = {}
+        for cls in PANELS:
+            if not hasattr(cls, "poll") or cls.poll(bpy.context):
+                layout = FakeLayout()
+                panel = SimpleNamespace(layout=layout)
+                if hasattr(cls, "draw_robot"):
+                    panel.draw_robot = lambda *args, cls=cls: cls.draw_robot(None, *args)
+                cls.draw(panel, bpy.context)
+                found[cls.bl_idname] = layout.drawn
+    return found
+
+
+@pytest.fixture
+def panda(scene):
+    return add_robot()
+
+
+def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
+    drawn = draw()
+    assert set(drawn) == {"ROBOKIN_PT_robot"}
+    assert drawn["ROBOKIN_PT_robot"]["operators"] == ["robokin.import_urdf"]
+    assert "Select a robot" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
+    lamp = add_empty("lamp")
+    drawn = draw(object=lamp, active_object=lamp)
+    assert set(drawn) == {"ROBOKIN_PT_robot"} and "'lamp' is" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
+
+
+def test_all_panels_are_in_the_one_tab():
+    sidebar = [cls for cls in PANELS if cls.bl_space_type == "VIEW_3D"]
+    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 9
+    assert [cls.bl_label for cls in sidebar if not hasattr(cls, "bl_parent_id")] == [
+        "Robot",
+        "Joint",
+        "Tasks",
+        "Solve",
+        "Bake",
+        "Check",
+        "Export",
+    ]
+
+
+def test_the_robot_panel_says_what_it_is(panda):
+    labels = draw()["ROBOKIN_PT_robot"]["labels"]
+    assert labels == ["panda", "8 degrees of freedom", "8 moving joints, 1 following", "17.45 kg in 13 links"]
+
+
+def test_a_robot_that_cannot_be_read_says_why(panda):
+    panda.pose.bones["panda_joint2"].constraints.new("COPY_ROTATION")
+    drawn = draw()
+    assert "has the constraint" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
+    assert drawn["ROBOKIN_PT_joint"]["labels"]
+
+
+@pytest.mark.parametrize(
+    ("bone", "channel", "limits"),
+    [
+        ("panda_joint4", "rotation_euler", {"lower_angle", "upper_angle"}),
+        ("panda_finger_joint1", "location", {"lower_length", "upper_length"}),
+    ],
+)
+def test_the_joint_panel_draws_the_channel_itself_and_limits_in_its_unit(panda, bone, channel, limits):
+    panda.data.bones.active = panda.data.bones[bone]
+    props = draw()["ROBOKIN_PT_joint"]["props"]
+    index = next(c.index for c in binding(panda).own_channels if c.bone == bone)
+    assert (channel, index) in props
+    assert limits <= set(props) and {"velocity", "effort", "acceleration", "joint_type"} <= set(props)
+
+
+def test_joints_that_follow_and_joints_that_do_not_move(panda):
+    panda.data.bones.active = panda.data.bones["panda_finger_joint2"]
+    drawn = draw()["ROBOKIN_PT_joint"]
+    assert "Follows panda_finger_joint1" in drawn["labels"] and "mimic_multiplier" in drawn["props"]
+    panda.data.bones.active = panda.data.bones[TOOL]
+    assert draw()["ROBOKIN_PT_joint"]["props"] == ["joint_type"]
+    panda.data.bones.active = None
+    assert " ".join(draw()["ROBOKIN_PT_joint"]["labels"]) == "Select a bone of the robot in Pose Mode"
+
+
+def test_the_bone_tab_shows_the_same_joint_with_its_link(panda):
+    bone = panda.data.bones["panda_joint3"]
+    panda.data.bones.active = bone
+    drawn = draw()
+    assert drawn["ROBOKIN_PT_bone_joint"]["props"][-3:] == ["link", "mass", "com"]
+    shared = drawn["ROBOKIN_PT_joint"]["props"]
+    assert drawn["ROBOKIN_PT_bone_joint"]["props"][: len(shared)] == shared and len(shared) > 8
+
+
+@pytest.mark.parametrize("kind", ["POSE", "POSITION", "ORIENTATION", "AXIS"])
+@pytest.mark.parametrize("use_target", [True, False])
+def test_the_task_panel_draws_what_the_task_has(panda, kind, use_target):
+    target = add_target(panda, kind=kind)
+    panda.robokin.tasks[0].use_target = use_target
+    drawn = draw(object=target, active_object=target)
+    props = drawn["ROBOKIN_PT_tasks"]["props"]
+    assert {"kind", "tip", "influence", "enabled", "name"} <= set(props)
+    assert ("target" in props) == use_target and ("rotation" in props) != use_target
+    axes = set(drawn["ROBOKIN_PT_task_axes"]["props"])
+    assert ("use_location" in axes) == (kind in ("POSE", "POSITION"))
+    assert ("use_rotation" in axes) == (kind in ("POSE", "ORIENTATION"))
+    assert ("axis" in axes) == (kind == "AXIS") and ("frame" in axes) == (kind != "AXIS")
+
+
+def test_ordering_is_offered_when_there_is_something_to_order(panda):
+    add_target(panda)
+    assert "robokin.task_move" not in draw()["ROBOKIN_PT_tasks"]["operators"]
+    add_target(panda)
+    assert draw()["ROBOKIN_PT_tasks"]["operators"].count("robokin.task_move") == 2
+
+
+def test_results_are_shown_in_words_and_scene_units(scene, panda):
+    target = add_target(panda)
+    target.location.x += 10.0
+    bpy.ops.robokin.solve_pose()
+    bpy.ops.robokin.bake(frame_end=3)
+    bpy.ops.robokin.check(frame_end=3)
+    drawn = draw()
+    assert drawn["ROBOKIN_PT_solve"]["labels"][0] == "Out of reach" and len(drawn["ROBOKIN_PT_solve"]["labels"]) > 1
+    assert drawn["ROBOKIN_PT_bake"]["labels"][0] == "Out of reach"
+    assert "3 frames; 3 miss a" in " ".join(drawn["ROBOKIN_PT_check"]["labels"])
+    metres = panda.robokin.tasks[0].position_residual
+    assert any(label.startswith(f"Off by {metres:.3g}"[:10]) for label in drawn["ROBOKIN_PT_tasks"]["labels"])
+    target.location.x -= 10.0
+    bpy.ops.robokin.solve_pose()
+    assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Reached"]
+
+
+def test_custom_ranges_show_their_frames(panda):
+    for name in ("ROBOKIN_PT_bake", "ROBOKIN_PT_check", "ROBOKIN_PT_export"):
+        assert "frame_start" not in draw()[name]["props"]
+    panda.robokin.solver.range = "CUSTOM"
+    for name in ("ROBOKIN_PT_bake", "ROBOKIN_PT_check", "ROBOKIN_PT_export"):
+        assert {"frame_start", "frame_end"} <= set(draw()[name]["props"])
+
+
+@pytest.mark.parametrize("width", [180, 300, 600])
+def test_long_texts_are_broken_into_lines_that_fit(width):
+    context = SimpleNamespace(region=SimpleNamespace(width=width), preferences=bpy.context.preferences)
+    text = "task 'panda_hand_tcp' is off by 9.54 m and 1.42 rad; the limits of panda_joint4 hold it back"
+    broken = lines(context, text)
+    assert " ".join(broken) == text and max(len(line) for line in broken) <= max(16, width / 6)
+    assert lines(context, "") == [""]
