@@ -31,7 +31,7 @@ def blender() -> Iterator[None]:
             import bpy
         except ImportError as error:
             raise UsageError(
-                f"this command needs Blender ({error}): install its module with pip install 'robokin[blender]', or run"
+                f"this command needs Blender ({error}): install its module (pip install bpy), or run"
                 " blender --background --command robokin ..."
             ) from None
         addon = import_module(ROOT)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 
+import numpy as np
+
 from ..solvers import solve_ik
 from .arguments import add_backend, add_json, add_robot_file, seed
 from .report import read_joint_values, write_report
@@ -47,5 +49,9 @@ def _summary(report: dict, tasks: list[str]) -> str:
     lines = [f"{report['status']}: {report['reason']}"]
     for text, residual in zip(tasks, report["residuals"], strict=True):
         lines.append(f"  {residual['position']:.3g} m, {residual['orientation']:.3g} rad off {text}")
-    lines += [f"  {name} = {value}" for name, value in report["q"].items()]
+    lines += [f"  {name} = {_value(value)}" for name, value in report["q"].items()]
     return "\n".join(lines)
+
+
+def _value(value: float | list[float]) -> str:
+    return " ".join(f"{round(x, 9) + 0.0:.6g}" for x in np.atleast_1d(value))
