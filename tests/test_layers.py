@@ -7,7 +7,6 @@ import ast
 import importlib
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -213,18 +212,3 @@ def test_tests_use_the_one_package_name() -> None:
                 names = [node.module or ""]
             wrong += [f"{path.relative_to(ROOT)}:{node.lineno}: {n}" for n in names if n.split(".")[0] in parts]
     assert not wrong, "\n".join(wrong)
-
-
-def test_packaging_lists_every_package() -> None:
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
-    assert listed == sorted(m for m, path in MODULES.items() if path.name == "__init__.py")
-
-
-def test_one_version() -> None:
-    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text("utf-8"))["version"]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    from robokin_addon.cli import version
-
-    assert project["version"] == manifest
-    assert version() == manifest
-    assert f"## {manifest}" in (ROOT / "CHANGELOG.md").read_text("utf-8")

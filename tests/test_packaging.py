@@ -1,0 +1,81 @@
+"""What is packed: the extension's manifest, its contents, the Python package, and that they agree."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from robokin_addon.cli import version
+
+ROOT = Path(__file__).resolve().parent.parent
+PARTS = ("cli", "operators", "panels", "properties", "robokin", "solvers")
+
+
+def toml(name: str) -> dict:
+    return tomllib.loads((ROOT / name).read_text("utf-8"))
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"script_{Path(name).stem}", ROOT / name)
+    assert spec and spec.loader
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MANIFEST = toml("blender_manifest.toml")
+
+
+def test_one_version() -> None:
+    assert toml("pyproject.toml")["project"]["version"] == MANIFEST["version"] == version()
+    assert f"## {MANIFEST['version']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_python_package_lists_every_package() -> None:
+    found = {".".join(("robokin_addon", *path.parent.relative_to(ROOT).parts)) for path in sub_packages()}
+    assert toml("pyproject.toml")["tool"]["setuptools"]["packages"] == sorted({"robokin_addon", *found})
+
+
+def sub_packages() -> list[Path]:
+    return [path for part in PARTS for path in (ROOT / part).rglob("__init__.py")]
+
+
+def test_every_platform_has_the_kernel_that_is_built_for_it() -> None:
+    build = script("kernel/build.py")
+    assert MANIFEST["platforms"] == list(build.TARGETS)
+    names = [f"./wheels/robokin_kernel-{build.version()}-py3-none-{t.tag}.whl" for t in build.TARGETS.values()]
+    assert MANIFEST["wheels"] == names
+
+
+def test_the_manifest_keeps_to_what_blender_asks() -> None:
+    assert len(MANIFEST["tagline"]) <= 64
+    assert MANIFEST["tagline"][-1].isalnum()
+    assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
+    assert "GNU GENERAL PUBLIC LICENSE" in (ROOT / "LICENSE").read_text("utf-8")
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> Path:
+    wheels, folder = tmp_path / "wheels", tmp_path / "staged"
+    wheels.mkdir()
+    folder.mkdir()
+    for wheel in MANIFEST["wheels"]:
+        (wheels / Path(wheel).name).touch()
+    script("tools/build_extension.py").stage(folder, wheels)
+    return folder
+
+
+def test_the_extension_holds_the_package_and_nothing_else(staged: Path) -> None:
+    files = {"__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md"}
+    assert {path.name for path in staged.iterdir()} == {*files, *PARTS, "wheels"}
+    packed = {path.relative_to(staged) for part in PARTS for path in (staged / part).rglob("*") if path.is_file()}
+    assert {path.suffix for path in packed} == {".py"}
+    assert packed == {path.relative_to(ROOT) for part in PARTS for path in (ROOT / part).rglob("*.py")}
+
+
+def test_the_extension_holds_the_wheels_of_its_manifest(staged: Path) -> None:
+    assert {f"./wheels/{path.name}" for path in (staged / "wheels").iterdir()} == set(MANIFEST["wheels"])
