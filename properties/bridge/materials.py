@@ -27,7 +27,8 @@ def _new_material(name: str, rgba: Rgba, texture: str | None) -> bpy.types.Mater
     color = (*(_linear(x) for x in rgba[:3]), rgba[3])
     material.diffuse_color = color
     material.roughness = 0.5
-    material.use_nodes = True
+    if material.node_tree is None:  # Blender 5 makes it with the material
+        material.use_nodes = True
     tree = material.node_tree
     shader = next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
     shader.inputs["Base Color"].default_value = color

@@ -47,7 +47,9 @@ def test_random_trees_come_back_whole(scene: bpy.types.Scene, root: str) -> None
             for name in ("placement", "axis", "lower", "upper", "velocity", "effort"):
                 assert (getattr(mine, name) == getattr(theirs, name)).all(), (seed, mine.name, name)
         for mine, theirs in zip(back.links, model.links, strict=True):
-            assert mine.mass == theirs.mass and (mine.com == theirs.com).all() and (mine.inertia == theirs.inertia).all()
+            assert (
+                mine.mass == theirs.mass and (mine.com == theirs.com).all() and (mine.inertia == theirs.inertia).all()
+            )
 
 
 def test_the_model_is_the_same_object_until_something_changes(scene: bpy.types.Scene) -> None:
@@ -90,7 +92,7 @@ def test_fields_that_were_lost_are_no_edit(scene: bpy.types.Scene) -> None:
 def test_impossible_fields_are_named(scene: bpy.types.Scene) -> None:
     obj = build(load_urdf(robot("panda")))
     obj.data.bones["panda_joint2"].robokin.lower = 3.0
-    with pytest.raises(ModelError, match="panda_joint2.*lower limit"):
+    with pytest.raises(ModelError, match=r"panda_joint2.*lower limit"):
         robot_model(obj)
 
 

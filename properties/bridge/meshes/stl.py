@@ -26,6 +26,8 @@ def read_stl(path: str) -> MeshData:
         points = _ascii_points(path, data)
     else:
         raise FileFormatError(path, None, "not an STL file, or cut off")
+    if not len(points):
+        raise FileFormatError(path, None, "has no triangles")
     if not np.isfinite(points).all():
         raise FileFormatError(path, None, "has coordinates that are not finite numbers")
     vertices, corners = welded(points)
