@@ -16,7 +16,6 @@ from .ik_reference import reachable
 from .motion import Motion, coordinate_names, velocity_names
 from .results import Status
 from .tasks import Task
-from .tasks.base import to_tip_axes
 from .viability import dof_coordinates
 
 Array = np.ndarray
@@ -110,9 +109,9 @@ def task_residuals(model: RobotModel, q: Array, tasks: Sequence[Task], targets: 
         tips = placements[:, model.link_index(task.link)] @ task.offset
         used = task.weights != 0.0
         for frame, (T, target) in enumerate(zip(tips, targets[:, i], strict=True)):
-            e, A = task.rows(T, target)
+            e, _ = task.rows(T, target)
             if task.frame == "tip":
-                e, A = to_tip_axes(e, A, T[:3, :3])
+                e = (e.reshape(2, 3) @ T[:3, :3]).ravel()
             e = e * used
             residuals[frame, i] = np.linalg.norm(e[:3]), np.linalg.norm(e[3:])
     return residuals
