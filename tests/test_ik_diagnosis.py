@@ -1,0 +1,158 @@
+"""Every status is a claim; here each is made to appear, and re-checked by other means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
+from robokin_addon.robokin.configuration import random_configuration
+from robokin_addon.robokin.kinematics import forward_kinematics
+from robokin_addon.solvers import IKProblem, OrientationTask, PoseTask, PositionTask, SolveResult, Status, solve_ik
+from support.random_arms import random_arm
+from support.random_tasks import random_task
+from support.random_trees import random_robot
+from support.robots import robot
+
+TIP = "panda_link8"
+
+
+@pytest.fixture(scope="module")
+def panda() -> RobotModel:
+    return load_urdf(robot("panda"))
+
+
+def _planar_arm(*limits: tuple[float, float]) -> RobotModel:
+    """Joints about z, links of 1 m and 0.5 m along x; the tip is the link "tip"."""
+    lengths = (0.0, 1.0, 0.5)
+    joints = []
+    for i, (low, high) in enumerate(limits):
+        placement = np.eye(4)
+        placement[0, 3] = lengths[i]
+        joints.append(Joint(f"joint{i}", "revolute", f"link{i}", f"link{i + 1}", placement, lower=low, upper=high))
+    end = np.eye(4)
+    end[0, 3] = lengths[len(limits)]
+    joints.append(Joint("end", "fixed", f"link{len(limits)}", "tip", end))
+    return RobotModel("planar arm", [*(Link(f"link{i}") for i in range(len(limits) + 1)), Link("tip")], joints)
+
+
+FULL = (-np.pi, np.pi)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_out_of_reach_has_a_certificate_and_stretches(panda: RobotModel, backend: str) -> None:
+    rng = np.random.default_rng(0)
+    target = np.array([0.0, 2.0, 0.5])
+    tips = [forward_kinematics(panda, random_configuration(panda, rng))[TIP][:3, 3] for _ in range(1000)]
+    result = solve_ik(panda, [PositionTask(TIP, target)], backend=backend)
+    assert result.status is Status.OUT_OF_REACH
+    assert result.tasks == (f"PositionTask of {TIP}",)
+    assert "farther" in result.reason
+    assert result.residuals[0]["position"] < np.linalg.norm(tips - target, axis=1).min()
+
+
+def test_out_of_reach_is_never_said_of_what_is_met() -> None:
+    """The certificate bounds every configuration: random trees with strokes, screws, offsets and free axes."""
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        types = ("revolute", "prismatic", "continuous", "planar", "fixed")
+        model = random_robot(seed, int(rng.integers(2, 10)), str(rng.choice(["fixed", "planar"])), types)
+        q = random_configuration(model, rng)
+        tasks = [random_task(rng, model, q) for _ in range(2)]
+        result = IKProblem(model, tasks, attempts=1).solve(q0=q, find_reason=False)
+        assert result.converged and result.iterations == 0
+
+
+def test_a_link_that_cannot_move_is_out_of_reach(panda: RobotModel) -> None:
+    assert solve_ik(panda, [PositionTask("panda_link0", [0.0, 0.0, 0.1])]).status is Status.OUT_OF_REACH
+    assert solve_ik(panda, [PositionTask("panda_link0", [0.0, 0.0, 0.0])]).converged
+    turned = np.diag([1.0, -1.0, -1.0])
+    assert solve_ik(panda, [OrientationTask("panda_link0", turned)]).status is Status.SINGULAR
+
+
+def test_limit_names_the_joint_to_free() -> None:
+    model = _planar_arm((-0.5, 0.5), FULL)
+    result = solve_ik(model, [PositionTask("tip", [0.0, 1.2, 0.0])])
+    assert result.status is Status.LIMIT
+    assert result.joints == ("joint0",)
+    assert solve_ik(_planar_arm(FULL, FULL), [PositionTask("tip", [0.0, 1.2, 0.0])]).converged
+    assert (
+        solve_ik(_planar_arm((-0.5, 0.5), (-100.0, 100.0)), [PositionTask("tip", [0.0, 1.2, 0.0])]).status
+        is Status.LIMIT
+    )
+
+
+def test_limits_that_are_blamed_are_to_blame() -> None:
+    """Targets met only outside the limits: freeing the named joints, and only those, makes each converge."""
+    seen = 0
+    for seed in range(30):
+        model = random_arm(seed)
+        rng = np.random.default_rng(seed)
+        tip = model.links[-1].name
+        q = random_configuration(model, rng)
+        wide = q + np.where(rng.random(model.nq) < 0.5, 1.5, 0.0) * (model.upper - model.lower)
+        result = solve_ik(model, [PoseTask(tip, forward_kinematics(model, wide)[tip])])
+        if result.status is not Status.LIMIT:
+            continue
+        seen += 1
+        assert not result.converged and result.joints
+        joints = [
+            Joint(j.name, j.type, j.parent, j.child, j.placement, j.axis) if j.name in result.joints else j
+            for j in model.joints[1:]
+        ]
+        freed = RobotModel("freed", model.links, joints)
+        assert (
+            IKProblem(freed, [PoseTask(tip, forward_kinematics(model, wide)[tip])], attempts=200)
+            .solve(q0=result.q)
+            .converged
+        )
+    assert seen >= 5
+
+
+def test_task_conflict_names_those_in_conflict_only(panda: RobotModel) -> None:
+    here, there = [0.4, 0.1, 0.5], [0.4, 0.1, 0.6]
+    tasks = [
+        PositionTask(TIP, here, name="here"),
+        PositionTask(TIP, there, name="there"),
+        OrientationTask("panda_link1", np.eye(3), name="bystander"),
+    ]
+    result = solve_ik(panda, tasks)
+    assert result.status is Status.TASK_CONFLICT
+    assert result.tasks == ("here", "there")
+    for task in tasks:
+        assert solve_ik(panda, [task]).converged
+    halfway = forward_kinematics(panda, result.q)[TIP][:3, 3]
+    np.testing.assert_allclose(halfway, [0.4, 0.1, 0.55], atol=1e-3)
+
+
+def test_singular_inside_the_hole_of_the_workspace() -> None:
+    """Nearer to the base than the links differ in length: folded, the arm can do no better."""
+    model = _planar_arm((-np.inf, np.inf), (-np.inf, np.inf))
+    target = np.array([0.2, 0.1, 0.0])
+    result = solve_ik(model, [PositionTask("tip", target)])
+    assert result.status is Status.SINGULAR
+    assert result.residuals[0]["position"] == pytest.approx(0.5 - np.linalg.norm(target), abs=1e-6)
+
+
+def test_least_squares_of_an_unreachable_height_is_no_singularity() -> None:
+    result = solve_ik(_planar_arm((-np.inf, np.inf), (-np.inf, np.inf)), [PositionTask("tip", [0.9, 0.3, 0.2])])
+    assert result.status is Status.MAX_ITERATIONS
+    assert result.residuals[0]["position"] == pytest.approx(0.2, abs=1e-9)
+    assert "PositionTask of tip is off by 0.2 m" in result.reason
+
+
+def test_no_task_is_empty(panda: RobotModel) -> None:
+    result = solve_ik(panda, [], q0=np.full(panda.nq, 9.0))
+    assert result.status is Status.EMPTY
+    np.testing.assert_array_equal(result.q, panda.upper)
+
+
+def test_limits_active_names_joints_at_a_bound() -> None:
+    result = solve_ik(_planar_arm((-0.5, 0.5), (-0.1, 0.1)), [PositionTask("tip", [0.0, 1.5, 0.0])])
+    assert set(result.limits_active) == {"joint0", "joint1"}
+
+
+def test_reason_is_only_sought_when_wanted() -> None:
+    problem = IKProblem(_planar_arm((-0.5, 0.5), FULL), [PositionTask("tip", [0.0, 1.2, 0.0])])
+    plain: SolveResult = problem.solve(find_reason=False)
+    assert plain.status is Status.MAX_ITERATIONS
+    np.testing.assert_array_equal(plain.q, problem.solve().q)
