@@ -42,6 +42,8 @@ class TrackLimits:
 
     coordinate: (nv,) index in q that a column moves one to one, -1 for the columns of ball and floating joints.
     lower, upper: (nv,) position bounds where `coordinate` is not -1, infinite elsewhere.
+    The lengths of a floating joint are bounded along the axes of its parent, its rates along its own: when it meets
+    such a position bound, the position is kept and its rates give way.
     """
 
     largest: Array

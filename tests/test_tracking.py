@@ -231,6 +231,17 @@ def test_a_target_that_runs_away_is_followed_at_full_speed_and_caught(backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_a_moving_target_is_caught_while_it_moves(backend):
+    dt = 0.05
+    model = slider(lower=-50.0, upper=50.0, velocity=1.0, acceleration=2.0)
+    x = 0.6 * dt * np.arange(80)
+    result = track(model, SLIDE, along(x), model.neutral(), dt=dt, backend=backend)
+    assert_inside(result)
+    assert not result.converged[1] and result.converged[20:].all()
+    assert (result.q[:, 0] <= x + 1e-9).all()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_a_target_that_stops_dead_is_passed_once_and_returned_to(backend):
     dt = 0.05
     model = slider(lower=-50.0, upper=50.0, velocity=3.0, acceleration=4.0)
