@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..robokin.backend import reference
+from ..robokin.joint_types import Motion
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_reference import linearise, reachable, take_step
@@ -42,8 +43,8 @@ class TrackLimits:
 
     coordinate: (nv,) index in q that a column moves one to one, -1 for the columns of ball and floating joints.
     lower, upper: (nv,) position bounds where `coordinate` is not -1, infinite elsewhere.
-    The lengths of a floating joint are bounded along the axes of its parent, its rates along its own: when it meets
-    such a position bound, the position is kept and its rates give way.
+    The lengths of a floating joint are bounded along the axes of its parent, its rates along its own: at such a
+    position bound it stops, whatever its acceleration limit.
     """
 
     largest: Array
@@ -168,10 +169,22 @@ class ReferenceTracking:
         if self.limits.curved:
             step = np.minimum(np.maximum(reference.difference(box.tree, last, q), lo), hi)
             moved = reference.integrate(box.tree, last, step)
+            self._stop_at_bounds(last, moved)
             plain = self.limits.coordinate[self.limits.coordinate >= 0]
             moved[plain] = q[plain]
             q = moved
         return np.minimum(np.maximum(q, box.lower), box.upper)
+
+    def _stop_at_bounds(self, last: Array, moved: Array) -> None:
+        """Shorten the way of floating joints that leads out of their position bounds: slower, in the same direction."""
+        tree = self.data.tree
+        for iq in tree.iq[tree.motion == Motion.FREE]:
+            at = slice(iq, iq + 3)
+            way = moved[at] - last[at]
+            room = np.where(way < 0.0, self.data.lower[at], self.data.upper[at]) - last[at]
+            share = min([1.0, *(room[way != 0.0] / way[way != 0.0])])
+            if share < 1.0:
+                moved[at] = last[at] + share * way
 
     def _comes_nearer(self, way: Array, q: Array, goal: Array) -> bool:
         """Whether q is nearer to the goal than the last configuration, counted in frames of the slowest joint."""

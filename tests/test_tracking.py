@@ -154,6 +154,23 @@ def test_rates_of_ball_like_joints_hold_in_the_child_frame(backend):
     assert abs(result.motion.v[:, :6]).max() > 0.75
 
 
+def test_a_floating_joint_stays_between_its_walls_at_bounded_speed():
+    box = {"lower": [-0.3, -0.2, -0.1, *[-np.inf] * 3], "upper": [0.2, 0.3, 0.25, *[np.inf] * 3]}
+    joints = [
+        Joint("turn", "continuous", "base", "arm", velocity=0.5),
+        Joint("fly", "floating", "arm", "ship", velocity=0.6, **box),
+    ]
+    model = RobotModel("ship", [Link("base"), Link("arm"), Link("ship")], joints)
+    rng = np.random.default_rng(3)
+    targets = np.repeat([[random_placement(rng, 1.0)] for _ in range(8)], 25, axis=0)
+    found = [track(model, [PoseTask("ship", np.eye(4))], targets, model.neutral(), backend=b) for b in BACKENDS]
+    for result in found:
+        assert_inside(result)
+        position = result.q[:, 1:4]
+        assert ((position == model.lower[1:4]) | (position == model.upper[1:4])).any(axis=1).sum() > 50
+    np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-7)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_start_velocity_is_kept_or_braked(backend):
     model = with_rates(panda()[0], acceleration=2.0)

@@ -78,6 +78,21 @@ static void bounds(tracking *t) {
   }
 }
 
+/* Shortens the way of floating joints that leads out of their position bounds: slower, in the same direction. */
+static void stop_at_bounds(const rk_model *m, const double *last, double *moved) {
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    if (m->motion[node] != RK_FREE) continue;
+    const int32_t iq = m->iq[node];
+    double share = 1.0;
+    for (int32_t i = iq; i < iq + 3; i++) {
+      const double way = moved[i] - last[i];
+      if (way != 0.0) share = smaller(share, ((way < 0.0 ? m->lower[i] : m->upper[i]) - last[i]) / way);
+    }
+    if (share < 1.0)
+      for (int32_t i = iq; i < iq + 3; i++) moved[i] = last[i] + share * (moved[i] - last[i]);
+  }
+}
+
 /* q into the box, and its step from the last configuration into the viable steps. */
 static void keep_within(const tracking *t, double *q) {
   const rk_track *track = t->track;
@@ -86,6 +101,7 @@ static void keep_within(const tracking *t, double *q) {
     rk_difference(m, 1, t->last, q, t->way);
     for (int32_t k = 0; k < m->nv; k++) t->way[k] = smaller(larger(t->way[k], t->lo[k]), t->hi[k]);
     rk_integrate(m, 1, t->last, t->way, t->moved);
+    stop_at_bounds(m, t->last, t->moved);
     for (int32_t k = 0; k < m->nv; k++)
       if (track->coordinate[k] >= 0) t->moved[track->coordinate[k]] = q[track->coordinate[k]];
     copy(q, t->moved, m->nq);
