@@ -64,7 +64,21 @@ def blender_file(arguments: argparse.Namespace) -> Iterator[None]:
                 raise UsageError(f"{path}: this Blender cannot open it ({_reason(error)})") from None
         elif not bpy.data.filepath:
             raise UsageError(f"FILE is missing: name a {BLEND} file, or open one")
+        with some_window():
+            yield
+
+
+@contextmanager
+def some_window() -> Iterator[None]:
+    """A window in the context, which operators want: a command finds none there once a file has been loaded."""
+    import bpy
+
+    windows = bpy.context.window_manager.windows
+    if bpy.context.window is not None or not windows:
         yield
+    else:
+        with bpy.context.temp_override(window=windows[0]):
+            yield
 
 
 def find_robot(name: str | None) -> bpy.types.Object:

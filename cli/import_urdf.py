@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     root = arguments.root or "fixed"
     load_urdf(arguments.file, arguments.package_path, root)  # what is wrong with it shows before Blender starts
-    from .blender import blender, save_as
+    from .blender import blender, save_as, some_window
 
     with blender():
         import bpy
@@ -35,7 +35,8 @@ def run(arguments: argparse.Namespace) -> bool:
         if not (arguments.in_blender and bpy.data.filepath):
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         model = load_urdf(arguments.file, [*arguments.package_path, *package_paths()], root)
-        robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
+        with some_window():
+            robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
         name = robot.name
         save_as(arguments.output)
     for warning in warnings:

@@ -124,6 +124,16 @@ def test_imports_a_robot_with_its_meshes(folder) -> None:
     assert json.loads((folder / "info.json").read_text()) == json.loads((folder / "urdf.json").read_text())
 
 
+def test_imports_into_the_open_file(folder) -> None:
+    both = folder / "both.blend"
+    open_file = ("--background", folder / "panda.blend", "--command", "robokin")
+    done = blender(*open_file, "import", robot("ur5_robot"), "-o", both)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert robokin("info", both).returncode == 2
+    for name in ("panda", "ur5"):
+        assert robokin("info", both, "--robot", name).returncode == 0
+
+
 def test_bakes_checks_and_exports(folder) -> None:
     script = """
 import bpy
