@@ -34,7 +34,7 @@ def set_up(scene: bpy.types.Scene, centre: Point, size: float) -> None:
     background.inputs["Strength"].default_value = 0.2
     scene.render.engine = "CYCLES"
     scene.cycles.device = "CPU"
-    scene.cycles.max_bounces = 4
+    scene.cycles.max_bounces = 3
     scene.cycles.use_denoising = True
     scene.render.use_persistent_data = True
     scene.view_settings.look = "AgX - Medium High Contrast"
@@ -103,6 +103,7 @@ def _light(
     light.location = Vector(centre) + size * Vector(way)
     light.rotation_euler = (Vector(centre) - light.location).to_track_quat("-Z", "Y").to_euler()
     collection.objects.link(light)
+    light.hide_set(True)  # in the viewport alone
 
 
 def _backdrop(collection: bpy.types.Collection, size: float) -> None:
@@ -121,4 +122,5 @@ def _backdrop(collection: bpy.types.Collection, size: float) -> None:
     mesh.materials.append(material("Backdrop", (0.32, 0.36, 0.42), roughness=0.9))
     sheet = bpy.data.objects.new("Backdrop", mesh)
     sheet.rotation_euler[2] = math.radians(-40)  # its open side towards the camera
+    sheet.hide_select = True
     collection.objects.link(sheet)

@@ -7,7 +7,12 @@ import bpy
 from ..properties.active_robot import active_robot
 from .prepared import JointSummary, RobotPanel, active_bone, draw_text, joint_summary
 
-_RATES = (("velocity", "rad/s", "m/s"), ("acceleration", "rad/s²", "m/s²"), ("effort", "N m", "N"))
+# field, label, unit of an angular joint, unit of a linear one
+_RATES = (
+    ("velocity", "Velocity", "rad/s", "m/s"),
+    ("acceleration", "Accel.", "rad/s²", "m/s²"),
+    ("effort", "Effort", "N m", "N"),
+)
 _COORDINATES = {"location": ("X", "Y", "Z"), "rotation_quaternion": ("W", "X", "Y", "Z")}
 
 
@@ -29,19 +34,18 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         column.prop(settings, "mimic_multiplier")
         column.prop(settings, "mimic_offset")
     suffix = "length" if summary.linear else "angle"
-    column = layout.column(align=True, heading="Limits")
-    _draw_optional(column, settings, "use_lower", f"lower_{suffix}", "Lower")
-    _draw_optional(column, settings, "use_upper", f"upper_{suffix}", "Upper")
     column = layout.column(align=True)
-    for name, angular, linear in _RATES:
-        unit = linear if summary.linear else angular
-        _draw_optional(column, settings, f"use_{name}", name, f"{name.capitalize()} [{unit}]")
+    _draw_optional(column, settings, "use_lower", f"lower_{suffix}", "Lower Limit")
+    _draw_optional(column, settings, "use_upper", f"upper_{suffix}", "Upper Limit")
+    column = layout.column(align=True)
+    for name, label, angular, linear in _RATES:
+        _draw_optional(column, settings, f"use_{name}", name, f"{label} {linear if summary.linear else angular}")
 
 
 def draw_link(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:
     layout.prop(settings, "link")
-    layout.prop(settings, "mass", text="Mass [kg]")
-    layout.prop(settings, "com", text="Centre [m]")
+    layout.prop(settings, "mass", text="Mass kg")
+    layout.prop(settings, "com", text="Centre m")
 
 
 def _draw_value(layout: bpy.types.UILayout, obj: bpy.types.Object, summary: JointSummary) -> None:
