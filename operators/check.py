@@ -12,7 +12,7 @@ from ..properties.bridge import robot_model
 from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion
 from ..solvers.motion import Motion
-from .common import FrameRangeOperator, RobotOperator, write_json
+from .common import FrameRangeOperator, RobotOperator, finish, write_json
 from .curves import sample_configurations
 from .scene_tasks import Targets, enabled_tasks, solver_tasks, targets_over
 
@@ -127,15 +127,6 @@ class ROBOKIN_OT_check(FrameRangeOperator, bpy.types.Operator):
             write_json(self.report_path, found.to_dict())
         self.report({"INFO" if found.passed else "WARNING"}, found.summary())
         return {"FINISHED"}
-
-
-def finish(steps: Generator) -> AnimationCheck:
-    """Run a generator of steps to its end and return what it returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value
 
 
 def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationCheck) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from pathlib import Path
+from typing import TypeVar
 
 import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError
+
+Result = TypeVar("Result")
 
 
 class RobotOperator:
@@ -65,6 +69,15 @@ class FrameRangeOperator(RobotOperator):
         if last < first:
             raise RobokinError(f"the range ends before it begins: frames {first} to {last}")
         return list(range(first, last + 1, self.given("step", settings.step)))
+
+
+def finish(steps: Generator[float, None, Result]) -> Result:
+    """Run a generator of steps to its end and return what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value
 
 
 def write_json(path: str, data: object) -> None:

@@ -14,8 +14,8 @@ from ..properties.solver_settings import FORMATS
 from ..robokin import RobokinError
 from ..solvers.motion import Motion
 from ..solvers.motion_files import write_motion
-from .check import finish, sample_motion
-from .common import FrameRangeOperator
+from .check import sample_motion
+from .common import FrameRangeOperator, finish
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
 _AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line

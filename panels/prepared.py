@@ -155,5 +155,4 @@ def draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, status: 
     box = layout.box()
     box.alert = status != "CONVERGED"
     box.label(text=STATUS_WORDS.get(status, status), icon=STATUS_ICONS.get(status, "ERROR"))
-    if status != "CONVERGED" and reason:
-        draw_text(context, box, reason)
+    draw_text(context, box, reason)
