@@ -68,10 +68,11 @@ def test_kernel_equals_reference_through_many_restarts() -> None:
     assert max(attempts) > 3
 
 
+@pytest.mark.parametrize("backend", ["native", "numpy"])
 @pytest.mark.parametrize("seed", range(60))
-def test_best_effort_is_inside_the_limits_and_is_what_the_residuals_say(seed: int) -> None:
+def test_best_effort_is_inside_the_limits_and_is_what_the_residuals_say(seed: int, backend: str) -> None:
     model, tasks, start = _case(seed + 100)
-    problem = IKProblem(model, tasks, backend="native", attempts=4)
+    problem = IKProblem(model, tasks, backend=backend, attempts=4)
     result = problem.solve(q0=start, seed=seed, find_reason=False)
     assert (result.q >= model.lower).all() and (result.q <= model.upper).all()
     frames = forward_kinematics(model, result.q, backend="numpy")

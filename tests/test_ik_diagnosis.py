@@ -81,6 +81,31 @@ def test_limit_names_the_joint_to_free() -> None:
     )
 
 
+def test_limit_leaves_out_joints_that_happen_to_be_at_a_bound(panda: RobotModel) -> None:
+    result = solve_ik(panda, [PositionTask(TIP, [0.0, 0.0, 0.33])])
+    assert result.status is Status.LIMIT
+    assert len(result.limits_active) > 1
+    assert result.joints == ("panda_joint4",)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_free_joint_with_bounded_lengths(backend: str) -> None:
+    """The box of its lengths is kept, and is the reach."""
+    low, high = np.array([-0.1, -0.2, -0.3, *[-np.inf] * 3]), np.array([0.4, 0.5, 0.6, *[np.inf] * 3])
+    model = RobotModel("box", [Link("a"), Link("b")], [Joint("free", "floating", "a", "b", lower=low, upper=high)])
+    turned = np.diag([-1.0, -1.0, 1.0, 1.0])
+    corner = turned.copy()
+    corner[:3, 3] = high[:3]
+    result = solve_ik(model, [PoseTask("b", corner)], backend=backend)
+    assert result.converged and (result.q <= model.upper).all()
+    corner[:3, 3] = 0.4, 0.0, 0.7
+    assert solve_ik(model, [PoseTask("b", corner)], backend=backend).status is Status.LIMIT
+    corner[:3, 3] = 0.4, 0.5, 1.0
+    result = solve_ik(model, [PoseTask("b", corner)], backend=backend)
+    assert result.status is Status.OUT_OF_REACH
+    np.testing.assert_allclose(result.q[:3], high[:3], atol=1e-4)
+
+
 def test_limits_that_are_blamed_are_to_blame() -> None:
     """Targets met only outside the limits: freeing the named joints, and only those, makes each converge."""
     seen = 0
