@@ -8,7 +8,7 @@ from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel
 from robokin_addon.solvers.viability import StepLimits, braking_step, viable_steps
 
 STATES = 100_000
-FRAMES = 2000
+FRAMES = 1000
 
 
 def braking_distance(step: float, change: float) -> float:
