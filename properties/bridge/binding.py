@@ -16,7 +16,7 @@ import numpy as np
 from ...robokin.model import ROOT_TYPES, Joint, RobotModel
 from .channels import Channel, joint_channels
 from .errors import BridgeError
-from .fields import edited_record, read_fields
+from .fields import edited_record, read_fields, stored_fields
 from .rescale import rescaled_joint, rescaled_link
 from .truth import KEY, ROBOT_KEY, BoneRecord, RobotRecord, read_record, read_robot
 
@@ -103,28 +103,23 @@ class _BoneContent:
     """All that a bone says about its joint; equal content gives an equal model."""
 
     name: str
+    index: int
     parent: str | None
     record: str
-    fields: tuple
-    rest: bytes
+    fields: dict
     connected: bool
 
 
 def _content(obj: bpy.types.Object) -> tuple:
     arm = obj.data
+    rests = np.empty(16 * len(arm.bones), np.float32)
+    arm.bones.foreach_get("matrix_local", rests)
     bones = tuple(
-        _BoneContent(
-            bone.name,
-            _robot_parent(bone),
-            bone[KEY],
-            read_fields(bone.robokin),
-            np.array(bone.matrix_local, np.float32).tobytes(),
-            bone.use_connect,
-        )
-        for bone in arm.bones
+        _BoneContent(bone.name, i, _robot_parent(bone), bone[KEY], stored_fields(bone), bone.use_connect)
+        for i, bone in enumerate(arm.bones)
         if KEY in bone
     )
-    return arm[ROBOT_KEY], metres_per_unit(obj), bones
+    return arm[ROBOT_KEY], metres_per_unit(obj), rests.tobytes(), bones
 
 
 def _robot_parent(bone: bpy.types.Bone) -> str | None:
@@ -136,10 +131,12 @@ def _robot_parent(bone: bpy.types.Bone) -> str | None:
 
 
 def _build(obj: bpy.types.Object, content: tuple) -> Binding:
-    robot_text, unit, bones = content
+    robot_text, unit, matrices, bones = content
     robot: RobotRecord = read_robot(robot_text, obj.data.name)
-    records = {b.name: edited_record(read_record(b.record, b.name), b.fields) for b in bones}
-    rests = {b.name: np.frombuffer(b.rest, np.float32).reshape(4, 4).astype(float) for b in bones}
+    shown = {b.name: read_fields(obj.data.bones[b.name].robokin) for b in bones}
+    records = {b.name: edited_record(read_record(b.record, b.name), shown[b.name]) for b in bones}
+    columns = np.frombuffer(matrices, np.float32).reshape(-1, 4, 4).astype(float)
+    rests = {b.name: columns[b.index].T for b in bones}
     parents = {b.name: b.parent for b in bones}
     roots = [name for name, parent in parents.items() if parent is None]
     if len(roots) != 1:

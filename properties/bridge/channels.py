@@ -8,6 +8,7 @@ frame is chosen for that: a 1-dof axis is the bone's Y; of a planar joint Y is t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -122,6 +123,7 @@ def round_inward(values: Array, lower: float, upper: float) -> Array:
     return rounded
 
 
+@lru_cache(maxsize=4096)
 def channel_bounds(channel: Channel) -> tuple[float, float]:
     """Bounds of the channel's own value (radians or Blender units), such that factor * value keeps to those in SI."""
     ends = sorted((channel.lower / channel.factor, channel.upper / channel.factor))

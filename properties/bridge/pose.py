@@ -82,9 +82,8 @@ def clamp_pose(obj: bpy.types.Object) -> list[Channel]:
             continue
         values = getattr(bone, channel.path)
         low, high = channel_bounds(channel)
-        inside = float(round_inward(np.array([values[channel.index]]), low, high)[0])
-        if inside != values[channel.index]:
-            values[channel.index] = inside
+        if np.isfinite(values[channel.index]) and not low <= values[channel.index] <= high:
+            values[channel.index] = float(round_inward(np.array([values[channel.index]]), low, high)[0])
             changed.append(channel)
     return changed
 
