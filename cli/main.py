@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import sys
@@ -78,6 +79,8 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     0: done; 1: done, but a task or limit is not met; 2: bad input, said in one line on standard error.
     in_blender: Blender runs us, and its open file is meant where no FILE is named.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of any alphabet, on terminals of any
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         words = _joined(sys.argv[1:] if argv is None else argv)
         arguments = build_parser().parse_args(words, argparse.Namespace(in_blender=in_blender))

@@ -15,18 +15,18 @@ STANDARD_OUTPUT = "-"
 def write_report(report: dict, target: str | None, summary: str) -> None:
     """Write `report` as JSON to the file `target`, or to standard output for "-"; else print `summary`."""
     if target == STANDARD_OUTPUT:
-        print(_json(report))
+        print(_json(report, ensure_ascii=True))
         return
     if target is not None:
         try:
-            Path(target).write_text(_json(report) + "\n", "utf-8")
+            Path(target).write_text(_json(report, ensure_ascii=False) + "\n", "utf-8")
         except OSError as error:
             raise UsageError(f"{target}: the report cannot be written ({error.strerror})") from None
     print(summary)
 
 
-def _json(report: dict) -> str:
-    return json.dumps(_plain(report), indent=1, ensure_ascii=False, allow_nan=False)
+def _json(report: dict, ensure_ascii: bool) -> str:
+    return json.dumps(_plain(report), indent=1, ensure_ascii=ensure_ascii, allow_nan=False)
 
 
 def _plain(value: object) -> object:

@@ -119,8 +119,9 @@ def test_as_a_program(tmp_path) -> None:
         "sys.exit(code)\n"
     )
 
-    def program(*arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=120)
+    def program(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        command = [sys.executable, "-c", script, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | environment)
 
     panda = str(robot("panda"))
     info = program("info", panda, "--json", "-")
@@ -129,6 +130,10 @@ def test_as_a_program(tmp_path) -> None:
     assert (reached.returncode, json.loads(reached.stdout)["status"]) == (0, "CONVERGED")
     too_far = program("solve", panda, "--task", "kind=position,tip=panda_hand,target=9:0:0", "--json", "-")
     assert (too_far.returncode, json.loads(too_far.stdout)["status"]) == (1, "OUT_OF_REACH")
+    (tmp_path / "other.urdf").write_text('<robot name="\u30ed\U0001f916"><link name="b"/></robot>', "utf-8")
+    other = program("info", str(tmp_path / "other.urdf"), "--json", "-", PYTHONIOENCODING="ascii")
+    assert (other.returncode, json.loads(other.stdout)["robot"]) == (0, "\u30ed\U0001f916"), other
+    assert program("info", str(tmp_path / "other.urdf"), PYTHONIOENCODING="ascii").returncode == 0
     bad = program("info", str(tmp_path / "nothing.urdf"))
     assert (bad.returncode, bad.stdout) == (2, "")
     assert len(bad.stderr.splitlines()) == 1
