@@ -86,6 +86,22 @@ def test_size_does_not_matter(scale: float) -> None:
         assert (counts[0] == counts[1]).mean() > 0.9  # rounding may tip a rare decision
 
 
+def test_limits_hold_to_the_last_bit() -> None:
+    """Arms pulled against their stops from random starts: q + (upper - q) is often not upper in floating point."""
+    pulled = 0
+    for seed in range(8):
+        model = random_arm(seed)
+        rng = np.random.default_rng(seed)
+        targets = np.tile(np.eye(4), (500, 1, 1, 1))
+        targets[:, 0, :3, 3] = 50.0 * rng.normal(size=(500, 3))
+        starts = np.array([random_configuration(model, rng) for _ in targets])
+        problem = IKProblem(model, [PositionTask(model.links[-1].name, np.zeros(3))], backend="native")
+        q = problem.solve_batch(targets, starts).q
+        assert (q >= model.lower).all() and (q <= model.upper).all()
+        pulled += ((q == model.lower) | (q == model.upper)).sum()
+    assert pulled > 1000
+
+
 def test_far_away_targets_of_a_free_base() -> None:
     """A base that floats can be anywhere: the start may be many robot lengths away."""
     model = load_urdf(robot("talos_reduced"), root="floating")
