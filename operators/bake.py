@@ -21,7 +21,7 @@ from . import animation
 from .common import FrameRangeOperator, write_json
 from .curves import pose_held, refuse_unwritable, write_curves
 from .posture import parse_configuration, start_configuration
-from .scene_tasks import Targets, enabled_tasks, solver_tasks, targets_over
+from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
 
 Array = np.ndarray
 
@@ -124,15 +124,15 @@ def _solved(
     obj: bpy.types.Object, tasks: list, targets: Targets, q0: Array, dt: float, seed: int
 ) -> Generator[float, None, list[_Stretch]]:
     """Track the targets; a change of influence goes on from where the robot stands, at the speed it has."""
-    model, count = robot_model(obj), len(targets.T)
-    changes = np.flatnonzero((np.diff(targets.influence, axis=0) != 0.0).any(axis=1)) + 1
+    model, count, forms = robot_model(obj), len(targets.T), SolverTasks(obj, tasks)
+    # Tasks count against each other, so a common factor says nothing.
+    influence = targets.influence / np.maximum(targets.influence.max(axis=1, keepdims=True), 1e-30)
+    changes = np.flatnonzero((np.diff(influence, axis=0) != 0.0).any(axis=1)) + 1
     stretches: list[_Stretch] = []
     tracker: Tracker | None = None
     for first, last in zip([0, *changes.tolist()], [*changes.tolist(), count], strict=True):
-        influence = targets.influence[first]
-        counting = np.flatnonzero(influence > 0.0).tolist()
+        counting, wanted = forms.at(targets.T[first], influence[first])
         T = targets.T[first:last, counting]
-        wanted = solver_tasks(obj, [tasks[i] for i in counting], T[0], influence[counting])
         before, tracker = tracker, Tracker(model, wanted, dt)
         if before is None:
             stretches.append(_Stretch(counting, tracker.start(T[0], q0, seed=seed)))

@@ -14,7 +14,7 @@ from ..solvers.check import MotionCheck, check_motion
 from ..solvers.motion import Motion
 from .common import FrameRangeOperator, RobotOperator, finish, write_json
 from .curves import sample_configurations
-from .scene_tasks import Targets, enabled_tasks, solver_tasks, targets_over
+from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
 
 Array = np.ndarray
 
@@ -92,12 +92,12 @@ def _task_statuses(obj: bpy.types.Object, tasks: list, motion: Motion, targets: 
     """Each frame is judged by the tasks that have an influence at it."""
     statuses = [Status.EMPTY] * len(motion)
     residuals = np.full((len(motion), len(tasks), 2), np.nan)
+    forms = SolverTasks(obj, tasks)
     counting, group = np.unique(targets.influence > 0.0, axis=0, return_inverse=True)
     for number, mask in enumerate(counting):
-        frames, chosen = np.flatnonzero(group.ravel() == number), np.flatnonzero(mask)
-        T = targets.T[:, chosen]
-        wanted = solver_tasks(obj, [tasks[i] for i in chosen], T[frames[0]], targets.influence[frames[0], chosen])
-        found = check_motion(motion, wanted, T, float32=True)
+        frames = np.flatnonzero(group.ravel() == number)
+        chosen, wanted = forms.at(targets.T[frames[0]], mask.astype(float))
+        found = check_motion(motion, wanted, targets.T[:, chosen], float32=True)
         for frame in frames:
             statuses[frame] = found.statuses[frame]
             residuals[frame, chosen] = found.residuals[frame]

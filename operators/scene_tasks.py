@@ -45,18 +45,29 @@ def enabled_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
     return tasks
 
 
-def solver_tasks(obj: bpy.types.Object, tasks: Sequence[RobokinTask], T: Array, influence: Array) -> list[Task]:
-    """The solver's form of the tasks at one frame. T: (k, 4, 4); influence: (k,). Raises RobokinError."""
-    return [_solver_task(obj, *each) for each in zip(tasks, T, influence, strict=True)]
+class SolverTasks:
+    """The solver's form of tasks, for any targets and influences."""
+
+    def __init__(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> None:
+        """Raises BridgeError."""
+        links = binding(obj).link_of_bone
+        self._tasks = [(task, links[task.tip]) for task in tasks]
+        self._unit = metres_per_world_unit(obj)
+
+    def at(self, T: Array, influence: Array) -> tuple[list[int], list[Task]]:
+        """(the indices of the tasks that count, their solver's form). T: (k, 4, 4); influence: (k,).
+
+        Raises TaskError naming the task.
+        """
+        counting = np.flatnonzero(influence > 0.0).tolist()
+        return counting, [_solver_task(*self._tasks[i], self._unit, T[i], influence[i]) for i in counting]
 
 
-def _solver_task(obj: bpy.types.Object, task: RobokinTask, T: Array, influence: float) -> Task:
-    link = binding(obj).link_of_bone[task.tip]
+def _solver_task(task: RobokinTask, link: str, metres_per_unit: float, T: Array, influence: float) -> Task:
     position = np.array(task.use_location) * (task.position_weight * influence)
     orientation = np.array(task.use_rotation) * (task.orientation_weight * influence)
     frame = task.frame.lower()
-    near = task.position_tolerance * metres_per_world_unit(obj)
-    turned = task.orientation_tolerance
+    near, turned = task.position_tolerance * metres_per_unit, task.orientation_tolerance
     name = f"task {task.name!r}"
     if task.kind == "POSITION":
         return PositionTask(link, T[:3, 3], position, frame, tolerance=near, name=name)

@@ -8,7 +8,7 @@ from ..properties.bridge import channel_table, read_configuration, robot_model, 
 from ..robokin import RobokinError
 from ..solvers import SolveResult, Status, Task, solve_ik
 from .common import RobotOperator, write_json
-from .scene_tasks import enabled_tasks, metres_per_world_unit, solver_tasks, targets_now
+from .scene_tasks import SolverTasks, enabled_tasks, metres_per_world_unit, targets_now
 
 
 def solve_now(
@@ -20,10 +20,9 @@ def solve_now(
     """
     tasks = enabled_tasks(obj)
     targets = targets_now(context, obj, tasks)
-    counting = [i for i in range(len(tasks)) if targets.influence[0, i] > 0.0]
-    tasks = [tasks[i] for i in counting]
-    wanted = solver_tasks(obj, tasks, targets.T[0, counting], targets.influence[0, counting])
-    return solve_ik(robot_model(obj), wanted, q0=read_configuration(obj), seed=seed), tasks, wanted
+    counting, wanted = SolverTasks(obj, tasks).at(targets.T[0], targets.influence[0])
+    result = solve_ik(robot_model(obj), wanted, q0=read_configuration(obj), seed=seed)
+    return result, [tasks[i] for i in counting], wanted
 
 
 def show_result(obj: bpy.types.Object, result: SolveResult, tasks: list, wanted: list[Task]) -> None:

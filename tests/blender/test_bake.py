@@ -205,6 +205,21 @@ def test_a_task_without_influence_lets_go_and_is_taken_up_again(scene, robot, ta
     assert worst_error(scene, robot, target, range(1, 15)) < 1.5e-4
 
 
+def test_a_fading_influence_does_not_break_the_motion(scene, robot, target):
+    held = robot.robokin.tasks.add()
+    held.name, held.tip, held.kind, held.target = "same", TOOL, "POSITION", target
+    bake(robot)
+    plain = keys(robot)
+    task = robot.robokin.tasks[0]
+    for frame, influence in ((1, 1.0), (40, 0.2)):
+        task.influence = influence
+        task.keyframe_insert("influence", frame=frame)
+    bake(robot)
+    fading = keys(robot)
+    assert max(abs(plain[key] - fading[key]).max() for key in plain) < 2e-3
+    assert worst_error(scene, robot, target, (1, 20, 40)) < 1.5e-4
+
+
 def test_the_report_has_every_frame_as_written(scene, robot, target, tmp_path):
     bake(robot, frame_end=5, report_path=str(tmp_path / "bake.json"))
     rows = json.loads((tmp_path / "bake.json").read_text())["frames"]
