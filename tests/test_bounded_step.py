@@ -67,7 +67,8 @@ def _native(H: np.ndarray, g: np.ndarray, lo: np.ndarray, hi: np.ndarray, fill: 
     x, side, work = np.empty(n), np.empty(n, np.int32), np.empty(library.rk_bounded_step_workspace(n))
     pattern = [None, None]
     if fill is not None:
-        pattern = [np.cumsum([0, *map(len, fill)]).astype(np.int32), np.array([c for own in fill for c in own], np.int32)]
+        starts = np.cumsum([0, *map(len, fill)])
+        pattern = [starts.astype(np.int32), np.array([column for own in fill for column in own], np.int32)]
     arrays = [np.tril(H), g, lo, hi, *pattern, work, x, side]
     library.rk_bounded_step(n, *(None if a is None else ctypes.c_void_p(a.ctypes.data) for a in arrays))
     return x, side
