@@ -31,6 +31,10 @@ double rk_search_compare(const rk_search *s, int *met);
 /* Moves q by one bounded damped step; after rk_search_measure, which returned E. */
 void rk_search_step(const rk_search *s, double E);
 
+/* The damping that rk_search_step takes, and the step with another one. */
+double rk_search_damping(double E);
+void rk_search_damped_step(const rk_search *s, double damping);
+
 /* 1 when every target is a finite rigid placement. */
 int rk_search_rigid(const rk_search *s);
 

@@ -1,0 +1,246 @@
+/* The iteration that the static solver and tracking share: errors, rows, the damped step. Twin of `linearise` and
+   `take_step` in solvers/ik_reference.py. */
+#include "ik_search.h"
+
+#include "ik_rows.h"
+#include "rk_tree.h"
+
+static const double DAMPING = 0.1, DAMPING_CAP = 1.0, DAMPING_FLOOR = 1e-9;
+
+int64_t rk_ik_workspace(const rk_ik *ik) {
+  const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
+  return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 3 * nq + rk_bounded_step_workspace((int32_t)n);
+}
+
+rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
+  const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
+  rk_search s = {.ik = ik};
+  s.nodes = work, work += 12 * (int64_t)ik->model->n_nodes;
+  s.tips = work, work += 12 * tasks;
+  s.errors = work, work += 6 * tasks;
+  s.residuals = work, work += 2 * tasks;
+  s.best_residuals = work, work += 2 * tasks;
+  s.J = work, work += 6 * n;
+  s.H = work, work += n * n;
+  s.g = work, work += n;
+  s.x = work, work += n;
+  s.lo = work, work += n;
+  s.hi = work, work += n;
+  s.side = (int32_t *)work, work += n;
+  s.q = work, work += nq;
+  s.start = work, work += nq;
+  s.best_q = work, work += nq;
+  s.step_work = work;
+  return s;
+}
+
+static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
+
+double rk_search_measure(const rk_search *s, int *met) {
+  const rk_model *m = s->ik->model;
+  rk_place_nodes(m, s->q, s->nodes);
+  for (int32_t t = 0; t < m->n_frames; t++) rk_place_frame(m, s->nodes, t, s->tips + 12 * t);
+  return rk_search_compare(s, met);
+}
+
+double rk_search_compare(const rk_search *s, int *met) {
+  const rk_ik *ik = s->ik;
+  double E = 0.0;
+  *met = 1;
+  for (int32_t t = 0; t < ik->model->n_frames; t++) {
+    const rk_task *task = ik->tasks + t;
+    const double *T = s->tips + 12 * t;
+    double *e = s->errors + 6 * t, *residual = s->residuals + 2 * t;
+    rk_task_error(task, T, s->targets + 16 * t, e);
+    double shown[6];
+    for (int part = 0; part < 2; part++) {
+      double *out = shown + 3 * part, sum = 0.0;
+      if (task->tip_axes)
+        rk_rotate_back(T, e + 3 * part, out);
+      else
+        for (int k = 0; k < 3; k++) out[k] = e[3 * part + k];
+      for (int k = 0; k < 3; k++) {
+        const double w = task->weights[3 * part + k] * out[k], r = task->used[3 * part + k] * out[k];
+        E += w * w;
+        sum += r * r;
+      }
+      residual[part] = rk_sqrt(sum);
+      if (!(residual[part] <= task->tolerance[part])) *met = 0;
+    }
+  }
+  return 0.5 * E;
+}
+
+/* J[6][count] of one task's weighted rows over its columns, after rk_search_measure(); we[6]: its weighted error. */
+static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns, int count, double we[6]) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  const rk_task *task = ik->tasks + t;
+  const double *T = s->tips + 12 * t;
+  const int simple = !task->exact;
+  double A[36], e[6];
+  for (int k = 0; k < 6; k++) e[k] = s->errors[6 * t + k];
+  if (!simple) {
+    rk_task_matrix(task, T, s->targets + 16 * t, e, A);
+    for (int part = 0; part < 2; part++)
+      if (task->tip_axes && task->exact >> part & 1) rk_to_tip_axes(T, 3 * part, e, A);
+    for (int r = 0; r < 6; r++)
+      for (int c = 0; c < 6; c++) A[6 * r + c] *= task->weights[r];
+  }
+  for (int r = 0; r < 6; r++) we[r] = task->weights[r] * e[r];
+  for (int k = 0; k < 6 * count; k++) s->J[k] = 0.0;
+  int at = count; /* columns of a node are not above those of its child, but for mimic joints */
+  for (int32_t node = m->frame_node[t]; node >= 0; node = m->parent[node]) {
+    double twists[6][6];
+    const double *place = s->nodes + 12 * (int64_t)node;
+    const int nv = rk_node_twists(m, node, place, T + 9, twists);
+    if (m->motion[node] == RK_FREE) {
+      /* the lengths of a step move along the fixed axes, so that their bounds are a box */
+      const double *P = m->placement + 12 * (int64_t)node;
+      const int32_t parent = m->parent[node];
+      double axes[9];
+      if (parent >= 0)
+        rk_multiply(s->nodes + 12 * (int64_t)parent, P, axes);
+      else
+        for (int k = 0; k < 9; k++) axes[k] = P[k];
+      for (int k = 0; k < 3; k++)
+        for (int r = 0; r < 3; r++) twists[k][r] = axes[3 * r + k];
+    }
+    const int32_t first = m->iv[node];
+    if (at == 0 || columns[at - 1] < first) at = count;
+    while (columns[at - 1] > first) at--;
+    double *J = s->J + at - 1;
+    for (int k = 0; k < nv; k++, J++) {
+      if (simple) {
+        for (int r = 0; r < 6; r++) J[r * count] += task->weights[r] * twists[k][r];
+      } else {
+        for (int r = 0; r < 6; r++) J[r * count] += rk_dot6(A + 6 * r, twists[k]);
+      }
+    }
+  }
+}
+
+/* H = J'J + damping, lower triangle, and g = J'e. */
+static void normal_equations(const rk_search *s, double damping) {
+  const rk_ik *ik = s->ik;
+  const int32_t n = ik->model->nv;
+  for (int32_t k = 0; k < n * n; k++) s->H[k] = 0.0;
+  for (int32_t k = 0; k < n; k++) {
+    s->g[k] = 0.0;
+    s->H[(int64_t)k * n + k] = damping * ik->damping[k];
+  }
+  for (int32_t t = 0; t < ik->model->n_frames; t++) {
+    const int32_t *columns = ik->task_columns + ik->task_start[t];
+    const int count = ik->task_start[t + 1] - ik->task_start[t];
+    double we[6];
+    task_jacobian(s, t, columns, count, we);
+    const int first = ik->tasks[t].parts & RK_PART_POSITION ? 0 : 3;
+    const int last = ik->tasks[t].parts & RK_PART_ORIENTATION ? 6 : 3;
+    const double *J = s->J;
+    double *sums = s->x;
+    for (int a = 0; a < count; a++) {
+      double *row = s->H + (int64_t)columns[a] * n;
+      const int whole = columns[a] == a; /* then the columns up to here are 0 .. a */
+      if (whole) sums = row;
+      else
+        for (int b = 0; b <= a; b++) sums = s->x, sums[b] = 0.0;
+      double slope = 0.0;
+      for (int r = first; r < last; r++) {
+        const double *line = J + r * count;
+        const double factor = line[a];
+        slope += factor * we[r];
+        for (int b = 0; b <= a; b++) sums[b] += factor * line[b];
+      }
+      s->g[columns[a]] += slope;
+      if (!whole)
+        for (int b = 0; b <= a; b++) row[columns[b]] += sums[b];
+    }
+  }
+}
+
+/* q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes. */
+static void integrate(const rk_search *s) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = ik->coordinate[k];
+    if (i >= 0) {
+      s->q[i] = clamp(s->q[i] + s->x[k], m->lower[i], m->upper[i]);
+      continue;
+    }
+    /* the first of three rotations; the quaternion lies behind the coordinates so far */
+    int32_t node = 0;
+    while (m->motion[node] < RK_BALL || m->iv[node] + (m->motion[node] == RK_FREE ? 3 : 0) != k) node++;
+    double *p = s->q + m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0), turned[4];
+    const double *w = s->x + k;
+    const double half = 0.5 * rk_norm3(w);
+    double sine, cosine;
+    rk_sincos(half, &sine, &cosine);
+    const double scale = half == 0.0 ? 0.5 : 0.5 * sine / half;
+    const double turn[4] = {cosine, scale * w[0], scale * w[1], scale * w[2]};
+    rk_quaternion_multiply(p, turn, turned);
+    const double length = rk_sqrt(turned[0] * turned[0] + rk_dot3(turned + 1, turned + 1));
+    for (int j = 0; j < 4; j++) p[j] = turned[j] / length;
+    k += 2;
+  }
+}
+
+double rk_search_damping(double E) { return DAMPING * (E < DAMPING_CAP ? E : DAMPING_CAP) + DAMPING_FLOOR; }
+
+void rk_search_damped_step(const rk_search *s, double damping) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  normal_equations(s, damping);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = ik->coordinate[k];
+    s->lo[k] = i < 0 ? -__builtin_inf() : m->lower[i] - s->q[i];
+    s->hi[k] = i < 0 ? __builtin_inf() : m->upper[i] - s->q[i];
+  }
+  rk_bounded_step(m->nv, s->H, s->g, s->lo, s->hi, ik->fill_start, ik->fill, s->step_work, s->x, s->side);
+  integrate(s);
+}
+
+void rk_search_step(const rk_search *s, double E) {
+  rk_search_damped_step(s, rk_search_damping(E));
+}
+
+static int is_rigid(const double *T) {
+  for (int k = 0; k < 16; k++)
+    if (!(T[k] - T[k] == 0.0)) return 0;
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b <= a; b++) {
+      const double dot = rk_dot3(T + 4 * a, T + 4 * b) - (a == b);
+      if (__builtin_fabs(dot) > 1e-6) return 0;
+    }
+  double cross[3];
+  rk_cross(T, T + 4, cross);
+  if (!(rk_dot3(cross, T + 8) > 0.0)) return 0;
+  for (int k = 12; k < 16; k++)
+    if (__builtin_fabs(T[k] - (k == 15)) > 1e-9) return 0;
+  return 1;
+}
+
+int rk_search_rigid(const rk_search *s) {
+  for (int32_t t = 0; t < s->ik->model->n_frames; t++)
+    if (!is_rigid(s->targets + 16 * t)) return 0;
+  return 1;
+}
+
+/* 0 when a distance certificate shows that a task cannot be met. */
+static int reachable(const rk_task *task, const double *target, double length) {
+  double slack = task->tolerance[0] + 1e-9 * length, reach[3], wrist[3];
+  for (int k = 0; k < 3; k++) {
+    const double away = target[4 * k + 3] - task->reach_centre[k];
+    reach[k] = task->used[k] * away;
+    wrist[k] = away + rk_dot3(target + 4 * k, task->wrist);
+  }
+  if (rk_norm3(reach) > task->reach + slack) return 0;
+  slack += task->tolerance[1] * rk_norm3(task->wrist);
+  return !(rk_norm3(wrist) > task->wrist_reach + slack);
+}
+
+int rk_search_reachable(const rk_search *s) {
+  for (int32_t t = 0; t < s->ik->model->n_frames; t++)
+    if (!reachable(s->ik->tasks + t, s->targets + 16 * t, s->ik->length)) return 0;
+  return 1;
+}
