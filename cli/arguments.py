@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from ..robokin.backend import NAMES as BACKENDS
+from ..robokin.model import ROOT_TYPES
 from .errors import UsageError
 
 BLEND = ".blend"
@@ -32,7 +34,7 @@ def add_urdf_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="folder in which package:// names are looked up, besides those around the file (repeatable)",
     )
-    parser.add_argument("--root", choices=("fixed", "floating", "planar"), default=None, help="kind of base (fixed)")
+    parser.add_argument("--root", choices=tuple(ROOT_TYPES), help="kind of base (fixed)")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -40,9 +42,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_backend(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--backend", choices=("auto", "native", "numpy"), default="auto", help="who computes (auto: native if there)"
-    )
+    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="who computes (auto: native if there)")
 
 
 def add_frames(parser: argparse.ArgumentParser) -> None:
