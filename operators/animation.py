@@ -159,13 +159,29 @@ def set_frame(scene: bpy.types.Scene, frame: float) -> None:
     scene.frame_set(whole, subframe=float(frame) - whole)
 
 
+def is_evaluated(obj: bpy.types.Object, view_layer: bpy.types.ViewLayer) -> bool:
+    """Whether Blender surely computes where `obj` is; else its matrix may be a stale one.
+
+    Hiding with the eye does not matter; Disable in Viewports, of the object or a collection, and exclusion do.
+    """
+    shown = set(obj.users_collection).intersection(_shown_collections(view_layer.layer_collection))
+    return bool(shown) and not obj.hide_viewport
+
+
+def _shown_collections(layer: bpy.types.LayerCollection) -> Iterator[bpy.types.Collection]:
+    if not (layer.exclude or layer.collection.hide_viewport):
+        yield layer.collection
+        for child in layer.children:
+            yield from _shown_collections(child)
+
+
 def check_evaluated(obj: bpy.types.Object, view_layer: bpy.types.ViewLayer, who: str) -> None:
-    """Raise RobokinError when Blender does not evaluate `obj`, so that its matrix would be a stale one."""
-    view_layer.update()
-    if view_layer.objects.get(obj.name) != obj:
-        raise RobokinError(f"{who}: {obj.name!r} is not in the view layer {view_layer.name!r}")
-    if obj.hide_viewport:
-        raise RobokinError(f"{who}: {obj.name!r} is disabled in viewports, so Blender does not compute where it is")
+    """Raise RobokinError when `is_evaluated` does not hold."""
+    if not is_evaluated(obj, view_layer):
+        raise RobokinError(
+            f"{who}: {obj.name!r} is disabled in viewports or outside the view layer {view_layer.name!r}, "
+            "so Blender does not compute where it is"
+        )
 
 
 def visit_frames(scene: bpy.types.Scene, frames: Sequence[float]) -> Iterator[int]:

@@ -12,14 +12,13 @@ import bpy
 import numpy as np
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge import robot_model, write_configuration
+from ..properties.bridge import robot_model
 from ..properties.solver_settings import STARTS
 from ..robokin import RobokinError, RobotModel
 from ..solvers import Diagnosis, Status
 from ..solvers.tracking import Tracker, TrackResult
-from . import animation
 from .common import FrameRangeOperator, write_json
-from .curves import pose_held, refuse_unwritable, write_curves
+from .curves import pose_held, refuse_unwritable, show_curves, write_curves
 from .posture import parse_configuration, start_configuration
 from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
 
@@ -87,16 +86,14 @@ def bake_steps(
     tasks = enabled_tasks(obj)
     if not tasks:
         raise RobokinError("EMPTY: there is no task to bake (add a target, or enable a task)")
-    with animation.frame_restored(scene), pose_held(obj, q0):
+    with pose_held(obj, q0):
         targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames), 0.0, 0.5)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * scene.render.fps_base / scene.render.fps
     parts = yield from _scaled(_solved(obj, tasks, targets, q0, dt, seed), 0.5, 0.95)
     failures = _failures(parts)
     written = write_curves(obj, frames, np.concatenate([part.result.q for part in parts]), new_action)
-    nearest = int(np.argmin(abs(np.asarray(frames) - scene.frame_current_final)))
-    write_configuration(obj, written[nearest])
-    animation.set_frame(scene, scene.frame_current_final)
+    show_curves(obj, scene.frame_current_final)
     return BakeResult(
         robot_model(obj),
         frames,
@@ -200,7 +197,6 @@ class ROBOKIN_OT_bake(FrameRangeOperator, bpy.types.Operator):
         outcome = self._work(context, self._at_once)
         if outcome == {"RUNNING_MODAL"}:
             context.window_manager.progress_begin(0, 100)
-            context.workspace.status_text_set("Baking: Esc cancels")
             self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
             context.window_manager.modal_handler_add(self)
         return outcome
@@ -213,9 +209,12 @@ class ROBOKIN_OT_bake(FrameRangeOperator, bpy.types.Operator):
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        outcome = self._work(context, self._slice)
-        if outcome != {"RUNNING_MODAL"}:
-            self._end(context)
+        outcome = {"CANCELLED"}
+        try:
+            outcome = self._work(context, self._slice)
+        finally:
+            if outcome != {"RUNNING_MODAL"}:
+                self._end(context)
         return outcome
 
     def cancel(self, context: bpy.types.Context) -> None:
@@ -227,8 +226,9 @@ class ROBOKIN_OT_bake(FrameRangeOperator, bpy.types.Operator):
         until = time.perf_counter() + seconds
         try:
             for share in self._steps:
-                context.window_manager.progress_update(100 * share)
                 if time.perf_counter() > until:
+                    context.window_manager.progress_update(100 * share)
+                    context.workspace.status_text_set(f"Baking {share:.0%}   Esc: stop, write nothing")
                     return {"RUNNING_MODAL"}
         except RobokinError as error:
             self.report({"ERROR"}, str(error))

@@ -29,6 +29,9 @@ class RobotOperator:
         if not obj.is_editable:
             cls.poll_message_set(f"{obj.name!r} is linked from another file: make a library override first")
             return False
+        if obj.mode == "EDIT":
+            cls.poll_message_set("Leave Edit Mode first: the robot's bones are being edited")
+            return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -95,6 +95,15 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
     return written
 
 
+def show_curves(obj: bpy.types.Object, frame: float) -> None:
+    """Put the robot's channels where its curves are at a frame, without visiting it."""
+    write_configuration(obj, read_configuration(obj))  # sets the bones' rotation modes
+    found = animation.fcurves(obj)
+    for path, index in own_keys(obj):
+        obj.path_resolve(path)[index] = found[path, index].evaluate(frame)
+    obj.update_tag(refresh={"DATA"})
+
+
 def _replace_keys(curve: bpy.types.FCurve, frames: Array, values: Array) -> None:
     points = curve.keyframe_points
     at = np.empty(2 * len(points), np.float32)
@@ -152,8 +161,9 @@ def sample_configurations(
     robot = binding(obj)
     Q = np.empty((len(frames), robot.model.nq))
     if _moved_by_keys_only(obj):
+        found = animation.fcurves(obj)
         for (path, index), channel in own_keys(obj).items():
-            curve = animation.fcurves(obj).get((path, index))
+            curve = found.get((path, index))
             if curve is None:
                 Q[:, channel.q] = channel.factor * obj.path_resolve(path)[index]
             else:

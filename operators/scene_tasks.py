@@ -91,21 +91,21 @@ def metres_per_world_unit(obj: bpy.types.Object) -> float:
 def targets_now(context: bpy.types.Context, obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> Targets:
     """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update."""
     context.view_layer.update()
-    for task in tasks:
-        if task.use_target and not animation.moved_by_keys_only(task.target):
-            animation.check_evaluated(task.target, context.view_layer, f"task {task.name!r}")
     robot = np.array(obj.matrix_world)[None]
     return Targets(
-        _stacked([roots_from_world(obj, robot, _world_now(task), task.name) for task in tasks], 1),
+        _stacked([roots_from_world(obj, robot, _world_now(context, task), task.name) for task in tasks], 1),
         np.array([[task.influence for task in tasks]]),
     )
 
 
-def _world_now(task: RobokinTask) -> Array:
+def _world_now(context: bpy.types.Context, task: RobokinTask) -> Array:
     """(1, 4, 4)"""
-    if task.use_target:
-        return np.array(task.target.matrix_world)[None]
-    return _fixed_poses(np.array([(*task.location, *task.rotation)]))
+    if not task.use_target:
+        return _fixed_poses(np.array([(*task.location, *task.rotation)]))
+    if not animation.is_evaluated(task.target, context.view_layer) and animation.moved_by_keys_only(task.target):
+        return animation.keyed_matrices(task.target, [context.scene.frame_current_final])
+    animation.check_evaluated(task.target, context.view_layer, f"task {task.name!r}")
+    return np.array(task.target.matrix_world)[None]
 
 
 def targets_over(

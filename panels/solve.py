@@ -66,7 +66,7 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
         _draw_range(layout, settings)
         column = layout.column()
         column.prop(settings, "format")
-        column.prop(settings, "rate")
+        column.prop(settings, "rate", text="Rate Hz")
         _button(layout, "robokin.export_motion", "EXPORT")
 
 

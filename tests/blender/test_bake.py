@@ -90,6 +90,17 @@ def test_the_present_frame_and_pose_play_no_part_and_the_frame_comes_back(scene,
     assert all(np.array_equal(first[key], second[key]) for key in first)
 
 
+@pytest.mark.parametrize("frame", [0.0, 12.5, 55.0])
+def test_the_pose_shows_the_bake_at_the_present_frame_and_targets_moved_by_hand_stay(scene, robot, target, frame):
+    animation.set_frame(scene, frame)
+    target.location.z = 9.0
+    bake(robot)
+    assert target.location.z == 9.0
+    shown = read_configuration(robot)
+    animation.set_frame(scene, frame)
+    assert shown == pytest.approx(read_configuration(robot), abs=1e-7)
+
+
 def test_the_curves_it_replaces_play_no_part(robot, target):
     bake(robot)
     clean = keys(robot)

@@ -142,5 +142,13 @@ def test_what_blender_does_not_evaluate_is_refused(scene):
     obj.hide_viewport = True
     with pytest.raises(RobokinError, match="task 'a': 'target' is disabled in viewports"):
         animation.check_evaluated(obj, layer, "task 'a'")
-    with pytest.raises(RobokinError, match="is not in the view layer"):
+    with pytest.raises(RobokinError, match="'lost' is disabled in viewports or outside the view layer 'ViewLayer'"):
         animation.check_evaluated(bpy.data.objects.new("lost", None), layer, "task 'a'")
+    hidden = bpy.data.collections.new("hidden")
+    scene.collection.children.link(hidden)
+    inside = bpy.data.objects.new("inside", None)
+    hidden.objects.link(inside)
+    animation.check_evaluated(inside, layer, "task 'a'")
+    hidden.hide_viewport = True
+    with pytest.raises(RobokinError, match="'inside' is disabled"):
+        animation.check_evaluated(inside, layer, "task 'a'")

@@ -197,11 +197,34 @@ def test_what_cannot_be_solved_says_why_in_one_line_and_changes_nothing(robot, h
     assert read_configuration(robot).tolist() == before.tolist() and robot.robokin.solver.status == ""
 
 
-def test_a_hidden_target_moved_by_nothing_else_is_used(robot):
+def test_a_hidden_target_is_where_its_keys_say_not_where_it_was_last_seen(scene, robot):
     target = add_target(robot)
-    bpy.context.view_layer.update()
+    target.keyframe_insert("location", frame=1)
+    target.location.x += 0.05
+    target.keyframe_insert("location", frame=10)
+    scene.frame_set(1)
     target.hide_viewport = True
+    scene.frame_set(10)
     assert solve(robot).status == "CONVERGED"
+    target.hide_viewport = False
+    assert world_error(robot, TOOL, target)[0] < 2e-4
+
+
+def test_nothing_is_solved_while_bones_are_edited(robot):
+    add_target(robot)
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(RuntimeError, match="Leave Edit Mode first"):
+        bpy.ops.robokin.solve_pose()
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_a_posture_stored_before_the_limits_were_narrowed_is_moved_inside(robot):
+    from robokin_addon.operators.posture import start_configuration
+
+    robot.data.bones["panda_joint4"].robokin.upper = -2.5
+    q = start_configuration(robot, "POSTURE")
+    assert q[3] == pytest.approx(-2.5, abs=1e-6) and in_limits(robot_model(robot), q)
 
 
 def test_many_poses_at_once_are_the_bridges_one_by_one(scene):
