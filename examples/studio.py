@@ -9,6 +9,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from mathutils import Vector
+from robokin_addon.cli.quiet import output_dropped
 
 Point = Sequence[float]
 Colour = tuple[float, float, float]
@@ -65,10 +66,11 @@ def take_picture(scene: bpy.types.Scene, path: Path, size: tuple[int, int], samp
     render = scene.render
     render.resolution_x, render.resolution_y = size
     render.resolution_percentage = 100
-    render.image_settings.file_format = "PNG"
+    render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGB"
     render.filepath = str(path)
     scene.cycles.samples = samples
-    bpy.ops.render.render(write_still=True)
+    with output_dropped():  # Blender 4.5 prints a line for each step
+        bpy.ops.render.render(write_still=True)
 
 
 def take_multiple_exposure(

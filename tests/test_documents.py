@@ -1,0 +1,168 @@
+"""The documents: what they link to is there, what they name exists, the Python in them runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+from robokin_addon.cli.main import COMMANDS
+from robokin_addon.cli.task_text import KINDS
+from robokin_addon.solvers import Status
+from support.robots import robot
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("benchmarks/*.md")]
+)
+COMMAND_WORDS = {command.NAME for command in COMMANDS} | {"COMMAND", "SUB", "..."}
+OPERATOR = re.compile(r"(?<![\w.\"])(?:bpy\.ops\.)?robokin\.([a-z_]+)(?=[(`\s,)])")
+MAX_IMAGE = 300_000
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def prose(page: Path) -> str:
+    """Without fenced code."""
+    return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to headings."""
+    titles = re.findall(r"^#+ (.+)$", prose(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+def sources(part: str) -> list[ast.Module]:
+    return [ast.parse(path.read_text("utf-8")) for path in sorted((ROOT / part).rglob("*.py"))]
+
+
+def operators() -> set[str]:
+    """Names of the operators, from their `bl_idname`."""
+    found = set()
+    for tree in sources("operators"):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "bl_idname":
+                assert isinstance(node.value, ast.Constant)
+                found.add(str(node.value.value).removeprefix("robokin."))
+    return {name for name in found if name.islower()}
+
+
+def properties(module: str, group: str) -> set[str]:
+    """The annotated properties of a PropertyGroup."""
+    tree = ast.parse(text(f"properties/{module}.py"))
+    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == group).body
+    return {node.target.id for node in body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+
+
+def test_there_are_pages() -> None:
+    names = {page.name for page in PAGES}
+    assert {
+        "README.md",
+        "CONTRIBUTING.md",
+        "user-guide.md",
+        "architecture.md",
+        "property-keys.md",
+        "formats.md",
+    } <= names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"https?://|mailto:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{page.name}: {target}"
+        assert ROOT in file.parents, f"{page.name}: {target} leaves the project"
+        if anchor:
+            assert anchor in anchors(file), f"{page.name}: {target} names no heading"
+
+
+def test_pictures_are_shown_and_small() -> None:
+    pictures = sorted(ROOT.glob("docs/images/*"))
+    shown = {Path(target).name for page in PAGES for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", prose(page))}
+    assert shown == {picture.name for picture in pictures}
+    for picture in pictures:
+        assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        assert picture.stat().st_size < MAX_IMAGE, picture.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_and_make_targets_exist(page: Path) -> None:
+    content = page.read_text("utf-8")
+    for word in re.findall(r"(?:^|`|--command )robokin ([\w.]+)", content, flags=re.MULTILINE):
+        assert word in COMMAND_WORDS, f"{page.name}: robokin {word}"
+    targets = set(re.findall(r"^([\w-]+):", text("Makefile"), flags=re.MULTILINE))
+    for word in re.findall(r"(?:^|`)make ([\w-]+)", content, flags=re.MULTILINE):
+        assert word in targets | {"TARGET"}, f"{page.name}: make {word}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_operators_exist(page: Path) -> None:
+    for name in OPERATOR.findall(page.read_text("utf-8")):
+        assert name in operators() | {"x"}, f"{page.name}: robokin.{name}"
+
+
+def test_every_operator_command_status_and_task_is_explained() -> None:
+    guide, keys, formats = text("docs/user-guide.md"), text("docs/property-keys.md"), text("docs/formats.md")
+    for name in operators():
+        assert f"`robokin.{name}`" in guide or f"robokin.{name}(" in guide, name
+        assert f"`{name}`" in keys, name
+    for command in COMMANDS:
+        assert f"`robokin {command.NAME} " in guide, command.NAME
+    for kind in KINDS:
+        assert f"kind={kind}," in formats, kind
+    later = {Status.COLLISION, Status.INVALID_START}  # no solver says these yet
+    for status in set(Status) - later:
+        assert f"`{status}`" in guide, status
+
+
+@pytest.mark.parametrize(
+    ("module", "group"),
+    [
+        ("joint", "RobokinJoint"),
+        ("robot", "RobokinRobot"),
+        ("tasks", "RobokinTask"),
+        ("solver_settings", "RobokinSolverSettings"),
+        ("preferences", "RobokinPreferences"),
+    ],
+)
+def test_every_property_key_is_published(module: str, group: str) -> None:
+    documented = set(re.findall(r"[`.]([a-z_]+)`", text("docs/property-keys.md")))
+    found = properties(module, group)
+    assert found, group
+    assert found <= documented
+
+
+def test_files_that_the_documents_name_exist() -> None:
+    for page in PAGES:
+        for name in re.findall(
+            r"`((?:cli|operators|panels|properties|robokin|solvers|kernel|tests)/[\w/.]*)`", prose(page)
+        ):
+            assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_the_version_agrees() -> None:
+    version = tomllib.loads(text("blender_manifest.toml"))["version"]
+    zips = re.findall(r"robokin-(\d+\.\d+\.\d+)-\w+\.zip", text("README.md"))
+    assert zips and set(zips) == {version}
+    assert re.search(rf"^## {re.escape(version)}\b", text("CHANGELOG.md"), flags=re.MULTILINE)
+
+
+def test_the_read_mes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    (snippet,) = re.findall(r"^```python\n(.*?)^```", text("README.md"), flags=re.MULTILINE | re.DOTALL)
+    shutil.copy(robot("panda"), tmp_path / "panda.urdf")
+    (tmp_path / "snippet.py").write_text(snippet, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = runpy.run_path("snippet.py")
+    assert names["result"].status is Status.CONVERGED
+    assert set(names["motion"].status) == {Status.CONVERGED}
+    assert "CONVERGED" in capsys.readouterr().out
