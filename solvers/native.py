@@ -16,7 +16,8 @@ from .tasks import Task
 from .tasks.base import rigid
 
 Array = np.ndarray
-CHUNK = 32  # solves per call of a batch: hides the cost of a call, and shares hard targets out evenly
+CHUNK = 256  # solves per call of a batch at most: hides the cost of a call and of a change of threads
+PIECES = 16  # calls that a batch is cut into at least, so that hard targets are shared out evenly
 
 _ARRAYS = (
     ("task_start", np.int32),
@@ -131,7 +132,7 @@ class NativeEngine:
                 *results,
             )
 
-        run_chunks(part, count, CHUNK, threads)
+        run_chunks(part, count, min(CHUNK, max(1, count // PIECES)), threads)
         codes, iterations, attempts = outcomes.T
         for bad in np.flatnonzero(codes >= BAD_TARGET):
             self._complain(codes[bad], targets[bad])
