@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, RobotModel, load_urdf
+from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, load_urdf
 from robokin_addon.robokin.backend import Reference, get_backend, parallel
 from robokin_addon.robokin.backend.library import model_struct
 from robokin_addon.robokin.backend.native import CHUNK
@@ -115,6 +115,22 @@ def test_a_robot_far_from_its_root_frame_keeps_its_digits(native):
     near = native.mass_matrix(model.tree, q)
     q[:3] += 1e4
     assert abs(native.mass_matrix(model.tree, q) - near).max() < 1e-10 * abs(near).max()
+
+
+@pytest.mark.parametrize("name", ["native", "numpy"])
+def test_what_is_far_away_costs_no_digits(name):
+    """An arm of 1 + 50 * 1^2 kg m^2 beside a light slider that is far away, and on a light carriage that is."""
+    backend = get_backend(name)
+    links = [Link("base"), Link("arm", 50.0, [1.0, 0.0, 0.0], np.eye(3)), Link("slider", 1e-3)]
+    for carrier, q in (("base", [0.3, 1e6]), ("slider", [1e6, 0.3])):
+        slide = Joint("slide", "prismatic", "base", "slider", axis=[1.0, 0.0, 0.0])
+        turn = Joint("turn", "revolute", carrier, "arm")
+        model = RobotModel("far", links, [turn, slide])
+        v = model.slot("turn").v.start
+        a = np.eye(2)[v]
+        assert backend.mass_matrix(model.tree, np.array(q))[v, v] == pytest.approx(51.0, rel=1e-12)
+        tau = backend.inverse_dynamics(model.tree, np.array(q), np.zeros(2), a)
+        assert tau[v] == pytest.approx(51.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("lead", [(0,), (1,), (2 * CHUNK + 7,), (2, 0, 3), (4, CHUNK)])

@@ -31,7 +31,7 @@ static void mass_matrix(const rk_model *m, const double *q, double *work, double
   const int64_t nv = m->nv;
   for (int64_t k = 0; k < nv * nv; k++) M[k] = 0.0;
   rk_place_nodes(m, q, nodes);
-  const double *point = rk_point_on_robot(m, nodes);
+  const double *point = rk_heaviest_point(m, nodes);
   for (int32_t node = 0; node < m->n_nodes; node++) {
     const double *T = nodes + 12 * (int64_t)node;
     rk_move_inertia(m->inertia + 10 * (int64_t)node, T, point, inertias + 10 * (int64_t)node);

@@ -113,10 +113,14 @@ static inline int rk_project(const rk_model *m, int32_t node, const double T[12]
   return angular + 3;
 }
 
-/* A point on the robot, to express spatial vectors about: a robot far from its root frame then loses no digits. */
-static inline const double *rk_point_on_robot(const rk_model *m, const double *nodes) {
+/* The origin of the heaviest node, to express spatial vectors about: what counts most then loses no digits, wherever
+   the robot stands and however far from it a lighter body is. */
+static inline const double *rk_heaviest_point(const rk_model *m, const double *nodes) {
   static const double origin[3] = {0.0, 0.0, 0.0};
-  return m->n_nodes > 0 ? nodes + 12 * (int64_t)(m->n_nodes - 1) + 9 : origin;
+  int32_t heaviest = 0;
+  for (int32_t node = 1; node < m->n_nodes; node++)
+    if (m->inertia[10 * (int64_t)node] > m->inertia[10 * (int64_t)heaviest]) heaviest = node;
+  return m->n_nodes > 0 ? nodes + 12 * (int64_t)heaviest + 9 : origin;
 }
 
 /* Add to J (6 rows of `stride` entries, nv used) the Jacobian of the point `point` (root axes) of the body of `node`,

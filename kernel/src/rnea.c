@@ -46,7 +46,7 @@ static void inverse_dynamics(const rk_model *m, const double *q, const double *v
          *forces = accelerations + 6 * n;
   for (int32_t k = 0; k < m->nv; k++) tau[k] = 0.0;
   rk_place_nodes(m, q, nodes);
-  const double *point = rk_point_on_robot(m, nodes);
+  const double *point = rk_heaviest_point(m, nodes);
   for (int32_t node = 0; node < m->n_nodes; node++) {
     const int64_t at = 6 * (int64_t)node, up = 6 * (int64_t)m->parent[node];
     const double *T = nodes + 2 * at;

@@ -167,9 +167,9 @@ def frame_jacobian(tree: Tree, q: Array, frame: int, reference: int) -> Array:
 # -- mass ----------------------------------------------------------------------------------------------------------
 
 
-def _about_root_link(tree: Tree, poses: Array) -> Array:
-    """(..., 3) the node of the root link: twists about it keep their digits when the base is far from the origin."""
-    return poses[..., tree.frame_node[0], :3, 3]
+def _about_heaviest(tree: Tree, poses: Array) -> Array:
+    """(..., 3) the origin of the heaviest node: twists about it keep their digits wherever the robot stands."""
+    return poses[..., int(tree.inertia[:, 0].argmax()) if tree.n_nodes else ROOT, :3, 3]
 
 
 def _first_moments(tree: Tree, poses: Array, about: Array) -> Array:
@@ -192,7 +192,7 @@ def center_of_mass(tree: Tree, q: Array) -> Array:
 def center_of_mass_jacobian(tree: Tree, q: Array) -> Array:
     x = _expanded(tree)
     poses = _poses(tree, q)
-    about = _about_root_link(tree, poses)
+    about = _about_heaviest(tree, poses)
     twists = _twists(tree, poses, about)
     moved = x.supports[:-1].T
     momentum = (moved @ tree.inertia[:, 0])[:, None] * twists[..., :3]
@@ -215,7 +215,7 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
     """Composite rigid bodies: H_kl = S_k . I_l S_l, I_l being all that column l moves and k a column that moves l."""
     x = _expanded(tree)
     poses = _poses(tree, q)
-    about = _about_root_link(tree, poses)
+    about = _about_heaviest(tree, poses)
     composite = _inertias(tree, poses, about)
     for i in reversed(range(tree.n_nodes)):
         if tree.parent[i] != ROOT:
@@ -234,7 +234,7 @@ def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLik
     """Newton-Euler, the sums along the tree written as products with the matrix `supports`."""
     x = _expanded(tree)
     poses = _poses(tree, q)
-    about = _about_root_link(tree, poses)
+    about = _about_heaviest(tree, poses)
     twists = _twists(tree, poses, about)
     supports = x.supports[:-1]
     own_velocity = twists * (v @ x.G.T)[..., None]
