@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -75,7 +76,8 @@ class IKProblem:
         targets: one per task, each in its task's own terms or (4, 4); the tasks' own when None.
         seed: of the restarts; the same seed gives the same bits on the same backend.
         find_reason: after a failure, tell LIMIT, TASK_CONFLICT and SINGULAR from MAX_ITERATIONS (some more solves).
-        Coordinates that no task depends on keep their start value. Raises TaskError, ConfigurationError.
+        Coordinates that no task depends on keep their start value; angles without bounds end within half a turn of
+        theirs. Raises TaskError, ConfigurationError.
         """
         goal = self.targets if targets is None else self._goal(targets)
         start = self.middle if q0 is None else self._start(q0)
@@ -84,7 +86,7 @@ class IKProblem:
             return SolveResult(
                 found, np.minimum(np.maximum(start, self.lower), self.upper), np.zeros((0, 2)), 0, 0, self.limits_active
             )
-        code, q, residuals, iterations, attempts = self._engine.solve(goal, start, seed)
+        code, q, residuals, iterations, attempts = self._engine.solve(goal, start, _seed(seed))
         if code == CONVERGED:
             found = _CONVERGED
         else:
@@ -106,7 +108,7 @@ class IKProblem:
             none = np.zeros(count, np.int32)
             starts = np.minimum(np.maximum(starts, self.lower), self.upper)
             return BatchResult([Status.EMPTY] * count, starts, np.zeros((count, 0, 2)), none, none)
-        codes, *arrays = self._engine.solve_batch(goals, starts, seed, threads)
+        codes, *arrays = self._engine.solve_batch(goals, starts, _seed(seed), threads)
         return BatchResult([_CODES[code] for code in codes.tolist()], *arrays)
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
@@ -178,6 +180,13 @@ def _count(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
     return int(value)
+
+
+def _seed(value: int) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TaskError(f"seed must be a whole number, not {value!r}") from None
 
 
 def _middle(model: RobotModel, lower: Array, upper: Array) -> Array:

@@ -48,6 +48,7 @@ class IKData:
     lower, upper: (nq,).   middle: (nq,) the start when none is given: mid-range, 0 where unbounded.
     spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion.
     centred: (nq,) bool, restarts are centred on `middle` (else on the start's value).
+    turns: (nq,) bool, angles without bounds, of which whole turns do not matter.
     damping: (nv,) factor of each column's damping: 1 for angles, 1/L^2 for lengths.
     """
 
@@ -62,6 +63,7 @@ class IKData:
     middle: Array
     spread: Array
     centred: Array
+    turns: Array
     damping: Array
 
     @cached_property
@@ -268,6 +270,7 @@ def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array,
     middle = np.minimum(np.maximum(middle, lower), upper)
     spread = np.where(finite, 0.5 * (upper - lower), 0.0)
     damping = np.ones(tree.nv)
+    turns = np.isinf(lower) & np.isinf(upper)
     for node, motion in enumerate(map(Motion, tree.motion)):
         iq, iv = int(tree.iq[node]), int(tree.iv[node])
         if motion in (Motion.ROTATION, Motion.HELICAL) and not finite[iq]:
@@ -275,6 +278,10 @@ def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array,
         elif motion in (Motion.TRANSLATION, Motion.FREE):
             lengths = 1 if motion is Motion.TRANSLATION else 3
             damping[iv : iv + lengths] = 1.0 / length**2
+        if motion is Motion.ROTATION:
+            turns[iq] &= float(tree.scale[node]).is_integer()  # of mimic joints
+        else:
+            turns[iq : iq + motion.nq] = False
         if motion in (Motion.BALL, Motion.FREE):
             start = iq + motion.nq - 4
             middle[start : start + 4] = 1.0, 0.0, 0.0, 0.0
@@ -291,5 +298,6 @@ def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array,
         middle=middle,
         spread=spread,
         centred=finite,
+        turns=turns,
         damping=damping,
     )

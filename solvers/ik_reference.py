@@ -52,7 +52,9 @@ class ReferenceEngine:
         start = q[data.q_index]
         search = _Search(data, self.tasks, targets, start)
         code, attempts = self._search(search, targets, start, seed)
-        q[data.q_index] = search.best_q
+        # Angles of which whole turns do not matter, within half a turn of the start.
+        turns = np.rint((search.best_q - start) / (2.0 * math.pi))
+        q[data.q_index] = search.best_q - np.where(data.turns, 2.0 * math.pi * turns, 0.0)
         return code, q, search.best_residuals, search.iterations, attempts
 
     def _search(self, search: _Search, targets: Array, start: Array, seed: int) -> tuple[int, int]:

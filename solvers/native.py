@@ -31,6 +31,7 @@ _ARRAYS = (
     ("middle", np.float64),
     ("spread", np.float64),
     ("centred", np.int32),
+    ("turns", np.int32),
     ("damping", np.float64),
 )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel
+from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
-from robokin_addon.solvers import IKProblem, PoseTask, SolveResult, Status, Task
+from robokin_addon.solvers import IKProblem, OrientationTask, PoseTask, SolveResult, Status, Task
 from support.random_arms import random_arm
 from support.random_tasks import every_motion, random_task
 from support.random_trees import random_robot
@@ -140,6 +140,35 @@ def test_coordinates_that_no_task_needs_keep_their_start() -> None:
     result = problem.solve_batch(targets, starts)
     kept = np.clip(starts, problem.model.lower, problem.model.upper)[:, others]
     np.testing.assert_array_equal(result.q[:, others], kept)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_angles_without_bounds_stay_within_half_a_turn_of_the_start(backend: str) -> None:
+    model = random_robot(3, 7, types=("continuous",), branching=0.0, mimics=0.0)
+    tip = model.link_names[-1]
+    problem = IKProblem(model, [PoseTask(tip, np.eye(4))], backend=backend)
+    rng = np.random.default_rng(0)
+    for _ in range(60 if backend == "native" else 8):
+        q0 = random_configuration(model, rng) + 20.0
+        T = forward_kinematics(model, random_configuration(model, rng))[tip]
+        result = problem.solve(T[None], q0=q0)
+        assert result.converged
+        assert abs(result.q - q0).max() <= np.pi + 1e-9
+        np.testing.assert_allclose(forward_kinematics(model, result.q)[tip], T, atol=3e-5)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_turns_matter_where_another_joint_follows_by_a_fraction(backend: str) -> None:
+    half = Mimic("joint1", 0.5)
+    model = RobotModel("pair", [Link("a"), Link("b"), Link("c")], [
+        Joint("joint1", "continuous", "a", "b"),
+        Joint("joint2", "continuous", "b", "c", mimic=half),
+    ])  # fmt: skip
+    for q in (3.5, -6.0):
+        R = forward_kinematics(model, np.array([q]))["c"][:3, :3]
+        result = IKProblem(model, [OrientationTask("c", R)], backend=backend).solve(q0=np.array([q + 0.3]))
+        assert result.q[0] == pytest.approx(q, abs=1e-5)
+        assert not IKProblem(model, [OrientationTask("c", R)], backend=backend).data.turns.any()
 
 
 def test_empty_batch() -> None:

@@ -94,6 +94,9 @@ def test_starts_and_targets_of_the_wrong_kind(panda: RobotModel, backend: str) -
             problem.solve_batch([targets])
     with pytest.raises(TaskError):
         problem.solve_batch(3)
+    for seed in (1.5, "a", None):
+        with pytest.raises(TaskError, match="seed"):
+            problem.solve(seed=seed)  # type: ignore[arg-type]
 
 
 def test_targets_in_each_tasks_own_terms(panda: RobotModel) -> None:

@@ -32,6 +32,7 @@ typedef struct rk_ik {
   const double *robot_lower, *robot_upper; /* [robot_nq] */
   const double *middle, *spread; /* [nq] of the restarts; a NaN spread: a quaternion starts here */
   const int32_t *centred;        /* [nq] */
+  const int32_t *turns;          /* [nq] 1: an angle without bounds, of which whole turns do not matter */
   const double *damping;         /* [nv] */
   double length;
   int32_t robot_nq, attempts, iterations, reserved;

@@ -112,6 +112,13 @@ static int settle(rk_search *s) {
   return 0;
 }
 
+/* Angles of which whole turns do not matter, within half a turn of the start. */
+static void unwind(const rk_search *s) {
+  const double two_pi = 6.283185307179586;
+  for (int32_t i = 0; i < s->ik->model->nq; i++)
+    if (s->ik->turns[i]) s->best_q[i] -= two_pi * __builtin_rint((s->best_q[i] - s->start[i]) / two_pi);
+}
+
 static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   const rk_ik *ik = s->ik;
   if (!rk_search_rigid(s)) return (rk_ik_outcome){RK_IK_BAD_TARGET, 0, 0};
@@ -148,6 +155,7 @@ void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const do
     }
     for (int32_t k = 0; k < 2 * m->n_frames; k++) s.best_residuals[k] = 0.0;
     outcomes[item] = finite ? solve(&s, seed) : (rk_ik_outcome){RK_IK_BAD_START, 0, 0};
+    unwind(&s);
     for (int32_t i = 0; i < m->nq; i++) to[ik->q_index[i]] = s.best_q[i];
     copy(residuals + 2 * item * m->n_frames, s.best_residuals, 2 * (int64_t)m->n_frames);
   }

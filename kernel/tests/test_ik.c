@@ -47,7 +47,7 @@ static void test_solve(void) {
   static patterns p;
   find_patterns(&m, &p);
   int32_t *coordinate = allocate((size_t)m.nv * sizeof(int32_t)), *q_index = allocate((size_t)m.nq * sizeof(int32_t));
-  int32_t *centred = allocate((size_t)m.nq * sizeof(int32_t));
+  int32_t *centred = allocate((size_t)m.nq * sizeof(int32_t)), *turns = allocate((size_t)m.nq * sizeof(int32_t));
   double *middle = doubles(m.nq), *spread = doubles(m.nq), *damping = doubles(m.nv);
   for (int32_t i = 0; i < m.nq; i++) {
     SET(m.lower, i, -1.5);
@@ -77,7 +77,7 @@ static void test_solve(void) {
   const rk_ik ik = {.model = &m, .tasks = tasks, .task_start = p.task_start, .task_columns = p.columns,
                     .fill_start = p.fill_start, .fill = p.fill, .coordinate = coordinate, .q_index = q_index,
                     .robot_lower = m.lower, .robot_upper = m.upper, .middle = middle, .spread = spread,
-                    .centred = centred, .damping = damping, .length = 1.0, .robot_nq = m.nq,
+                    .centred = centred, .turns = turns, .damping = damping, .length = 1.0, .robot_nq = m.nq,
                     .attempts = 20, .iterations = 30};
 
   double *wanted = doubles(COUNT * m.nq), *targets = doubles(COUNT * TASKS * 16), *frames_work = doubles(rk_workspace(&m));
@@ -124,7 +124,7 @@ static void test_solve(void) {
   rk_ik_solve(&ik, 1, targets + 16 * TASKS, start + m.nq, 0, work, again, pair, &outcome);
   CHECK(outcome.code == RK_IK_BAD_START, "code %d for an infinite start", outcome.code);
 
-  void *owned[] = {coordinate, q_index, centred, middle, spread, damping, wanted, targets,
+  void *owned[] = {coordinate, q_index, centred, turns, middle, spread, damping, wanted, targets,
                    frames_work, start, work, q, residuals, again};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   free_model(&m);
