@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import quaternion
+from .arrays import float_array, shown
 from .backend import get_backend
 from .errors import ConfigurationError
 from .joint_types import Motion
@@ -70,9 +71,9 @@ def check_tangent(model: RobotModel, value: object, what: str) -> Array:
 def check_vector(value: object, size: int, what: str) -> Array:
     """`value` as a finite float64 array (size,); ConfigurationError that speaks of `what` otherwise."""
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ConfigurationError(f"{what} must be {size} numbers, not {value!r}") from None
+        array = float_array(value)
+    except ValueError:
+        raise ConfigurationError(f"{what} must be {size} numbers, not {shown(value)}") from None
     if array.shape != (size,):
         raise ConfigurationError(f"{what} must have shape ({size},), not {array.shape}")
     if not np.isfinite(array).all():

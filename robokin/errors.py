@@ -43,18 +43,24 @@ class FileFormatError(RobokinError):
         where = self.path if line is None else f"{self.path}:{line}"
         super().__init__(f"{where}: {problem}")
 
+    def __reduce__(self) -> tuple:
+        return type(self), (self.path, self.line, self.problem)
+
 
 class UnknownNameError(RobokinError):
     """A name that is not there. Carries `kind`, `name` and the valid `choices`."""
 
     SHOWN = 12
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, choices: Iterable[str]) -> None:
         self.kind = kind
         self.name = name
         self.choices = tuple(choices)
-        close = difflib.get_close_matches(name, self.choices, n=3)
+        close = difflib.get_close_matches(name, self.choices, n=3) if isinstance(name, str) else []
         listed = close or list(self.choices[: self.SHOWN])
         lead = "did you mean" if close else "valid"
         more = "" if close or len(self.choices) <= self.SHOWN else f" and {len(self.choices) - self.SHOWN} more"
         super().__init__(f"no {kind} named {name!r} ({lead}: {', '.join(listed) or 'none'}{more})")
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.kind, self.name, self.choices)

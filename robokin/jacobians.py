@@ -24,8 +24,8 @@ def frame_jacobian(
     (the spatial twist). Mimic joints add to the columns of the joint they follow.
     Raises ConfigurationError for a bad q, UnknownNameError for a wrong link or reference.
     """
-    if reference not in REFERENCES:
-        raise UnknownNameError("reference", str(reference), REFERENCES)
+    if not isinstance(reference, str) or reference not in REFERENCES:
+        raise UnknownNameError("reference", reference, REFERENCES)
     q = model.check_configuration(q)
     frame = model.link_index(link)
     return get_backend(backend).frame_jacobian(model.tree, q, frame, REFERENCES[reference])

@@ -7,6 +7,7 @@ Blender armature object, or the world), its child the root link; it is `fixed` u
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import float_array, shown
 from .errors import ConfigurationError, ModelError, UnknownNameError
 from .geometry import Geometry
 from .joint_types import JOINT_TYPES, JointType
@@ -28,15 +30,17 @@ ROOT_TYPES = {"fixed": "fixed", "floating": "floating", "planar": "planar"}
 
 MAX_MIMIC_CHAIN = 32  # keeps the cost linear in the joints
 
+SHORTEST = 1e-9  # length of a quaternion that still says a rotation
+
 _LIMITS = ("lower", "upper", "velocity", "effort", "acceleration")
 
 
 def frozen_array(value: object, shape: tuple[int, ...], what: str) -> Array:
     """A read-only float64 copy of `value`; ModelError when the shape is wrong or an entry is NaN."""
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} must be numbers, not {value!r}") from None
+        array = float_array(value)
+    except ValueError:
+        raise ModelError(f"{what} must be numbers, not {shown(value)}") from None
     if array.shape != shape:
         raise ModelError(f"{what} must have shape {shape}, not {array.shape}")
     if np.isnan(array).any():
@@ -202,15 +206,11 @@ class RobotModel:
 
     def joint_index(self, name: str) -> int:
         """Index of a joint. Raises UnknownNameError."""
-        if name not in self._joint_index:
-            raise UnknownNameError("joint", name, self._joint_index)
-        return self._joint_index[name]
+        return _index(self._joint_index, "joint", name)
 
     def link_index(self, name: str) -> int:
         """Index of a link, which is also its frame in the compiled tree. Raises UnknownNameError."""
-        if name not in self._link_index:
-            raise UnknownNameError("link", name, self._link_index)
-        return self._link_index[name]
+        return _index(self._link_index, "link", name)
 
     def joint(self, name: str) -> Joint:
         return self.joints[self.joint_index(name)]
@@ -264,15 +264,21 @@ class RobotModel:
         joint it follows, and must agree with it when both are given.
         Raises UnknownNameError, ConfigurationError.
         """
+        try:
+            values = dict({} if values is None else values)
+        except (TypeError, ValueError):
+            raise ConfigurationError(f"joint values must be a mapping by joint names, not {shown(values)}") from None
+        given = {name: _coordinates(self.joint(name), value) for name, value in values.items()}
         q = self.neutral()
-        values = dict(values or {})
-        for name, value in values.items():
+        for name, own in given.items():
             joint = self.joint(name)
-            coordinates = _coordinates(joint, value)
-            slot = self.slot(name)
-            if joint.mimic is not None:
-                coordinates = self._followed_value(joint, coordinates, values)
-            q[slot.q] = coordinates
+            if joint.mimic is None:
+                q[self.slot(name).q] = own
+            elif self._followed(joint).name not in given:
+                q[self.slot(name).q] = self._followed_value(name, own)
+        for name, own in given.items():
+            if self.joint(name).mimic is not None:
+                self._check_mimic(name, float(own[0]), q)
         return q
 
     def joint_values(self, q: Array) -> dict[str, JointValue]:
@@ -302,17 +308,19 @@ class RobotModel:
     def check_configuration(self, q: object) -> Array:
         """`q` as a float64 array (nq,) with unit quaternions; ConfigurationError when it cannot be one."""
         try:
-            array = np.array(q, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ConfigurationError(f"q must be {self.nq} numbers, not {q!r}") from None
+            array = float_array(q)
+        except ValueError:
+            raise ConfigurationError(f"q must be {self.nq} numbers, not {shown(q)}") from None
         if array.shape != (self.nq,):
             raise ConfigurationError(f"q of {self.name!r} must have shape ({self.nq},), not {array.shape}")
         if not np.isfinite(array).all():
             raise ConfigurationError(f"q of {self.name!r} has entries that are not finite")
         for start in self.tree.quaternions:
-            length = np.linalg.norm(array[start : start + 4])
-            if length < 1e-9:
-                raise ConfigurationError(f"q of {self.name!r} has a zero quaternion at entries {start}..{start + 3}")
+            length = math.hypot(*array[start : start + 4])
+            if not SHORTEST <= length < math.inf:
+                raise ConfigurationError(
+                    f"q of {self.name!r} has a quaternion of length {length:g} at entries {start}..{start + 3}"
+                )
             array[start : start + 4] /= length
         return array
 
@@ -385,21 +393,17 @@ class RobotModel:
         for name in ("velocity", "acceleration"):
             rates[name][slot.v] = np.minimum(rates[name][slot.v], getattr(joint, name) / abs(scale))
 
-    def _followed_value(self, joint: Joint, own: Array, values: Mapping) -> Array:
-        scale, offset = self.mimic_map(joint.name)
-        source = self._followed(joint)
-        if source.name in values:
-            followed = _coordinates(source, values[source.name])
-        elif scale != 0.0:
-            followed = (own - offset) / scale
-        else:
-            followed = np.zeros(1)
-        if abs(scale * followed[0] + offset - own[0]) > 1e-6:
-            raise ConfigurationError(
-                f"joint {joint.name!r} mimics {source.name!r} and must be {scale * followed[0] + offset:g}, "
-                f"not {own[0]:g}"
-            )
-        return followed
+    def _followed_value(self, name: str, own: Array) -> float:
+        """Where the followed joint must be for the mimic joint to be at `own`; 0 when it has no part in that."""
+        scale, offset = self.mimic_map(name)
+        return (float(own[0]) - offset) / scale if scale != 0.0 else 0.0
+
+    def _check_mimic(self, name: str, own: float, q: Array) -> None:
+        scale, offset = self.mimic_map(name)
+        implied = scale * float(q[self.slot(name).q][0]) + offset
+        if not abs(implied - own) <= 1e-6 * max(1.0, abs(own)):
+            followed = self._followed(self.joint(name)).name
+            raise ConfigurationError(f"joint {name!r} mimics {followed!r} and must be {implied:g}, not {own:g}")
 
     def __repr__(self) -> str:
         return f"RobotModel({self.name!r}, {len(self.links)} links, nq={self.nq}, nv={self.nv}, root={self.root!r})"
@@ -407,19 +411,20 @@ class RobotModel:
 
 def _coordinates(joint: Joint, value: object) -> Array:
     try:
-        array = np.atleast_1d(np.array(value, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ConfigurationError(f"joint {joint.name!r}: {value!r} is not a joint value") from None
+        array = np.atleast_1d(float_array(value))
+    except ValueError:
+        raise ConfigurationError(f"joint {joint.name!r}: {shown(value)} is not a joint value") from None
     if joint.nq == 0:
         raise ConfigurationError(f"joint {joint.name!r} is fixed and has no value")
     if array.shape != (joint.nq,):
-        raise ConfigurationError(f"joint {joint.name!r} ({joint.type}) takes {joint.nq} value(s), not {array.size}")
+        problem = f"takes {joint.nq} value(s), not an array of shape {array.shape}"
+        raise ConfigurationError(f"joint {joint.name!r} ({joint.type}) {problem}")
     if not np.isfinite(array).all():
-        raise ConfigurationError(f"joint {joint.name!r}: value {value!r} is not finite")
+        raise ConfigurationError(f"joint {joint.name!r}: value {shown(value)} is not finite")
     if joint.nq != joint.nv:
-        length = np.linalg.norm(array[-4:])
-        if length < 1e-9:
-            raise ConfigurationError(f"joint {joint.name!r}: the quaternion {array[-4:].tolist()} is zero")
+        length = math.hypot(*array[-4:])
+        if not SHORTEST <= length < math.inf:
+            raise ConfigurationError(f"joint {joint.name!r}: the quaternion {array[-4:].tolist()} has no direction")
         array[-4:] /= length
     return array
 
@@ -475,8 +480,14 @@ def _depth_first(root_link: str, links: Mapping[str, Link], joints: Iterable[Joi
     return ordered
 
 
+def _index(indices: Mapping[str, int], kind: str, name: object) -> int:
+    if not isinstance(name, str) or name not in indices:
+        raise UnknownNameError(kind, name, indices)
+    return indices[name]
+
+
 def _root_type(root: str) -> str:
-    if root not in ROOT_TYPES:
+    if not isinstance(root, str) or root not in ROOT_TYPES:
         raise UnknownNameError("root", root, ROOT_TYPES)
     return ROOT_TYPES[root]
 

@@ -13,9 +13,11 @@ from robokin_addon.robokin import (
     Link,
     Mimic,
     RobotModel,
+    UnknownNameError,
     clamp,
     difference,
     forward_kinematics,
+    frame_jacobian,
     in_limits,
     integrate,
     random_configuration,
@@ -175,3 +177,71 @@ def test_bad_configurations_are_refused():
         for bad in ([0.0, 0.0], [math.inf], None):
             with pytest.raises(ConfigurationError):
                 function(bad)
+
+
+@pytest.mark.parametrize(
+    "values", [5, "abc", [1.0], np.zeros(2), {"joint": "0.5"}, {"joint": b"1"}, {"joint": 10**400}, {"joint": 1j}]
+)
+def test_what_is_no_joint_value_is_refused(values):
+    with pytest.raises(ConfigurationError) as caught:
+        one_joint("revolute").configuration(values)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("q", [["1"], [10**400], [1j], [None], np.array(["2020-01-01"], "datetime64[D]"), "1"])
+def test_what_is_no_number_is_no_configuration(q):
+    with pytest.raises(ConfigurationError):
+        forward_kinematics(one_joint("revolute"), q)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8, np.uint64, bool, object])
+def test_numbers_of_every_type_are_configurations(dtype):
+    model = one_joint("revolute")
+    assert model.configuration({"joint": np.ones(1, dtype)[0]}).tolist() == [1.0]
+    assert model.joint_values(np.ones(1, dtype)) == {"joint": 1.0}
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-10, 1.7e308])
+def test_quaternions_without_direction_are_refused(size):
+    model = one_joint("floating")
+    q = [0.0, 0.0, 0.0, size, size, size, size]
+    with pytest.raises(ConfigurationError, match="quaternion"):
+        model.check_configuration(q)
+    with pytest.raises(ConfigurationError, match="quaternion"):
+        model.configuration({"joint": q})
+
+
+def test_large_quaternions_are_scaled_without_overflow():
+    model = one_joint("floating")
+    q = [0.0, 0.0, 0.0, 0.0, 3e307, 4e307, 0.0]
+    assert model.check_configuration(q)[3:] == pytest.approx([0.0, 0.6, 0.8, 0.0], abs=1e-15)
+    assert model.configuration({"joint": q})[3:] == pytest.approx([0.0, 0.6, 0.8, 0.0], abs=1e-15)
+
+
+def test_mimic_joints_that_contradict_each_other_are_refused():
+    links = [Link(name) for name in "abcd"]
+    joints = [
+        Joint("lead", "continuous", "a", "b"),
+        Joint("twice", "continuous", "a", "c", mimic=Mimic("lead", 2.0)),
+        Joint("back", "continuous", "a", "d", mimic=Mimic("lead", -1.0, 1.0)),
+    ]
+    model = RobotModel("mimics", links, joints)
+    assert model.configuration({"twice": 2.0, "back": 0.0}).tolist() == [1.0]
+    assert model.configuration({"back": 1e9}) == pytest.approx([1.0 - 1e9])
+    for values in ({"twice": 1.0, "back": 5.0}, {"back": 5.0, "twice": 1.0}, {"twice": 1.0, "lead": 1.0}):
+        with pytest.raises(ConfigurationError, match="mimics 'lead' and must be"):
+            model.configuration(values)
+
+
+@pytest.mark.parametrize("name", [5, None, ("joint",), ["joint"]])
+def test_names_that_are_no_text_are_unknown(name):
+    model = one_joint("revolute")
+    for call in (
+        lambda: model.joint(name),
+        lambda: forward_kinematics(model, [0.0])[name],
+        lambda: frame_jacobian(model, [0.0], name),
+        lambda: frame_jacobian(model, [0.0], "tip", reference=name),
+        lambda: model.with_root(name),
+    ):
+        with pytest.raises(UnknownNameError, match="valid: "):
+            call()
