@@ -10,6 +10,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..properties.bridge import binding, world_from_root
+from ..properties.tasks import follow_renamed_tip
 from ..robokin import RobokinError, UnknownNameError
 from ..solvers import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 from . import animation
@@ -36,6 +37,7 @@ def enabled_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
     for task in tasks:
         if not task.tip:
             raise RobokinError(f"task {task.name!r} has no tip: choose one of the robot's bones")
+        follow_renamed_tip(task)
         if task.tip not in links:
             raise UnknownNameError(f"tip of task {task.name!r}, a bone,", task.tip, links)
         if task.use_target and task.target is None:

@@ -9,13 +9,18 @@ from .solver_settings import RobokinSolverSettings
 from .tasks import RobokinTask
 
 
+def _is_robot(settings: RobokinRobot) -> bool:
+    # Not a lambda in the annotation: Blender evaluates that where the module's names are not known.
+    return is_robot(settings.id_data)
+
+
 class RobokinRobot(bpy.types.PropertyGroup):
     """The robot's tasks and solver settings. Joints and links are on the bones (`Bone.robokin`)."""
 
     is_robot: bpy.props.BoolProperty(
         name="Is a Robot",
         description="This armature carries a robot",
-        get=lambda settings: is_robot(settings.id_data),
+        get=_is_robot,
     )
     tasks: bpy.props.CollectionProperty(type=RobokinTask, name="Tasks", description="What the robot's tips must do")
     active_task: bpy.props.IntProperty(name="Active Task", description="Task shown in the panel")

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import bpy
 
+from ..robokin import RobokinError
+from .bridge import bone_of_link, link_of_bone
+
 KINDS = (
     ("POSE", "Pose", "Hold position and orientation", "EMPTY_AXIS", 0),
     (
@@ -50,11 +53,25 @@ def _is_other_object(task: RobokinTask, candidate: bpy.types.Object) -> bool:
     return candidate != task.id_data
 
 
+def _remember_link(task: RobokinTask, context: bpy.types.Context) -> None:
+    try:
+        task.tip_link = link_of_bone(task.id_data).get(task.tip, "")
+    except RobokinError:
+        task.tip_link = ""
+
+
+def follow_renamed_tip(task: RobokinTask) -> None:
+    """Bones are renamed without telling; the link that moves with the bone keeps its name. Raises RobokinError."""
+    if task.tip not in link_of_bone(task.id_data):
+        task.tip = bone_of_link(task.id_data).get(task.tip_link, task.tip)
+
+
 class RobokinTask(bpy.types.PropertyGroup):
     """One task. `name` (from PropertyGroup) labels it; the residuals are those of the last solve at one frame."""
 
     kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=KINDS)
-    tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target")
+    tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target", update=_remember_link)
+    tip_link: bpy.props.StringProperty(name="Tip Link", description="Link of the tip", options={"HIDDEN"})
     use_target: bpy.props.BoolProperty(
         name="Follow an Object",
         description="Follow an object; otherwise hold a fixed pose",

@@ -142,7 +142,7 @@ def test_influence_zero_and_disabled_tasks_take_no_part(robot):
 
 
 def break_tip(robot, task, target):
-    task.tip = "panda_hand_tcp"
+    task.tip = "panda_hand_tcp"  # the link, not the bone
 
 
 def lose_tip(robot, task, target):
@@ -208,6 +208,14 @@ def test_a_hidden_target_is_where_its_keys_say_not_where_it_was_last_seen(scene,
     assert solve(robot).status == "CONVERGED"
     target.hide_viewport = False
     assert world_error(robot, TOOL, target)[0] < 2e-4
+
+
+def test_a_renamed_tip_is_found_again(robot):
+    target = add_target(robot)
+    target.location.z -= 0.05
+    robot.data.bones[TOOL].name = "tool"
+    assert solve(robot).status == "CONVERGED" and robot.robokin.tasks[0].tip == "tool"
+    assert world_error(robot, "tool", target)[0] < 2e-4
 
 
 def test_nothing_is_solved_while_bones_are_edited(robot):
