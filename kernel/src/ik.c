@@ -114,9 +114,9 @@ static int settle(rk_search *s) {
 
 /* Angles of which whole turns do not matter, within half a turn of the start. */
 static void unwind(const rk_search *s) {
-  const double two_pi = 6.283185307179586;
+  const double two_pi = 6.283185307179586, round = 0x1.8p52; /* adding and subtracting it rounds to an integer */
   for (int32_t i = 0; i < s->ik->model->nq; i++)
-    if (s->ik->turns[i]) s->best_q[i] -= two_pi * __builtin_rint((s->best_q[i] - s->start[i]) / two_pi);
+    if (s->ik->turns[i]) s->best_q[i] -= two_pi * (((s->best_q[i] - s->start[i]) / two_pi + round) - round);
 }
 
 static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
