@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import subprocess
@@ -9,11 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from robokin_addon.robokin.backend.library import ABI, ModelStruct
+from robokin_addon.robokin.backend.library import ABI, FUNCTIONS, ModelStruct
 from support.compilers import c_compiler
 
 TESTS = Path(__file__).resolve().parent
-HEADER = TESTS.parent / "kernel" / "include" / "robokin_kernel.h"
+HEADERS = TESTS.parent / "kernel" / "include"
+HEADER = HEADERS / "robokin_kernel.h"
 
 PROGRAM = """
 import logging, sys
@@ -89,6 +91,11 @@ LIBRARIES = {
         f"int rk_abi(void) {{ return {ABI}; }} int rk_sizeof_model(void) {{ return 8; }}",
         "its model struct has 8 bytes, not [0-9]+$",
     ),
+    "that lacks functions": (
+        f"int rk_abi(void) {{ return {ABI}; }} int rk_sizeof_model(void) {{ return {ctypes.sizeof(ModelStruct)}; }}"
+        + " ".join(f"void {name}(void) {{}}" for name in FUNCTIONS[2:-2]),
+        rf"fake.library lacks {FUNCTIONS[-2]}, {FUNCTIONS[-1]}: it is of another version$",
+    ),
     "of somebody else": ("int answer(void) { return 42; }", "rk_abi"),
 }
 
@@ -107,3 +114,9 @@ def test_header_and_loader_agree():
     struct = re.sub(r"/\*.*?\*/", "", struct)
     declared = re.findall(r"(\w+)(?=[,;])", struct)
     assert declared == [name for name, _ in ModelStruct._fields_]
+
+
+def test_all_declared_functions_are_asked_for():
+    headers = "".join(header.read_text("utf-8") for header in HEADERS.glob("*.h"))
+    declared = re.findall(r"^RK_API \w+ (\w+)\(", headers, re.MULTILINE)
+    assert sorted(declared) == sorted(FUNCTIONS)

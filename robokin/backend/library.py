@@ -14,6 +14,15 @@ from ..tree import Tree
 Array = np.ndarray
 ABI = 1  # RK_ABI of kernel/include/robokin_kernel.h
 
+# All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
+FUNCTIONS = (
+    *("rk_abi", "rk_sizeof_model", "rk_sizeof_ik", "rk_sizeof_task", "rk_sizeof_track"),
+    *("rk_workspace", "rk_ik_workspace", "rk_track_workspace", "rk_bounded_step_workspace"),
+    *("rk_node_placements", "rk_frame_placements", "rk_frame_jacobian", "rk_integrate", "rk_difference"),
+    *("rk_center_of_mass", "rk_center_of_mass_jacobian", "rk_mass_matrix", "rk_inverse_dynamics"),
+    *("rk_ik_solve", "rk_track_run", "rk_bounded_step"),
+)
+
 _INTS = ("parent", "motion", "iq", "iv", "frame_node")
 
 
@@ -50,7 +59,7 @@ def model_struct(tree: Tree) -> ModelStruct:
 
 @lru_cache(maxsize=1)
 def load_library() -> ctypes.CDLL:
-    """The loaded library. Raises BackendError when it is absent, cannot be loaded, or is of another ABI."""
+    """The loaded library. Raises BackendError when it is absent, cannot be loaded, or is of another version."""
     try:
         import robokin_kernel
     except ImportError as error:
@@ -65,6 +74,9 @@ def load_library() -> ctypes.CDLL:
         raise BackendError(f"{path} has ABI {abi}, this version of Robokin needs {ABI}")
     if size != ctypes.sizeof(ModelStruct):
         raise BackendError(f"{path}: its model struct has {size} bytes, not {ctypes.sizeof(ModelStruct)}")
+    missing = [name for name in FUNCTIONS if not hasattr(library, name)]
+    if missing:
+        raise BackendError(f"{path} lacks {', '.join(missing)}: it is of another version")
     library.rk_workspace.restype = ctypes.c_int64
     return library
 
