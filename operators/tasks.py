@@ -29,8 +29,11 @@ def default_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
     return robot.bone_of_link[max(leaves, key=lambda joint: (joint.nv == 0, depth[joint.child])).child]
 
 
-def add_task(obj: bpy.types.Object, kind: str, tip: str) -> bpy.types.PropertyGroup:
-    """A new task at the end of the list, active, with a name of its own: that of the tip's link."""
+def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.PropertyGroup:
+    """A new task at the end of the list, active, with a name of its own: that of the tip's link.
+
+    `pose`: in the world, its fixed pose should it not follow an object.
+    """
     tasks = obj.robokin.tasks
     taken = {task.name for task in tasks}
     link = link_of_bone(obj)[tip]
@@ -40,6 +43,7 @@ def add_task(obj: bpy.types.Object, kind: str, tip: str) -> bpy.types.PropertyGr
         name = f"{link} {count}"
     task = tasks.add()
     task.name, task.kind, task.tip = name, kind, tip
+    task.location, task.rotation = pose.translation, pose.to_euler()
     obj.robokin.active_task = len(tasks) - 1
     return task
 
@@ -71,9 +75,7 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         tip = self.tip or default_tip(context, obj)
         pose = tip_pose(obj, tip)
-        task = add_task(obj, self.kind, tip)
-        task.use_target = False
-        task.location, task.rotation = pose.translation, pose.to_euler()
+        add_task(obj, self.kind, tip, pose).use_target = False
         return {"FINISHED"}
 
 
@@ -141,7 +143,7 @@ class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
         target.matrix_world = pose
         collections = obj.users_collection or (context.scene.collection,)
         collections[0].objects.link(target)
-        add_task(obj, self.kind, tip).target = target
+        add_task(obj, self.kind, tip, pose).target = target
         _select_only(context, target)
         return {"FINISHED"}
 

@@ -56,8 +56,12 @@ def _draw_task(
     if task.use_target:
         _wide(column, "Target").prop(task, "target", text="")
     else:
-        column.prop(task, "location")
-        column.prop(task, "rotation")
+        pose = column.column()
+        pose.use_property_decorate = True
+        if task.kind in ("POSE", "POSITION"):
+            pose.prop(task, "location")
+        if task.kind != "POSITION":
+            pose.prop(task, "rotation")
     row = column.row()
     row.use_property_decorate = True
     row.prop(task, "influence", slider=True)
@@ -88,12 +92,12 @@ class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
         task = _active_task(context)
         if task.kind in ("POSE", "POSITION"):
             column = layout.column()
-            column.row(align=True).prop(task, "use_location", text="Position", toggle=True)
+            _draw_axes(column, task, "use_location", "Position")
             column.prop(task, "position_weight", text="Weight")
             column.prop(task, "position_tolerance", text="Tolerance")
         if task.kind in ("POSE", "ORIENTATION"):
             column = layout.column()
-            column.row(align=True).prop(task, "use_rotation", text="Rotation", toggle=True)
+            _draw_axes(column, task, "use_rotation", "Rotation")
         if task.kind == "AXIS":
             column = layout.column()
             column.prop(task, "axis")
@@ -102,6 +106,12 @@ class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
             column.prop(task, "orientation_tolerance", text="Tolerance")
         if task.kind != "AXIS":
             layout.row().prop(task, "frame", expand=True)
+
+
+def _draw_axes(layout: bpy.types.UILayout, task: bpy.types.PropertyGroup, name: str, text: str) -> None:
+    row = layout.row(align=True, heading=text)
+    for index, axis in enumerate("XYZ"):
+        row.prop(task, name, index=index, text=axis, toggle=True)
 
 
 def _active_task(context: bpy.types.Context) -> bpy.types.PropertyGroup | None:

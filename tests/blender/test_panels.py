@@ -165,10 +165,12 @@ def test_the_task_panel_draws_what_the_task_has(panda, kind, use_target):
     drawn = draw(object=target, active_object=target)
     props = drawn["ROBOKIN_PT_tasks"]["props"]
     assert {"kind", "tip", "influence", "enabled", "name"} <= set(props)
-    assert ("target" in props) == use_target and ("rotation" in props) != use_target
+    assert ("target" in props) == use_target
+    assert ("location" in props) == (not use_target and kind in ("POSE", "POSITION"))
+    assert ("rotation" in props) == (not use_target and kind != "POSITION")
     axes = set(drawn["ROBOKIN_PT_task_axes"]["props"])
-    assert ("use_location" in axes) == (kind in ("POSE", "POSITION"))
-    assert ("use_rotation" in axes) == (kind in ("POSE", "ORIENTATION"))
+    assert (("use_location", 2) in axes) == (kind in ("POSE", "POSITION"))
+    assert (("use_rotation", 2) in axes) == (kind in ("POSE", "ORIENTATION"))
     assert ("axis" in axes) == (kind == "AXIS") and ("frame" in axes) == (kind != "AXIS")
 
 
