@@ -16,6 +16,7 @@ from .ik_engine import CONVERGED, Engine
 from .ik_reference import ReferenceEngine
 from .results import BatchResult, Diagnosis, SolveResult, Status
 from .tasks import Task
+from .tasks.base import rigid
 
 Array = np.ndarray
 
@@ -134,12 +135,13 @@ class IKProblem:
             raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
         goal = np.empty_like(self.targets)
         for i, (task, target) in enumerate(zip(self.tasks, given, strict=True)):
-            goal[i] = target if np.shape(target) == (4, 4) else task.target_matrix(target)
+            goal[i] = _target_matrix(task, target)
         return goal
 
     def _goals(self, targets: object) -> Array:
         if isinstance(targets, np.ndarray) and targets.shape[1:] == self.targets.shape:
-            return np.ascontiguousarray(targets, np.float64)
+            if targets.dtype.kind in "fiu":
+                return np.ascontiguousarray(targets, np.float64)
         try:
             return np.array([self._goal(each) for each in targets]).reshape(-1, *self.targets.shape)  # type: ignore[attr-defined]
         except TypeError:
@@ -180,6 +182,15 @@ def _count(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
     return int(value)
+
+
+def _target_matrix(task: Task, target: object) -> Array:
+    """(4, 4) of a target in the task's own terms or already (4, 4)."""
+    try:
+        is_matrix = np.shape(target) == (4, 4)  # type: ignore[arg-type]
+    except ValueError:  # ragged lists
+        is_matrix = False
+    return rigid(target, f"{task.name}: target") if is_matrix else task.target_matrix(target)
 
 
 def _seed(value: int) -> int:

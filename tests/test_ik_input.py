@@ -87,7 +87,17 @@ def test_starts_and_targets_of_the_wrong_kind(panda: RobotModel, backend: str) -
             problem.solve_batch(np.eye(4)[None, None], q0=start)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="2 starts"):
         problem.solve_batch(np.eye(4)[None, None], q0=np.zeros((2, panda.nq)))
-    for targets in (np.zeros((2, 4, 4)), [np.eye(4), np.eye(4)], 3, [[1, 2, 3]], ["x"], [None]):
+    for targets in (
+        np.zeros((2, 4, 4)),
+        [np.eye(4), np.eye(4)],
+        3,
+        [[1, 2, 3]],
+        ["x"],
+        [None],
+        [[[1, 2], [3]]],
+        [np.full((4, 4), "x")],
+        np.full((1, 4, 4), "x"),
+    ):
         with pytest.raises(TaskError):
             problem.solve(targets)
         with pytest.raises(TaskError):
