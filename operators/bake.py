@@ -17,7 +17,7 @@ from ..properties.solver_settings import STARTS
 from ..robokin import RobokinError, RobotModel
 from ..solvers import Diagnosis, Status
 from ..solvers.tracking import Tracker, TrackResult
-from .common import FrameRangeOperator, write_json
+from .common import FramesOperator, write_json
 from .curves import pose_held, refuse_unwritable, show_curves, write_curves
 from .posture import parse_configuration, start_configuration
 from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
@@ -164,7 +164,7 @@ def _scaled(steps: Generator[float, None, Any], low: float, high: float) -> Gene
         yield low + share * (high - low)
 
 
-class ROBOKIN_OT_bake(FrameRangeOperator, bpy.types.Operator):
+class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
     """Solve the tasks at every frame and write the motion as keyframes (Esc stops and leaves everything as it was)"""
 
     bl_idname = "robokin.bake"

@@ -12,7 +12,7 @@ from ..properties.bridge import robot_model
 from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion
 from ..solvers.motion import Motion
-from .common import FrameRangeOperator, RobotOperator, finish, write_json
+from .common import FramesOperator, RobotOperator, finish, write_json
 from .curves import sample_configurations
 from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
 
@@ -104,7 +104,7 @@ def _task_statuses(obj: bpy.types.Object, tasks: list, motion: Motion, targets: 
     return statuses, residuals
 
 
-class ROBOKIN_OT_check(FrameRangeOperator, bpy.types.Operator):
+class ROBOKIN_OT_check(FramesOperator, bpy.types.Operator):
     """Compare the animation as it stands with the tasks and with the limits on position, speed and acceleration"""
 
     bl_idname = "robokin.check"

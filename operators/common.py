@@ -53,16 +53,13 @@ class RobotOperator:
 
 
 class FrameRangeOperator(RobotOperator):
-    """Mixin: an operator over frames. What is not set is taken from the robot's settings, and so from the scene."""
+    """Mixin: an operator over a range of time. What is not set is taken from the robot's settings or the scene."""
 
     frame_start: bpy.props.IntProperty(name="First", description="First frame", default=1, options={"SKIP_SAVE"})
     frame_end: bpy.props.IntProperty(name="Last", description="Last frame", default=250, options={"SKIP_SAVE"})
-    step: bpy.props.IntProperty(
-        name="Step", description="Frames between two samples", default=1, min=1, options={"SKIP_SAVE"}
-    )
 
-    def frames(self, scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> list[int]:
-        """Raises RobokinError for an empty range."""
+    def span(self, scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> tuple[int, int]:
+        """(first, last) frame. Raises RobokinError for an empty range."""
         first, last = settings.frame_start, settings.frame_end
         if settings.range == "SCENE":
             preview = scene.use_preview_range
@@ -71,6 +68,19 @@ class FrameRangeOperator(RobotOperator):
         first, last = self.given("frame_start", first), self.given("frame_end", last)
         if last < first:
             raise RobokinError(f"the range ends before it begins: frames {first} to {last}")
+        return first, last
+
+
+class FramesOperator(FrameRangeOperator):
+    """Mixin: an operator over frames, every one of a range or some."""
+
+    step: bpy.props.IntProperty(
+        name="Step", description="Frames between two samples", default=1, min=1, options={"SKIP_SAVE"}
+    )
+
+    def frames(self, scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> list[int]:
+        """Raises RobokinError for an empty range."""
+        first, last = self.span(scene, settings)
         return list(range(first, last + 1, self.given("step", settings.step)))
 
 

@@ -94,9 +94,9 @@ class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Opera
         path = Path(bpy.path.abspath(self.filepath))
         if not path.suffix:
             path = path.with_suffix(EXTENSIONS[self.given("format", settings.format)])
-        frames = self.frames(context.scene, settings)
+        first, last = self.span(context.scene, settings)
         rate = self.given("rate", settings.rate) or None
-        motion = finish(motion_at_rate(context.scene, obj, frames[0], frames[-1], rate))
+        motion = finish(motion_at_rate(context.scene, obj, first, last, rate))
         write_motion(motion, path)
         self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
         return {"FINISHED"}

@@ -86,6 +86,11 @@ def test_json_and_range(robot, tmp_path):
     assert set(data["positions"]) >= {"panda_joint1", "panda_finger_joint2"}
 
 
+def test_the_step_of_the_bake_does_not_cut_the_end(robot, tmp_path):
+    robot.robokin.solver.step = 7
+    assert table(export(robot, tmp_path / "motion.csv"))[1][-1, 0] == pytest.approx(1.0)
+
+
 def test_the_format_completes_a_name_without_extension(robot, tmp_path):
     export(robot, tmp_path / "motion", format="YAML")
     assert (tmp_path / "motion.yaml").read_text().startswith("# trajectory_msgs/JointTrajectory")
