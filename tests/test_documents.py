@@ -16,9 +16,8 @@ from robokin_addon.solvers import Status
 from support.robots import robot
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("benchmarks/*.md")]
-)
+FOLDERS = (".", "docs", "examples", "benchmarks", "kernel")
+PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
 COMMAND_WORDS = {command.NAME for command in COMMANDS} | {"COMMAND", "SUB", "..."}
 OPERATOR = re.compile(r"(?<![\w.\"])(?:bpy\.ops\.)?robokin\.([a-z_]+)(?=[(`\s,)])")
 MAX_IMAGE = 300_000
