@@ -16,8 +16,16 @@ from .geometry import Mesh
 from .model import RobotModel
 
 CLIMB = 2  # folders that a relative path may climb above the description when no package bounds it
+# What an absolute path may name outside the search path, so that no description can point at any file of the machine.
+SHAPES = frozenset(
+    ".stl .obj .dae .ply .gltf .glb .fbx .usd .usda .usdc .usdz .off .wrl .x3d .iv .3ds .msh .mesh .vtk .step .stp "
+    ".png .jpg .jpeg .tga .tif .tiff .bmp .gif .webp .exr .hdr .dds .ppm".split()
+)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")  # two letters or more: C: is a drive
 _PACKAGE_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
+
+
+PackagePaths = str | os.PathLike | Iterable[str | os.PathLike]  # one folder or several
 
 
 @dataclass(frozen=True)
@@ -35,13 +43,14 @@ class ResourceFinder:
     in (or equal to) one of `package_paths`, the folders around the description, and the entries of ROS_PACKAGE_PATH,
     AMENT_PREFIX_PATH, GAZEBO_MODEL_PATH, GZ_SIM_RESOURCE_PATH, in this order. When none has that name, a folder that
     contains `rest` serves: clones are often renamed.
-    file:///path and absolute paths: the file itself. Relative paths: from the description's folder, then the folders
-    above it in its package, then `package_paths`.
+    file:///path and absolute paths: the file itself, anywhere if its name is that of a mesh or a picture. Relative
+    paths: from the description's folder, then the folders above it in its package, then `package_paths`.
     """
 
-    def __init__(self, description: str | os.PathLike, package_paths: Iterable[str | os.PathLike] = ()) -> None:
+    def __init__(self, description: str | os.PathLike, package_paths: PackagePaths = ()) -> None:
         self.folder = Path(os.path.abspath(description)).parent
-        self.given = [Path(os.path.abspath(os.path.expanduser(p))) for p in package_paths]
+        given = [package_paths] if isinstance(package_paths, (str, os.PathLike)) else package_paths
+        self.given = [Path(os.path.abspath(os.path.expanduser(p))) for p in given]
         # The file system's root is left out: package://etc/passwd must find nothing.
         self.around = [folder for folder in (self.folder, *self.folder.parents) if folder != folder.parent]
         self.environment = list(_environment_folders())
@@ -74,11 +83,16 @@ class ResourceFinder:
             rest = re.sub(r"^/(?=[A-Za-z]:/)", "", rest)
         if rest.startswith("//"):
             raise ModelError(f"{uri!r} is a network path")
-        return self._find_absolute(rest) if _is_absolute(rest) else self._find_relative(uri, rest)
+        return self._find_absolute(uri, rest) if _is_absolute(rest) else self._find_relative(uri, rest)
 
-    def _find_absolute(self, path: str) -> Resource:
+    def _find_absolute(self, uri: str, path: str) -> Resource:
         path = os.path.normpath(path)
-        return Resource(path) if os.path.isfile(path) else Resource(None, (os.path.dirname(path),))
+        if not os.path.isfile(path):
+            return Resource(None, (os.path.dirname(path),))
+        bounds = [self._relative_bound(), *self.given, *self.environment]
+        if os.path.splitext(path)[1].lower() not in SHAPES and not _within(path, bounds):
+            raise ModelError(f"{uri!r} is outside the search path and neither a mesh nor a picture by its name")
+        return Resource(path)
 
     def _find_relative(self, uri: str, rest: str) -> Resource:
         bounds = [self._relative_bound(), *self.given]
@@ -166,7 +180,7 @@ def _package_name(folder: Path) -> str | None:
     try:
         with open(folder / "package.xml", encoding="utf-8", errors="replace") as file:
             match = _PACKAGE_NAME.search(file.read(100_000))
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a null byte in the path
         return None
     return match.group(1) if match else None
 
@@ -174,7 +188,7 @@ def _package_name(folder: Path) -> str | None:
 def _subfolders(folder: Path) -> list[Path]:
     try:
         return sorted(Path(entry.path) for entry in os.scandir(folder) if entry.is_dir())
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 

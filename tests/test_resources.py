@@ -119,6 +119,33 @@ def test_what_no_description_may_name(tmp_path, robot_file, uri):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("form", ["{}", "file://{}", "file:{}", "file://localhost{}"])
+def test_absolute_paths_outside_name_meshes_only(tmp_path, robot_file, form):
+    for secret in (put(tmp_path / "secret/passwd"), put(tmp_path / "secret/a.stl/key")):
+        with pytest.raises(ModelError, match="outside the search path"):
+            ResourceFinder(robot_file).find(form.format(secret))
+
+
+def test_absolute_paths(tmp_path, robot_file):
+    outside = put(tmp_path / "elsewhere/far/away/a.STL")
+    odd = put(tmp_path / "ws/arm_description/meshes/odd.shape")
+    assert ResourceFinder(robot_file).find(outside).path == outside
+    assert ResourceFinder(robot_file).find(odd).path == odd
+    far = put(tmp_path / "elsewhere/far/away/odd.shape")
+    assert ResourceFinder(robot_file, [tmp_path / "elsewhere"]).find(f"file://{far}").path == far
+
+
+def test_one_package_path_need_not_be_in_a_list(tmp_path, robot_file):
+    mesh = put(tmp_path / "given/p/a.stl")
+    for given in (tmp_path / "given", str(tmp_path / "given")):
+        assert ResourceFinder(robot_file, given).find("package://p/a.stl").path == mesh
+        assert ResourceFinder(robot_file, given).given == [tmp_path / "given"]
+
+
+def test_a_package_path_that_no_system_has(robot_file):
+    assert ResourceFinder(robot_file, ["nul\0"]).find("package://p/a.stl").path is None
+
+
 def test_the_root_of_the_file_system_is_no_package_path(robot_file):
     assert ResourceFinder(robot_file).find("package://etc/passwd").path is None
     assert ResourceFinder("/robot.urdf").find("package://etc/passwd").path is None

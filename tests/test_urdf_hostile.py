@@ -126,6 +126,7 @@ BROKEN = {
     "network mesh": (visual(r'<mesh filename="\\server\share\x.stl"/>'), 3, "network path"),
     "mesh leaves package": (visual('<mesh filename="package://p/../../../etc/passwd"/>'), 3, "inside a package"),
     "mesh leaves folder": (visual('<mesh filename="../../../../../../../etc/passwd"/>'), 3, "leaves the search path"),
+    "mesh of the system": (visual('<mesh filename="file:///etc/passwd"/>'), 3, "outside the search path"),
     "http texture": (
         link('<visual><geometry><sphere radius="1"/></geometry><material name="m">\n'
              '<texture filename="https://example.org/x.png"/></material></visual>'),
@@ -170,6 +171,12 @@ DOCUMENTS = {
     "SDF": (b'<sdf version="1.6"/>', 1, "this is SDF, not URDF"),
     "MJCF": (b"<mujoco/>", 1, "MuJoCo"),
     "HTML": (b"<html/>", 1, "outermost element is <html>"),
+    "millions of attributes": (
+        b"<robot><link " + b" ".join(b'%x=""' % (i + 0xA00000) for i in range(1_400_000)) + b"/>",
+        1,
+        "not well-formed",
+    ),
+    "a large file": (b"<robot>" + b" " * (16 << 20), None, "larger than 16 MB"),
     "millions of elements": (b"<robot>" + b"<a/>" * 300_000 + b"</robot>", 1, "more than 200000 elements"),
 }
 

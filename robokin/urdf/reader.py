@@ -6,7 +6,6 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from ..errors import FileFormatError, ModelError
 from ..joint_types import JOINT_TYPES
 from ..model import Joint, Link, Mimic, RobotModel
-from ..resources import ResourceFinder
+from ..resources import PackagePaths, ResourceFinder
 from .placement import read_placement
 from .shapes import ShapeReader
 from .xml import MAX_BYTES, Element, parse_xml, shorten
@@ -29,9 +28,7 @@ WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
 OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MuJoCo MJCF", "COLLADA": "COLLADA", "robot_model": "an old dialect"}
 
 
-def load_urdf(
-    path: str | os.PathLike, package_paths: Iterable[str | os.PathLike] = (), root: str = "fixed"
-) -> RobotModel:
+def load_urdf(path: str | os.PathLike, package_paths: PackagePaths = (), root: str = "fixed") -> RobotModel:
     """The robot of a URDF file.
 
     package_paths: folders that hold (or are) the packages of package:// meshes; see `resources.ResourceFinder`.
@@ -58,7 +55,7 @@ def load_urdf(
 def read_urdf_text(
     text: str | bytes,
     path: str | os.PathLike = "robot.urdf",
-    package_paths: Iterable[str | os.PathLike] = (),
+    package_paths: PackagePaths = (),
     root: str = "fixed",
 ) -> RobotModel:
     """The robot of a URDF text. `path`: the file it came from or will be in, for relative meshes and messages."""
