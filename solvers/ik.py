@@ -187,7 +187,7 @@ def _count(value: int, what: str) -> int:
 def _target_matrix(task: Task, target: object) -> Array:
     """(4, 4) of a target in the task's own terms or already (4, 4)."""
     try:
-        is_matrix = np.shape(target) == (4, 4)  # type: ignore[arg-type]
+        is_matrix = np.shape(target) == (4, 4)  # type: ignore[call-overload]
     except ValueError:  # ragged lists
         is_matrix = False
     return rigid(target, f"{task.name}: target") if is_matrix else task.target_matrix(target)
