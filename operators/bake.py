@@ -17,7 +17,7 @@ from ..properties.solver_settings import STARTS
 from ..robokin import RobokinError, RobotModel
 from ..solvers import Diagnosis, Status
 from ..solvers.tracking import Tracker, TrackResult
-from .common import FramesOperator, write_json
+from .common import MET, FramesOperator, write_json
 from .curves import pose_held, refuse_unwritable, show_curves, write_curves
 from .posture import parse_configuration, start_configuration
 from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
@@ -41,13 +41,16 @@ class BakeResult:
 
     @property
     def converged(self) -> bool:
-        return all(status is Status.CONVERGED for status in self.statuses)
+        """Every frame with a task is met, and there is one."""
+        return set(self.statuses) <= set(MET) and Status.CONVERGED in self.statuses
 
     def summary(self) -> tuple[str, str]:
         """(status, sentence): of the first frame that is not met; CONVERGED when all are."""
-        missed = [i for i, status in enumerate(self.statuses) if status is not Status.CONVERGED]
-        if not missed:
+        missed = [i for i, status in enumerate(self.statuses) if status not in MET]
+        if self.converged:
             return str(Status.CONVERGED), f"all {len(self.frames)} frames are met"
+        if not missed:
+            return str(Status.EMPTY), "no task has an influence at any of the frames"
         first = self.failures[missed[0]]
         counts = ", ".join(f"{count} {status}" for status, count in Counter(self.statuses).items())
         return str(first.status), f"from frame {self.frames[missed[0]]}: {first.reason} ({counts})"
@@ -148,7 +151,7 @@ def _failures(stretches: list[_Stretch]) -> dict[int, Diagnosis]:
     index, last = 0, Status.CONVERGED
     for stretch in stretches:
         for i, status in enumerate(stretch.result.status):
-            if status is not Status.CONVERGED and status is not last:
+            if status not in MET and status is not last:
                 found[index] = stretch.result.diagnosis(i)
             index, last = index + 1, status
     return found

@@ -12,7 +12,7 @@ from ..properties.bridge import robot_model
 from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion
 from ..solvers.motion import Motion
-from .common import FramesOperator, RobotOperator, finish, write_json
+from .common import MET, FramesOperator, RobotOperator, finish, write_json
 from .curves import sample_configurations
 from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
 
@@ -34,12 +34,12 @@ class AnimationCheck:
 
     @property
     def passed(self) -> bool:
-        met = all(status in (Status.CONVERGED, Status.EMPTY) for status in self.statuses)
+        met = all(status in MET for status in self.statuses)
         return met and not self.limits.violations
 
     def summary(self) -> str:
         """One sentence."""
-        missed = [i for i, s in enumerate(self.statuses) if s not in (Status.CONVERGED, Status.EMPTY)]
+        missed = [i for i, s in enumerate(self.statuses) if s not in MET]
         parts = [f"{len(self.frames)} frames"]
         if missed:
             first = missed[0]
@@ -134,7 +134,7 @@ def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationC
     notes: dict[int, list[str]] = {}
     last = Status.CONVERGED
     for frame, status in zip(found.frames, found.statuses, strict=True):
-        if status is not last and status not in (Status.CONVERGED, Status.EMPTY):
+        if status is not last and status not in MET:
             notes.setdefault(frame, []).append(str(status))
         last = status
     broken = {(v.frame, v.joint, v.kind) for v in found.limits.violations}

@@ -11,8 +11,12 @@ import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError
+from ..solvers import Status
 
 Result = TypeVar("Result")
+
+# Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
+MET = (Status.CONVERGED, Status.EMPTY)
 
 
 class RobotOperator:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators import animation
-from robokin_addon.operators.bake import bake_steps
+from robokin_addon.operators.bake import ROBOKIN_OT_bake, bake_steps
 from robokin_addon.operators.curves import own_keys
 from robokin_addon.operators.posture import start_configuration
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
+from robokin_addon.robokin import RobokinError
 
 from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target, circle, world_error
 
@@ -214,6 +216,83 @@ def test_a_task_without_influence_lets_go_and_is_taken_up_again(scene, robot, ta
     assert frames[15]["q"] == pytest.approx(frames[20]["q"])
     assert frames[40]["status"] == "CONVERGED"
     assert worst_error(scene, robot, target, range(1, 15)) < 1.5e-4
+
+
+def test_a_bake_of_frames_without_any_task_says_empty(robot, target):
+    robot.robokin.tasks[0].influence = 0.0
+    settings = bake(robot)
+    assert settings.bake_status == "EMPTY" and "no task has an influence" in settings.bake_reason
+    robot.robokin.tasks[0].keyframe_insert("influence", frame=20)
+    robot.robokin.tasks[0].influence = 1.0
+    robot.robokin.tasks[0].keyframe_insert("influence", frame=1)
+    assert bake(robot).bake_status == "CONVERGED"
+
+
+class FakeBake:
+    """The operator as Blender would hold it during a modal run."""
+
+    modal, _work, _slice = ROBOKIN_OT_bake.modal, ROBOKIN_OT_bake._work, 0.0
+
+    def __init__(self, steps):
+        self._steps, self.reports, self.ended = steps, [], 0
+
+    def report(self, kind, text):
+        self.reports.append((kind, text))
+
+    def _end(self, context):
+        self.ended += 1
+
+
+def press(kind):
+    return SimpleNamespace(type=kind, value="PRESS")
+
+
+def test_esc_ends_a_running_bake_with_nothing_written(scene, robot, target):
+    slow_road(robot, target)
+    scene.frame_set(7)
+    before = snapshot(scene, robot)
+    q0 = start_configuration(robot, "POSTURE")
+    fake = FakeBake(bake_steps(scene, bpy.context.view_layer, robot, range(1, 200), q0))
+    assert fake.modal(bpy.context, press("TIMER")) == {"RUNNING_MODAL"} and fake.ended == 0
+    assert fake.modal(bpy.context, press("A")) == {"RUNNING_MODAL"}
+    assert fake.modal(bpy.context, press("ESC")) == {"CANCELLED"} and fake.ended == 1
+    assert snapshot(scene, robot) == before and "nothing was written" in fake.reports[0][1]
+
+
+def test_a_running_bake_ends_by_itself_and_after_an_error(scene, robot, target):
+    q0 = start_configuration(robot, "POSTURE")
+    fake = FakeBake(bake_steps(scene, bpy.context.view_layer, robot, range(1, 5), q0))
+    outcome = {"RUNNING_MODAL"}
+    for _ in range(10):
+        if outcome == {"RUNNING_MODAL"}:
+            outcome = fake.modal(bpy.context, press("TIMER"))
+    assert outcome == {"FINISHED"} and fake.ended == 1 and len(keys(robot)) == robot_model(robot).nq
+
+    def fails():
+        yield 0.0
+        raise RobokinError("the target is gone")
+
+    fake = FakeBake(fails())
+    assert fake.modal(bpy.context, press("TIMER")) == {"RUNNING_MODAL"}
+    assert fake.modal(bpy.context, press("TIMER")) == {"CANCELLED"} and fake.ended == 1
+    assert fake.reports == [({"ERROR"}, "the target is gone")]
+
+
+def test_a_linked_robot_says_so_and_an_override_bakes_into_its_own_action(scene, robot, target, tmp_path):
+    bake(robot, frame_end=3)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "robot.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(tmp_path / "robot.blend"), link=True) as (_, wanted):
+        wanted.objects = ["panda"]
+    linked, scene = wanted.objects[0], bpy.context.scene
+    scene.collection.objects.link(linked)
+    with pytest.raises(RuntimeError, match="'panda' is linked from another file: make a library override first"):
+        bake(linked)
+    override = linked.override_hierarchy_create(scene, bpy.context.view_layer, do_fully_editable=True)
+    with pytest.raises(RuntimeError, match="is linked from another file: bake into a new action"):
+        bake(override, frame_end=3)
+    assert bake(override, frame_end=3, new_action=True).bake_status == "CONVERGED"
+    assert override.animation_data.action.library is None
 
 
 def test_a_fading_influence_does_not_break_the_motion(scene, robot, target):
