@@ -384,14 +384,16 @@ class RobotModel:
         joint's own range then stands.
         """
         scale, offset = self.mimic_map(joint.name)
+        if not math.isfinite(scale) or not math.isfinite(offset):
+            raise ModelError(f"joint {joint.name!r}: the multipliers of the joints that it mimics overflow", joint)
         if scale == 0.0:
             return
-        ends = sorted(((joint.lower[0] - offset) / scale, (joint.upper[0] - offset) / scale))
+        ends = sorted((float(end[0]) - offset) / scale for end in (joint.lower, joint.upper))
         low, high = max(lower[slot.q][0], ends[0]), min(upper[slot.q][0], ends[1])
         if low <= high:
             lower[slot.q], upper[slot.q] = low, high
         for name in ("velocity", "acceleration"):
-            rates[name][slot.v] = np.minimum(rates[name][slot.v], getattr(joint, name) / abs(scale))
+            rates[name][slot.v] = np.minimum(rates[name][slot.v], float(getattr(joint, name)[0]) / abs(scale))
 
     def _followed_value(self, name: str, own: Array) -> float:
         """Where the followed joint must be for the mimic joint to be at `own`; 0 when it has no part in that."""

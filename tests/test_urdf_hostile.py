@@ -222,6 +222,25 @@ def test_long_chains_cost_linear_time():
         read_urdf_text(f"<robot name='r'>{links}{mimics}</robot>")
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("multiplier", ["1e100", "-1e99", "1e-100", "1e-320"])
+def test_chains_of_extreme_mimics(multiplier):
+    links = "".join(f'<link name="l{i}"/>\n' for i in range(8))
+    ends = '<parent link="l{}"/><child link="l{}"/><limit lower="-1e300" upper="1e300" velocity="1e300"/>'
+    mimic = f'<mimic joint="j{{}}" multiplier="{multiplier}"/>'
+    joints = "\n".join(
+        f'<joint name="j{i}" type="revolute">{ends.format(i, i + 1)}{mimic.format(i - 1) if i else ""}</joint>'
+        for i in range(7)
+    )
+    text = f"<robot name='r'>\n{links}{joints}</robot>"
+    if abs(float(multiplier)) < 1.0:
+        assert read_urdf_text(text).nq == 1
+        return
+    with pytest.raises(FileFormatError, match=r"'j4'.*overflow") as caught:
+        read_urdf_text(text)
+    assert caught.value.line == 14
+
+
 def mutations(data: bytes, random_: random.Random, count: int):
     """Copies of a file with cut ends, wrong bytes, lost, doubled or moved lines, and swapped or wrong values."""
     values = [b"", b"nan", b"-inf", b"1e308", b"-1", b"0 0 0", b"1e308 1e308 1e308", b"\xff", b"&#0;", b"fixed"]
