@@ -47,10 +47,17 @@ def keyed_only(owner: bpy.types.ID, concerns: Callable[[str], bool]) -> bool:
     are animated at all: no NLA, no drivers, nothing scripted."""
     if bpy.app.handlers.frame_change_pre or bpy.app.handlers.frame_change_post:
         return False
+    if any(stretched(scene) for scene in bpy.data.scenes):
+        return False
     data = owner.animation_data
     if data is None:
         return True
     return not (data.nla_tracks or data.use_tweak_mode or any(concerns(d.data_path) for d in data.drivers))
+
+
+def stretched(scene: bpy.types.Scene) -> bool:
+    """Whether frames are not the time of F-curves: Output > Frame Range > Time Stretching."""
+    return scene.render.frame_map_old != scene.render.frame_map_new
 
 
 def moved_by_keys_only(obj: bpy.types.Object) -> bool:

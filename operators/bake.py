@@ -85,7 +85,7 @@ def bake_steps(
     solved from `q0` (nq,), every other follows from the one before. Nothing is written before the last step; a
     generator closed early leaves the scene as it was. Raises RobokinError.
     """
-    refuse_unwritable(obj, new_action)
+    refuse_unwritable(scene, obj, new_action)
     tasks = enabled_tasks(obj)
     if not tasks:
         raise RobokinError("EMPTY: there is no task to bake (add a target, or enable a task)")

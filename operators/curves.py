@@ -53,8 +53,10 @@ def pose_held(obj: bpy.types.Object, q: Array) -> Iterator[None]:
         obj.update_tag(refresh={"DATA"})
 
 
-def refuse_unwritable(obj: bpy.types.Object, new_action: bool) -> None:
+def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action: bool) -> None:
     """Raise RobokinError when keys on the robot's channels could not be written, or would not be what is seen."""
+    if animation.stretched(scene):
+        raise RobokinError("the scene's time is stretched (Output > Frame Range): set Old and New to the same to bake")
     data = obj.animation_data
     if data is None:
         return
@@ -93,6 +95,18 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
             curve.group = bag.groups.get(group) or bag.groups.new(group)
         written[:, channel.q] = channel.factor * values.astype(float)
     return written
+
+
+def key_channels(obj: bpy.types.Object, frame: float) -> None:
+    """Key every channel of q as it stands."""
+    for channel in binding(obj).own_channels:
+        bone = obj.pose.bones[channel.bone]
+        bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)
+
+
+def auto_keying(context: bpy.types.Context) -> bool:
+    """Whether the user has what is posed keyed."""
+    return context.scene.tool_settings.use_keyframe_insert_auto
 
 
 def show_curves(obj: bpy.types.Object, frame: float) -> None:

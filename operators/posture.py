@@ -11,6 +11,7 @@ from ..properties.bridge import nearest_within_limits, read_configuration, robot
 from ..properties.solver_settings import STARTS
 from ..robokin import RobokinError, RobotModel, clamp
 from .common import RobotOperator
+from .curves import auto_keying, key_channels
 
 Array = np.ndarray
 
@@ -45,6 +46,8 @@ class ROBOKIN_OT_reset_pose(RobotOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         write_configuration(obj, start_configuration(obj, self.start))
+        if auto_keying(context):
+            key_channels(obj, context.scene.frame_current_final)
         return {"FINISHED"}
 
 

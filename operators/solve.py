@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.bridge import channel_table, read_configuration, robot_model, write_configuration
+from ..properties.bridge import read_configuration, robot_model, write_configuration
 from ..robokin import RobokinError
 from ..solvers import SolveResult, Status, Task, solve_ik
 from .common import RobotOperator, write_json
+from .curves import auto_keying, key_channels
 from .scene_tasks import SolverTasks, enabled_tasks, metres_per_world_unit, targets_now
 
 
@@ -61,7 +62,7 @@ class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
             model = robot_model(obj)
             write_json(self.report_path, result.to_dict() | {"q": model.joint_values(result.q)})
         write_configuration(obj, result.q)
-        if self.given("key", obj.robokin.solver.key):
+        if self.given("key", obj.robokin.solver.key or auto_keying(context)):
             key_channels(obj, context.scene.frame_current_final)
         show_result(obj, result, tasks, wanted)
         if result.converged:
@@ -69,14 +70,6 @@ class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
         else:
             self.report({"WARNING"}, f"{result.status}: {result.reason}")
         return {"FINISHED"}
-
-
-def key_channels(obj: bpy.types.Object, frame: float) -> None:
-    """Key every channel of q as it stands."""
-    for channel in channel_table(obj):
-        if not channel.mimic:
-            bone = obj.pose.bones[channel.bone]
-            bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)
 
 
 CLASSES = (ROBOKIN_OT_solve_pose,)

@@ -420,6 +420,11 @@ def target_turns_into_nothing(robot, target):
     return "its target has a scale of zero"
 
 
+def stretched_time(robot, target):
+    bpy.context.scene.render.frame_map_new = 200
+    return "the scene's time is stretched"
+
+
 def robot_stretches(robot, target):
     robot.keyframe_insert("scale", frame=1)
     robot.scale = (1, 2, 1)
@@ -433,7 +438,8 @@ def posture_of_another(robot, target):
 
 
 @pytest.mark.parametrize(
-    "harm", [cycle, no_task, driver_on_joint, target_turns_into_nothing, robot_stretches, posture_of_another]
+    "harm",
+    [cycle, no_task, driver_on_joint, target_turns_into_nothing, stretched_time, robot_stretches, posture_of_another],
 )
 def test_a_bake_that_cannot_be_says_why_and_writes_nothing(scene, robot, target, harm):
     bake(robot)

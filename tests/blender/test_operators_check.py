@@ -159,6 +159,13 @@ def test_the_time_step_is_the_scenes(scene, robot, tmp_path):
     assert [v["value"] for v in report["violations"] if v["kind"] == "velocity"] == pytest.approx([4.0] * 3, rel=1e-5)
 
 
+def test_stretched_time_is_read_as_it_is_shown(scene, robot, tmp_path):
+    elbow_curve(robot, [(1, -2.0), (30, -1.0)])
+    scene.render.frame_map_new = 200
+    rows = run(robot, tmp_path)["frames"]
+    assert rows[-1]["q"]["panda_joint4"] == pytest.approx(-2.0 + 14 / 29, abs=0.02)
+
+
 def test_an_unwritable_report_says_so(robot):
     with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="cannot write the report"):
         bpy.ops.robokin.check(report_path="/no/such/folder/report.json")

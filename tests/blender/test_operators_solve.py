@@ -96,6 +96,21 @@ def test_keys_are_made_when_asked_for_at_the_present_frame(scene, robot):
     assert {curve.keyframe_points[0].co[0] for curve in curves.values()} == {17.0}
 
 
+def test_auto_keying_keys_what_is_solved_and_what_is_reset(scene, robot):
+    from robokin_addon.operators.animation import fcurves
+
+    add_target(robot).location.z -= 0.05
+    scene.tool_settings.use_keyframe_insert_auto = True
+    scene.frame_set(3)
+    solve(robot)
+    scene.frame_set(8)
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.reset_pose()
+    for curve in fcurves(robot).values():
+        assert [point.co[0] for point in curve.keyframe_points] == [3.0, 8.0]
+    assert len(fcurves(robot)) == robot_model(robot).nq
+
+
 def test_a_target_moved_by_hand_at_a_keyed_frame_counts_as_seen(scene, robot):
     target = add_target(robot)
     target.keyframe_insert("location", frame=1)
