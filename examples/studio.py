@@ -9,7 +9,6 @@ from pathlib import Path
 import bpy
 import numpy as np
 from mathutils import Vector
-from robokin_addon.cli.quiet import output_dropped
 
 Point = Sequence[float]
 Colour = tuple[float, float, float]
@@ -69,8 +68,7 @@ def take_picture(scene: bpy.types.Scene, path: Path, size: tuple[int, int], samp
     render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGB"
     render.filepath = str(path)
     scene.cycles.samples = samples
-    with output_dropped():  # Blender 4.5 prints a line for each step
-        bpy.ops.render.render(write_still=True)
+    bpy.ops.render.render(write_still=True)
 
 
 def take_multiple_exposure(
