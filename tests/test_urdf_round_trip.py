@@ -146,3 +146,13 @@ def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["arm.urdf"]
     with pytest.raises(FileFormatError, match="cannot be written"):
         save_urdf(arm(), tmp_path / "nowhere" / "arm.urdf")
+
+
+@pytest.mark.parametrize("name", ["folder", "file/robot.urdf", "x" * 300, "nul\0.urdf", "missing/robot.urdf", "/"])
+def test_paths_that_cannot_be_written(tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(FileFormatError, match="cannot be written"):
+        save_urdf(arm(), os.path.join(tmp_path, name))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+    assert (tmp_path / "file").read_text() == "kept"

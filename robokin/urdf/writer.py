@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -25,17 +26,22 @@ def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
     Raises ModelError for what URDF cannot say, FileFormatError when the file cannot be written.
     """
     text = urdf_text(model)
-    target = Path(os.path.realpath(path))
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with open(part, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise FileFormatError(path, None, f"cannot be written: {error.strerror or error}") from None
+        target = Path(os.path.realpath(path))
+        part = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            with open(part, "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
+        except OSError:
+            with suppress(OSError):
+                part.unlink()
+            raise
+    except (OSError, ValueError) as error:  # ValueError: a null byte, or no file name at all
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileFormatError(path, None, f"cannot be written: {reason}") from None
 
 
 def urdf_text(model: RobotModel) -> str:
