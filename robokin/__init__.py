@@ -11,7 +11,7 @@ from .errors import (
     TaskError,
     UnknownNameError,
 )
-from .jacobians import center_of_mass_jacobian, frame_jacobian
+from .jacobians import body_jacobian, center_of_mass_jacobian, frame_jacobian, rpy_jacobian, space_jacobian
 from .kinematics import FramePlacements, center_of_mass, forward_kinematics
 from .model import Joint, Link, Mimic, RobotModel
 from .resources import missing_meshes
@@ -31,6 +31,7 @@ __all__ = [
     "TaskError",
     "UnknownNameError",
     "bias_torque",
+    "body_jacobian",
     "center_of_mass",
     "center_of_mass_jacobian",
     "clamp",
@@ -46,7 +47,9 @@ __all__ = [
     "missing_meshes",
     "random_configuration",
     "read_urdf_text",
+    "rpy_jacobian",
     "save_urdf",
+    "space_jacobian",
     "urdf_losses",
     "urdf_text",
 ]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import so3
 from .backend import Reference, get_backend
-from .errors import UnknownNameError
-from .kinematics import require_mass
+from .errors import ConfigurationError, UnknownNameError
+from .kinematics import forward_kinematics, require_mass
 from .model import RobotModel
 
 Array = np.ndarray
 
 REFERENCES = {reference.name.lower(): reference for reference in Reference}
+
+UPRIGHT = 1e-8  # cosine of the pitch below which roll and yaw, and their rates, are rounding errors
 
 
 def frame_jacobian(
@@ -29,6 +32,45 @@ def frame_jacobian(
     q = model.check_configuration(q)
     frame = model.link_index(link)
     return get_backend(backend).frame_jacobian(model.tree, q, frame, REFERENCES[reference])
+
+
+def space_jacobian(model: RobotModel, q: Array, link: str, *, backend: str = "auto") -> Array:
+    """(6, nv) Jacobian of a link's spatial twist [v; w], with hat(J v) = dT/dt T^-1, T = T_root_link: its columns are
+    the joints' screws at q in the root frame. The same as the "world" `frame_jacobian`.
+
+    Texts that put the angular part first (Lynch and Park, "Modern robotics", 2017, Eq. 5.11) have these rows as
+    3, 4, 5, 0, 1, 2. Raises ConfigurationError for a bad q, UnknownNameError for a wrong link.
+    """
+    return frame_jacobian(model, q, link, "world", backend=backend)
+
+
+def body_jacobian(model: RobotModel, q: Array, link: str, *, backend: str = "auto") -> Array:
+    """(6, nv) Jacobian of a link's body twist [v; w], with hat(J v) = T^-1 dT/dt, T = T_root_link; equal to
+    adjoint(T^-1) @ space_jacobian (Lynch and Park 2017, Eq. 5.18, 5.22). The same as the "local" `frame_jacobian`.
+
+    Raises ConfigurationError for a bad q, UnknownNameError for a wrong link.
+    """
+    return frame_jacobian(model, q, link, "local", backend=backend)
+
+
+def rpy_jacobian(model: RobotModel, q: Array, link: str, *, backend: str = "auto") -> Array:
+    """(6, nv) analytic Jacobian d[x, y, z, roll, pitch, yaw]/dt per unit of v, of a link's placement in the root
+    frame [m, rad], R = Rz(yaw) Ry(pitch) Rx(roll).
+
+    Raises ConfigurationError for a bad q, and where the pitch is +-90 degrees: roll and yaw turn about one axis
+    there and have no rates. Near it the rates grow as 1 / cos(pitch). Raises UnknownNameError for a wrong link.
+    """
+    R = forward_kinematics(model, q, backend=backend)[link][:3, :3]
+    _, pitch, yaw = so3.to_rpy(R)
+    if np.hypot(R[0, 0], R[1, 0]) < UPRIGHT:
+        raise ConfigurationError(
+            f"the pitch of {link!r} is {np.degrees(pitch):+.0f} degrees: roll and yaw have no rates there"
+        )
+    J = frame_jacobian(model, q, link, backend=backend)
+    # w = Rz(yaw) (0, pitch', 0) + Rz(yaw) Ry(pitch) (roll', 0, 0) + (0, 0, yaw'), solved for the rates.
+    x = np.cos(yaw) * J[3] + np.sin(yaw) * J[4]
+    y = np.cos(yaw) * J[4] - np.sin(yaw) * J[3]
+    return np.vstack((J[:3], x / np.cos(pitch), y, J[5] + np.tan(pitch) * x))
 
 
 def center_of_mass_jacobian(model: RobotModel, q: Array, *, backend: str = "auto") -> Array:
