@@ -32,6 +32,12 @@ def prose(page: Path) -> str:
     return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
+def code(page: Path) -> list[str]:
+    """Lines of fenced code, and code inside sentences."""
+    fenced = re.findall(r"^```\w*\n(.*?)^```", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return [line for block in fenced for line in block.splitlines()] + re.findall(r"`([^`]+)`", prose(page))
+
+
 def anchors(page: Path) -> set[str]:
     """The anchors that GitHub gives to headings."""
     titles = re.findall(r"^#+ (.+)$", prose(page), flags=re.MULTILINE)
@@ -96,12 +102,12 @@ def test_pictures_are_shown_and_small() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_and_make_targets_exist(page: Path) -> None:
-    content = page.read_text("utf-8")
-    for word in re.findall(r"(?:^|`|--command )robokin ([\w.]+)", content, flags=re.MULTILINE):
-        assert word in COMMAND_WORDS, f"{page.name}: robokin {word}"
-    targets = set(re.findall(r"^([\w-]+):", text("Makefile"), flags=re.MULTILINE))
-    for word in re.findall(r"(?:^|`)make ([\w-]+)", content, flags=re.MULTILINE):
-        assert word in targets | {"TARGET"}, f"{page.name}: make {word}"
+    targets = set(re.findall(r"^([\w-]+):", text("Makefile"), flags=re.MULTILINE)) | {"TARGET"}
+    for line in code(page):
+        for word in re.findall(r"(?:^|--command )robokin ([\w.]+)", line):
+            assert word in COMMAND_WORDS, f"{page.name}: robokin {word}"
+        for word in re.findall(r"^make ([\w-]+)", line):
+            assert word in targets, f"{page.name}: make {word}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
