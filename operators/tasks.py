@@ -13,13 +13,12 @@ from .common import RobotOperator
 from .task_paths import repath
 
 
-def default_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
-    """The active bone; without one, the deepest leaf of the robot, a tool frame (fixed) rather than a finger."""
-    bone = context.active_pose_bone
-    if bone is not None and bone.id_data == obj:
+def default_tip(obj: bpy.types.Object) -> str:
+    """The active bone, if it is selected (a click beside the robot deselects it and leaves it active); without one,
+    the deepest leaf of the robot, a tool frame (fixed) rather than a finger."""
+    bone = obj.data.bones.active
+    if bone is not None and _is_selected(obj, bone):
         return bone.name
-    if obj.data.bones.active is not None:
-        return obj.data.bones.active.name
     robot = binding(obj)
     parents = {joint.parent for joint in robot.model.joints}
     depth: dict[str | None, int] = {None: 0}
@@ -27,6 +26,11 @@ def default_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
         depth[joint.child] = depth[joint.parent] + 1
     leaves = [joint for joint in robot.model.joints if joint.child not in parents]
     return robot.bone_of_link[max(leaves, key=lambda joint: (joint.nv == 0, depth[joint.child])).child]
+
+
+def _is_selected(obj: bpy.types.Object, bone: bpy.types.Bone) -> bool:
+    pose_bone = obj.pose.bones[bone.name]
+    return pose_bone.select if hasattr(pose_bone, "select") else bone.select  # Blender 5, Blender 4
 
 
 def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.PropertyGroup:
@@ -70,10 +74,12 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
     bl_label = "Add Task"
 
     kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=KINDS)
-    tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target; empty: the active bone")
+    tip: bpy.props.StringProperty(
+        name="Tip", description="Bone that must reach the target; empty: the selected one, or the tool"
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        tip = self.tip or default_tip(context, obj)
+        tip = self.tip or default_tip(obj)
         pose = tip_pose(obj, tip)
         add_task(obj, self.kind, tip, pose).use_target = False
         return {"FINISHED"}
@@ -131,10 +137,12 @@ class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
     bl_label = "Add Target at Tip"
 
     kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=KINDS)
-    tip: bpy.props.StringProperty(name="Tip", description="Bone that must reach the target; empty: the active bone")
+    tip: bpy.props.StringProperty(
+        name="Tip", description="Bone that must reach the target; empty: the selected one, or the tool"
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        tip = self.tip or default_tip(context, obj)
+        tip = self.tip or default_tip(obj)
         pose = tip_pose(obj, tip)
         target = bpy.data.objects.new(f"{link_of_bone(obj)[tip]} target", None)
         target.empty_display_type = "ARROWS"

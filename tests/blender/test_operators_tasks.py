@@ -31,13 +31,27 @@ def influence_curves(robot):
 
 def test_a_target_appears_at_the_tip_selected_and_sized_to_the_robot(robot):
     bpy.ops.object.mode_set(mode="POSE")
-    robot.data.bones.active = robot.data.bones[TOOL]
+    select_bone(robot, TOOL)
     assert bpy.ops.robokin.target_add() == {"FINISHED"}
     target = bpy.context.object
     assert target != robot and target.select_get() and not robot.select_get() and bpy.context.mode == "OBJECT"
     assert robot.robokin.tasks[0].target == target and robot.robokin.tasks[0].tip == TOOL
     assert max(world_error(robot, TOOL, target)) < 1e-5
     assert 0.05 < target.empty_display_size < 0.3
+
+
+def select_bone(robot, name, on=True):
+    robot.data.bones.active = robot.data.bones[name]
+    holder = robot.pose.bones[name] if hasattr(robot.pose.bones[name], "select") else robot.data.bones[name]
+    holder.select = on
+
+
+def test_the_selected_bone_is_the_tip_and_a_deselected_one_is_not(robot):
+    select_bone(robot, "panda_joint4")
+    bpy.ops.robokin.task_add()
+    select_bone(robot, "panda_joint4", on=False)
+    bpy.ops.robokin.task_add()
+    assert [task.tip for task in robot.robokin.tasks] == ["panda_joint4", TOOL]
 
 
 def test_without_an_active_bone_the_tool_frame_is_the_tip(robot):
