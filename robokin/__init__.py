@@ -1,6 +1,7 @@
 """The robot: model, kinematics, dynamics and file formats. NumPy only, no Blender."""
 
 from .configuration import clamp, difference, in_limits, integrate, random_configuration
+from .construction import DHRow, ScrewRow, load_robot_table, robot_from_dh, robot_from_screws
 from .dynamics import bias_torque, gravity_torque, inverse_dynamics, mass_matrix
 from .errors import (
     BackendError,
@@ -20,6 +21,7 @@ from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
 __all__ = [
     "BackendError",
     "ConfigurationError",
+    "DHRow",
     "FileFormatError",
     "FramePlacements",
     "Joint",
@@ -28,6 +30,7 @@ __all__ = [
     "ModelError",
     "RobokinError",
     "RobotModel",
+    "ScrewRow",
     "TaskError",
     "UnknownNameError",
     "bias_torque",
@@ -42,11 +45,14 @@ __all__ = [
     "in_limits",
     "integrate",
     "inverse_dynamics",
+    "load_robot_table",
     "load_urdf",
     "mass_matrix",
     "missing_meshes",
     "random_configuration",
     "read_urdf_text",
+    "robot_from_dh",
+    "robot_from_screws",
     "rpy_jacobian",
     "save_urdf",
     "space_jacobian",
