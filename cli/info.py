@@ -49,6 +49,8 @@ def _joint(joint: Joint) -> dict:
         "axis": [float(x) for x in joint.axis],
         **{name: _limit(getattr(joint, name)) for name in ("lower", "upper", "velocity", "effort")},
         "mimic": mimic and {"joint": mimic.joint, "multiplier": float(mimic.multiplier), "offset": float(mimic.offset)},
+        **({"pitch": float(joint.pitch)} if joint.kind.has_pitch else {}),
+        **({"order": joint.order} if joint.kind.orders else {}),
     }
 
 

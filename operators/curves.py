@@ -192,8 +192,8 @@ def sample_configurations(
 
 def _moved_by_keys_only(obj: bpy.types.Object) -> bool:
     robot = binding(obj)
-    modes = zip(robot.bones, robot.modes, strict=True)
-    if any(obj.pose.bones[bone].rotation_mode != mode for bone, mode in modes):
+    bones = zip(robot.bones, robot.modes, strict=True)
+    if any(obj.pose.bones[bone].rotation_mode != modes[0] for bone, modes in bones):
         return False
     paths = {path for path, _ in own_keys(obj)}
     if any(path.endswith(".rotation_mode") for path, _ in animation.fcurves(obj)):

@@ -2,6 +2,7 @@
 
 The fields are SI and radians, single precision; the exact numbers lie in the bone's record (see bridge/truth.py).
 `lower_angle`, `lower_length` ... are views of `lower`, `upper` that Blender shows in degrees or scene units.
+`lower_2`, `lower_3` ... are the bounds of a joint's second and third degree of freedom.
 """
 
 from __future__ import annotations
@@ -10,12 +11,22 @@ from collections.abc import Callable
 
 import bpy
 
-from ..robokin.joint_types import JOINT_TYPES
+from ..robokin.joint_types import JOINT_TYPES, JointType
 from .bridge.binding import metres_per_unit
+from .bridge.fields import FREEDOMS, ORDERED, bound_field, order_field
 from .bridge.rig import refresh_rigs
 
 TYPES = tuple(
     (t.name, t.label, f"{t.label} joint: {t.nv} degrees of freedom", i) for i, t in enumerate(JOINT_TYPES.values())
+)
+
+
+_BOUNDS = (
+    ("lower", "Lower", "lower limit [rad or m]", {"precision": 4}),
+    ("upper", "Upper", "upper limit [rad or m]", {"precision": 4}),
+    ("velocity", "Velocity", "highest speed [rad/s or m/s]", {"min": 0.0}),
+    ("effort", "Effort", "highest torque or force [N m or N]", {"min": 0.0}),
+    ("acceleration", "Acceleration", "highest acceleration [rad/s2 or m/s2]", {"min": 0.0}),
 )
 
 
@@ -55,6 +66,26 @@ def _length(name: str, field: str) -> object:
     )
 
 
+def _bounds(freedom: int) -> dict[str, object]:
+    """The fields of the bounds of a degree of freedom, and the views of its position limits."""
+    which = f" of degree of freedom {freedom + 1}" if freedom else ""
+    fields: dict[str, object] = {}
+    for name, label, what, options in _BOUNDS:
+        field = bound_field(name, freedom)
+        fields[f"use_{field}"] = _switch(f"{label} Limit", f"There is a limit: {what}{which}")
+        fields[field] = _number(label, f"{what}{which}", **options)
+        if name in ("lower", "upper"):
+            fields[f"{field}_angle"], fields[f"{field}_length"] = _angle(label, field), _length(label, field)
+    return fields
+
+
+def _order(kind: JointType) -> object:
+    items = [(o, ", ".join(o), f"Turns about {' then '.join(o)} of the link's frame") for o in kind.orders]
+    return bpy.props.EnumProperty(
+        name="Axes", description="Axes about which the joint turns, from parent to child", items=items, update=_edited
+    )
+
+
 class RobokinJoint(bpy.types.PropertyGroup):
     """The joint that a bone is, and the link that moves with it."""
 
@@ -70,20 +101,6 @@ class RobokinJoint(bpy.types.PropertyGroup):
         precision=4,
         update=_edited,
     )
-    use_lower: _switch("Lower Limit", "The joint has a lower limit")
-    lower: _number("Lower", "Lower limit [rad or m]", precision=4)
-    lower_angle: _angle("Lower", "lower")
-    lower_length: _length("Lower", "lower")
-    use_upper: _switch("Upper Limit", "The joint has an upper limit")
-    upper: _number("Upper", "Upper limit [rad or m]", precision=4)
-    upper_angle: _angle("Upper", "upper")
-    upper_length: _length("Upper", "upper")
-    use_velocity: _switch("Velocity Limit", "The joint has a highest speed")
-    velocity: _number("Velocity", "Highest speed [rad/s or m/s]", min=0.0)
-    use_effort: _switch("Effort Limit", "The joint has a highest torque or force")
-    effort: _number("Effort", "Highest torque or force [N m or N]", min=0.0)
-    use_acceleration: _switch("Acceleration Limit", "The joint has a highest acceleration")
-    acceleration: _number("Acceleration", "Highest acceleration [rad/s2 or m/s2]", min=0.0)
     pitch: _number("Pitch", "Advance of a screw per turn angle [m/rad]", precision=5)
     damping: _number("Damping", "Viscous friction [N m s/rad or N s/m]")
     friction: _number("Friction", "Dry friction [N m or N]")
@@ -108,5 +125,10 @@ class RobokinJoint(bpy.types.PropertyGroup):
         precision=6,
     )
 
+
+# The fields that there are several of: bounds of each degree of freedom, the order of each joint type that has one.
+for _freedom in range(FREEDOMS):
+    RobokinJoint.__annotations__ |= _bounds(_freedom)
+RobokinJoint.__annotations__ |= {order_field(_kind): _order(_kind) for _kind in ORDERED}
 
 CLASSES = (RobokinJoint,)

@@ -58,6 +58,7 @@ class JointType:
     `decompose(joint)` returns the elementary motions of a joint of this type, in order from parent to child.
     `motions` is their kinds (the same for every joint of the type), so that nq and nv are known without a joint.
     `bounded`: position limits are meaningful. `urdf`: URDF's word, None where URDF cannot say it.
+    `orders`: values of `Joint.order` that the type takes, the first one when none is given.
     `mimicable`: has one degree of freedom that may follow another joint.
     """
 
@@ -67,6 +68,7 @@ class JointType:
     decompose: Callable[[Joint], tuple[Elementary, ...]]
     urdf: str | None = None
     bounded: bool = True
+    orders: tuple[str, ...] = ()
 
     @property
     def nq(self) -> int:
@@ -75,6 +77,16 @@ class JointType:
     @property
     def nv(self) -> int:
         return sum(m.nv for m in self.motions)
+
+    @property
+    def has_axis(self) -> bool:
+        """`Joint.axis` says what the joint does."""
+        return not self.orders and any(m.has_axis for m in self.motions)
+
+    @property
+    def has_pitch(self) -> bool:
+        """`Joint.pitch` says what the joint does."""
+        return Motion.HELICAL in self.motions
 
     @property
     def mimicable(self) -> bool:
@@ -89,8 +101,17 @@ def plane_basis(normal: Array) -> tuple[Array, Array]:
     return u, np.cross(normal, u)
 
 
-def _along_axis(motion: Motion) -> Callable[[Joint], tuple[Elementary, ...]]:
-    return lambda joint: (Elementary(motion, joint.axis),)
+def _along_axis(*motions: Motion) -> Callable[[Joint], tuple[Elementary, ...]]:
+    return lambda joint: tuple(Elementary(motion, joint.axis) for motion in motions)
+
+
+def _screw(joint: Joint) -> tuple[Elementary, ...]:
+    return (Elementary(Motion.HELICAL, joint.axis, joint.pitch),)
+
+
+def _in_order(joint: Joint) -> tuple[Elementary, ...]:
+    """Rotations about axes of the joint frame: order "ZYX" is R_joint_child = Rz(q0) Ry(q1) Rx(q2)."""
+    return tuple(Elementary(Motion.ROTATION, np.eye(3)["XYZ".index(letter)]) for letter in joint.order)
 
 
 def _planar(joint: Joint) -> tuple[Elementary, ...]:
@@ -117,5 +138,9 @@ JOINT_TYPES: dict[str, JointType] = {
         JointType("prismatic", "Prismatic", (_T,), _along_axis(_T), "prismatic"),
         JointType("planar", "Planar", (_T, _T, _R), _planar, "planar"),
         JointType("floating", "Floating", (_F,), _free, "floating", bounded=False),
+        JointType("screw", "Screw", (_H,), _screw),
+        JointType("cylindrical", "Cylindrical", (_R, _T), _along_axis(_R, _T)),
+        JointType("universal", "Universal", (_R, _R), _in_order, orders=("XZ", "XY", "YX", "YZ", "ZX", "ZY")),
+        JointType("gimbal", "Gimbal", (_R,) * 3, _in_order, orders=("ZYX", "ZXY", "YXZ", "YZX", "XYZ", "XZY")),
     )
 }

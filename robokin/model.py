@@ -74,6 +74,8 @@ class Joint:
 
     lower, upper, velocity, effort, acceleration: (nv,) per degree of freedom (a scalar is spread).
     placement: (4, 4) T_parent_joint. axis: (3,) unit vector in the joint frame. pitch: m/rad of a screw.
+    order: axes of the joint frame about which a universal or gimbal joint turns, from parent to child: "ZYX" is
+    Rz(q0) Ry(q1) Rx(q2); empty for the type's usual one. Types that have no order have "".
     damping [N m s/rad or N s/m], friction [N m or N], rotor_inertia [kg m^2 or kg] at the joint.
     stiffness and rest_position: the spring towards a preferred position; rest_position None means mid-range.
     """
@@ -96,12 +98,17 @@ class Joint:
     stiffness: float = 1.0
     rest_position: float | None = None
     mimic: Mimic | None = None
+    order: str = ""
 
     def __post_init__(self) -> None:
         who = f"joint {self.name!r}"
         if self.type not in JOINT_TYPES:
             raise ModelError(f"{who}: unknown type {self.type!r} (valid: {', '.join(JOINT_TYPES)})")
         put = object.__setattr__
+        orders = self.kind.orders or ("",)
+        put(self, "order", (self.order or orders[0]) if self.kind.orders else "")
+        if self.order not in orders:
+            raise ModelError(f"{who}: a {self.type} joint has no order {self.order!r} (valid: {', '.join(orders)})")
         put(self, "placement", _frozen_placement(self.placement, f"{who}: placement"))
         axis = frozen_array(self.axis, (3,), f"{who}: axis")
         length = np.linalg.norm(axis)

@@ -35,14 +35,14 @@ class Binding:
     """A robot model and the bones that show it.
 
     bones: bone name of each joint, in the model's order.   frames: R_link_bone of each, (3, 3).
-    modes: rotation mode of each.   channels: every coordinate of every bone, own ones in the order of q, then mimics.
+    modes: `Channel.modes` of each.   channels: of every bone, own ones in the order of q, then driven ones.
     root: (4, 4) T_armature_root [m]: where the root joint's frame stands in the armature's space.
     """
 
     model: RobotModel
     bones: tuple[str, ...]
     frames: tuple[Array, ...]
-    modes: tuple[str, ...]
+    modes: tuple[tuple[str, ...], ...]
     channels: tuple[Channel, ...]
     root: Array
     metres_per_unit: float
@@ -50,7 +50,7 @@ class Binding:
     @cached_property
     def own_channels(self) -> tuple[Channel, ...]:
         """The nq channels that q is read from and written to, in its order."""
-        return tuple(c for c in self.channels if not c.mimic)
+        return tuple(c for c in self.channels if not c.driven)
 
     @cached_property
     def bone_of_link(self) -> dict[str, str]:
@@ -149,9 +149,7 @@ def _build(obj: bpy.types.Object, content: tuple) -> Binding:
             records[name] = _moved(record, records[parents[name]], rests[name], rests[parents[name]], robot)
     ratio = unit / robot.metres_per_unit
     if abs(ratio - 1.0) > 1e-6:
-        for name, record in records.items():
-            joint, link = rescaled_joint(record.joint, ratio), rescaled_link(record.link, ratio)
-            records[name] = dataclasses.replace(record, joint=joint, link=link)
+        records = _rescaled(records, ratio)
     model = _assemble(robot.name, records, parents, root)
     bone_of_joint = {record.joint.name: name for name, record in records.items() if name != root}
     names = (root, *(bone_of_joint[joint.name] for joint in model.joints[1:]))
@@ -161,6 +159,16 @@ def _build(obj: bpy.types.Object, content: tuple) -> Binding:
         if b.connected and any(c.bone == b.name and c.path == "location" for c in channels):
             raise BridgeError(f"bone {b.name!r} slides but is connected to its parent: turn off Connected in Edit Mode")
     return Binding(model, names, frames, modes, channels, _root_frame(records[root], rests[root], unit), unit)
+
+
+def _rescaled(records: dict[str, BoneRecord], ratio: float) -> dict[str, BoneRecord]:
+    joints = {record.joint.name: record.joint for record in records.values()}
+    result = {}
+    for name, record in records.items():
+        followed = joints.get(record.joint.mimic.joint) if record.joint.mimic else None
+        joint, link = rescaled_joint(record.joint, ratio, followed), rescaled_link(record.link, ratio)
+        result[name] = dataclasses.replace(record, joint=joint, link=link)
+    return result
 
 
 def _named_apart(records: dict[str, BoneRecord]) -> dict[str, BoneRecord]:
@@ -221,25 +229,24 @@ def _assemble(name: str, records: dict[str, BoneRecord], parents: dict[str, str 
 
 def _channels(
     model: RobotModel, bones: tuple[str, ...], frames: tuple[Array, ...], unit: float
-) -> tuple[tuple[Channel, ...], tuple[str, ...]]:
+) -> tuple[tuple[Channel, ...], tuple[tuple[str, ...], ...]]:
     own: list[Channel] = []
-    mimics: list[Channel] = []
+    driven: list[Channel] = []
     modes = []
     for joint, slot, bone, frame in zip(model.joints, model.slots, bones, frames, strict=True):
-        found, mode = joint_channels(joint, bone, frame, unit)
-        modes.append(mode)
-        for i, (path, index, sign, channel_unit) in enumerate(found):
-            if joint.mimic is not None:
-                scale, offset = model.mimic_map(joint.name)
-                low, high = float(joint.lower[i]), float(joint.upper[i])
-                mimics.append(
-                    Channel(bone, path, index, slot.q.start, sign, channel_unit, low, high, scale, offset, True)
-                )
+        found, bone_modes = joint_channels(joint, bone, frame, unit)
+        modes.append(bone_modes)
+        scale, offset = model.mimic_map(joint.name)
+        for entry in found:
+            q = slot.q.start + entry.coordinate
+            where = (bone, bone_modes, entry.path, entry.index, q, entry.sign, entry.unit)
+            if joint.mimic is None and not entry.driven:
+                own.append(Channel(*where, float(model.lower[q]), float(model.upper[q])))
             else:
-                q = slot.q.start + i
-                low, high = float(model.lower[q]), float(model.upper[q])
-                own.append(Channel(bone, path, index, q, sign, channel_unit, low, high))
-    return (*own, *mimics), tuple(modes)
+                ends = (float(joint.lower[entry.coordinate]), float(joint.upper[entry.coordinate]))
+                low, high = sorted(entry.slope * end for end in ends) if entry.slope else (0.0, 0.0)
+                driven.append(Channel(*where, low, high, entry.slope * scale, entry.slope * offset, True))
+    return (*own, *driven), tuple(modes)
 
 
 def _root_frame(record: BoneRecord, rest: Array, unit: float) -> Array:

@@ -48,7 +48,7 @@ def build_armature(context: bpy.types.Context, collection: bpy.types.Collection,
     places = rest_placements(model)
     names = bone_names(model)
     sizes = bone_lengths(model, places)
-    frames = [bone_frame(joint, place[:3, :3]) for joint, place in zip(model.joints, places, strict=True)]
+    frames = bone_frames(model, places)
     bpy.ops.object.mode_set(mode="EDIT")
     _make_bones(armature, model, names, places, frames, sizes / unit, unit)
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -68,6 +68,16 @@ def rest_placements(model: RobotModel) -> list[Array]:
         parent = np.eye(4) if joint.parent is None else places[model.link_index(joint.parent)]
         places.append(parent @ joint.placement)
     return places
+
+
+def bone_frames(model: RobotModel, places: list[Array]) -> list[Array]:
+    """(3, 3) R_link_bone of each joint's bone. `places`: those of `rest_placements`."""
+    frames: list[Array] = []
+    for joint, place in zip(model.joints, places, strict=True):
+        i = None if joint.parent is None else model.link_index(joint.parent)
+        R_root_parent = np.eye(3) if i is None else places[i][:3, :3] @ frames[i]
+        frames.append(bone_frame(joint, place[:3, :3], R_root_parent))
+    return frames
 
 
 def bone_names(model: RobotModel) -> list[str]:

@@ -1,8 +1,9 @@
 """Which channel of a pose bone carries which coordinate of a joint.
 
 A joint is a sequence of elementary motions; each acts about or along one axis of the bone, so each coordinate is
-one entry of `rotation_euler` or `location` (a floating joint: `location` and `rotation_quaternion`). The bone's rest
-frame is chosen for that: a 1-dof axis is the bone's Y; of a planar joint Y is the normal, and Z, X the two lengths.
+one entry of `rotation_euler` or `location` (a floating joint: `location` and `rotation_quaternion`; a screw: one of
+each, of which the location is driven). The bone's rest frame is chosen for that: a 1-dof axis is the bone's Y; of a
+planar joint Y is the normal, and Z, X the two lengths; of a universal or gimbal joint Y is the last axis.
 """
 
 from __future__ import annotations
@@ -21,20 +22,25 @@ Array = np.ndarray
 EULER, LOCATION, QUATERNION = "rotation_euler", "location", "rotation_quaternion"
 # The order in which the axis of a single rotation turns first, so that the channel decomposes cleanly.
 _ORDERS = ("XYZ", "YXZ", "ZXY")
-_EXACT, _NEARLY = 2e-7, 3e-4
+_EVERY_ORDER = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+# Cosine and sine between a bone and -Y, between which Blender keeps it less exactly.
+_BACKWARD, _EXACT = -0.8, 2e-7
 
 
 @dataclass(frozen=True)
 class Channel:
-    """One coordinate: q[q] = sign * unit * value of the channel, before the mimic law `scale * q + offset`.
+    """One coordinate: sign * unit * value of the channel = scale * q[q] + offset.
 
+    modes: rotation modes of the bone in which the value is to be read, the one that the bone gets first.
     path, index: the pose bone's property ("rotation_euler", "location", "rotation_quaternion") and its entry.
     unit: SI per channel unit (metres per Blender unit for a length, 1 for an angle or a quaternion's entry).
     lower, upper: bounds of this coordinate in SI; those of the model for a coordinate of its own.
-    mimic: the coordinate is another joint's; the channel is driven and never written.
+    driven: the coordinate has a channel of its own elsewhere: that of the joint that this one mimics, or the angle of
+    a screw whose way this is. A driver moves it, it is never written. Others have scale 1 and offset 0.
     """
 
     bone: str
+    modes: tuple[str, ...]
     path: str
     index: int
     q: int
@@ -44,7 +50,7 @@ class Channel:
     upper: float
     scale: float = 1.0
     offset: float = 0.0
-    mimic: bool = False
+    driven: bool = False
 
     @property
     def factor(self) -> float:
@@ -52,62 +58,103 @@ class Channel:
         return self.sign * self.unit
 
 
-def bone_frame(joint: Joint, rest: Array) -> Array:
+def bone_frame(joint: Joint, rest: Array, parent: Array) -> Array:
     """(3, 3) R_link_bone that a new bone gets: Y along the axis of the joint; the link's own axes when it has none.
 
-    rest: (3, 3) R_root_link. Blender keeps a bone's direction by head and tail and takes what is within 2.5e-4 of -Y
-    for -Y itself; an axis that is nearly, but not exactly, -Y becomes the bone's Z instead.
+    rest: (3, 3) R_root_link.   parent: (3, 3) R_root_bone of the parent bone, the identity for the root bone.
+    Where Blender would not keep this Y exactly (see `_kept`), the axis is the bone's Z or X instead.
     """
-    steps = joint.kind.decompose(joint)
-    axes = [step.axis for step in steps if step.motion.has_axis]
-    if not axes:
-        return np.eye(3)
-    main = axes[-1]
-    if len(axes) > 1:
-        second = axes[0]
-    else:
+    axes = [step.axis for step in joint.kind.decompose(joint) if step.motion.has_axis]
+    across = [axis for axis in axes if abs(axis @ axes[-1]) < 0.5]
+    frame = _frame_along(axes[-1], across[0] if across else None) if axes else np.eye(3)
+    choices = [np.roll(frame, turn, axis=1) for turn in range(3)]
+    return next((f for f in choices if _kept(rest @ f[:, 1], parent[:, 1])), frame)
+
+
+def _frame_along(main: Array, second: Array | None) -> Array:
+    """(3, 3) rotation whose Y is `main` and whose Z is `second`, as far as that is across it."""
+    if second is None:
         # The link axis most across the joint axis keeps one more axis of the bone where the link has it.
         across = np.eye(3)[[2, 0, 1]]
         second = across[np.argmin(abs(across @ main).round(6))]
     second = second - main * (main @ second)
     second /= np.linalg.norm(second)
-    third = np.cross(main, second)
-    direction = rest @ main
-    if direction[1] < 0 and _EXACT < np.hypot(direction[0], direction[2]) < _NEARLY:
-        return np.column_stack((second, third, main))
-    return np.column_stack((third, main, second))
+    return np.column_stack((np.cross(main, second), main, second))
+
+
+def _kept(direction: Array, parent: Array) -> bool:
+    """Whether Blender keeps a bone of this direction (in the armature's axes) exactly.
+
+    Direction and roll, which it stores, become a matrix by a formula that loses digits around -Y of the parent bone
+    and, in Edit Mode, of the armature: up to 3e-5, which all bones below inherit. At -Y itself it is exact.
+    """
+    for y in (np.array([0.0, 1.0, 0.0]), parent):
+        if direction @ y < _BACKWARD and np.linalg.norm(np.cross(direction, y)) > _EXACT:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A channel of a joint: sign * unit * value = slope * coordinate of the joint. See `Channel` for the fields."""
+
+    coordinate: int
+    path: str
+    index: int
+    sign: float
+    unit: float
+    slope: float = 1.0
+    driven: bool = False
 
 
 def joint_channels(
     joint: Joint, bone: str, frame: Array, metres_per_unit: float
-) -> tuple[list[tuple[str, int, float, float]], str]:
-    """([(path, index, sign, unit)] of the joint's own coordinates in order, the bone's rotation mode).
+) -> tuple[list[Entry], tuple[str, ...]]:
+    """(the joint's channels by coordinate, `Channel.modes` of its bone).
 
     Raises BridgeError naming the bone when an axis of the joint is not an axis of the bone.
     """
-    found: list[tuple[str, int, float, float]] = []
-    mode = "QUATERNION"
+    found: list[Entry] = []
+    turns: list[int] = []
+    iq = 0
     for step in joint.kind.decompose(joint):
         if step.motion in (Motion.FREE, Motion.BALL):
-            if abs(frame - np.eye(3)).max() > 1e-5:
+            in_bone = [int(i) for i in np.argmax(frame, axis=1)]  # the bone axis along each axis of the link
+            if abs(np.eye(3)[in_bone] - frame).max() > 1e-5:
                 raise BridgeError(f"bone {bone!r}: the axes of a {joint.type} joint must be those of the bone")
-            if step.motion is Motion.FREE:
-                found += [(LOCATION, i, 1.0, metres_per_unit) for i in range(3)]
-            found += [(QUATERNION, i, 1.0, 1.0) for i in range(4)]
+            channels = [(LOCATION, i, metres_per_unit) for i in in_bone if step.motion is Motion.FREE]
+            channels += [(QUATERNION, i, 1.0) for i in (0, *(i + 1 for i in in_bone))]
+            found += [Entry(iq + k, path, i, 1.0, unit) for k, (path, i, unit) in enumerate(channels)]
+            iq += step.motion.nq
             continue
-        in_bone = frame.T @ step.axis
-        index = int(np.argmax(abs(in_bone)))
-        if abs(in_bone[index]) < 1.0 - 1e-5:
+        axis = frame.T @ step.axis
+        index = int(np.argmax(abs(axis)))
+        if abs(axis[index]) < 1.0 - 1e-5:
             raise BridgeError(f"bone {bone!r}: the axis of its {joint.type} joint is not an axis of the bone")
-        sign = 1.0 if in_bone[index] > 0 else -1.0
+        sign = 1.0 if axis[index] > 0 else -1.0
         if step.motion is Motion.TRANSLATION:
-            found.append((LOCATION, index, sign, metres_per_unit))
+            found.append(Entry(iq, LOCATION, index, sign, metres_per_unit))
         else:
-            found.append((EULER, index, sign, 1.0))
-            mode = _ORDERS[index]
-    if joint.nq == 0 or (mode == "QUATERNION" and all(path == LOCATION for path, *_ in found)):
-        mode = "YXZ"
-    return found, mode
+            found.append(Entry(iq, EULER, index, sign, 1.0))
+            turns.append(index)
+        if step.motion is Motion.HELICAL:
+            found.append(Entry(iq, LOCATION, index, sign, metres_per_unit, step.pitch, driven=True))
+        iq += step.motion.nq
+    return found, ("QUATERNION",) if any(e.path == QUATERNION for e in found) else _euler_orders(turns)
+
+
+def _euler_orders(turns: list[int]) -> tuple[str, ...]:
+    """Blender's names of the orders that turn about these axes one after the other; it names the last one first.
+
+    One angle is the same in every order. Of two the third axis, which does not turn, is put between them: an order
+    is singular where its middle angle is a quarter turn.
+    """
+    if len(turns) < 2:
+        best = _ORDERS[turns[0]] if turns else "YXZ"
+        return (best, *(order for order in _EVERY_ORDER if order != best))
+    if len(turns) == 2:
+        turns = [turns[0], 3 - sum(turns), turns[1]]
+    return ("".join("XYZ"[i] for i in reversed(turns)),)
 
 
 def round_inward(values: Array, lower: float, upper: float) -> Array:

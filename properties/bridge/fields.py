@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...robokin.joint_types import JOINT_TYPES
+from ...robokin.joint_types import JOINT_TYPES, JointType
 from ...robokin.model import Mimic
 from .truth import BoneRecord
 
@@ -22,22 +22,39 @@ if TYPE_CHECKING:
     from ..joint import RobokinJoint
 
 BOUNDS = ("lower", "upper", "velocity", "effort", "acceleration")
+# Degrees of freedom whose bounds can be edited: all of every joint but a floating one, of which the three lengths.
+FREEDOMS = 3
 NUMBERS = ("pitch", "damping", "friction", "rotor_inertia", "stiffness")
 _ABSENT = {"lower": -math.inf}
 _UPPER_TRIANGLE = np.triu_indices(3)
 
 
+def bound_field(name: str, freedom: int) -> str:
+    """The field of a bound of a degree of freedom: "lower", "lower_2", "lower_3"."""
+    return name if freedom == 0 else f"{name}_{freedom + 1}"
+
+
+def order_field(kind: JointType) -> str:
+    """The field of the order in which a joint of a type with `orders` turns."""
+    return f"{kind.name}_order"
+
+
+_BOUND_FIELDS = tuple((name, freedom, bound_field(name, freedom)) for name in BOUNDS for freedom in range(FREEDOMS))
+ORDERED = tuple(kind for kind in JOINT_TYPES.values() if kind.orders)
+
+
 def field_values(record: BoneRecord) -> dict[str, Any]:
     """Every field of `RobokinJoint` with the value the record gives it, in double precision.
 
-    Bounds show the joint's first degree of freedom; an absent one shows as `use_... = False` and 0.
+    An absent bound shows as `use_... = False` and 0.
     """
     joint, link = record.joint, record.link
     values: dict[str, Any] = {"joint_type": joint.type, "axis": tuple(joint.axis)}
-    for name in BOUNDS:
+    for name, freedom, field in _BOUND_FIELDS:
         bound = getattr(joint, name)
-        present = bool(len(bound)) and math.isfinite(bound[0])
-        values |= {f"use_{name}": present, name: float(bound[0]) if present else 0.0}
+        present = freedom < len(bound) and math.isfinite(bound[freedom])
+        values |= {f"use_{field}": present, field: float(bound[freedom]) if present else 0.0}
+    values |= {order_field(kind): joint.order if kind is joint.kind else kind.orders[0] for kind in ORDERED}
     values |= {name: getattr(joint, name) for name in NUMBERS}
     values |= {"use_rest_position": joint.rest_position is not None, "rest_position": joint.rest_position or 0.0}
     mimic = joint.mimic or Mimic("")
@@ -50,7 +67,8 @@ def field_values(record: BoneRecord) -> dict[str, Any]:
 FIELDS: tuple[str, ...] = (
     "joint_type",
     "axis",
-    *(name for bound in BOUNDS for name in (f"use_{bound}", bound)),
+    *(name for _, _, field in _BOUND_FIELDS for name in (f"use_{field}", field)),
+    *(order_field(kind) for kind in ORDERED),
     *NUMBERS,
     "use_rest_position",
     "rest_position",
@@ -106,14 +124,20 @@ def edited_record(record: BoneRecord, shown: tuple[Any, ...]) -> BoneRecord:
 
 def _joint(record: BoneRecord, values: dict, edits: dict) -> Any:
     joint = record.joint
-    retyped = JOINT_TYPES[values["joint_type"]].nv != joint.nv
+    kind = JOINT_TYPES[values["joint_type"]]
     changes: dict[str, Any] = {name: edits[name] for name in NUMBERS if name in edits}
-    changes |= {"type": values["joint_type"]}
+    changes |= {"type": kind.name, "order": values[order_field(kind)] if kind.orders else ""}
     if "axis" in edits:
         changes["axis"] = np.array(values["axis"])
     for name in BOUNDS:
-        if retyped or name in edits or f"use_{name}" in edits:
-            changes[name] = values[name] if values[f"use_{name}"] else _ABSENT.get(name, math.inf)
+        bound = np.full(kind.nv, _ABSENT.get(name, math.inf))
+        if kind.nv == joint.nv:
+            bound[:] = getattr(joint, name)
+        for freedom in range(min(kind.nv, FREEDOMS)):
+            field = bound_field(name, freedom)
+            if kind.nv != joint.nv or edits.keys() & {field, f"use_{field}"}:
+                bound[freedom] = values[field] if values[f"use_{field}"] else _ABSENT.get(name, math.inf)
+        changes[name] = bound
     if edits.keys() & {"use_rest_position", "rest_position"}:
         changes["rest_position"] = values["rest_position"] if values["use_rest_position"] else None
     if edits.keys() & {"mimic_joint", "mimic_multiplier", "mimic_offset"}:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...robokin.model import RobotModel
 from .binding import binding
-from .channels import EULER, QUATERNION, Channel, channel_bounds, round_inward
+from .channels import EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
 from .errors import BridgeError
 
 Array = np.ndarray
@@ -15,7 +15,7 @@ Curve = tuple[str, int, Array, str]  # data path, array index, (frames,) float32
 
 
 def channel_table(obj: bpy.types.Object) -> tuple[Channel, ...]:
-    """The channels of the robot: those of q in its order, then the driven ones of mimic joints."""
+    """The channels of the robot: those of q in its order, then the driven ones (mimic joints, the way of screws)."""
     return binding(obj).channels
 
 
@@ -40,10 +40,9 @@ def write_configuration(obj: bpy.types.Object, q: Array) -> None:
     robot = binding(obj)
     bones = obj.pose.bones
     q = robot.model.check_configuration(q)
-    for bone, mode in zip(robot.bones, robot.modes, strict=True):
-        # Another Euler order carries a single angle as well; another kind of rotation does not.
-        if bones[bone].rotation_mode != mode and (mode == "QUATERNION" or not _is_euler(bones[bone])):
-            bones[bone].rotation_mode = mode
+    for bone, modes in zip(robot.bones, robot.modes, strict=True):
+        if bones[bone].rotation_mode not in modes:
+            bones[bone].rotation_mode = modes[0]
     for channel in robot.own_channels:
         getattr(bones[channel.bone], channel.path)[channel.index] = float(
             _channel_values(channel, q[channel.q : channel.q + 1])[0]
@@ -93,17 +92,13 @@ def _channel_values(channel: Channel, coordinates: Array) -> Array:
     return round_inward(coordinates / channel.factor, low, high)
 
 
-def _is_euler(bone: bpy.types.PoseBone) -> bool:
-    return bone.rotation_mode not in ("QUATERNION", "AXIS_ANGLE")
-
-
 def _read(bone: bpy.types.PoseBone, channel: Channel) -> float:
-    if channel.path == EULER and not _is_euler(bone):
-        value = bone.matrix_basis.to_euler("XYZ YXZ ZXY".split()[channel.index])[channel.index]
-    elif channel.path == QUATERNION and bone.rotation_mode != "QUATERNION":
-        value = bone.matrix_basis.to_quaternion()[channel.index]
-    else:
+    if channel.path == LOCATION or bone.rotation_mode in channel.modes:
         value = getattr(bone, channel.path)[channel.index]
+    elif channel.path == EULER:
+        value = bone.matrix_basis.to_euler(channel.modes[0])[channel.index]
+    else:
+        value = bone.matrix_basis.to_quaternion()[channel.index]
     if not np.isfinite(value):
         raise BridgeError(f"bone {bone.name!r}: its {channel.path.replace('_', ' ')} is not a number")
     return value

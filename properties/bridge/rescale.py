@@ -8,7 +8,7 @@ import numpy as np
 
 from ...robokin.geometry import Geometry, Mesh
 from ...robokin.joint_types import Motion
-from ...robokin.model import Joint, Link
+from ...robokin.model import Joint, Link, Mimic
 
 Array = np.ndarray
 
@@ -29,12 +29,16 @@ def lengths(joint: Joint) -> Array:
     return np.array(found, bool)
 
 
-def rescaled_joint(joint: Joint, ratio: float) -> Joint:
+def rescaled_joint(joint: Joint, ratio: float, followed: Joint | None) -> Joint:
+    """`followed`: the joint that it mimics. A slider that follows a hinge has its multiplier in metres per radian."""
     factors = np.where(lengths(joint), ratio, 1.0)
     bounds = {name: getattr(joint, name) * factors for name in ("lower", "upper", "velocity", "acceleration")}
-    return dataclasses.replace(
-        joint, placement=_scaled_placement(joint.placement, ratio), pitch=joint.pitch * ratio, **bounds
-    )
+    mimic = joint.mimic
+    if mimic is not None and followed is not None:
+        own, other = (ratio if lengths(j).any() else 1.0 for j in (joint, followed))
+        mimic = Mimic(mimic.joint, mimic.multiplier * own / other, mimic.offset * own)
+    placement = _scaled_placement(joint.placement, ratio)
+    return dataclasses.replace(joint, placement=placement, pitch=joint.pitch * ratio, mimic=mimic, **bounds)
 
 
 def rescaled_link(link: Link, ratio: float) -> Link:

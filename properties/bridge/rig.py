@@ -19,14 +19,15 @@ from .channels import EULER, LOCATION, QUATERNION, Channel, channel_bounds, roun
 LIMIT_ROTATION = f"{OWN_CONSTRAINT} Rotation Limit"
 LIMIT_LOCATION = f"{OWN_CONSTRAINT} Travel Limit"
 _AXES = "xyz"
+_SOURCE = "q"  # the variable of our drivers
 
 
 def rig_pose(obj: bpy.types.Object) -> None:
     """Set locks, rotation modes, limits and drivers of every joint of the posed robot. Object or Pose Mode."""
     robot = binding(obj)
-    for bone, mode in zip(robot.bones, robot.modes, strict=True):
+    for bone, modes in zip(robot.bones, robot.modes, strict=True):
         pose_bone = obj.pose.bones[bone]
-        pose_bone.rotation_mode = mode
+        pose_bone.rotation_mode = modes[0]
         own = [c for c in robot.channels if c.bone == bone]
         _lock(pose_bone, own)
         _limit(pose_bone, own)
@@ -45,7 +46,15 @@ def refresh_rigs(armature: bpy.types.Armature) -> None:
 
 
 def _lock(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
-    free = {(c.path, c.index) for c in channels if not c.mimic}
+    """Only the joint moves; whatever else had been posed is put back, as the model knows nothing of it."""
+    moved = {(c.path, c.index) for c in channels}
+    for i in range(3):
+        if (LOCATION, i) not in moved:
+            bone.location[i] = 0.0
+        if (EULER, i) not in moved:
+            bone.rotation_euler[i] = 0.0
+    bone.scale = (1.0, 1.0, 1.0)
+    free = {(c.path, c.index) for c in channels if not c.driven}
     bone.lock_location = [(LOCATION, i) not in free for i in range(3)]
     bone.lock_scale = [True] * 3
     if any(path == QUATERNION for path, _ in free):
@@ -56,10 +65,10 @@ def _lock(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
 
 
 def _limit(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
-    bounds = {c: channel_bounds(c) for c in channels if not c.mimic and c.path != QUATERNION}
+    bounds = {c: channel_bounds(c) for c in channels if not c.driven and c.path != QUATERNION}
     turns = {c: b for c, b in bounds.items() if c.path == EULER and np.isfinite(b).any()}
     slides = {c: b for c, b in bounds.items() if c.path == LOCATION and np.isfinite(b).any()}
-    if any(max(abs(low), abs(high)) > math.pi for low, high in turns.values()):
+    if not _told_apart(bounds):
         turns = {}
     constraint = _constraint(bone, LIMIT_ROTATION, "LIMIT_ROTATION", bool(turns))
     for channel, (low, high) in turns.items():
@@ -82,6 +91,15 @@ def _limit(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
             setattr(constraint, f"max_{axis}", high_single)
 
 
+def _told_apart(bounds: dict[Channel, tuple[float, float]]) -> bool:
+    """Whether all angles within the bounds are those that Blender takes out of the bone's matrix: of the two triples
+    of Euler angles that give a rotation, which differ by half turns, it takes the one of smaller sum of sizes."""
+    turns = [b for channel, b in bounds.items() if channel.path == EULER]
+    # Without bounds an angle is, in the matrix, one of at most half a turn.
+    sizes = [max(abs(low), abs(high)) if np.isfinite((low, high)).any() else math.pi for low, high in turns]
+    return max(sizes, default=0.0) <= math.pi and sum(sizes) < 1.5 * math.pi
+
+
 def _constraint(bone: bpy.types.PoseBone, name: str, kind: str, wanted: bool) -> bpy.types.Constraint | None:
     existing = bone.constraints.get(name)
     if existing is not None:
@@ -96,26 +114,30 @@ def _constraint(bone: bpy.types.PoseBone, name: str, kind: str, wanted: bool) ->
 
 
 def _drive(obj: bpy.types.Object, robot: Binding, bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
+    start = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].'
+    for path in (EULER, LOCATION):
+        for index in range(3):
+            _remove_driver(obj, start + path, index)
     for channel in channels:
-        path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel.path}'
-        if obj.animation_data is not None:
-            old = obj.animation_data.drivers.find(path, index=channel.index)
-            if old is not None:
-                obj.animation_data.drivers.remove(old)
-        if not channel.mimic:
+        if not channel.driven:
             continue
         source = next(c for c in robot.own_channels if c.q == channel.q)
-        # q = scale * q_source + offset, both in SI; the channels differ from them by sign and unit.
+        # factor * value = scale * q + offset, and q = factor * value of the source.
         scale = channel.scale * source.factor / channel.factor
         offset = channel.offset / channel.factor
-        driver = obj.driver_add(
-            f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{channel.path}', channel.index
-        ).driver
+        driver = obj.driver_add(start + channel.path, channel.index).driver
         driver.type = "SCRIPTED"
         variable = driver.variables.new()
-        variable.name = "q"
+        variable.name = _SOURCE
         variable.targets[0].id = obj
         escaped = bpy.utils.escape_identifier(source.bone)
         variable.targets[0].data_path = f'pose.bones["{escaped}"].{source.path}[{source.index}]'
         # A simple expression: evaluated by Blender itself, also where scripts may not run.
-        driver.expression = f"{scale:.17g} * q + {offset:.17g}"
+        driver.expression = f"{scale:.17g} * {_SOURCE} + {offset:.17g}"
+
+
+def _remove_driver(obj: bpy.types.Object, path: str, index: int) -> None:
+    """Remove the driver of a channel when it is one of ours."""
+    found = obj.animation_data.drivers.find(path, index=index) if obj.animation_data is not None else None
+    if found is not None and [v.name for v in found.driver.variables] == [_SOURCE]:
+        obj.animation_data.drivers.remove(found)

@@ -132,6 +132,7 @@ def _joint_to_json(joint: Joint) -> dict:
     data["axis"] = joint.axis.tolist()
     data |= {name: [_number(x) for x in getattr(joint, name)] for name in _JOINT_ARRAYS}
     data |= {name: getattr(joint, name) for name in _JOINT_NUMBERS}
+    data["order"] = joint.order
     data["mimic"] = None if joint.mimic is None else dataclasses.asdict(joint.mimic)
     return data
 
@@ -146,6 +147,7 @@ def _joint_from_json(data: dict, child: str) -> Joint:
         placement=_placement(data["placement"]),
         axis=np.array(data["axis"], float),
         mimic=None if data["mimic"] is None else Mimic(**data["mimic"]),
+        order=data.get("order", ""),
         **{name: data[name] for name in _JOINT_NUMBERS},
         **bounds,
     )

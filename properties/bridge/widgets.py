@@ -1,4 +1,5 @@
-"""What bones look like: a ring about a turning axis, a rail along a sliding one, a marker where nothing moves.
+"""What bones look like: a ring about a turning axis, a rail along a sliding one, both of a screw, a ball of rings
+about several axes, a marker where nothing moves.
 
 One shape of unit size serves all bones of a kind; each is scaled to its robot. Shapes are not linked to the scene.
 """
@@ -9,6 +10,7 @@ import math
 
 import bpy
 import numpy as np
+from mathutils import Euler, Matrix, Vector
 
 from ...robokin.joint_types import Motion
 from ...robokin.model import Joint
@@ -26,12 +28,14 @@ def dress(obj: bpy.types.Object, robot: Binding, sizes: Array) -> None:
     arm.display_type = "STICK"
     obj.show_in_front = True
     groups = {name: arm.collections.new(name) for name in (JOINTS, FOLLOWERS, BASE, FIXED)}
-    for joint, name, size in zip(robot.model.joints, robot.bones, sizes, strict=True):
+    for joint, name, frame, size in zip(robot.model.joints, robot.bones, robot.frames, sizes, strict=True):
         bone, pose_bone = arm.bones[name], obj.pose.bones[name]
         group = _group(joint)
         groups[group].assign(bone)
         bone.color.palette = _PALETTES[group]
-        pose_bone.custom_shape = _shape(_kind(joint))
+        kind = _kind(joint)
+        pose_bone.custom_shape = _shape(kind)
+        pose_bone.custom_shape_rotation_euler = _turned(kind, joint, frame)
         pose_bone.use_custom_shape_bone_size = False
         pose_bone.custom_shape_scale_xyz = (float(size),) * 3
         pose_bone.custom_shape_wire_width = 2.0
@@ -53,12 +57,29 @@ def _group(joint: Joint) -> str:
 def _kind(joint: Joint) -> str:
     if joint.parent is None:
         return "Base"
-    motions = {step.motion for step in joint.kind.decompose(joint)}
-    if not motions:
+    if not joint.nv:
         return "Fixed"
-    if motions == {Motion.TRANSLATION}:
-        return "Rail"
-    return "Ring" if motions == {Motion.ROTATION} else "Ball"
+    if len(_axes(joint)) != 1:
+        return "Ball"
+    motions = set(joint.kind.motions)
+    return "Rail" if motions == {Motion.TRANSLATION} else "Ring" if motions == {Motion.ROTATION} else "Screw"
+
+
+def _axes(joint: Joint) -> list[Array]:
+    """The axes of the joint, each once; none of a joint that turns freely."""
+    found: list[Array] = []
+    for step in joint.kind.decompose(joint):
+        if step.motion.has_axis and not any(np.array_equal(step.axis, axis) for axis in found):
+            found.append(step.axis)
+    return found
+
+
+def _turned(kind: str, joint: Joint, frame: Array) -> Euler:
+    """How a shape is turned on its bone: the base as its link, what has one axis from Y to the joint's axis."""
+    if kind == "Base":
+        return Matrix(frame.T.tolist()).to_euler()
+    axis = frame.T @ _axes(joint)[0] if kind in ("Ring", "Rail", "Screw") else (0.0, 1.0, 0.0)
+    return Vector((0.0, 1.0, 0.0)).rotation_difference(Vector(axis)).to_euler()
 
 
 def _shape(kind: str) -> bpy.types.Object:
@@ -117,6 +138,11 @@ def _rail() -> Wire:
     )
 
 
+def _screw() -> Wire:
+    """A ring to turn, on a rail to slide."""
+    return _joined(_ring(), _rail())
+
+
 def _ball() -> Wire:
     return _joined(_circle(1.0, "xz"), _circle(1.0, "xy"), _circle(1.0, "yz"))
 
@@ -131,4 +157,4 @@ def _fixed() -> Wire:
     return _lines(*([tuple(-0.4 * x for x in axis), tuple(0.4 * x for x in axis)] for axis in np.eye(3)))
 
 
-_WIRES = {"Ring": _ring, "Rail": _rail, "Ball": _ball, "Base": _base, "Fixed": _fixed}
+_WIRES = {"Ring": _ring, "Rail": _rail, "Screw": _screw, "Ball": _ball, "Base": _base, "Fixed": _fixed}

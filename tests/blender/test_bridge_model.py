@@ -197,3 +197,17 @@ def test_another_unit_scale_rereads_the_bones(scene: bpy.types.Scene) -> None:
         np.testing.assert_allclose(mine.placement[:3, 3], 0.01 * theirs.placement[:3, 3], atol=1e-15)
     assert small.joint("panda_finger_joint1").upper == pytest.approx(0.01 * model.joint("panda_finger_joint1").upper)
     assert small.joint("panda_joint1").upper == model.joint("panda_joint1").upper
+
+
+def test_mimics_of_another_kind_follow_the_unit_scale(scene: bpy.types.Scene) -> None:
+    """A slider that follows a hinge has its multiplier in metres per radian, its offset in metres."""
+    joints = [
+        Joint("turn", "revolute", "base", "a"),
+        Joint("slide", "prismatic", "base", "b", mimic=Mimic("turn", 0.5, 0.2)),
+        Joint("turn back", "revolute", "base", "c", mimic=Mimic("slide", 3.0, 0.1)),
+    ]
+    obj = build(RobotModel("geared", [Link(n) for n in ("base", "a", "b", "c")], joints))
+    scene.unit_settings.scale_length = 0.01
+    small = robot_model(obj)
+    assert small.joint("slide").mimic == Mimic("turn", pytest.approx(0.005), pytest.approx(0.002))
+    assert small.joint("turn back").mimic == Mimic("slide", pytest.approx(300.0), pytest.approx(0.1))

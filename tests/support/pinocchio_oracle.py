@@ -1,7 +1,8 @@
 """A robot in Pinocchio's conventions, and what Pinocchio says about it in ours.
 
 Pinocchio differs: quaternions (x, y, z, w); a continuous joint of a URDF is (cos, sin); a planar joint is
-(x, y, cos, sin) with its velocity in the child frame; mimic joints are joints of their own here.
+(x, y, cos, sin) with its velocity in the child frame; mimic joints are joints of their own here; a screw is a turn
+and a slide that are coupled in `q` and `B`.
 With w Pinocchio's velocity, w = B(q) v and dw/dt = B a + dB/dt v, so that J = J_pin B and M = B' M_pin B.
 """
 
@@ -43,6 +44,8 @@ class Oracle:
             value = np.atleast_1d(self.model.joint_values(q)[joint.name])
             if joint.type == "planar":
                 value = np.array([value[0], value[1], np.cos(value[2]), np.sin(value[2])])
+            elif joint.type == "screw":
+                value = np.array([value[0], joint.pitch * value[0]])
             elif joint.nq != joint.nv:
                 value = np.concatenate((value[:-4], value[-3:], value[-4:-3]))
             elif kind.nq == 2 and kind.nv == 1:
@@ -54,7 +57,9 @@ class Oracle:
         """(nv_pin, nv) B(q); with v its time derivative instead."""
         B = np.zeros((self.pin_model.nv, self.model.nv))
         for joint, slot, kind in self._joints():
-            block = np.eye(joint.nv) if v is None else np.zeros((joint.nv, joint.nv))
+            block = np.eye(kind.nv, joint.nv) if v is None else np.zeros((kind.nv, joint.nv))
+            if joint.type == "screw" and v is None:
+                block[1] = joint.pitch
             if joint.mimic is not None:
                 block = block * self.model.mimic_map(joint.name)[0]
             if joint.type == "planar":
@@ -137,5 +142,17 @@ def _pin_joint(joint: Joint) -> tuple[object, pin.SE3]:
             return pin.JointModelPlanar(), pin.SE3(np.column_stack((u, w, axis)), np.zeros(3))
         case "floating":
             return pin.JointModelFreeFlyer(), same
+        case "screw" | "cylindrical":
+            return _composite(pin.JointModelRevoluteUnaligned(axis), pin.JointModelPrismaticUnaligned(axis)), same
+        case "universal" | "gimbal":
+            turns = {"X": pin.JointModelRX, "Y": pin.JointModelRY, "Z": pin.JointModelRZ}
+            return _composite(*(turns[letter]() for letter in joint.order)), same
         case other:
             raise NotImplementedError(f"no Pinocchio joint for {other!r}")
+
+
+def _composite(*parts: object) -> pin.JointModelComposite:
+    result = pin.JointModelComposite()
+    for part in parts:
+        result.addJoint(part, pin.SE3.Identity())
+    return result

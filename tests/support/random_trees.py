@@ -17,7 +17,7 @@ ALL_TYPES = tuple(JOINT_TYPES)
 
 def random_robot(
     seed: int,
-    joints: int = 12,
+    joints: int = 16,
     root: str = "fixed",
     types: Sequence[str] = ALL_TYPES,
     branching: float = 0.3,
@@ -89,5 +89,6 @@ def _random_joint(
         upper=upper,
         velocity=rng.uniform(1.0, 3.0),
         pitch=rng.uniform(-0.2, 0.2),
+        order=str(rng.choice(joint_type.orders or [""])),
         mimic=mimic,
     )
