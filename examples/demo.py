@@ -83,7 +83,7 @@ def panda() -> Path:
 
 def pose_by_hand(robot: bpy.types.Object) -> None:
     bone = robot.pose.bones["panda_joint2"]
-    bone.rotation_euler.y = math.radians(150)  # what R 150 does to the bone in the window
+    bone.rotation_euler.y = math.radians(150)  # what R Y Y 150 does in the window
     bpy.context.view_layer.update()
     stopped = math.degrees(bone.rotation_euler.y)
     say("Pose", f"{bone.name} turned by hand to 150 degrees stops at its limit, {stopped:.2f} degrees")
