@@ -36,9 +36,10 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        # A file that was dropped is already named.
-        if self.filepath.lower().endswith(self.filename_ext):
-            return self.execute(context)
+        # A file that was dropped is named; the last import's, which Blender remembers, does not count as set.
+        if self.properties.is_property_set("filepath"):
+            name = os.path.basename(self.filepath)
+            return context.window_manager.invoke_props_dialog(self, title=name, confirm_text=self.bl_label)
         return super().invoke(context, event)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
