@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import runpy
 import shutil
@@ -60,10 +61,9 @@ def operators() -> set[str]:
 
 
 def properties(module: str, group: str) -> set[str]:
-    """The annotated properties of a PropertyGroup."""
-    tree = ast.parse(text(f"properties/{module}.py"))
-    body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == group).body
-    return {node.target.id for node in body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    """The properties of a PropertyGroup; those of a joint's second and third degree of freedom as of its first."""
+    fields = getattr(importlib.import_module(f"robokin_addon.properties.{module}"), group).__annotations__
+    return {re.sub(r"_[23](?=_|$)", "", name) for name in fields}
 
 
 def test_there_are_pages() -> None:
