@@ -111,6 +111,34 @@ def test_gltf(scene: bpy.types.Scene, tmp_path: Path, ending: str) -> None:
     assert [m.name.split(".")[0] for m in mesh.materials] == ["red"]
 
 
+def test_gltf_is_metres_whatever_the_scenes_unit(scene: bpy.types.Scene, tmp_path: Path) -> None:
+    sample()
+    path = str(tmp_path / "part.glb")
+    bpy.ops.export_scene.gltf(filepath=path)
+    scene.unit_settings.scale_length = 0.01
+    assert corners(read_mesh(path)) == WANTED
+
+
+def test_gltf_nodes_that_share_a_mesh(scene: bpy.types.Scene, tmp_path: Path) -> None:
+    first = sample()
+    first.location = (2, 0, 0)
+    second = first.copy()
+    second.location, second.scale = (0, 5, 0), (1, -1, 1)
+    scene.collection.objects.link(second)
+    bpy.context.view_layer.update()
+    path = str(tmp_path / "part.glb")
+    bpy.ops.export_scene.gltf(filepath=path)
+    meshes = len(bpy.data.meshes)
+    mesh = read_mesh(path)
+    assert corners(mesh) == {frozenset((x + 2, y, z) for x, y, z in f) for f in WANTED} | {
+        frozenset((x, 5 - y, z) for x, y, z in f) for f in WANTED
+    }
+    for polygon in mesh.polygons:  # the outside stays outside
+        middle = np.array((2.25, 0.5, 0.75) if polygon.center.x > 1.9 else (0.25, 4.5, 0.75))
+        assert np.array(polygon.normal) @ (np.array(polygon.center) - middle) > 0
+    assert len(bpy.data.meshes) == meshes + 1
+
+
 COLLADA = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset>{tool}<unit meter="{unit}" name="u"/><up_axis>{up}</up_axis></asset>

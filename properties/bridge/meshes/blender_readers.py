@@ -5,6 +5,7 @@ from __future__ import annotations
 import bmesh
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ....robokin import FileFormatError
 
@@ -16,7 +17,10 @@ def read_ply(path: str) -> bpy.types.Mesh:
 
 def read_gltf(path: str) -> bpy.types.Mesh:
     """A new mesh; glTF is metres and Y up by definition, and turned to Z up. Raises FileFormatError."""
-    return _joined(path, lambda: bpy.ops.import_scene.gltf(filepath=path))
+    mesh = _joined(path, lambda: bpy.ops.import_scene.gltf(filepath=path))
+    # Unlike the other importers this one turns metres into the scene's unit.
+    mesh.transform(Matrix.Scale(bpy.context.scene.unit_settings.scale_length, 4))
+    return mesh
 
 
 def _joined(path: str, run: object) -> bpy.types.Mesh:
@@ -31,11 +35,15 @@ def _joined(path: str, run: object) -> bpy.types.Mesh:
     mesh = bpy.data.meshes.new("import")
     collected = bmesh.new()
     materials: list[bpy.types.Material | None] = []
+    leftovers = {obj.data for obj in made if obj.data is not None}
     for obj in made:
         if obj.type != "MESH":
             continue
-        part = obj.data
+        part = obj.data.copy()  # several objects may show the same mesh
+        leftovers.add(part)
         part.transform(obj.matrix_world)
+        if obj.matrix_world.is_negative:
+            part.flip_normals()
         slots = []
         for material in list(part.materials) or [None]:
             if material not in materials:
@@ -49,7 +57,6 @@ def _joined(path: str, run: object) -> bpy.types.Mesh:
     collected.free()
     for material in materials:
         mesh.materials.append(material)
-    leftovers = {obj.data for obj in made if obj.data is not None}
     bpy.data.batch_remove([*made, *leftovers])
     if not len(mesh.polygons):
         raise FileFormatError(path, None, "has no polygons")
