@@ -26,6 +26,8 @@ FIRST, LAST = 1, 120
 HAND = "panda_hand_tcp_joint"  # the bone that ends in the tool centre point
 READY = {"panda_joint2": -0.3, "panda_joint4": -2.2, "panda_joint6": 2.0, "panda_joint7": math.pi / 4}
 
+AT_WORK = ((2.05, -1.75, 1.2), (0.33, 0.0, 0.37), 70.0)  # place of the camera, what it looks at, lens [mm]
+
 CREDIT = """\
 Franka Emika Panda, from franka_description of
 https://github.com/frankaemika/franka_ros (Apache-2.0), as packed by example-robot-data"""
@@ -61,6 +63,7 @@ def run() -> bool:
     draw_plots()
     take_pictures(scene)
     scene.frame_set(FIRST)
+    open_window_well(scene, robot)
     call(bpy.ops.wm.save_as_mainfile, filepath=absolute("demo.blend"), compress=True)
     return robot.robokin.solver.check_passed
 
@@ -151,7 +154,7 @@ def draw_plots() -> None:
 
 def take_pictures(scene: bpy.types.Scene) -> None:
     studio.set_up(scene, centre=(0.3, 0.0, 0.4), size=1.0)
-    studio.look_from(scene, (2.05, -1.75, 1.2), (0.33, 0.0, 0.37), lens=70)
+    studio.look_from(scene, *AT_WORK)
     scene.frame_set(88)
     took = call(studio.take_picture, scene, OUT / "robot.png", (960, 720), 12)
     say("Picture", f"robot.png, {took:.0f} s")
@@ -159,6 +162,23 @@ def take_pictures(scene: bpy.types.Scene) -> None:
     frames = (22, 36, 50, 85)
     took = call(studio.take_multiple_exposure, scene, OUT / "exposures.png", frames, (960, 720), 6)
     say("Picture", f"exposures.png, {took:.0f} s")
+
+
+def open_window_well(scene: bpy.types.Scene, robot: bpy.types.Object) -> None:
+    """Who opens the file sees the robot through the camera, its panels beside it."""
+    studio.look_from(scene, *AT_WORK)
+    layer = bpy.context.view_layer
+    for obj in layer.objects.selected:
+        obj.select_set(False)
+    layer.objects.active = robot
+    robot.select_set(True)
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            if area.type == "VIEW_3D":
+                view = area.spaces.active
+                view.region_3d.view_perspective = "CAMERA"
+                view.shading.color_type = "MATERIAL"
+                view.show_region_ui = True
 
 
 WHAT = {
