@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import Channel, binding, curves, read_configuration, write_configuration
+from ..properties.bridge.channels import OWN
 from ..robokin import RobokinError
 from . import animation
 
@@ -20,8 +21,8 @@ _CHUNK = 32
 
 
 def own_keys(obj: bpy.types.Object) -> dict[Key, Channel]:
-    """(data path, array index) of every channel that q is written to, in the order of q."""
-    return {_key(channel): channel for channel in binding(obj).own_channels}
+    """(data path, array index) of every channel that q is written to."""
+    return {_key(channel): channel for channel in binding(obj).written_channels}
 
 
 def _key(channel: Channel) -> Key:
@@ -82,7 +83,7 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
     written = np.array(Q, float)
     existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
     at = np.asarray(frames, np.float32)
-    for (path, index, values, group), channel in zip(curves(obj, Q), binding(obj).own_channels, strict=True):
+    for (path, index, values, group), channel in zip(curves(obj, Q), binding(obj).written_channels, strict=True):
         curve = existing.get((path, index)) or bag.fcurves.new(path, index=index)
         if new_action:
             curve.keyframe_points.clear()
@@ -93,13 +94,14 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
         curve.mute = False
         if curve.group is None:
             curve.group = bag.groups.get(group) or bag.groups.new(group)
-        written[:, channel.q] = channel.factor * values.astype(float)
+        if channel.role == OWN:
+            written[:, channel.q] = channel.factor * values.astype(float)
     return written
 
 
 def key_channels(obj: bpy.types.Object, frame: float) -> None:
-    """Key every channel of q as it stands."""
-    for channel in binding(obj).own_channels:
+    """Key every channel that follows from q as it stands."""
+    for channel in binding(obj).written_channels:
         bone = obj.pose.bones[channel.bone]
         bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)
 
@@ -177,6 +179,8 @@ def sample_configurations(
     if _moved_by_keys_only(obj):
         found = animation.fcurves(obj)
         for (path, index), channel in own_keys(obj).items():
+            if channel.role != OWN:
+                continue
             curve = found.get((path, index))
             if curve is None:
                 Q[:, channel.q] = channel.factor * obj.path_resolve(path)[index]

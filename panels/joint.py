@@ -5,6 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..properties.active_robot import active_robot
+from ..properties.bridge.channels import OWN
+from ..properties.bridge.fields import bound_field
 from .prepared import JointSummary, RobotPanel, active_bone, draw_text, joint_summary
 
 # field, label, unit of an angular joint, unit of a linear one
@@ -13,7 +15,6 @@ _RATES = (
     ("acceleration", "Accel.", "rad/s²", "m/s²"),
     ("effort", "Effort", "N m", "N"),
 )
-_COORDINATES = {"location": ("X", "Y", "Z"), "rotation_quaternion": ("W", "X", "Y", "Z")}
 
 
 def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -33,13 +34,23 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         column.label(text=f"Follows {summary.follows}", icon="LINKED")
         column.prop(settings, "mimic_multiplier")
         column.prop(settings, "mimic_offset")
-    suffix = "length" if summary.linear else "angle"
+    for field, text in summary.extra:
+        layout.prop(settings, field, text=text)
+    for freedom, (name, is_length) in enumerate(summary.freedoms):
+        if name:
+            layout.label(text=name)
+        _draw_bounds(layout, settings, freedom, is_length)
+
+
+def _draw_bounds(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool) -> None:
     column = layout.column(align=True)
-    _draw_optional(column, settings, "use_lower", f"lower_{suffix}", "Lower Limit")
-    _draw_optional(column, settings, "use_upper", f"upper_{suffix}", "Upper Limit")
+    for name, text in (("lower", "Lower Limit"), ("upper", "Upper Limit")):
+        field = bound_field(name, freedom)
+        _draw_optional(column, settings, f"use_{field}", f"{field}_{'length' if is_length else 'angle'}", text)
     column = layout.column(align=True)
     for name, label, angular, linear in _RATES:
-        _draw_optional(column, settings, f"use_{name}", name, f"{label} {linear if summary.linear else angular}")
+        field = bound_field(name, freedom)
+        _draw_optional(column, settings, f"use_{field}", field, f"{label} {linear if is_length else angular}")
 
 
 def draw_link(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:
@@ -51,15 +62,12 @@ def draw_link(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> 
 def _draw_value(layout: bpy.types.UILayout, obj: bpy.types.Object, summary: JointSummary) -> None:
     """The channels themselves: they can be typed, dragged and keyed like any other."""
     column = layout.column(align=True)
-    column.enabled = not summary.follows
     column.use_property_decorate = True
     pose_bone = obj.pose.bones[summary.bone]
-    for channel in summary.channels:
-        if len(summary.channels) == 1:
-            text = "Position" if channel.path == "location" else "Angle"
-        else:
-            text = _COORDINATES.get(channel.path, ("Angle",) * 3)[channel.index]
-        column.prop(pose_bone, channel.path, index=channel.index, text=text)
+    for label, channel in summary.channels:
+        row = column.row(align=True)
+        row.enabled = channel.role == OWN
+        row.prop(pose_bone, channel.path, index=channel.index, text=label)
 
 
 def _draw_optional(

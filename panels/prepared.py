@@ -10,8 +10,8 @@ from bpy.utils.units import to_string
 
 from ..properties.active_robot import active_robot
 from ..properties.bridge import Channel, binding
+from ..properties.bridge.fields import order_field
 from ..robokin import RobokinError
-from ..robokin.joint_types import JOINT_TYPES
 
 CATEGORY = "Robot"
 
@@ -61,14 +61,19 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
 
 @dataclass(frozen=True)
 class JointSummary:
-    """The joint of one bone: what to draw for it. `channels` are those of its pose bone."""
+    """The joint of one bone: what to draw for it.
+
+    channels: those of its pose bone, each with its label.   freedoms: (label, whether it is a length) of the degrees of
+    freedom whose bounds can be edited; a single one needs no label.   extra: fields that only its type has.
+    """
 
     bone: str
     label: str
-    linear: bool
     moving: bool
     follows: str
-    channels: tuple[Channel, ...]
+    channels: tuple[tuple[str, Channel], ...]
+    freedoms: tuple[tuple[str, bool], ...]
+    extra: tuple[tuple[str, str], ...]
 
 
 def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSummary | None:
@@ -82,15 +87,30 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
     if bone.name not in robot.bones:
         return None
     joint = robot.model.joints[robot.bones.index(bone.name)]
-    channels = tuple(c for c in robot.channels if c.bone == bone.name)
+    channels = [c for c in robot.channels if c.bone == bone.name]
+    labelled = tuple((_channel_label(c, channels), c) for c in channels)
+    plain = [(label, c.path == "location") for label, c in labelled if c.path != "rotation_quaternion"][: joint.nv]
+    extra = [("pitch", "Pitch m/rad")] if joint.kind.has_pitch else []
+    extra += [(order_field(joint.kind), "Axes")] if joint.kind.orders else []
     return JointSummary(
         bone.name,
-        JOINT_TYPES[joint.type].label,
-        bool(channels) and channels[0].path == "location",
+        joint.kind.label,
         joint.nv > 0,
         joint.mimic.joint if joint.mimic else "",
-        channels,
+        labelled,
+        tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
+        tuple(extra),
     )
+
+
+def _channel_label(channel: Channel, channels: list[Channel]) -> str:
+    alike = sum(c.path == channel.path for c in channels)
+    if channel.path == "rotation_quaternion":
+        return "WXYZ"[channel.index]
+    axis = "XYZ"[channel.index] if alike > 1 else ""
+    if channel.path == "location":
+        return axis or "Position"
+    return f"Angle {axis}".rstrip()
 
 
 def active_bone(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Bone | None:

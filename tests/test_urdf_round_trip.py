@@ -88,10 +88,11 @@ def test_what_urdf_cannot_say_is_refused():
 def test_a_joint_type_that_urdf_lacks_is_refused(monkeypatch):
     from robokin_addon.robokin.joint_types import JOINT_TYPES
 
-    lonely = dataclasses.replace(JOINT_TYPES["revolute"], name="lonely", urdf=None)
+    lonely = dataclasses.replace(JOINT_TYPES["floating"], name="lonely", urdf=None)
     monkeypatch.setitem(JOINT_TYPES, "lonely", lonely)
-    with pytest.raises(ModelError, match="joint 'j': URDF has no lonely joints"):
-        urdf_text(arm(type="lonely"))
+    for function in (urdf_text, urdf_losses):
+        with pytest.raises(ModelError, match="joint 'j': URDF has no lonely joints"):
+            function(arm(type="lonely"))
 
 
 def test_what_urdf_drops_is_listed():

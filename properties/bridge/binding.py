@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ...robokin.model import ROOT_TYPES, Joint, RobotModel
-from .channels import Channel, joint_channels
+from .channels import DRIVEN, OWN, Channel, joint_channels
 from .errors import BridgeError
 from .fields import edited_record, read_fields, stored_fields
 from .rescale import rescaled_joint, rescaled_link
@@ -35,7 +35,7 @@ class Binding:
     """A robot model and the bones that show it.
 
     bones: bone name of each joint, in the model's order.   frames: R_link_bone of each, (3, 3).
-    modes: `Channel.modes` of each.   channels: of every bone, own ones in the order of q, then driven ones.
+    modes: `Channel.modes` of each.   channels: of every bone, own ones in the order of q, then others.
     root: (4, 4) T_armature_root [m]: where the root joint's frame stands in the armature's space.
     """
 
@@ -50,7 +50,12 @@ class Binding:
     @cached_property
     def own_channels(self) -> tuple[Channel, ...]:
         """The nq channels that q is read from and written to, in its order."""
-        return tuple(c for c in self.channels if not c.driven)
+        return tuple(c for c in self.channels if c.role == OWN)
+
+    @cached_property
+    def written_channels(self) -> tuple[Channel, ...]:
+        """Those that follow from q and have no driver."""
+        return tuple(c for c in self.channels if c.role != DRIVEN)
 
     @cached_property
     def bone_of_link(self) -> dict[str, str]:
@@ -231,7 +236,7 @@ def _channels(
     model: RobotModel, bones: tuple[str, ...], frames: tuple[Array, ...], unit: float
 ) -> tuple[tuple[Channel, ...], tuple[tuple[str, ...], ...]]:
     own: list[Channel] = []
-    driven: list[Channel] = []
+    others: list[Channel] = []
     modes = []
     for joint, slot, bone, frame in zip(model.joints, model.slots, bones, frames, strict=True):
         found, bone_modes = joint_channels(joint, bone, frame, unit)
@@ -240,13 +245,14 @@ def _channels(
         for entry in found:
             q = slot.q.start + entry.coordinate
             where = (bone, bone_modes, entry.path, entry.index, q, entry.sign, entry.unit)
-            if joint.mimic is None and not entry.driven:
+            role = entry.role if joint.mimic is None else DRIVEN
+            if role == OWN:
                 own.append(Channel(*where, float(model.lower[q]), float(model.upper[q])))
             else:
                 ends = (float(joint.lower[entry.coordinate]), float(joint.upper[entry.coordinate]))
                 low, high = sorted(entry.slope * end for end in ends) if entry.slope else (0.0, 0.0)
-                driven.append(Channel(*where, low, high, entry.slope * scale, entry.slope * offset, True))
-    return (*own, *driven), tuple(modes)
+                others.append(Channel(*where, low, high, entry.slope * scale, entry.slope * offset, role))
+    return (*own, *others), tuple(modes)
 
 
 def _root_frame(record: BoneRecord, rest: Array, unit: float) -> Array:

@@ -2,8 +2,8 @@
 
 A joint is a sequence of elementary motions; each acts about or along one axis of the bone, so each coordinate is
 one entry of `rotation_euler` or `location` (a floating joint: `location` and `rotation_quaternion`; a screw: one of
-each, of which the location is driven). The bone's rest frame is chosen for that: a 1-dof axis is the bone's Y; of a
-planar joint Y is the normal, and Z, X the two lengths; of a universal or gimbal joint Y is the last axis.
+each, the location going with the angle). The bone's rest frame is chosen for that: a 1-dof axis is the bone's Y; of a
+planar joint Y is the normal, and Z, X the two lengths; universal and gimbal joints keep the axes of the link.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .errors import BridgeError
 Array = np.ndarray
 
 EULER, LOCATION, QUATERNION = "rotation_euler", "location", "rotation_quaternion"
+OWN, COUPLED, DRIVEN = "own", "coupled", "driven"
 # The order in which the axis of a single rotation turns first, so that the channel decomposes cleanly.
 _ORDERS = ("XYZ", "YXZ", "ZXY")
 _EVERY_ORDER = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
@@ -35,8 +36,9 @@ class Channel:
     path, index: the pose bone's property ("rotation_euler", "location", "rotation_quaternion") and its entry.
     unit: SI per channel unit (metres per Blender unit for a length, 1 for an angle or a quaternion's entry).
     lower, upper: bounds of this coordinate in SI; those of the model for a coordinate of its own.
-    driven: the coordinate has a channel of its own elsewhere: that of the joint that this one mimics, or the angle of
-    a screw whose way this is. A driver moves it, it is never written. Others have scale 1 and offset 0.
+    role: OWN (scale 1, offset 0), or another channel has the coordinate for its own: COUPLED is written with that, as
+    the way of a screw with its angle (a bone's own channels cannot drive each other: Blender takes that for a cycle
+    of dependencies and shows the values of the frame before); DRIVEN, of a mimic joint, is moved by a driver.
     """
 
     bone: str
@@ -50,7 +52,7 @@ class Channel:
     upper: float
     scale: float = 1.0
     offset: float = 0.0
-    driven: bool = False
+    role: str = OWN
 
     @property
     def factor(self) -> float:
@@ -64,9 +66,10 @@ def bone_frame(joint: Joint, rest: Array, parent: Array) -> Array:
     rest: (3, 3) R_root_link.   parent: (3, 3) R_root_bone of the parent bone, the identity for the root bone.
     Where Blender would not keep this Y exactly (see `_kept`), the axis is the bone's Z or X instead.
     """
-    axes = [step.axis for step in joint.kind.decompose(joint) if step.motion.has_axis]
-    across = [axis for axis in axes if abs(axis @ axes[-1]) < 0.5]
-    frame = _frame_along(axes[-1], across[0] if across else None) if axes else np.eye(3)
+    frame = np.eye(3)
+    if joint.kind.has_axis:
+        across = [step.axis for step in joint.kind.decompose(joint) if abs(step.axis @ joint.axis) < 0.5]
+        frame = _frame_along(joint.axis, across[0] if across else None)
     choices = [np.roll(frame, turn, axis=1) for turn in range(3)]
     return next((f for f in choices if _kept(rest @ f[:, 1], parent[:, 1])), frame)
 
@@ -104,7 +107,7 @@ class Entry:
     sign: float
     unit: float
     slope: float = 1.0
-    driven: bool = False
+    role: str = OWN
 
 
 def joint_channels(
@@ -138,7 +141,7 @@ def joint_channels(
             found.append(Entry(iq, EULER, index, sign, 1.0))
             turns.append(index)
         if step.motion is Motion.HELICAL:
-            found.append(Entry(iq, LOCATION, index, sign, metres_per_unit, step.pitch, driven=True))
+            found.append(Entry(iq, LOCATION, index, sign, metres_per_unit, step.pitch, COUPLED))
         iq += step.motion.nq
     return found, ("QUATERNION",) if any(e.path == QUATERNION for e in found) else _euler_orders(turns)
 

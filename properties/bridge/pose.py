@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 
 from ...robokin.model import RobotModel
-from .binding import binding
-from .channels import EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
+from .binding import Binding, binding
+from .channels import COUPLED, EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
 from .errors import BridgeError
 
 Array = np.ndarray
@@ -15,7 +15,7 @@ Curve = tuple[str, int, Array, str]  # data path, array index, (frames,) float32
 
 
 def channel_table(obj: bpy.types.Object) -> tuple[Channel, ...]:
-    """The channels of the robot: those of q in its order, then the driven ones (mimic joints, the way of screws)."""
+    """The channels of the robot: those of q in its order, then others (mimic joints, the way of screws)."""
     return binding(obj).channels
 
 
@@ -43,7 +43,7 @@ def write_configuration(obj: bpy.types.Object, q: Array) -> None:
     for bone, modes in zip(robot.bones, robot.modes, strict=True):
         if bones[bone].rotation_mode not in modes:
             bones[bone].rotation_mode = modes[0]
-    for channel in robot.own_channels:
+    for channel in robot.written_channels:
         getattr(bones[channel.bone], channel.path)[channel.index] = float(
             _channel_values(channel, q[channel.q : channel.q + 1])[0]
         )
@@ -56,7 +56,7 @@ def nearest_within_limits(model: RobotModel) -> Array:
 
 
 def curves(obj: bpy.types.Object, Q: Array) -> list[Curve]:
-    """Whole F-curves of a motion: (data path, array index, float32 values, group) of each channel of q.
+    """Whole F-curves of a motion: (data path, array index, float32 values, group) of `Binding.written_channels`.
 
     Q: (frames, nq). Every value lies inside its limit as the single precision number that is returned, so linear
     keys stay inside between frames too; quaternions do not change sign from frame to frame.
@@ -65,14 +65,15 @@ def curves(obj: bpy.types.Object, Q: Array) -> list[Curve]:
     Q = np.array(Q, float)
     _sign_continuous(robot.model, Q)
     found: list[Curve] = []
-    for channel in robot.own_channels:
+    for channel in robot.written_channels:
         path = f'pose.bones["{bpy.utils.escape_identifier(channel.bone)}"].{channel.path}'
         found.append((path, channel.index, _channel_values(channel, Q[:, channel.q]), channel.bone))
     return found
 
 
 def clamp_pose(obj: bpy.types.Object) -> list[Channel]:
-    """Put channels that a hand moved out of their limits back on them; the channels that were changed."""
+    """Put channels that a hand moved out of their limits back on them, and let coupled ones go along; the channels
+    that were changed."""
     robot = binding(obj)
     changed: list[Channel] = []
     for channel in robot.own_channels:
@@ -84,12 +85,26 @@ def clamp_pose(obj: bpy.types.Object) -> list[Channel]:
         if np.isfinite(values[channel.index]) and not low <= values[channel.index] <= high:
             values[channel.index] = float(round_inward(np.array([values[channel.index]]), low, high)[0])
             changed.append(channel)
+    return changed + _couple(obj, robot)
+
+
+def _couple(obj: bpy.types.Object, robot: Binding) -> list[Channel]:
+    """Let channels go with the ones that they are coupled to; the channels that were changed."""
+    changed: list[Channel] = []
+    for channel in (c for c in robot.written_channels if c.role == COUPLED):
+        lead = next(c for c in robot.own_channels if c.q == channel.q)
+        bone = obj.pose.bones[channel.bone]
+        coordinate = lead.factor * _read(obj.pose.bones[lead.bone], lead)
+        value, values = float(_channel_values(channel, np.array([coordinate]))[0]), getattr(bone, channel.path)
+        if values[channel.index] != value:
+            values[channel.index] = value
+            changed.append(channel)
     return changed
 
 
 def _channel_values(channel: Channel, coordinates: Array) -> Array:
     low, high = channel_bounds(channel)
-    return round_inward(coordinates / channel.factor, low, high)
+    return round_inward((channel.scale * coordinates + channel.offset) / channel.factor, low, high)
 
 
 def _read(bone: bpy.types.PoseBone, channel: Channel) -> float:

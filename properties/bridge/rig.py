@@ -14,7 +14,7 @@ import numpy as np
 
 from ...robokin import RobokinError
 from .binding import OWN_CONSTRAINT, Binding, binding, is_robot
-from .channels import EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
+from .channels import DRIVEN, EULER, LOCATION, OWN, QUATERNION, Channel, channel_bounds, round_inward
 
 LIMIT_ROTATION = f"{OWN_CONSTRAINT} Rotation Limit"
 LIMIT_LOCATION = f"{OWN_CONSTRAINT} Travel Limit"
@@ -54,7 +54,7 @@ def _lock(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
         if (EULER, i) not in moved:
             bone.rotation_euler[i] = 0.0
     bone.scale = (1.0, 1.0, 1.0)
-    free = {(c.path, c.index) for c in channels if not c.driven}
+    free = {(c.path, c.index) for c in channels if c.role == OWN}
     bone.lock_location = [(LOCATION, i) not in free for i in range(3)]
     bone.lock_scale = [True] * 3
     if any(path == QUATERNION for path, _ in free):
@@ -65,7 +65,7 @@ def _lock(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
 
 
 def _limit(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
-    bounds = {c: channel_bounds(c) for c in channels if not c.driven and c.path != QUATERNION}
+    bounds = {c: channel_bounds(c) for c in channels if c.role == OWN and c.path != QUATERNION}
     turns = {c: b for c, b in bounds.items() if c.path == EULER and np.isfinite(b).any()}
     slides = {c: b for c, b in bounds.items() if c.path == LOCATION and np.isfinite(b).any()}
     if not _told_apart(bounds):
@@ -119,7 +119,7 @@ def _drive(obj: bpy.types.Object, robot: Binding, bone: bpy.types.PoseBone, chan
         for index in range(3):
             _remove_driver(obj, start + path, index)
     for channel in channels:
-        if not channel.driven:
+        if channel.role != DRIVEN:
             continue
         source = next(c for c in robot.own_channels if c.q == channel.q)
         # factor * value = scale * q + offset, and q = factor * value of the source.

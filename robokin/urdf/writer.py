@@ -13,6 +13,7 @@ from .. import so3
 from ..errors import FileFormatError, ModelError
 from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Sphere
 from ..model import Joint, Link, RobotModel
+from .chains import chains, with_chains
 from .reader import WITH_AXIS, WITH_RANGE
 
 _ESCAPES = str.maketrans(
@@ -47,9 +48,11 @@ def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
 def urdf_text(model: RobotModel) -> str:
     """The robot as URDF. The root joint is not part of it (URDF robots are loaded on any root).
 
-    Raises ModelError, naming the joint, for a type or range that URDF cannot say. What is merely left out is listed
-    by `urdf_losses`.
+    A joint whose type URDF lacks is written as a chain of joints; the same q is then the same pose. Raises
+    ModelError, naming the joint, for a type or range that URDF cannot say even so. What is changed or left out is
+    listed by `urdf_losses`.
     """
+    model = with_chains(model)
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<robot name="{_escape(model.name)}">']
     for link in model.links:
         lines += _link(link)
@@ -59,9 +62,15 @@ def urdf_text(model: RobotModel) -> str:
 
 
 def urdf_losses(model: RobotModel) -> list[str]:
-    """What URDF has no place for, one line per joint and field; empty when nothing is lost."""
+    """What URDF has no place for, one line per joint and field; empty when nothing is lost.
+
+    Raises ModelError, naming the joint, for a type that no chain of URDF's joints stands for.
+    """
     losses = []
-    for joint in model.joints[1:]:
+    for chain in chains(model):
+        parts = ", ".join(f"{part.name!r} ({part.type})" for part in chain.parts)
+        losses.append(f"joint {chain.joint.name!r}: URDF has no {chain.joint.type} joints; written as {parts}")
+    for joint in with_chains(model).joints[1:]:
         word = joint.kind.urdf
         lost = {
             "rotor_inertia": joint.rotor_inertia != 0.0,
@@ -124,10 +133,7 @@ def _material(material: Material) -> str:
 
 
 def _joint(joint: Joint) -> Iterator[str]:
-    who = f"joint {joint.name!r}"
-    word = joint.kind.urdf
-    if word is None:
-        raise ModelError(f"{who}: URDF has no {joint.type} joints", joint)
+    word = str(joint.kind.urdf)
     yield f'  <joint name="{_escape(joint.name)}" type="{word}">'
     yield f"    {_origin(joint.placement)}"
     yield f'    <parent link="{_escape(str(joint.parent))}"/>'
