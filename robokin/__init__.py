@@ -14,6 +14,7 @@ from .errors import (
 )
 from .jacobians import body_jacobian, center_of_mass_jacobian, frame_jacobian, rpy_jacobian, space_jacobian
 from .kinematics import FramePlacements, center_of_mass, forward_kinematics
+from .library import library_robot
 from .model import Joint, Link, Mimic, RobotModel
 from .resources import missing_meshes
 from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
@@ -45,6 +46,7 @@ __all__ = [
     "in_limits",
     "integrate",
     "inverse_dynamics",
+    "library_robot",
     "load_robot_table",
     "load_urdf",
     "mass_matrix",

@@ -197,7 +197,9 @@ def test_names_types_and_limits() -> None:
         ([{"mass": -1.0}], {}, ModelError, r"link 'link_1': mass"),
         ([{"joint": "a"}, {"joint": "a"}], {}, ModelError, "'a'"),
         ([{}], {"tool": np.ones((4, 4))}, ModelError, "tool is not a rigid placement"),
-        ([{}], {"base": [1.0, 2.0]}, ModelError, "base must be 16 finite numbers"),
+        ([{}], {"tool": np.diag([1.0, 1.0, 1.0, 2.0])}, ModelError, "tool is not a rigid placement .its last row"),
+        ([{}], {"base": [1.0, 2.0]}, ModelError, r"base must be a \(4, 4\) placement of finite numbers"),
+        ([{}], {"base": [[1.0, 2.0], [3.0]]}, ModelError, r"base must be a \(4, 4\) placement"),
         ([(0.1, 0.2)], {}, ModelError, "a row must be a DHRow or a mapping"),
     ],
 )

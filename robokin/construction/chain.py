@@ -108,8 +108,9 @@ def finite(value: object, size: int, what: str) -> Array:
     except ValueError:
         array = np.full(1, np.nan)
     if array.size != size or array.ndim > 1 or not np.isfinite(array).all():
-        raise ModelError(f"{what} must be {'a finite number' if size == 1 else f'{size} finite numbers'}, "
-                         f"not {shown(value)}")  # fmt: skip
+        raise ModelError(
+            f"{what} must be {'a finite number' if size == 1 else f'{size} finite numbers'}, not {shown(value)}"
+        )
     return array.reshape(size)
 
 
@@ -117,9 +118,16 @@ def rigid(value: object, what: str) -> Array:
     """(4, 4) placement; None is the identity. Raises ModelError that speaks of `what`."""
     if value is None:
         return np.eye(4)
-    T = finite(np.ravel(value), 16, what).reshape(4, 4)
+    try:
+        T = float_array(value)
+    except ValueError:
+        T = np.full(1, np.nan)
+    if T.shape != (4, 4) or not np.isfinite(T).all():
+        raise ModelError(f"{what} must be a (4, 4) placement of finite numbers, not {shown(value)}")
     if abs(T[:3, :3] @ T[:3, :3].T - np.eye(3)).max() > 1e-6 or np.linalg.det(T[:3, :3]) < 0:
         raise ModelError(f"{what} is not a rigid placement (its rotation part is not a rotation)")
+    if (T[3] != (0.0, 0.0, 0.0, 1.0)).any():
+        raise ModelError(f"{what} is not a rigid placement (its last row is {T[3].tolist()}, not 0, 0, 0, 1)")
     return T
 
 

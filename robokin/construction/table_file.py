@@ -74,10 +74,10 @@ class _Table:
             raise self.error(line, f"{column} must be a number, not {shown(text)}")
         return value
 
-    def placement(self, word: str, length: float, angle: float) -> Array | None:
-        """(4, 4) of a setting x, y, z, roll, pitch, yaw; None when it is not there."""
+    def placement(self, word: str, length: float, angle: float) -> Array:
+        """(4, 4) of a setting x, y, z, roll, pitch, yaw; the identity when it is not there."""
         if word not in self.settings:
-            return None
+            return np.eye(4)
         line, cells = self.settings[word]
         if len(cells) != 6:
             raise self.error(line, f"{word} must be 6 numbers (x, y, z, roll, pitch, yaw), not {len(cells)}")

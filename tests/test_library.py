@@ -1,0 +1,279 @@
+"""Robots of the library: against the texts they come from, Pinocchio, MuJoCo and the maker's own description."""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+import pytest
+from robokin_addon.robokin import (
+    RobotModel,
+    UnknownNameError,
+    forward_kinematics,
+    gravity_torque,
+    in_limits,
+    load_urdf,
+    mass_matrix,
+    random_configuration,
+    read_urdf_text,
+    space_jacobian,
+    urdf_losses,
+    urdf_text,
+)
+from robokin_addon.robokin.geometry import Box, Capsule, Cylinder, Geometry, Sphere
+from robokin_addon.robokin.library import ROBOTS, library_robot
+from robokin_addon.robokin.library.solids import ball, bar, box, rod, solid
+from robokin_addon.solvers import IKProblem, PoseTask, PositionTask
+
+from tests.support.compare import compare_models
+from tests.support.pinocchio_oracle import Oracle
+from tests.support.robots import robot
+
+NAMES = list(ROBOTS)
+TARGETS = 200
+
+
+# -- what holds for each -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_limits_masses_and_shapes(name: str) -> None:
+    model = library_robot(name)
+    for joint in model.moving_joints:
+        assert np.isfinite(joint.velocity).all() or name == "puma560", joint.name  # no speeds in its sources
+        if joint.type != "continuous":
+            assert np.isfinite([joint.lower, joint.upper]).all(), joint.name
+    for link in model.links:
+        if (name, link.name) != ("puma560", "link_1"):
+            assert bool(link.visuals) == (link.mass > 0.0), link.name
+        principal = np.linalg.eigvalsh(link.inertia)
+        assert principal[0] >= 0.0
+        if (name, link.name) not in AS_PUBLISHED:
+            assert principal[2] <= principal[0] + principal[1] + 1e-12, link.name
+
+
+# Links whose published inertia no solid body has.
+AS_PUBLISHED = {("puma560", "link_1"), ("puma560", "link_3")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pinocchio_agrees(name: str) -> None:
+    model = library_robot(name)
+    oracle, rng = Oracle.from_model(model), np.random.default_rng(1)
+    q = random_configuration(model, rng)
+    placements = forward_kinematics(model, q)
+    for link, T in oracle.frames(q).items():
+        if link in model.link_names:
+            assert placements[link] == pytest.approx(T, abs=1e-12)
+    assert mass_matrix(model, q) == pytest.approx(oracle.mass_matrix(q), abs=1e-9)
+    assert np.linalg.eigvalsh(mass_matrix(model, q))[0] > 0.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_survives_urdf(name: str) -> None:
+    model = library_robot(name)
+    problems = compare_models(model, read_urdf_text(urdf_text(model)))
+    assert len(problems) == len(urdf_losses(model)), problems
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_reachable_target_is_reached(name: str) -> None:
+    """Poses for robots of six axes and more, positions for the others; targets are forward kinematics within limits."""
+    model, tip = library_robot(name), ROBOTS[name].tip
+    kind = PoseTask if model.nv >= 6 else PositionTask
+    problem = IKProblem(model, [kind(tip, np.eye(4) if kind is PoseTask else np.zeros(3))])
+    rng = np.random.default_rng(5)
+    reached = 0
+    for seed in range(TARGETS):
+        goal = forward_kinematics(model, random_configuration(model, rng))[tip]
+        result = problem.solve([goal if kind is PoseTask else goal[:3, 3]], seed=seed)
+        assert in_limits(model, result.q)
+        found = forward_kinematics(model, result.q)[tip]
+        close = abs((found - goal) if kind is PoseTask else (found - goal)[:3, 3]).max() < 1e-4
+        assert close == (result.status == "CONVERGED")
+        reached += close
+    assert reached == TARGETS
+
+
+@pytest.mark.parametrize("root", ["floating", "planar"])
+def test_bases(root: str) -> None:
+    assert all(library_robot(name, root).root == root for name in NAMES)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UnknownNameError, match=r"no robot in the library named 'puma'.*puma560"):
+        library_robot("puma")
+
+
+# -- the texts ---------------------------------------------------------------------------------------------------------
+
+
+def test_breens_matrices() -> None:
+    """Equations 1 to 8 of the notes, phi_1 = 0 and p_1 at the origin."""
+    model = library_robot("four_part_arm")
+    assert [j.name for j in model.moving_joints] == ["phi_2", "phi_3", "phi_4"]
+    lengths = (0.35, 0.4, 0.3, 0.2)
+
+    def T(phi: float, length: float) -> np.ndarray:
+        return np.array([[math.cos(phi), -math.sin(phi), 0], [math.sin(phi), math.cos(phi), length], [0, 0, 1.0]])
+
+    for phi in np.random.default_rng(0).uniform(-2.0, 2.0, (5, 3)):
+        expected = reduce(np.matmul, [T(x, length) for x, length in zip([*phi, 0.0], lengths, strict=True)])
+        placed = forward_kinematics(model, phi)["end_effector"]
+        assert placed[:2, 3] == pytest.approx(expected[:2, 2], abs=1e-14)
+        assert placed[:2, :2] == pytest.approx(expected[:2, :2], abs=1e-14)
+        assert placed[2, 3] == 0.0
+
+
+@pytest.mark.parametrize(("name", "lengths"), [("planar_2r", (0.5, 0.4)), ("planar_3r", (0.5, 0.4, 0.25))])
+def test_textbook_arms(name: str, lengths: tuple[float, ...]) -> None:
+    model = library_robot(name)
+    q = np.random.default_rng(0).uniform(-2.0, 2.0, len(lengths))
+    angles = np.cumsum(q)
+    expected = [np.dot(lengths, np.cos(angles)), np.dot(lengths, np.sin(angles)), 0.0]
+    assert forward_kinematics(model, q)["tool"][:3, 3] == pytest.approx(expected, abs=1e-14)
+
+
+def test_sukeshs_product_of_exponentials() -> None:
+    """Section 2.3.1 with the rest positions of section 2.4.1, in millimetres, angular part first as there."""
+    joints = (((0, 1, 0), (0, 0, 0)), ((1, 0, 0), (0, 80, 0)), ((1, 0, 0), (0, 185, 0)), ((1, 0, 0), (0, 185, 80)),
+              ((0, 0, 1), (0, 185, 160)))  # fmt: skip
+    model = library_robot("desk_arm")
+    assert [j.name for j in model.moving_joints] == ["S0", "S1", "S2", "S3", "S5"]
+    assert model.lower == pytest.approx([-math.pi / 2] * 5)
+    assert model.upper == pytest.approx([math.pi / 2] * 5)
+    screws = [np.array([*w, *-np.cross(w, p)]) for w, p in joints]
+    home = np.eye(4)
+    home[:3, 3] = 0.0, 185.0, 160.0
+    q = random_configuration(model, np.random.default_rng(3))
+    steps = [pin.exp6(np.roll(S, 3) * x).homogeneous for S, x in zip(screws, q, strict=True)]
+    expected = reduce(np.matmul, steps) @ home
+    expected[:3, 3] /= 1000.0
+    assert forward_kinematics(model, q)["tool"] == pytest.approx(expected, abs=1e-14)
+    in_metres = np.array([np.roll(S, 3) * [1e-3, 1e-3, 1e-3, 1, 1, 1] for S in screws]).T
+    assert space_jacobian(model, np.zeros(5), "tool") == pytest.approx(in_metres, abs=1e-14)
+
+
+def test_corkes_puma() -> None:
+    """Placement, gravity load and inertia at the nominal pose as printed in P. Corke, "Robotics, vision and control",
+    2011, sections 7.2 and 9.1 (there without the pedestal, and the elbow a full turn away)."""
+    model = library_robot("puma560")
+    q = np.array([0.0, math.pi / 4, -math.pi, 0.0, math.pi / 4, 0.0])
+    assert in_limits(model, q)
+    T = forward_kinematics(model, q)["tool"]
+    assert T[:3, :3] == pytest.approx(np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]), abs=1e-12)
+    assert T[:3, 3] == pytest.approx([0.5963, -0.1501, 26.45 * 0.0254 - 0.0144], abs=5.1e-5)
+    assert gravity_torque(model, q) == pytest.approx([0.0, 31.6399, 6.0351, 0.0, 0.0283, 0.0], abs=5.1e-5)
+    motors = [joint.rotor_inertia for joint in model.moving_joints]
+    printed = [
+        [3.6594, -0.4044, 0.1006, -0.0025, 0.0, 0.0],
+        [-0.4044, 4.4137, 0.3509, 0.0, 0.0024, 0.0],
+        [0.1006, 0.3509, 0.9378, 0.0, 0.0015, 0.0],
+        [-0.0025, 0.0, 0.0, 0.1925, 0.0, 0.0],
+        [0.0, 0.0024, 0.0015, 0.0, 0.1713, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.1941],
+    ]
+    assert mass_matrix(model, q) + np.diag(motors) == pytest.approx(np.array(printed), abs=5.1e-5)
+
+
+def test_the_panda_is_that_of_its_maker() -> None:
+    ours, real = library_robot("panda"), load_urdf(robot("panda"))
+    moved = RobotModel(
+        "arm",
+        [link for link in real.links if link.name in {f"panda_link{i}" for i in range(9)}],
+        [j for j in real.joints[1:] if j.child in {f"panda_link{i}" for i in range(1, 9)}],
+    )
+    rng = np.random.default_rng(6)
+    for _ in range(10):
+        q = random_configuration(ours, rng)
+        assert forward_kinematics(ours, q)["tool"] == pytest.approx(
+            forward_kinematics(moved, q)["panda_link8"], abs=1e-9
+        )
+        assert mass_matrix(ours, q) == pytest.approx(mass_matrix(moved, q), abs=1e-9)
+        assert gravity_torque(ours, q) == pytest.approx(gravity_torque(moved, q), abs=1e-9)
+    for limit in ("lower", "upper", "velocity", "effort"):
+        assert getattr(ours, limit) == pytest.approx(getattr(moved, limit))
+    assert ours.total_mass == pytest.approx(moved.total_mass)
+
+
+def test_the_scara_and_the_gantry_move_as_drawn() -> None:
+    scara = library_robot("scara")
+    T = forward_kinematics(scara, [0.4, -0.7, 0.1, 0.2])["tool"]
+    expected = [0.325 * math.cos(0.4) + 0.275 * math.cos(-0.3), 0.325 * math.sin(0.4) + 0.275 * math.sin(-0.3), 0.287]
+    assert T[:3, 3] == pytest.approx(expected)
+    assert T[:3, 2] == pytest.approx([0.0, 0.0, -1.0])
+    gantry = library_robot("gantry")
+    zero = forward_kinematics(gantry, np.zeros(3))["tool"]
+    moved = forward_kinematics(gantry, [0.3, 0.2, -0.1])["tool"]
+    assert (moved - zero)[:3] == pytest.approx(np.array([[0, 0, 0, 0.3], [0, 0, 0, 0.2], [0, 0, 0, -0.1]]))
+
+
+def test_the_humanoid_is_a_person() -> None:
+    model = library_robot("humanoid")
+    assert len(model.moving_joints) == 32
+    assert model.total_mass == pytest.approx(65.0)
+    assert in_limits(model, model.neutral())
+    standing = forward_kinematics(model, model.neutral())
+    for side in ("left", "right"):
+        assert standing[f"{side}_foot"][2, 3] == pytest.approx(0.0, abs=1e-12)
+        assert standing[f"{side}_thigh"][2, 3] == pytest.approx(0.53 * 1.7)
+    # What the left side does, the right side mirrors: pitch alike, roll and yaw opposite.
+    rng = np.random.default_rng(2)
+    left = {j.name: rng.uniform(j.lower[0], j.upper[0]) for j in model.moving_joints if j.name.startswith("left")}
+    right = {f"right{n[4:]}": value if n.endswith(("pitch", "knee", "elbow")) else -value for n, value in left.items()}
+    q = model.configuration(left | right)
+    assert in_limits(model, q)
+    mirror = np.diag([1.0, -1.0, 1.0, 1.0])
+    placed = forward_kinematics(model, q)
+    for tip in ("hand", "foot", "forearm"):
+        assert placed[f"right_{tip}"] == pytest.approx(mirror @ placed[f"left_{tip}"] @ mirror, abs=1e-12)
+    # Knees bend backward, elbows and hips forward.
+    bent = forward_kinematics(
+        model, model.configuration({"left_knee": 1.0, "left_elbow": -1.0, "right_hip_pitch": -1.0})
+    )
+    assert bent["left_foot"][0, 3] < -0.3
+    assert bent["left_hand"][0, 3] > 0.2
+    assert bent["right_foot"][0, 3] > 0.5
+
+
+# -- solids ------------------------------------------------------------------------------------------------------------
+
+
+def mujoco_geom(geometry: Geometry) -> str:
+    shape, T = geometry.shape, geometry.placement
+    quaternion = np.zeros(4)
+    mujoco.mju_mat2Quat(quaternion, T[:3, :3].ravel())
+    kind, size = {
+        Box: lambda s: ("box", [edge / 2.0 for edge in s.size]),
+        Cylinder: lambda s: ("cylinder", [s.radius, s.length / 2.0]),
+        Capsule: lambda s: ("capsule", [s.radius, s.length / 2.0]),
+        Sphere: lambda s: ("sphere", [s.radius]),
+    }[type(shape)](shape)
+    text = {"type": kind, "size": size, "pos": T[:3, 3], "quat": quaternion}
+    words = (f'{k}="{v if isinstance(v, str) else " ".join(map(repr, map(float, v)))}"' for k, v in text.items())
+    return f'<geom density="1000" {" ".join(words)}/>'
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [box((0.1, -0.2, 0.3), (0.2, 0.3, 0.5))],
+        [ball((0.1, -0.2, 0.3), 0.2)],
+        [rod((0.1, 0.2, -0.1), (0.4, -0.3, 0.2), 0.07)],
+        [bar((0.1, 0.2, -0.1), (0.4, -0.3, 0.2), 0.07)],
+        [bar((0, 0, 0), (0, 0, 0.001), 0.2), box((1, 0, 0), (0.1, 0.2, 0.3)), rod((0, 0, 0), (0, 1, 0), 0.05)],
+    ],
+    ids=["box", "ball", "rod", "bar", "together"],
+)
+def test_solids_weigh_what_mujoco_says(shapes: list[Geometry]) -> None:
+    geoms = "".join(map(mujoco_geom, shapes))
+    oracle = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody><body>{geoms}<joint/></body></worldbody></mujoco>")
+    link = solid("body", float(oracle.body_mass[1]), shapes)
+    R = np.zeros(9)
+    mujoco.mju_quat2Mat(R, oracle.body_iquat[1])
+    inertia = R.reshape(3, 3) @ np.diag(oracle.body_inertia[1]) @ R.reshape(3, 3).T
+    assert link.com == pytest.approx(oracle.body_ipos[1], abs=1e-9)
+    assert link.inertia == pytest.approx(inertia, rel=1e-6, abs=1e-7)
