@@ -1,4 +1,5 @@
-"""Joints stop at their limits while they are posed by hand, whatever moves them: a drag, a typed value, a script.
+"""Joints stop at their limits while they are posed by hand, whatever moves them: a drag, a typed value, a script;
+and mimic joints go on following a bone that was renamed.
 
 It acts on edits only: changing the frame does not call the handler. While a transform is running, angles go on from
 where they were: Blender computes the pose of a drag from its start and by matrix, so that an angle more than half a
@@ -8,17 +9,20 @@ turn from the start would come back from the other side, and past a limit a join
 from __future__ import annotations
 
 import math
+from weakref import WeakValueDictionary
 
 import bpy
 from bpy.app.handlers import persistent
 
-from ..properties.bridge import binding, clamp_pose, is_robot
+from ..properties.bridge import Binding, binding, clamp_pose, is_robot, mend_drivers
 from ..robokin import RobokinError
 
 _TURN = 2.0 * math.pi
 # Of the running transform, (armature object, bone, index) -> radians: angles at its first and after its last step.
 _first: dict[tuple[int, str, int], float] = {}
 _last: dict[tuple[int, str, int], float] = {}
+# The robot that an object was when it was last touched.
+_known: WeakValueDictionary[int, Binding] = WeakValueDictionary()
 
 
 @persistent
@@ -30,14 +34,18 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         if obj.pose is None or obj.mode == "EDIT" or not obj.is_editable:
             continue
         try:
+            if _known.get(obj.session_uid) is not binding(obj):
+                _known[obj.session_uid] = binding(obj)
+                mend_drivers(obj)
             _continue_turns(obj)
             clamped = clamp_pose(obj)
             if dragging:
                 _last.update(_angles(obj))
             elif scene.tool_settings.use_keyframe_insert_auto:
-                # The end of a transform has keyed what it left before it was clamped.
+                # The end of a transform has keyed what it left before it was clamped; what it did not key stays so.
                 for channel in clamped:
-                    obj.pose.bones[channel.bone].keyframe_insert(channel.path, index=channel.index)
+                    bone = obj.pose.bones[channel.bone]
+                    bone.keyframe_insert(channel.path, index=channel.index, options={"INSERTKEY_AVAILABLE"})
         except RobokinError:
             continue  # no robot for now, or a channel that is not a number: the panel says why
     if not dragging:
@@ -75,3 +83,4 @@ def unregister() -> None:
     bpy.app.handlers.depsgraph_update_post.remove(stop_at_limits)
     _first.clear()
     _last.clear()
+    _known.clear()

@@ -10,6 +10,7 @@ from .channels import Channel
 from .errors import BridgeError
 from .importing import import_robot
 from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
+from .renames import mend_drivers
 from .rig import refresh_rigs, rig_pose
 from .space import root_from_world, to_blender, world_from_root
 
@@ -26,6 +27,7 @@ __all__ = [
     "import_robot",
     "is_robot",
     "link_of_bone",
+    "mend_drivers",
     "metres_per_unit",
     "nearest_within_limits",
     "read_configuration",

@@ -136,6 +136,15 @@ def test_a_renamed_bone_renames_its_joint_and_mimics_follow(scene: bpy.types.Sce
     assert bone_of_link(obj) == {"base": "base", "a": "uno", "b": "two"}
 
 
+def test_a_mimic_joint_is_driven_by_its_renamed_source(scene: bpy.types.Scene) -> None:
+    obj = build(load_urdf(robot("panda")))
+    obj.data.bones["panda_finger_joint1"].name = 'left "finger"'
+    bpy.context.view_layer.update()
+    obj.pose.bones['left "finger"'].location[1] = 0.03
+    bpy.context.view_layer.update()
+    assert obj.pose.bones["panda_finger_joint2"].location[1] == pytest.approx(0.03)
+
+
 def test_a_duplicated_branch_is_joints_and_links_of_its_own(scene: bpy.types.Scene) -> None:
     obj = build(load_urdf(robot("panda")))
     count = len(robot_model(obj).joints)
