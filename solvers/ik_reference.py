@@ -26,7 +26,7 @@ from .tasks.base import rigid, to_tip_axes
 
 Array = np.ndarray
 
-DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 1.0, 1e-9
+DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
 PATIENCE = 6  # iterations of an attempt after which the error must have shrunk ...
 PROGRESS = 0.5  # ... to this fraction
 SETTLE = 10  # times the iterations of an attempt that the last descent may take;

@@ -2,13 +2,56 @@
    1994), and when that makes no progress a primal active-set method (Nocedal and Wright, Numerical Optimization, section
    16.5). Twin of solvers/bounded_step.py.
 
-   H = L'L is factored from the last column to the first: columns are numbered from the root, so that branches of the
+   H = L'DL is factored from the last column to the first: columns are numbered from the root, so that branches of the
    tree stay uncoupled (Featherstone, "Efficient factorization of the joint-space inertia matrix for branched kinematic
    trees", IJRR 24, 2005). Coordinates at a bound are left out, which adds no coupling. */
 #include "rk_math.h"
 #include "robokin_ik.h"
 
 enum { PATIENCE = 3 }; /* exchanges of whole sets allowed without progress */
+
+/* x = A^-1 x for a full A[n][n], of which the lower triangle is read and overwritten. Inlined for constant n. */
+static inline __attribute__((always_inline)) void solve_full(int32_t n, double *restrict A, double *restrict x) {
+  for (int32_t k = n - 1; k >= 0; k--) {
+    double *restrict row = A + k * n, *restrict other = A;
+    const double inverse = 1.0 / row[k];
+    for (int32_t i = 0; i < k; i++, other += n) {
+      const double factor = row[i] * inverse;
+      for (int32_t j = 0; j <= i; j++) other[j] -= factor * row[j];
+      x[i] -= factor * x[k];
+    }
+    for (int32_t i = 0; i < k; i++) row[i] *= inverse;
+    x[k] *= inverse;
+  }
+  for (int32_t k = 1; k < n; k++)
+    for (int32_t i = 0; i < k; i++) x[k] -= A[k * n + i] * x[i];
+}
+
+/* x = H^-1 x over the coordinates without a side, moved together: for an H without zeros to use. */
+static void solve_chain(int32_t n, const double *H, const int32_t *side, double *A, double *at, double *x) {
+  int32_t free = 0;
+  for (int32_t k = 0; k < n; k++)
+    if (!side[k]) at[free++] = x[k];
+  if (free == n) {
+    for (int32_t k = 0; k < n * n; k++) A[k] = H[k];
+  } else {
+    double *row = A;
+    for (int32_t k = 0; k < n; k++) {
+      if (side[k]) continue;
+      double *entry = row;
+      for (int32_t j = 0; j <= k; j++)
+        if (!side[j]) *entry++ = H[(int64_t)k * n + j];
+      row += free;
+    }
+  }
+  switch (free) { /* unrolled for the sizes of most arms */
+    case 6: solve_full(6, A, at); break;
+    case 7: solve_full(7, A, at); break;
+    default: solve_full(free, A, at);
+  }
+  for (int32_t k = 0, next = 0; k < n; k++)
+    if (!side[k]) x[k] = at[next++];
+}
 
 /* The lower columns that column k is coupled to; a null list means all of them. */
 static int coupled(const int32_t *fill_start, const int32_t *fill, int32_t k, const int32_t **list) {
@@ -19,8 +62,9 @@ static int coupled(const int32_t *fill_start, const int32_t *fill, int32_t k, co
   return count;
 }
 
-static void factor_and_solve(int32_t n, const double *H, const int32_t *fill_start, const int32_t *fill,
-                             const int32_t *side, double *L, double *inverse, double *x) {
+/* The same when H has zeros to use. */
+static void solve_tree(int32_t n, const double *H, const int32_t *fill_start, const int32_t *fill, const int32_t *side,
+                       double *L, double *inverse, double *x) {
   const int32_t *list;
   for (int32_t k = 0; k < n; k++) {
     const double *from = H + (int64_t)k * n;
@@ -34,30 +78,28 @@ static void factor_and_solve(int32_t n, const double *H, const int32_t *fill_sta
       to[k] = from[k];
     }
   }
-  /* x holds the right side; the first half of the solution, L'y = x, goes along with the factorisation. */
+  /* x holds the right side; the first half of the solution goes along with the factorisation. */
   for (int32_t k = n - 1; k >= 0; k--) {
     if (side[k]) continue;
-    double *row = L + (int64_t)k * n;
+    const double *row = L + (int64_t)k * n;
     const int count = coupled(fill_start, fill, k, &list);
-    inverse[k] = 1.0 / rk_sqrt(row[k]);
+    inverse[k] = 1.0 / row[k];
     x[k] *= inverse[k];
     if (!list) {
-      for (int i = 0; i < k; i++) row[i] *= inverse[k];
       for (int i = 0; i < k; i++) {
         if (side[i]) continue;
-        const double factor = row[i];
+        const double entry = row[i], factor = entry * inverse[k];
         double *other = L + (int64_t)i * n;
         for (int j = 0; j <= i; j++) other[j] -= factor * row[j];
-        x[i] -= factor * x[k];
+        x[i] -= entry * x[k];
       }
     } else {
-      for (int i = 0; i < count; i++) row[list[i]] *= inverse[k];
       for (int i = 0; i < count; i++) {
         if (side[list[i]]) continue;
-        const double factor = row[list[i]];
+        const double entry = row[list[i]], factor = entry * inverse[k];
         double *other = L + (int64_t)list[i] * n;
         for (int j = 0; j <= i; j++) other[list[j]] -= factor * row[list[j]];
-        x[list[i]] -= factor * x[k];
+        x[list[i]] -= entry * x[k];
       }
     }
   }
@@ -65,12 +107,12 @@ static void factor_and_solve(int32_t n, const double *H, const int32_t *fill_sta
     if (side[k]) continue;
     const double *row = L + (int64_t)k * n;
     const int count = coupled(fill_start, fill, k, &list);
-    double sum = x[k];
+    double sum = 0.0;
     for (int i = 0; i < count; i++) {
       const int c = list ? list[i] : i;
-      if (!side[c]) sum -= row[c] * x[c];
+      if (!side[c]) sum += row[c] * x[c];
     }
-    x[k] = sum * inverse[k];
+    x[k] -= sum * inverse[k];
   }
 }
 
@@ -85,6 +127,14 @@ static double bound(const step_problem *p, int32_t i, int32_t side) { return sid
 
 static double clamp(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
 
+/* x = H^-1 x over the coordinates without a side. */
+static void solve_coupled(const step_problem *p, const int32_t *side, double *x) {
+  if (!p->fill || p->fill_start[p->n] == p->n * (p->n - 1) / 2)
+    solve_chain(p->n, p->H, side, p->L, p->inverse, x);
+  else
+    solve_tree(p->n, p->H, p->fill_start, p->fill, side, p->L, p->inverse, x);
+}
+
 /* The minimum with the coordinates of `side` held at their bounds, and the slope Hx - g at those. */
 static void solve_free(const step_problem *p, const int32_t *side, double *x) {
   const int32_t n = p->n;
@@ -97,7 +147,7 @@ static void solve_free(const step_problem *p, const int32_t *side, double *x) {
     slope[i] = 0.0;
   }
   if (!fixed) {
-    factor_and_solve(n, p->H, p->fill_start, p->fill, side, p->L, p->inverse, x);
+    solve_coupled(p, side, x);
     return;
   }
   for (int32_t k = 0; k < n; k++) {
@@ -112,7 +162,7 @@ static void solve_free(const step_problem *p, const int32_t *side, double *x) {
   }
   for (int32_t i = 0; i < n; i++)
     if (!side[i]) x[i] -= slope[i];
-  factor_and_solve(n, p->H, p->fill_start, p->fill, side, p->L, p->inverse, x);
+  solve_coupled(p, side, x);
   for (int32_t k = 0; k < n; k++) {
     const double *row = p->H + (int64_t)k * n;
     const int count = coupled(p->fill_start, p->fill, k, &list);

@@ -5,7 +5,7 @@
 #include "ik_rows.h"
 #include "rk_tree.h"
 
-static const double DAMPING = 0.1, DAMPING_CAP = 1.0, DAMPING_FLOOR = 1e-9;
+static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
   const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
@@ -71,7 +71,7 @@ double rk_search_compare(const rk_search *s, int *met) {
   return 0.5 * E;
 }
 
-/* J[6][count] of one task's weighted rows over its columns, after rk_search_measure(); we[6]: its weighted error. */
+/* J[count][6], the weighted columns of one task, after rk_search_measure(); we[6]: its weighted error. */
 static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns, int count, double we[6]) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
@@ -109,12 +109,12 @@ static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns,
     const int32_t first = m->iv[node];
     if (at == 0 || columns[at - 1] < first) at = count;
     while (columns[at - 1] > first) at--;
-    double *J = s->J + at - 1;
-    for (int k = 0; k < nv; k++, J++) {
+    double *J = s->J + 6 * (at - 1);
+    for (int k = 0; k < nv; k++, J += 6) {
       if (simple) {
-        for (int r = 0; r < 6; r++) J[r * count] += task->weights[r] * twists[k][r];
+        for (int r = 0; r < 6; r++) J[r] += task->weights[r] * twists[k][r];
       } else {
-        for (int r = 0; r < 6; r++) J[r * count] += rk_dot6(A + 6 * r, twists[k]);
+        for (int r = 0; r < 6; r++) J[r] += rk_dot6(A + 6 * r, twists[k]);
       }
     }
   }
@@ -134,26 +134,11 @@ static void normal_equations(const rk_search *s, double damping) {
     const int count = ik->task_start[t + 1] - ik->task_start[t];
     double we[6];
     task_jacobian(s, t, columns, count, we);
-    const int first = ik->tasks[t].parts & RK_PART_POSITION ? 0 : 3;
-    const int last = ik->tasks[t].parts & RK_PART_ORIENTATION ? 6 : 3;
-    const double *J = s->J;
-    double *sums = s->x;
     for (int a = 0; a < count; a++) {
+      const double *column = s->J + 6 * a;
       double *row = s->H + (int64_t)columns[a] * n;
-      const int whole = columns[a] == a; /* then the columns up to here are 0 .. a */
-      if (whole) sums = row;
-      else
-        for (int b = 0; b <= a; b++) sums = s->x, sums[b] = 0.0;
-      double slope = 0.0;
-      for (int r = first; r < last; r++) {
-        const double *line = J + r * count;
-        const double factor = line[a];
-        slope += factor * we[r];
-        for (int b = 0; b <= a; b++) sums[b] += factor * line[b];
-      }
-      s->g[columns[a]] += slope;
-      if (!whole)
-        for (int b = 0; b <= a; b++) row[columns[b]] += sums[b];
+      for (int b = 0; b <= a; b++) row[columns[b]] += rk_dot6(column, s->J + 6 * b);
+      s->g[columns[a]] += rk_dot6(column, we);
     }
   }
 }

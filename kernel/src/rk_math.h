@@ -6,7 +6,10 @@ static inline double rk_sqrt(double x) { return __builtin_sqrt(x); }
 
 static inline double rk_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-static inline double rk_dot6(const double a[6], const double b[6]) { return rk_dot3(a, b) + rk_dot3(a + 3, b + 3); }
+/* Two sums of every other product, for vectors of two. */
+static inline double rk_dot6(const double a[6], const double b[6]) {
+  return (a[0] * b[0] + a[2] * b[2] + a[4] * b[4]) + (a[1] * b[1] + a[3] * b[3] + a[5] * b[5]);
+}
 
 /* out = a x b; out is neither a nor b. */
 static inline void rk_cross(const double a[3], const double b[3], double out[3]) {

@@ -6,16 +6,19 @@
 #include "rk_trig.h"
 #include "robokin_kernel.h"
 
-/* out = T_parent_node: the node's fixed placement followed by its motion at q. The motion is about or along z. */
-static inline void rk_local_placement(const rk_model *m, int32_t node, const double *q, double out[12]) {
+/* The coordinate of a node of one degree of freedom at q; 0 for the others. */
+static inline double rk_coordinate(const rk_model *m, int32_t node, const double *q) {
+  return m->motion[node] <= RK_HELICAL ? m->scale[node] * q[m->iq[node]] + m->offset[node] : 0.0;
+}
+
+/* out = T_parent_node: the node's fixed placement followed by its motion at q. The motion is about or along z;
+   s, c: sine and cosine of its coordinate. */
+static inline void rk_local_placement(const rk_model *m, int32_t node, const double *q, double coordinate, double s,
+                                      double c, double out[12]) {
   const double *P = m->placement + 12 * (int64_t)node;
-  q += m->iq[node];
   if (m->motion[node] <= RK_HELICAL) {
-    const double coordinate = m->scale[node] * q[0] + m->offset[node];
     double slide = coordinate;
     if (m->motion[node] != RK_TRANSLATION) {
-      double s, c;
-      rk_sincos(coordinate, &s, &c);
       for (int r = 0; r < 9; r += 3) {
         out[r] = c * P[r] + s * P[r + 1];
         out[r + 1] = c * P[r + 1] - s * P[r];
@@ -29,27 +32,43 @@ static inline void rk_local_placement(const rk_model *m, int32_t node, const dou
   } else {
     const int slides = m->motion[node] == RK_FREE;
     double motion[12];
+    q += m->iq[node];
     rk_quaternion_matrix(slides ? q + 3 : q, motion);
     for (int r = 0; r < 3; r++) motion[9 + r] = slides ? q[r] : 0.0;
     rk_compose(P, motion, out);
   }
 }
 
-/* nodes[node] = T_root_node, from the placement of its parent, which is already in `nodes` ([n_nodes][12]). */
-static inline void rk_place_node(const rk_model *m, int32_t node, const double *q, double *nodes) {
+/* nodes[node] = T_root_node, from the placement of its parent, which is already in `nodes` ([n_nodes][12]);
+   coordinate, s, c as above. */
+static inline void rk_place_behind(const rk_model *m, int32_t node, const double *q, double coordinate, double s,
+                                   double c, double *nodes) {
   const int32_t parent = m->parent[node];
-  double *out = nodes + 12 * (int64_t)node;
-  if (parent < 0) {
-    rk_local_placement(m, node, q, out);
-  } else {
-    double local[12];
-    rk_local_placement(m, node, q, local);
+  double *out = nodes + 12 * (int64_t)node, local[12];
+  rk_local_placement(m, node, q, coordinate, s, c, local);
+  if (parent < 0)
+    for (int k = 0; k < 12; k++) out[k] = local[k];
+  else
     rk_compose(nodes + 12 * (int64_t)parent, local, out);
-  }
 }
 
+static inline void rk_place_node(const rk_model *m, int32_t node, const double *q, double *nodes) {
+  const double coordinate = rk_coordinate(m, node, q);
+  double s, c;
+  rk_sincos(coordinate, &s, &c);
+  rk_place_behind(m, node, q, coordinate, s, c, nodes);
+}
+
+/* In blocks, whose sines and cosines come from vector instructions. */
 static inline void rk_place_nodes(const rk_model *m, const double *q, double *nodes) {
-  for (int32_t node = 0; node < m->n_nodes; node++) rk_place_node(m, node, q, nodes);
+  enum { BLOCK = 16 };
+  double coordinates[BLOCK], s[BLOCK], c[BLOCK];
+  for (int32_t first = 0; first < m->n_nodes; first += BLOCK) {
+    const int count = m->n_nodes - first < BLOCK ? (int)(m->n_nodes - first) : BLOCK;
+    for (int k = 0; k < count; k++) coordinates[k] = rk_coordinate(m, first + k, q);
+    rk_sincos_each(count, coordinates, s, c);
+    for (int k = 0; k < count; k++) rk_place_behind(m, first + k, q, coordinates[k], s[k], c[k], nodes);
+  }
 }
 
 /* Velocity entries of a node. */

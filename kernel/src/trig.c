@@ -75,15 +75,15 @@ static int reduce_huge(double angle, double *high, double *low) {
 }
 
 /* As reduce_huge for |angle| < 2^20: Cody and Waite's subtraction of n pi/2, in parts of 33, 33 and 53 bits. */
-static int reduce(double angle, double *high, double *low) {
-  const double round = 6755399441055744.0; /* 1.5 * 2^52: adding and subtracting it rounds to an integer */
-  const double n = (angle * 6.36619772367581382433e-01 + round) - round;
+static uint64_t reduce(double angle, double *high, double *low) {
+  const double round = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves a rounded integer in the last bits */
+  const double shifted = angle * 6.36619772367581382433e-01 + round, n = shifted - round;
   const double first = angle - n * 1.57079632673412561417e+00, second = n * 6.07710050630396597660e-11;
   const double rest = first - second;
   const double third = n * 2.02226624879595063154e-21 - ((first - rest) - second);
   *high = rest - third;
   *low = (rest - *high) - third;
-  return (int)n;
+  return bits_of(shifted);
 }
 
 static double sine_near_zero(double x, double low) {
@@ -103,24 +103,41 @@ static double cosine_near_zero(double x, double low) {
   return rounded + (((1.0 - rounded) - half) + (z * r - x * low));
 }
 
+/* Of quadrant * pi/2 + high + low. A quarter turn swaps and negates: by bits, since a branch on the quadrant would be
+   mispredicted half of the time, and keep a loop from using vector instructions. */
+static void sincos_reduced(uint64_t quadrant, double high, double low, double *sine, double *cosine) {
+  const uint64_t s = bits_of(sine_near_zero(high, low)), c = bits_of(cosine_near_zero(high, low));
+  const uint64_t swapped = (s ^ c) & -(quadrant & 1);
+  *sine = from_bits(s ^ swapped ^ (quadrant & 2) << 62);
+  *cosine = from_bits(c ^ swapped ^ ((quadrant + 1) & 2) << 62);
+}
+
+static int is_moderate(double angle) { return angle > -0x1p20 && angle < 0x1p20; }
+
 void rk_sincos(double angle, double *sine, double *cosine) {
   double high, low;
-  int quadrant;
-  if (angle > -0x1p20 && angle < 0x1p20) {
+  uint64_t quadrant;
+  if (is_moderate(angle)) {
     quadrant = reduce(angle, &high, &low);
   } else if (angle - angle == 0.0) {
-    quadrant = reduce_huge(angle, &high, &low);
+    quadrant = (uint64_t)reduce_huge(angle, &high, &low);
   } else {
     *sine = *cosine = angle - angle;
     return;
   }
-  const double s = sine_near_zero(high, low), c = cosine_near_zero(high, low);
-  switch (quadrant & 3) {
-    case 0: *sine = s, *cosine = c; break;
-    case 1: *sine = c, *cosine = -s; break;
-    case 2: *sine = -s, *cosine = -c; break;
-    default: *sine = -c, *cosine = s; break;
+  sincos_reduced(quadrant, high, low, sine, cosine);
+}
+
+void rk_sincos_each(int count, const double *restrict angles, double *restrict sines, double *restrict cosines) {
+  int moderate = 1;
+  for (int k = 0; k < count; k++) moderate &= is_moderate(angles[k]);
+  for (int k = 0; k < count; k++) {
+    double high, low;
+    const uint64_t quadrant = reduce(angles[k], &high, &low);
+    sincos_reduced(quadrant, high, low, sines + k, cosines + k);
   }
+  if (moderate) return;
+  for (int k = 0; k < count; k++) rk_sincos(angles[k], sines + k, cosines + k);
 }
 
 /* Arc tangent of x >= 0. */

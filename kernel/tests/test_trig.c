@@ -29,6 +29,32 @@ static void test_sincos(void) {
   check_angle(nextafter(0x1p20, 0.0));
 }
 
+/* Many at once: the same bits, whatever the count and whichever of them is large or no number. */
+static void test_sincos_each(void) {
+  enum { MOST = 9 };
+  uint64_t random = 4;
+  const double ranges[] = {1e-3, 10.0, 1e5, 1e9};
+  for (int trial = 0; trial < 20000; trial++) {
+    const int count = trial % (MOST + 1);
+    double angles[MOST], sines[MOST], cosines[MOST], s, c;
+    for (int k = 0; k < count; k++) {
+      const double range = ranges[(trial + k * (trial % 3)) % 4];
+      angles[k] = uniform(&random, -range, range);
+    }
+    if (count && trial % 50 == 9) angles[trial % count] = trial % 100 == 9 ? NAN : INFINITY;
+    rk_sincos_each(count, angles, sines, cosines);
+    for (int k = 0; k < count; k++) {
+      rk_sincos(angles[k], &s, &c);
+      if (s != s) {
+        CHECK(sines[k] != sines[k] && cosines[k] != cosines[k], "of %g: %g, %g", angles[k], sines[k], cosines[k]);
+        continue;
+      }
+      CHECK(!memcmp(&s, sines + k, sizeof s), "sine of %.17g: %.17g alone, %.17g", angles[k], s, sines[k]);
+      CHECK(!memcmp(&c, cosines + k, sizeof c), "cosine of %.17g: %.17g alone, %.17g", angles[k], c, cosines[k]);
+    }
+  }
+}
+
 /* The double nearest to a multiple of pi/2 (Muller et al., Handbook of Floating-Point Arithmetic, section 10.2.1),
    where nothing but exact reduction gives a digit; and powers of two up to the last. */
 static void test_huge_angles(void) {
@@ -71,6 +97,7 @@ static void test_atan2(void) {
 
 int main(void) {
   test_sincos();
+  test_sincos_each();
   test_huge_angles();
   test_atan2();
   return report("trig");
