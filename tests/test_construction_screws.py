@@ -28,8 +28,10 @@ def random_screws(rng: np.random.Generator, count: int = 6) -> list[np.ndarray]:
     for _ in range(count):
         w = rng.normal(size=3)
         w /= np.linalg.norm(w)
-        slides = rng.random() < 0.3
-        screws.append(np.concatenate((w, np.zeros(3)) if slides else (np.cross(rng.normal(size=3), w), w)))
+        kind = rng.choice(["turns", "turns", "slides", "screws"])
+        pitch = rng.uniform(-0.2, 0.2) if kind == "screws" else 0.0
+        v = np.cross(rng.normal(size=3), w) + pitch * w
+        screws.append(np.concatenate((w, np.zeros(3)) if kind == "slides" else (v, w)))
     return screws
 
 
@@ -121,7 +123,6 @@ def test_axes_and_points() -> None:
         ([[0, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 2]], np.eye(4), r"screw 2: the angular part must have length 1, not 2"),
         ([[0, 3, 0, 0, 0, 0]], np.eye(4), r"screw 1: the linear part must have length 1, not 3"),
         ([[0, 0, 0, 0, 0, 0]], np.eye(4), r"screw 1: the linear part must have length 1, not 0"),
-        ([[0, 0, 0.1, 0, 0, 1]], np.eye(4), r"screw 1 advances 0.1 m per radian"),
         ([[0, 0, 0, 0, 1]], np.eye(4), r"screw 1 .*must be 6 finite numbers"),
         ([[0, 0, 0, 0, 0, np.nan]], np.eye(4), r"screw 1 .*must be 6 finite numbers"),
         ([[0, 0, 0, 0, 0, 1]], np.diag([1.0, 1.0, -1.0, 1.0]), "home is not a rigid placement"),
@@ -131,6 +132,15 @@ def test_axes_and_points() -> None:
 def test_wrong_screws(screws: list, home: np.ndarray, said: str) -> None:
     with pytest.raises(ModelError, match=said):
         robot_from_screws([S if isinstance(S, ScrewRow) else np.array(S, float) for S in screws], home)
+
+
+def test_a_screw_joint() -> None:
+    row = ScrewRow.about((0, 0, 2), (0.3, 0.0, 0.0), pitch=0.01, lower=-20.0, upper=20.0)
+    joint = robot_from_screws([row], np.eye(4)).joint("joint_1")
+    assert (joint.type, joint.pitch) == ("screw", pytest.approx(0.01))
+    assert (joint.lower[0], joint.upper[0]) == (-20.0, 20.0)
+    # The rounding of a printed table is no pitch.
+    assert robot_from_screws([row.screw * [1, 1, 1e-6, 1, 1, 1]], np.eye(4)).joint("joint_1").type == "continuous"
 
 
 def test_an_axis_without_direction() -> None:

@@ -21,6 +21,7 @@ from robokin_addon.robokin import (
     so3,
 )
 from robokin_addon.robokin.construction import read_robot_table
+from robokin_addon.robokin.construction.table_file import AXIS
 
 HALF = math.pi / 2.0
 
@@ -128,6 +129,8 @@ def test_tables_of_screws_and_of_axes() -> None:
         "0;0;1;0;0;0;-1;2\n1;0;0;0;300;-200;-1;1\n0;0;0;0;1000;0;0;400\n"
     )
     assert forward_kinematics(by_screws, [0.3, -0.4, 0.2])["tool"] == pytest.approx(tip, abs=1e-14)
+    screw = read_robot_table("home,0,0,0,0,0,0\nlengths,mm\n" + ",".join(AXIS) + ",pitch\n0,0,1,5,0,0,2\n")
+    assert screw.joint("joint_1").pitch == pytest.approx(0.002)
     assert [j.type for j in by_screws.joints] == [j.type for j in expected.joints]
 
 

@@ -48,12 +48,14 @@ class ChainRow:
 @dataclass(frozen=True, eq=False)
 class ChainStep:
     """Geometry of a row. `placement`: (4, 4) of the joint in the previous link; `axis`: (3,) in the joint's frame;
-    `type`: "revolute" or "prismatic"; `T_link_body`: (4, 4), the frame of the row's com and inertia."""
+    `type`: "revolute", "prismatic" or "screw", which has a `pitch` [m/rad]; `T_link_body`: (4, 4), the frame of the
+    row's com and inertia."""
 
     type: str
     placement: Array
     axis: Array
     T_link_body: Array
+    pitch: float = 0.0
 
 
 def assemble(
@@ -86,6 +88,7 @@ def _joint(row: ChainRow, step: ChainStep, name: str, parent: str, child: str) -
         row.velocity,
         row.effort,
         row.acceleration,
+        step.pitch,
         damping=row.damping,
         friction=row.friction,
         rotor_inertia=row.rotor_inertia,

@@ -36,11 +36,11 @@ DH = ("a", "alpha", "d", "theta")
 SCREW = ("vx", "vy", "vz", "wx", "wy", "wz")
 AXIS = ("axis_x", "axis_y", "axis_z", "point_x", "point_y", "point_z")
 # The columns that tell a kind of table from the others, and those that it may have besides.
-KINDS = {DH: ("type", "offset"), SCREW: (), AXIS: ("type",)}
+KINDS = {DH: ("type", "offset"), SCREW: (), AXIS: ("type", "pitch")}
 WORDS = ("joint", "link", "type")
 
 # In what unit a column is: the table's angle or length, or that of the joint (angle or length, per second ...).
-ANGULAR, LINEAR = ("alpha", "theta"), ("a", "d", "vx", "vy", "vz", "point_x", "point_y", "point_z", *COM)
+ANGULAR, LINEAR = ("alpha", "theta"), ("a", "d", "vx", "vy", "vz", "point_x", "point_y", "point_z", "pitch", *COM)
 OF_JOINT = ("lower", "upper", "velocity", "acceleration", "offset")
 
 FULL_TURNS = 4.0 * math.pi  # no table in radians has larger constants; tables in degrees have
