@@ -7,6 +7,7 @@ from .motion_files import read_motion, write_motion
 from .results import BatchResult, Diagnosis, SolveResult, Status
 from .tasks import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 from .tracking import Tracker, TrackResult, track
+from .velocity_step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 
 __all__ = [
     "AxisTask",
@@ -23,10 +24,14 @@ __all__ = [
     "Task",
     "TrackResult",
     "Tracker",
+    "VelocityConstraint",
+    "VelocityProblem",
+    "VelocityStep",
     "Violation",
     "check_motion",
     "read_motion",
     "solve_ik",
     "track",
+    "velocity_step",
     "write_motion",
 ]

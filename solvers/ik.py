@@ -56,7 +56,7 @@ class IKProblem:
         bounds: tuple[Array, Array] | None = None,
     ) -> None:
         self.model = model
-        self.tasks = _checked_tasks(tasks)
+        self.tasks = _one_level(checked_tasks(tasks))
         self.attempts, self.iterations = _count(attempts, "attempts"), _count(iterations, "iterations")
         self.lower, self.upper = (model.lower, model.upper) if bounds is None else bounds
         self.data = compile_ik(model, self.tasks, self.lower, self.upper)
@@ -165,7 +165,7 @@ class IKProblem:
         return np.array([self._start(each) for each in q0]).reshape(count, self.model.nq)  # type: ignore[attr-defined]
 
 
-def _checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
+def checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
     if isinstance(tasks, Task):
         raise TaskError("tasks must be a list of tasks; put the one task in [ ]")
     try:
@@ -176,6 +176,17 @@ def _checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
         if not isinstance(task, Task):
             raise TaskError(f"{task!r} is not a task")
     return checked
+
+
+def _one_level(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+    """Raises TaskError for tasks of several priorities: solving and tracking weigh all tasks against each other."""
+    levels = sorted({task.priority for task in tasks})
+    if len(levels) > 1:
+        shown = ", ".join(map(str, levels))
+        raise TaskError(
+            f"tasks of several priorities ({shown}) can be stepped (velocity_step), not yet solved or tracked"
+        )
+    return tasks
 
 
 def _count(value: int, what: str) -> int:

@@ -301,3 +301,13 @@ def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array,
         turns=turns,
         damping=damping,
     )
+
+
+def robot_columns(model: RobotModel, data: IKData) -> Array:
+    """(nv of the support,) where its columns lie in the robot's v."""
+    first_v = {int(iq): int(iv) for iq, iv in zip(model.tree.iq, model.tree.iv, strict=True)}
+    columns = np.zeros(data.tree.nv, np.int64)
+    for iq, iv, motion in zip(data.tree.iq, data.tree.iv, data.tree.motion, strict=True):
+        width = Motion(motion).nv
+        columns[iv : iv + width] = first_v[int(data.q_index[iq])] + np.arange(width)
+    return columns

@@ -33,8 +33,9 @@ class AxisTask(Task):
         offset: object | None = None,
         tolerance: float = 1e-5,
         name: str = "",
+        priority: int = 1,
     ) -> None:
-        super().__init__(link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name)
+        super().__init__(link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority)
         self.axis = _direction(axis, f"{self.name}: axis")
 
     def target_matrix(self, target: object) -> Array:

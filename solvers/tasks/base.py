@@ -36,7 +36,7 @@ class Task:
     position_weights, orientation_weights: (3,) per axis of `frame`, 0 leaves the axis free.
     frame: the axes in which the weights are meant: "world" (root axes) or "tip".
     position_tolerance [m], orientation_tolerance [rad]: bounds on the norm of the error over the axes not free.
-    name: how reports call it.
+    name: how reports call it.   priority: its level, 1 first; a level is met as nearly as those before it allow.
     """
 
     kind: ClassVar[TaskKind]
@@ -55,6 +55,7 @@ class Task:
         position_tolerance: float,
         orientation_tolerance: float,
         name: str,
+        priority: int,
     ) -> None:
         if not isinstance(link, str):
             raise TaskError(f"a task's link must be the name of a link, not {link!r}")
@@ -70,6 +71,7 @@ class Task:
             raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
         self.position_tolerance = positive(position_tolerance, f"{self.name}: position tolerance")
         self.orientation_tolerance = positive(orientation_tolerance, f"{self.name}: orientation tolerance")
+        self.priority = level(priority, f"{self.name}: priority")
         self.target = self.target_matrix(target)
 
     def target_matrix(self, target: object) -> Array:
@@ -100,6 +102,12 @@ def weights(value: object, what: str) -> Array:
         raise TaskError(f"{what} must not be negative: {array.tolist()}")
     array.flags.writeable = False
     return array
+
+
+def level(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
+    return int(value)
 
 
 def positive(value: object, what: str) -> float:

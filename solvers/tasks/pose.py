@@ -29,6 +29,7 @@ class PoseTask(Task):
         position_tolerance: float = 1e-5,
         orientation_tolerance: float = 1e-5,
         name: str = "",
+        priority: int = 1,
     ) -> None:
         super().__init__(
             link,
@@ -40,6 +41,7 @@ class PoseTask(Task):
             position_tolerance,
             orientation_tolerance,
             name,
+            priority,
         )
 
     def target_matrix(self, target: object) -> Array:
@@ -66,8 +68,11 @@ class PositionTask(PoseTask):
         offset: object | None = None,
         tolerance: float = 1e-5,
         name: str = "",
+        priority: int = 1,
     ) -> None:
-        super().__init__(link, target, weights, 0.0, frame, offset, position_tolerance=tolerance, name=name)
+        super().__init__(
+            link, target, weights, 0.0, frame, offset, position_tolerance=tolerance, name=name, priority=priority
+        )
 
     def target_matrix(self, target: object) -> Array:
         T = np.eye(4)
@@ -87,8 +92,11 @@ class OrientationTask(PoseTask):
         offset: object | None = None,
         tolerance: float = 1e-5,
         name: str = "",
+        priority: int = 1,
     ) -> None:
-        super().__init__(link, target, 0.0, weights, frame, offset, orientation_tolerance=tolerance, name=name)
+        super().__init__(
+            link, target, 0.0, weights, frame, offset, orientation_tolerance=tolerance, name=name, priority=priority
+        )
 
     def target_matrix(self, target: object) -> Array:
         T = np.eye(4)

@@ -1,0 +1,25 @@
+"""What to prefer among the motions that satisfy the tasks. One criterion per file."""
+
+from .base import Criterion, Potential, Velocity, combine
+from .gravity_torque import GravityTorque
+from .joint_springs import JointSprings
+from .kinetic_energy import KineticEnergy
+from .manipulability import Manipulability, SmallestSingularValue
+from .minimum_velocity import MinimumVelocity
+from .rest_posture import RestPosture
+from .state import State
+
+__all__ = [
+    "Criterion",
+    "GravityTorque",
+    "JointSprings",
+    "KineticEnergy",
+    "Manipulability",
+    "MinimumVelocity",
+    "Potential",
+    "RestPosture",
+    "SmallestSingularValue",
+    "State",
+    "Velocity",
+    "combine",
+]

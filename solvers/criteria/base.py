@@ -1,0 +1,99 @@
+"""What every criterion has, and how several make one objective 1/2 v'Hv + g'v.
+
+All is dimensionless: lengths are counted in the robot's length L, so that a weight says how much a criterion counts
+against another one, whatever the robot. There are two families.
+
+A velocity criterion costs 1/2 v'Hv. A potential V(q) is descended: alone it moves the robot with v = -k W^-1 grad V,
+k its gain and W its measure of velocity; in company its weight holds v near that, so it never rushes to speed limits.
+To add a criterion: one class with `value` and either `matrix` or `gradient`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..tasks.base import positive
+from .state import State
+
+Array = np.ndarray
+
+DEFINITE = 1e-12  # least eigenvalue of H relative to its largest one; below, as with massless links, H is raised
+
+
+class Criterion:
+    """weight: how much it counts against the others.   name: how reports call it. Raises TaskError."""
+
+    def __init__(self, weight: float, name: str) -> None:
+        self.name = name or type(self).__name__
+        self.weight = positive(weight, f"{self.name}: weight")
+
+    def check(self, state: State) -> None:
+        """Raises a RobokinError when the robot has not what the criterion needs."""
+
+    def quadratic(self, state: State) -> tuple[Array, Array]:
+        """H (nv, nv) and g (nv,) of 1/2 v'Hv + g'v, before the weight."""
+        raise NotImplementedError
+
+    def value(self, state: State, v: Array) -> float:
+        """What is to be small, at q and v (nv,), before the weight."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{self.name}, weight {self.weight:g}>"
+
+
+class Velocity(Criterion):
+    """A criterion on v alone: 1/2 v'Hv."""
+
+    def matrix(self, state: State) -> Array:
+        """H (nv, nv), positive semidefinite."""
+        raise NotImplementedError
+
+    def quadratic(self, state: State) -> tuple[Array, Array]:
+        return self.matrix(state), np.zeros(state.model.nv)
+
+    def value(self, state: State, v: Array) -> float:
+        return 0.5 * float(v @ self.matrix(state) @ v)
+
+
+class Potential(Criterion):
+    """A criterion on q: descended with v = -gain W^-1 grad V.   gain: [1/s]."""
+
+    def __init__(self, weight: float, gain: float, name: str) -> None:
+        super().__init__(weight, name)
+        self.gain = positive(gain, f"{self.name}: gain")
+
+    def potential(self, state: State) -> float:
+        """V(q)."""
+        raise NotImplementedError
+
+    def gradient(self, state: State) -> Array:
+        """(nv,) dV = gradient . dx for a displacement dx of the degrees of freedom."""
+        raise NotImplementedError
+
+    def metric(self, state: State) -> Array:
+        """(nv,) the diagonal of W, positive; lengths count in L unless a potential has a measure of its own."""
+        return state.scale**-2.0
+
+    def quadratic(self, state: State) -> tuple[Array, Array]:
+        return np.diag(self.metric(state)), self.gain * self.gradient(state)
+
+    def value(self, state: State, v: Array) -> float:
+        return self.potential(state)
+
+
+def combine(criteria: Sequence[Criterion], state: State) -> tuple[Array, Array]:
+    """H (nv, nv), positive definite, and g (nv,) of the weighted sum; least velocity when there are none."""
+    nv = state.model.nv
+    H, g = np.zeros((nv, nv)), np.zeros(nv)
+    for criterion in criteria:
+        own_H, own_g = criterion.quadratic(state)
+        H += criterion.weight * own_H
+        g += criterion.weight * own_g
+    plain = np.diag(state.scale**-2.0)
+    values = np.linalg.eigvalsh(state.scale[:, None] * H * state.scale)
+    if values.max(initial=0.0) <= 0.0:
+        return plain, g
+    return H + max(0.0, DEFINITE * values[-1] - values[0]) * plain, g

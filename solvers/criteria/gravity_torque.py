@@ -1,0 +1,60 @@
+"""The least static torque against gravity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.backend import STANDARD_GRAVITY
+from ...robokin.configuration import check_vector
+from ...robokin.kinematics import require_mass
+from .base import Potential
+from .state import State
+
+Array = np.ndarray
+
+
+class GravityTorque(Potential):
+    """V = 1/2 sum of (tau_i / effort_i)^2, tau = g(q) what holds the robot still.
+
+    A joint without an effort limit counts as if it could hold the whole robot's weight at the length L, a sliding one
+    at its tip. gravity: (3,) [m/s^2] in the root frame. (Bruyninckx, section 3, criterion 4.)
+    Raises ConfigurationError for a bad gravity; ModelError when no link has a mass.
+    """
+
+    def __init__(
+        self, gravity: object = STANDARD_GRAVITY, weight: float = 1.0, gain: float = 1.0, name: str = ""
+    ) -> None:
+        super().__init__(weight, gain, name)
+        self.gravity = check_vector(gravity, 3, f"{self.name}: gravity")
+
+    def check(self, state: State) -> None:
+        require_mass(state.model)
+
+    def potential(self, state: State) -> float:
+        torque = -self._momenta(state) @ self.gravity @ state.columns.G / self._effort(state)
+        return 0.5 * float(torque @ torque)
+
+    def gradient(self, state: State) -> Array:
+        columns = state.columns
+        momenta = self._momenta(state)
+        torque = -momenta @ self.gravity @ columns.G
+        related = columns.above | columns.above.T  # on one chain; on different branches nothing changes
+        slope = -np.where(related, columns.change(momenta) @ self.gravity, 0.0)
+        return (torque / self._effort(state) ** 2) @ (columns.G.T @ slope @ columns.G)
+
+    def _momenta(self, state: State) -> Array:
+        """(m, 3) momentum that each degree of freedom gives all that it moves."""
+        tree, columns = state.model.tree, state.columns
+        R, origin = columns.placements[:, :9].reshape(-1, 3, 3), columns.placements[:, 9:]
+        mass = tree.inertia[:, 0]
+        first = (R @ tree.inertia[:, 1:4, None])[..., 0] + mass[:, None] * origin
+        behind = columns.supports[:-1].T[columns.node].astype(float)
+        moved = (behind @ mass)[:, None]
+        return moved * columns.linear + np.cross(columns.angular, behind @ first - moved * columns.origin)
+
+    def _effort(self, state: State) -> Array:
+        """(nv,) [N m, N]"""
+        model = state.model
+        strength = float(np.linalg.norm(self.gravity)) or 1.0
+        whole = model.total_mass * strength * state.length / state.scale
+        return np.where(np.isfinite(model.effort), model.effort, whole)

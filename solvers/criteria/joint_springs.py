@@ -1,0 +1,95 @@
+"""Springs that hold the joints away from their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...robokin.errors import ConfigurationError, TaskError
+from ...robokin.model import Joint, RobotModel
+from ..tasks.base import numbers
+from ..viability import dof_coordinates
+from .base import Potential
+from .state import State
+
+Array = np.ndarray
+
+NARROW = 1e-3  # of a radian or L: half ranges count as at least this
+
+
+class JointSprings(Potential):
+    """V = 1/2 sum of k_i ((q_i - q0_i) / h_i)^2, h_i half the joint's range (pi or L where it has none).
+
+    Alone it moves each joint with v_i = -gain k_i (q_i - q0_i), whatever its range.
+    stiffness, equilibrium: k and q0 by joint name, in place of the robot's own `stiffness` and `rest_position`, of
+    which the latter is mid-range unless set. Joints with neither a range nor an equilibrium, and the rotations of
+    ball and floating joints, have no spring. (Bruyninckx, section 3, criterion 1.)
+    Raises UnknownNameError, TaskError when the criterion is first used.
+    """
+
+    def __init__(
+        self,
+        stiffness: Mapping[str, float] | None = None,
+        equilibrium: Mapping[str, float] | None = None,
+        weight: float = 1.0,
+        gain: float = 1.0,
+        name: str = "",
+    ) -> None:
+        super().__init__(weight, gain, name)
+        self.stiffness = dict(stiffness or {})
+        self.equilibrium = dict(equilibrium or {})
+
+    def check(self, state: State) -> None:
+        self._springs(state)
+
+    def potential(self, state: State) -> float:
+        k, stretch, _ = self._springs(state)
+        return 0.5 * float(k @ stretch**2)
+
+    def gradient(self, state: State) -> Array:
+        k, stretch, half = self._springs(state)
+        return k * stretch / half
+
+    def metric(self, state: State) -> Array:
+        return self._springs(state)[2] ** -2.0
+
+    def _springs(self, state: State) -> tuple[Array, Array, Array]:
+        """Stiffness, relative stretch and half range (nv,); stiffness 0 where there is no spring."""
+        model = state.model
+        for name in (*self.stiffness, *self.equilibrium):
+            if not model.joint(name).nv or model.joint(name).mimic is not None:
+                raise TaskError(f"{self.name}: joint {name!r} has no coordinate of its own")
+        coordinate = dof_coordinates(model)
+        k, stretch, half = np.zeros(model.nv), np.zeros(model.nv), np.where(state.is_length, state.length, np.pi)
+        for joint in model.moving_joints:
+            own = model.slot(joint.name).v
+            dofs = np.arange(own.start, own.stop)[coordinate[own] >= 0]
+            at = coordinate[dofs]
+            lower, upper = model.lower[at], model.upper[at]
+            bounded = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
+            rest = self._rest(model, joint, len(dofs))
+            with np.errstate(invalid="ignore"):
+                middle = 0.5 * lower + 0.5 * upper
+            half[dofs[bounded]] = np.maximum(0.5 * (upper - lower), NARROW * state.scale[dofs])[bounded]
+            sprung = bounded | np.isfinite(rest)
+            target = np.where(np.isfinite(rest), rest, middle)
+            k[dofs] = np.where(sprung, self._stiffness(joint), 0.0)
+            stretch[dofs] = np.where(sprung, state.q[at] - np.where(sprung, target, 0.0), 0.0) / half[dofs]
+        return k, stretch, half
+
+    def _stiffness(self, joint: Joint) -> float:
+        value = numbers(self.stiffness.get(joint.name, joint.stiffness), f"{self.name}: stiffness of {joint.name!r}")
+        if value.shape != () or value < 0.0:
+            raise TaskError(f"{self.name}: stiffness of joint {joint.name!r} must be a number >= 0, not {value}")
+        return float(value)
+
+    def _rest(self, model: RobotModel, joint: Joint, count: int) -> Array:
+        """(count,) equilibrium of a joint's plain coordinates, NaN for mid-range."""
+        given = self.equilibrium.get(joint.name, joint.rest_position)
+        if given is None:
+            return np.full(count, np.nan)
+        value = np.atleast_1d(numbers(given, f"{self.name}: equilibrium of {joint.name!r}"))
+        if value.shape not in ((1,), (count,)):
+            raise ConfigurationError(f"{self.name}: joint {joint.name!r} takes {count} equilibrium values")
+        return np.broadcast_to(value, (count,))

@@ -1,0 +1,26 @@
+"""The least kinetic energy: the pseudo-inverse weighted with the mass matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.kinematics import require_mass
+from .base import Velocity
+from .state import State
+
+Array = np.ndarray
+
+
+class KineticEnergy(Velocity):
+    """1/2 v'M(q)v over the robot's typical inertia (Bruyninckx, "Blender for robotics and robotics for Blender",
+    Eq. 8-15). Alone, with a task t = Jv, it gives v = M^-1 J'(J M^-1 J')^-1 t. Raises ModelError without masses."""
+
+    def __init__(self, weight: float = 1.0, name: str = "") -> None:
+        super().__init__(weight, name)
+
+    def check(self, state: State) -> None:
+        require_mass(state.model)
+
+    def matrix(self, state: State) -> Array:
+        typical = state.typical_inertia
+        return state.mass_matrix / typical if typical > 0.0 else state.mass_matrix

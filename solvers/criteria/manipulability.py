@@ -1,0 +1,112 @@
+"""Stay away from singular configurations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.so3 import hat
+from ..tasks import Task, TaskKind
+from .base import Potential
+from .state import State
+
+Array = np.ndarray
+
+SINGULAR = 1e-6  # singular values count as at least this large, so that V and its gradient stay finite
+STRUCTURAL = 1e-9  # relative to the largest: below, the robot can never move that way
+
+
+class Manipulability(Potential):
+    """V = -1/2 log det JJ' of the rows of the tasks of the first level: 1/L scaled, without free axes and weights.
+
+    (Yoshikawa, "Manipulability of robotic mechanisms", IJRR 4, 1985.) Robots with fewer degrees of freedom than rows
+    have J'J in place of JJ'. Singular values s count as sqrt(s^2 + 1e-12). Without tasks V = 0.
+    """
+
+    def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
+        super().__init__(weight, gain, name)
+
+    def potential(self, state: State) -> float:
+        s = np.linalg.svd(task_jacobian(state)[0], compute_uv=False)
+        return -0.5 * float(np.log(s**2 + SINGULAR**2).sum())
+
+    def gradient(self, state: State) -> Array:
+        J, change = task_jacobian(state)
+        U, s, Vt = np.linalg.svd(J, full_matrices=False)
+        inverse = (U * (s / (s**2 + SINGULAR**2))) @ Vt
+        return -np.einsum("rj,rjk->k", inverse, change)
+
+
+class SmallestSingularValue(Potential):
+    """V = -the smallest singular value of the rows of `Manipulability`, those left out that are always 0.
+
+    Not smooth where the two smallest are equal.
+    """
+
+    def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
+        super().__init__(weight, gain, name)
+
+    def potential(self, state: State) -> float:
+        s = np.linalg.svd(task_jacobian(state)[0], compute_uv=False)
+        return -float(s[_smallest(s)]) if len(s) else 0.0
+
+    def gradient(self, state: State) -> Array:
+        J, change = task_jacobian(state)
+        U, s, Vt = np.linalg.svd(J, full_matrices=False)
+        if not len(s):
+            return np.zeros(state.model.nv)
+        at = _smallest(s)
+        return -np.einsum("r,rjk,j->k", U[:, at], change, Vt[at])
+
+
+def _smallest(s: Array) -> int:
+    return max(int((s > STRUCTURAL * s[0]).sum()) - 1, 0)
+
+
+def task_jacobian(state: State) -> tuple[Array, Array]:
+    """J (m, nv), dimensionless, of the rows of the tasks, and its derivative (m, nv, nv) [row, column, along v_k]."""
+    nv = state.model.nv
+    blocks = [_task_rows(state, task) for task in state.tasks]
+    if not blocks:
+        return np.zeros((0, nv)), np.zeros((0, nv, nv))
+    return np.vstack([J for J, _ in blocks]), np.vstack([change for _, change in blocks])
+
+
+def _task_rows(state: State, task: Task) -> tuple[Array, Array]:
+    tree, columns = state.model.tree, state.columns
+    frame = state.model.link_index(task.link)
+    node = int(tree.frame_node[frame])
+    T = _compose(tree.frame_placement[frame]) @ task.offset
+    if node >= 0:
+        T = _compose(columns.placements[node]) @ T
+    moving = columns.moving(node)
+    both = moving[:, None] & moving
+    linear, angular = columns.point_velocity(T[:3, 3]), columns.angular
+    turned = np.cross(angular[None, :, :], angular[:, None, :])
+    changes = (columns.change(linear), np.where(columns.above.T[:, :, None], turned, 0.0))
+    J = np.concatenate((linear, angular), axis=1).T * moving
+    change = np.where(both, np.moveaxis(np.concatenate(changes, axis=2), 2, 0), 0.0)
+    if task.frame == "tip" or task.kind is TaskKind.AXIS:
+        # Rows in tip axes: the derivative of R'x along k is R'(dx - w_k x x).
+        spin = hat(angular) * moving[:, None, None]
+        for part in (slice(0, 3), slice(3, 6)):
+            change[part] -= np.einsum("kab,bj->ajk", spin, J[part])
+            J[part] = T[:3, :3].T @ J[part]
+            change[part] = np.einsum("ba,bjk->ajk", T[:3, :3], change[part])
+    S = _selection(task) / np.repeat((state.length, 1.0), 3)
+    G = columns.G * state.scale
+    return S @ J @ G, np.einsum("sr,rab->sab", S, G.T @ change @ columns.G)
+
+
+def _selection(task: Task) -> Array:
+    """(s, 6) the rows that count: axes that are not free; of an axis task the two turns that tilt its axis."""
+    if task.kind is TaskKind.AXIS:
+        S = np.zeros((2, 6))
+        S[:, 3:] = np.linalg.svd(task.axis[None])[2][1:]
+        return S
+    return np.eye(6)[task.weights != 0.0]
+
+
+def _compose(packed: Array) -> Array:
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = packed[:9].reshape(3, 3), packed[9:]
+    return T

@@ -1,0 +1,115 @@
+"""Where a step starts: what criteria look at, each computed when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ...robokin.backend import get_backend
+from ...robokin.joint_types import Motion
+from ...robokin.model import RobotModel
+from ...robokin.tree import ROOT
+from ..tasks import Task
+
+Array = np.ndarray
+
+
+class State:
+    """A robot at q (nq,), with the tasks whose rows count (those of the first level).
+
+    length: L [m].   is_length: (nv,) bool, degrees of freedom that are lengths.
+    scale: (nv,) L for those, 1 for angles.
+    """
+
+    def __init__(
+        self, model: RobotModel, q: Array, tasks: Sequence[Task] = (), length: float = 1.0, backend: str = "auto"
+    ) -> None:
+        self.model, self.q, self.tasks, self.length = model, q, tuple(tasks), length
+        self.is_length = _lengths(model)
+        self.scale = np.where(self.is_length, length, 1.0)
+        self._backend = get_backend(backend)
+
+    @cached_property
+    def mass_matrix(self) -> Array:
+        """(nv, nv) M(q)."""
+        return self._backend.mass_matrix(self.model.tree, self.q)
+
+    @cached_property
+    def typical_inertia(self) -> float:
+        """[kg m^2] mean of M's diagonal in the neutral configuration, lengths in L; does not change with q."""
+        M = self._backend.mass_matrix(self.model.tree, self.model.neutral())
+        return float((np.diag(M) * self.scale**2).mean()) if len(M) else 0.0
+
+    @cached_property
+    def columns(self) -> Columns:
+        return Columns(self.model, self._backend.node_placements(self.model.tree, self.q))
+
+
+def _lengths(model: RobotModel) -> Array:
+    lengths = np.zeros(model.nv, bool)
+    for motion, iv in zip(model.tree.motion, model.tree.iv, strict=True):
+        if motion == Motion.TRANSLATION:
+            lengths[iv] = True
+        elif motion == Motion.FREE:
+            lengths[iv : iv + 3] = True
+    return lengths
+
+
+class Columns:
+    """How each of m elementary degrees of freedom moves what is behind it, in the axes of the root frame.
+
+    node: (m,).   angular: (m, 3), and linear: (m, 3) at origin: (m, 3), per unit of its coordinate.
+    G: (m, nv), coordinates = G v (mimic joints share a column of v).   above: (m, m), [k, j] whether k moves j's axis.
+    """
+
+    def __init__(self, model: RobotModel, placements: Array) -> None:
+        """placements: (n, 12) T_root_node."""
+        tree = model.tree
+        self.placements = placements
+        node, linear, angular, index, factor = [], [], [], [], []
+        for i, motion in enumerate(map(Motion, tree.motion)):
+            R = placements[i, :9].reshape(3, 3)
+            z = R[:, 2]
+            match motion:
+                case Motion.ROTATION | Motion.HELICAL:
+                    own = [(tree.pitch[i] * z if motion is Motion.HELICAL else 0.0 * z, z)]
+                case Motion.TRANSLATION:
+                    own = [(z, 0.0 * z)]
+                case Motion.BALL:
+                    own = [(0.0 * z, axis) for axis in R.T]
+                case Motion.FREE:
+                    own = [(axis, 0.0 * z) for axis in R.T] + [(0.0 * z, axis) for axis in R.T]
+            for k, (slides, turns) in enumerate(own):
+                node.append(i)
+                linear.append(slides)
+                angular.append(turns)
+                index.append(int(tree.iv[i]) + k)
+                factor.append(float(tree.scale[i]) if motion.has_axis else 1.0)
+        m = len(node)
+        self.node = np.array(node, int)
+        self.linear, self.angular = np.array(linear).reshape(m, 3), np.array(angular).reshape(m, 3)
+        self.origin = placements[self.node, 9:].reshape(m, 3)
+        self.G = np.zeros((m, model.nv))
+        self.G[np.arange(m), index] = factor
+        self.supports = np.zeros((tree.n_nodes + 1, tree.n_nodes), bool)  # [i, k]: node k moves node i
+        for i, parent in enumerate(tree.parent):
+            self.supports[i] = self.supports[parent]
+            self.supports[i, i] = True
+        self.above = self.supports[self.node][:, self.node].T if m else np.zeros((0, 0), bool)
+
+    def moving(self, node: int) -> Array:
+        """(m,) bool: the degrees of freedom that move a node (or the root, none)."""
+        return self.supports[node][self.node] if node != ROOT else np.zeros(len(self.node), bool)
+
+    def point_velocity(self, point: Array) -> Array:
+        """(m, 3) velocity that each gives a point, if it moves it."""
+        return self.linear + np.cross(self.angular, point - self.origin)
+
+    def change(self, vectors: Array) -> Array:
+        """(m, m, 3) [j, k] the derivative along k of vectors (m, 3), one per degree of freedom, that belong to a point
+        behind all of them: along its own axis and those before it a vector turns, w_k x v_j; along those after it,
+        it changes as theirs does along it, w_j x v_k (a velocity is the derivative of one point)."""
+        turned = np.cross(self.angular[None, :, :], vectors[:, None, :])
+        return np.where(self.above.T[:, :, None], turned, np.swapaxes(turned, 0, 1))

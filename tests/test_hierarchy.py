@@ -1,0 +1,139 @@
+"""The hierarchy: levels that do not see those below, optimal levels, and bounds that always hold."""
+
+from __future__ import annotations
+
+import daqp
+import numpy as np
+import pytest
+from robokin_addon.solvers.hierarchy import Level, solve_hierarchy
+
+Case = tuple[np.ndarray, np.ndarray, list[Level], np.ndarray, np.ndarray]
+
+
+def _case(seed: int) -> Case:
+    """Up to four levels: equalities and bands, dependent and nearly dependent rows within and between levels, zero
+    rows, damping, fixed and free coordinates, boxes without zero."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 15))
+    lo, hi = -np.minimum(rng.exponential(0.5, n), 3.0), np.minimum(rng.exponential(0.5, n), 3.0)
+    choice = rng.random(n)
+    far = np.inf if rng.random() < 0.3 else 3.0
+    lo[choice < 0.3], hi[(choice > 0.2) & (choice < 0.5)] = -far, far
+    lo[choice > 0.9] = hi[choice > 0.9] = 0.0
+    shift = (rng.random(n) < 0.1) * rng.normal(size=n)
+    levels: list[Level] = []
+    above = rng.normal(size=n)
+    for _ in range(int(rng.integers(1, 5))):
+        m = int(rng.integers(0, 7))
+        J = rng.normal(size=(m, n))
+        if m and rng.random() < 0.4:
+            J[-1] = J[0] * rng.normal()
+        if m and rng.random() < 0.4:
+            J[0] = above + rng.choice([0.0, 1e-4]) * rng.normal(size=n)
+        if m > 1 and rng.random() < 0.2:
+            J[1] = J[0] + 10.0 ** rng.uniform(-9, -2) * rng.normal(size=n)
+        b = rng.normal(size=m) * 10.0 ** rng.uniform(-2, 0.5)
+        width = rng.exponential(0.3, m) * (rng.random(m) < 0.4)
+        lower = np.where((width > 0.0) & (rng.random(m) < 0.5), -np.inf, b - width)
+        levels.append(Level(J, lower, b + width, float(rng.choice([0.0, 0.0, 1e-4, 1e-2]))))
+        above = J[0] if m else above
+    F = rng.normal(size=(n, n))
+    return lo + shift, hi + shift, levels, F @ F.T + 0.1 * np.eye(n), rng.normal(size=n)
+
+
+def _fixed(level: Level, residual: np.ndarray) -> np.ndarray:
+    """Rows that levels below must not change: equalities, and bands that are violated."""
+    return (level.lower == level.upper) | (abs(residual) > 1e-8)
+
+
+@pytest.mark.parametrize("first", range(0, 400, 100))
+def test_no_level_sees_those_below(first: int) -> None:
+    bounded = 0
+    for seed in range(first, first + 100):
+        lo, hi, levels, H, g = _case(seed)
+        whole = solve_hierarchy(lo, hi, levels, H, g)
+        assert (whole.x >= lo).all() and (whole.x <= hi).all(), seed
+        bounded += bool(((whole.x == lo) | (whole.x == hi))[lo < hi].any())
+        for k, level in enumerate(levels):
+            n = len(lo)
+            alone = solve_hierarchy(lo, hi, levels[: k + 1], np.eye(n), np.zeros(n))
+            rows = _fixed(level, alone.residuals[k])
+            size = max(1.0, abs(whole.x).max())
+            assert abs(level.J[rows] @ (whole.x - alone.x)).max(initial=0.0) <= 1e-9 * size, (seed, k)
+            np.testing.assert_allclose(whole.residuals[k], alone.residuals[k], atol=1e-8 * size, err_msg=str((seed, k)))
+    assert bounded > 50
+
+
+def test_first_level_is_the_bounded_least_squares_of_daqp() -> None:
+    checked = 0
+    for seed in range(300):
+        lo, hi, levels, _, _ = _case(seed)
+        level = levels[0]
+        equal = level.lower == level.upper
+        if not (equal.all() and len(level.J) and np.isfinite(lo).all() and np.isfinite(hi).all()):
+            continue
+        n = len(lo)
+        own = solve_hierarchy(lo, hi, [level], np.eye(n), np.zeros(n))
+        damping = max(level.damping, 1e-10)
+        x = daqp.solve(
+            level.J.T @ level.J + damping * np.eye(n), -level.J.T @ level.lower, np.zeros((0, n)), hi, lo,
+            np.where(lo == hi, 5, 0).astype(np.int32),
+        )[0]  # fmt: skip
+        if level.damping == 0.0:
+            best = np.linalg.norm(level.J @ np.clip(x, lo, hi) - level.lower)
+            assert np.linalg.norm(own.residuals[0]) <= best + 1e-7, seed
+        checked += 1
+    assert checked > 30
+
+
+def test_second_level_is_the_best_that_the_first_leaves() -> None:
+    """Against one program that has the first level's value as an equality."""
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        n = 8
+        J1, J2 = rng.normal(size=(3, n)), rng.normal(size=(4, n))
+        b1, b2 = rng.normal(size=3), rng.normal(size=4)
+        lo, hi = -rng.uniform(0.1, 0.6, n), rng.uniform(0.1, 0.6, n)
+        own = solve_hierarchy(lo, hi, [Level(J1, b1, b1), Level(J2, b2, b2)], np.eye(n), np.zeros(n))
+        value = J1 @ own.x
+        sides = np.concatenate((hi, value + 1e-9)), np.concatenate((lo, value - 1e-9))
+        x = daqp.solve(J2.T @ J2 + 1e-9 * np.eye(n), -J2.T @ b2, J1, *sides, np.zeros(n + 3, np.int32))[0]
+        assert np.linalg.norm(own.residuals[1]) <= np.linalg.norm(J2 @ x - b2) + 1e-6
+
+
+def test_what_is_left_minimises_the_objective() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        n = 7
+        J, b, F, g = rng.normal(size=(3, n)), rng.normal(size=3) * 0.2, rng.normal(size=(n, n)), rng.normal(size=n)
+        H = F @ F.T + 0.1 * np.eye(n)
+        lo, hi = -rng.uniform(0.3, 1.0, n), rng.uniform(0.3, 1.0, n)
+        own = solve_hierarchy(lo, hi, [Level(J, b, b)], H, g)
+        value = J @ own.x
+        x = daqp.solve(
+            H, g, J, np.concatenate((hi, value)), np.concatenate((lo, value)), np.array([0] * n + [5] * 3, np.int32)
+        )[0]
+        np.testing.assert_allclose(own.x, x, atol=1e-7)
+    free = solve_hierarchy(np.full(n, -np.inf), np.full(n, np.inf), [], H, g)
+    np.testing.assert_allclose(free.x, -np.linalg.solve(H, g), rtol=1e-9)
+
+
+def test_bands_hold_still_what_is_inside_them() -> None:
+    """A met band stays met, a violated one is as near as it can be, and both let the rest move."""
+    eye, inf = np.eye(3), np.inf
+    band = Level(eye[:2], np.array([-0.1, 2.0]), np.array([0.1, inf]))
+    wish = Level(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]), np.array([1.0, 0.0]), np.array([1.0, 0.0]))
+    result = solve_hierarchy(-np.ones(3), np.ones(3), [band, wish], eye, np.zeros(3))
+    np.testing.assert_allclose(result.x, [0.1, 1.0, -1.0], atol=1e-9)
+    np.testing.assert_allclose(result.residuals[0], [0.0, 1.0], atol=1e-9)
+    np.testing.assert_allclose(result.residuals[1], [0.9, 0.0], atol=1e-9)
+    assert result.freedom == [3, 2, 0]
+
+
+def test_directions_that_hardly_move_the_task_are_held_still() -> None:
+    """Almost singular rows ask for no speed, and levels below may not use the direction."""
+    J = np.array([[1.0, 0.0], [1.0, 1e-8]])
+    level = Level(J, np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    below = Level(np.array([[0.0, 1.0]]), np.array([0.5]), np.array([0.5]))
+    result = solve_hierarchy(-np.full(2, 10.0), np.full(2, 10.0), [level, below], np.eye(2), np.zeros(2))
+    np.testing.assert_allclose(result.x, [0.5, 0.0], atol=1e-6)
