@@ -1,7 +1,8 @@
 """Solve a robot's tasks at every frame and write the motion into the file as keyframes.
 
 The motion depends on the scene alone, not on the keyframes it replaces. It starts from the robot's
-stored posture (without one: at rest) unless --q0 is given. Exit code 1 when a frame is not met."""
+stored posture; without one, from a start that is looked for, from which every frame is met; unless
+--q0 is given. Exit code 1 when a frame is not met."""
 
 from __future__ import annotations
 
@@ -30,12 +31,12 @@ def run(arguments: argparse.Namespace) -> bool:
         import bpy
 
         from ..operators.bake import bake_steps
-        from ..operators.posture import start_configuration
+        from ..operators.posture import bake_start
         from ..properties.bridge import robot_model
 
         robot = find_robot(arguments.robot)
         if arguments.q0 is None:
-            q0 = start_configuration(robot, "POSTURE")
+            q0 = bake_start(robot, "POSTURE")
         else:
             q0 = robot_model(robot).configuration(read_joint_values(arguments.q0, "--q0"))
         frames = scene_frames(arguments.frames)
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace) -> bool:
         result = run_steps(bake_steps(scene, view_layer, robot, frames, q0, arguments.seed))
         target = arguments.output or bpy.data.filepath
         save_as(target)
-    report = {"frames": frame_rows(result.to_dict())}
+    told = result.to_dict()
+    report = {"start": told["start"], "frames": frame_rows(told)}
     status, reason = result.summary()
     write_report(report, arguments.json, f"{target}: {len(frames)} frames baked: {status}, {reason}")
     return result.converged

@@ -15,22 +15,22 @@ from ..properties.active_robot import active_robot
 from ..properties.bridge import robot_model
 from ..properties.solver_settings import STARTS
 from ..robokin import RobokinError, RobotModel
-from ..solvers import Diagnosis, Status
+from ..solvers import Diagnosis, IKProblem, Status
+from ..solvers.starts import Leg, follow, follow_from_best
 from ..solvers.tracking import Tracker, TrackResult
 from .common import MET, FramesOperator, write_json
 from .curves import pose_held, refuse_unwritable, show_curves, write_curves
-from .posture import parse_configuration, start_configuration
+from .posture import bake_start, parse_configuration, start_configuration
 from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
 
 Array = np.ndarray
-
-CHUNK = 256  # frames solved between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
 class BakeResult:
     """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
-    without influence. failures: {index of the first frame of each stretch that is not met: why}."""
+    without influence. failures: {index of the first frame of each stretch that is not met: why}. start: what the bake
+    chose to start from, in words; empty when it was told."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -38,6 +38,7 @@ class BakeResult:
     statuses: list[Status]
     residuals: Array
     failures: dict[int, Diagnosis]
+    start: str
 
     @property
     def converged(self) -> bool:
@@ -48,7 +49,8 @@ class BakeResult:
         """(status, sentence): of the first frame that is not met; CONVERGED when all are."""
         missed = [i for i, status in enumerate(self.statuses) if status not in MET]
         if self.converged:
-            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met"
+            chosen = f", from {self.start}" if self.start else ""
+            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}"
         if not missed:
             return str(Status.EMPTY), "no task has an influence at any of the frames"
         first = self.failures[missed[0]]
@@ -67,7 +69,7 @@ class BakeResult:
             if i in self.failures:
                 row["reason"] = self.failures[i].reason
             rows.append(row)
-        return {"robot": self.model.name, "frames": rows}
+        return {"robot": self.model.name, "start": self.start or None, "frames": rows}
 
 
 def bake_steps(
@@ -75,25 +77,34 @@ def bake_steps(
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
     frames: Sequence[int],
-    q0: Array,
+    q0: Array | None,
     seed: int = 0,
     new_action: bool = False,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
     A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
-    solved from `q0` (nq,), every other follows from the one before. Nothing is written before the last step; a
-    generator closed early leaves the scene as it was. Raises RobokinError.
+    solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
+    is met, rest first. Nothing is written before the last step; a generator closed early leaves the scene as it was.
+    Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
     tasks = enabled_tasks(obj)
     if not tasks:
         raise RobokinError("EMPTY: there is no task to bake (add a target, or enable a task)")
-    with pose_held(obj, q0):
+    hint = start_configuration(obj, "REST") if q0 is None else q0
+    with pose_held(obj, hint):
         targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames), 0.0, 0.5)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * scene.render.fps_base / scene.render.fps
-    parts = yield from _scaled(_solved(obj, tasks, targets, q0, dt, seed), 0.5, 0.95)
+    counting, legs = _legs(obj, tasks, targets, dt)
+    if q0 is None:
+        found = yield from _scaled(_shares(follow_from_best(legs, hint, "rest", seed=seed), len(frames)), 0.5, 0.95)
+        results, start = found.results, found.origin
+    else:
+        results = yield from _scaled(_shares(follow(legs, q0, seed=seed), len(frames)), 0.5, 0.95)
+        start = ""
+    parts = [_Stretch(counting[result.problem], result) for result in results]
     failures = _failures(parts)
     written = write_curves(obj, frames, np.concatenate([part.result.q for part in parts]), new_action)
     show_curves(obj, scene.frame_current_final)
@@ -104,6 +115,7 @@ def bake_steps(
         [status for part in parts for status in part.result.status],
         np.concatenate([part.residuals(len(tasks)) for part in parts]),
         failures,
+        start,
     )
 
 
@@ -120,29 +132,32 @@ class _Stretch:
         return residuals
 
 
-def _solved(
-    obj: bpy.types.Object, tasks: list, targets: Targets, q0: Array, dt: float, seed: int
-) -> Generator[float, None, list[_Stretch]]:
-    """Track the targets; a change of influence goes on from where the robot stands, at the speed it has."""
+def _legs(
+    obj: bpy.types.Object, tasks: list, targets: Targets, dt: float
+) -> tuple[dict[IKProblem, list[int]], list[Leg]]:
+    """What to follow, a leg for each change of influence; and which tasks count in the problem of each leg."""
     model, count, forms = robot_model(obj), len(targets.T), SolverTasks(obj, tasks)
     # Tasks count against each other, so a common factor says nothing.
     influence = targets.influence / np.maximum(targets.influence.max(axis=1, keepdims=True), 1e-30)
     changes = np.flatnonzero((np.diff(influence, axis=0) != 0.0).any(axis=1)) + 1
-    stretches: list[_Stretch] = []
-    tracker: Tracker | None = None
+    counting: dict[IKProblem, list[int]] = {}
+    legs: list[Leg] = []
     for first, last in zip([0, *changes.tolist()], [*changes.tolist(), count], strict=True):
-        counting, wanted = forms.at(targets.T[first], influence[first])
-        T = targets.T[first:last, counting]
-        before, tracker = tracker, Tracker(model, wanted, dt)
-        if before is None:
-            stretches.append(_Stretch(counting, tracker.start(T[0], q0, seed=seed)))
-            T = T[1:]
-        else:
-            tracker.stand(before.q, before.v)
-        for start in range(0, len(T), CHUNK):
-            yield (last - len(T) + start) / count
-            stretches.append(_Stretch(counting, tracker.run(T[start : start + CHUNK])))
-    return stretches
+        own, wanted = forms.at(targets.T[first], influence[first])
+        leg = Leg(Tracker(model, wanted, dt), targets.T[first:last, own])
+        counting[leg.tracker.problem] = own
+        legs.append(leg)
+    return counting, legs
+
+
+def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Generator[float, None, Any]:
+    """The same steps, as the share of the frames that is done; it begins anew with every start tried."""
+    while True:
+        try:
+            results = next(steps)
+        except StopIteration as done:
+            return done.value
+        yield sum(map(len, results)) / frames
 
 
 def _failures(stretches: list[_Stretch]) -> dict[int, Diagnosis]:
@@ -249,7 +264,7 @@ class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
         if self.q0:
             q0 = parse_configuration(robot_model(obj), self.q0, "q0")
         else:
-            q0 = start_configuration(obj, self.given("start", settings.start))
+            q0 = bake_start(obj, self.given("start", settings.start))
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new)
         settings.bake_status, settings.bake_reason = result.summary()

@@ -25,6 +25,13 @@ def start_configuration(obj: bpy.types.Object, start: str) -> Array:
     return clamp(model, parse_configuration(model, text, f"stored posture of {obj.name!r}"))
 
 
+def bake_start(obj: bpy.types.Object, start: str) -> Array | None:
+    """As `start_configuration`; None, for the bake to choose, where the posture is asked for and none is stored."""
+    if start == "POSTURE" and not obj.robokin.solver.posture:
+        return None
+    return start_configuration(obj, start)
+
+
 def parse_configuration(model: RobotModel, text: str, what: str) -> Array:
     """(nq,) from JSON {joint: value}. Raises RobokinError."""
     try:

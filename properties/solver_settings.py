@@ -8,7 +8,8 @@ STARTS = (
     (
         "POSTURE",
         "Posture",
-        "The stored posture (the rest pose when none is stored), whatever the pose is now",
+        "The stored posture, whatever the pose is now. When none is stored, a bake looks for a start "
+        "from which every frame is met, at rest first",
     ),
     ("REST", "Rest", "Every joint at zero, or at the limit nearest to zero"),
 )

@@ -68,7 +68,7 @@ class ReferenceEngine:
             q, met = search.attempt(q, self.iterations)
             if met:
                 return CONVERGED, number
-            q = _restart(self.data, start, q, generator, partial=number % 2 == 0)
+            q = restart(self.data, start, q, generator, partial=number % 2 == 0)
         found = search.settle(SETTLE * self.iterations)
         return (CONVERGED if found else NOT_CONVERGED), self.attempts
 
@@ -196,7 +196,7 @@ def _integrate(data: IKData, q: Array, x: Array) -> Array:
     return q
 
 
-def _restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:
+def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:
     """A random configuration inside the limits, drawn in the order of the coordinates (see IKData.spread).
 
     A partial restart moves away from q, where the last attempt ended: what is at a bound there, and half of the rest,

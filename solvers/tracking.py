@@ -14,10 +14,11 @@ from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .ik import IKProblem
-from .ik_data import IKData
+from .ik_data import IKData, robot_columns
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .motion import Motion
 from .results import Diagnosis, SolveResult, Status
+from .starts import Leg, follow, follow_from_best
 from .tasks import Task
 from .tasks.base import numbers
 from .tracking_reference import LATE, ReferenceTracking, TrackLimits
@@ -25,7 +26,6 @@ from .viability import StepLimits
 
 Array = np.ndarray
 
-CHUNK = 256  # frames between two calls of `progress`
 EMPTY = 6  # the code of a frame without tasks
 _STATUS = {
     CONVERGED: Status.CONVERGED,
@@ -49,24 +49,32 @@ def track(
 ) -> TrackResult:
     """Follow targets: (frames, tasks, 4, 4), or one set of targets per frame as `IKProblem.solve` takes.
 
-    The first frame is solved from `q0` (nq,) (mid-range when None) and from restarts drawn from `seed`; every other
-    frame follows from the one before, without restarts. At every frame position, velocity and acceleration limits
+    The first frame is solved from `q0` (nq,) and from restarts drawn from `seed`; every other frame follows from the
+    one before, without restarts. Without q0 a start is chosen from which every frame can be met, or else the most
+    (`starts.follow_from_best`, mid-range first). At every frame position, velocity and acceleration limits
     hold, with v_k = (q_k - q_{k-1}) / dt on the manifold, a_k = (v_k - v_{k-1}) / dt and v_0 = `start_velocity` (nv,),
     0 unless given; what of it cannot be braked in time is taken off. Targets too fast for that are followed as nearly
     as the limits allow, and caught up with. Coordinates that no task depends on keep their start value.
-    progress(done, frames) is called now and then; when it returns False the result ends there.
-    Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
+    progress(done, frames) is called now and then, anew for every start tried; when it returns False the result ends
+    there. Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
     """
     tracker = Tracker(model, tasks, dt, backend)
-    wanted = tracker.check_targets(targets)
-    parts = [tracker.start(wanted[0], q0, start_velocity, seed)]
-    for done in range(1, len(wanted), CHUNK):
-        if progress is not None and progress(done, len(wanted)) is False:
-            break
-        parts.append(tracker.run(wanted[done : done + CHUNK]))
+    legs = [Leg(tracker, tracker.check_targets(targets))]
+    frames = len(legs[0])
+    if q0 is None:
+        steps = follow_from_best(legs, tracker.problem.middle, "mid-range", start_velocity, seed)
     else:
-        if progress is not None:
-            progress(len(wanted), len(wanted))
+        steps = follow(legs, q0, start_velocity, seed)
+    while True:
+        try:
+            parts = next(steps)
+        except StopIteration as ended:
+            parts = ended.value.results if q0 is None else ended.value
+            break
+        if progress is not None and progress(sum(map(len, parts)), frames) is False:
+            return _join(parts)
+    if progress is not None:
+        progress(frames, frames)
     return _join(parts)
 
 
@@ -85,7 +93,7 @@ class Tracker:
         self.model, self.tasks, self.dt = model, self.problem.tasks, dt
         self.limits = StepLimits.of(model, dt)
         data = self.problem.data
-        self._columns = _robot_columns(model, data)
+        self._columns = robot_columns(model, data)
         self._free = np.setdiff1d(np.arange(model.nv), self._columns)
         limits = _support_limits(self.limits, data, self._columns)
         self._engine = _engine_type(self.problem.backend)(data, self.tasks, limits)
@@ -252,6 +260,11 @@ class TrackResult:
         """(F,) bool."""
         return self.codes == CONVERGED
 
+    @property
+    def missed(self) -> Array:
+        """(F,) bool: there are tasks, and they are not all met."""
+        return ~self.converged & (self.codes != EMPTY)
+
     @cached_property
     def motion(self) -> Motion:
         """From time 0 on, dt apart."""
@@ -294,16 +307,6 @@ def _join(parts: list[TrackResult]) -> TrackResult:
     names = ("targets", "codes", "q", "residuals", "iterations", "behind")
     joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return replace(parts[0], **joined)
-
-
-def _robot_columns(model: RobotModel, data: IKData) -> Array:
-    """(nv of the support,) where its columns lie in the robot's v."""
-    first_v = {int(iq): int(iv) for iq, iv in zip(model.tree.iq, model.tree.iv, strict=True)}
-    columns = np.zeros(data.tree.nv, np.int64)
-    for iq, iv, motion in zip(data.tree.iq, data.tree.iv, data.tree.motion, strict=True):
-        width = {3: 3, 4: 6}.get(int(motion), 1)
-        columns[iv : iv + width] = first_v[int(data.q_index[iq])] + np.arange(width)
-    return columns
 
 
 def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> TrackLimits:

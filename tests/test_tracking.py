@@ -134,7 +134,7 @@ def test_random_robots_chased_across_their_workspace_keep_every_limit(backend, s
             q = random_configuration(model, rng)
             here = [forward_kinematics(model, q)[str(link)] for link in links]
         targets.append(here)
-    result = track(model, tasks, np.array(targets), dt=1 / 30, backend=backend)
+    result = track(model, tasks, np.array(targets), random_configuration(model, rng), dt=1 / 30, backend=backend)
     assert_inside(result)
     assert_residuals_are_true(result)
 

@@ -1,0 +1,282 @@
+"""Choosing where a motion starts: the one choice that decides whether a path can be followed to its end.
+
+Frames follow from one another without jumps, so the posture (branch) and the turns of the first frame stay. A wrong
+one meets a joint limit later, though another start would not have. Following a path costs little, so starts are tried:
+the hint, mid-range, other postures of the first frame, and then, since few postures get past the narrowest place of a
+path, postures at the first frame that was missed, followed back to the first one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..robokin import difference
+from ..robokin.joint_types import Motion
+from ..robokin.model import RobotModel
+from .ik_reference import restart
+from .random_numbers import SplitMix64
+
+if TYPE_CHECKING:
+    from .tracking import Tracker, TrackResult
+
+Array = np.ndarray
+
+CHUNK = 256  # frames between two reports of progress
+ITERATIONS = 25_000  # that the search may cost; or ...
+PATHS = 8  # ... so many times the number of frames, when that is more
+TRIES = 100  # at most
+POSTURES = 12  # solutions looked for at a frame at once
+PROBES = 8  # missed frames of which it is asked whether any posture meets them
+SAME = 1e-3  # [rad, m] starts nearer to each other than this are one
+HELD_UP = 0.35  # [rad] nearer to its bound than this, a joint is held up by it (braking for it included)
+BETTER = 0.99  # of the error: less is better where as many frames are met
+TURN = 2.0 * math.pi
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """Frames in a row with the same tasks. targets: (frames, tasks, 4, 4)."""
+
+    tracker: Tracker
+    targets: Array
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """A path followed from a start. results: in order; of a given up try, not all. origin: what it started from."""
+
+    results: list[TrackResult]
+    origin: str
+
+    @property
+    def missed(self) -> Array:
+        """Indices of the frames that have tasks and do not meet them."""
+        return np.flatnonzero(np.concatenate([result.missed for result in self.results]))
+
+    @property
+    def error(self) -> float:
+        """Residuals over tolerances, summed over the missed frames."""
+        total = 0.0
+        for result in self.results:
+            scaled = result.residuals / result.problem.data.records["tolerance"]
+            total += float(scaled[result.missed].sum())
+        return total
+
+    def q(self, frame: int) -> Array:
+        """(nq,)"""
+        for result in self.results:
+            if frame < len(result):
+                break
+            frame -= len(result)
+        return result.q[frame]
+
+
+def follow(
+    legs: Sequence[Leg],
+    q0: Array | None,
+    start_velocity: object | None = None,
+    seed: int = 0,
+    spare: float = math.inf,
+) -> Generator[list[TrackResult], None, list[TrackResult]]:
+    """Follow the legs, the first frame solved from `q0` (nq,). Yields the results so far now and then, returns
+    them, in order: those until more than `spare` frames are missed. Errors: see `track`."""
+    results: list[TrackResult] = []
+    missed = 0
+    for number, leg in enumerate(legs):
+        first = 0
+        if number == 0:
+            results.append(leg.tracker.start(leg.targets[0], q0, start_velocity, seed))
+            first = 1
+        else:
+            before = legs[number - 1].tracker
+            leg.tracker.stand(before.q, before.v)
+        for start in range(first, len(leg), CHUNK):
+            yield results
+            part = leg.tracker.run(leg.targets[start : start + CHUNK])
+            results.append(part)
+            missed += int(part.missed.sum())
+            if missed > spare:
+                return results
+    return results
+
+
+def follow_from_best(
+    legs: Sequence[Leg], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
+) -> Generator[list[TrackResult], None, Followed]:
+    """Follow the legs from the first start found from which every frame is met, or else from the best one.
+
+    The best start misses the fewest frames, and has the smallest residuals there. hint: (nq,) the start to try first,
+    called `name`; coordinates that no task depends on keep its values. The same seed gives the same start. No more
+    than one start is tried when no posture meets the first frame, or none meets the frames that are missed.
+    Yields the results so far of the start being tried, now and then. Errors: see `track`.
+    """
+    search = _Search(legs, start_velocity, seed)
+    yield from search.try_start(hint, name)
+    with_tasks = [number for number, leg in enumerate(legs) if leg.tracker.tasks]
+    if search.is_over or not with_tasks:
+        return search.best
+    first = sum(len(leg) for leg in legs[: with_tasks[0]])
+    if not search.can_be_met(first, hint):
+        return search.best
+    used = np.unique(np.concatenate([leg.tracker.problem.data.q_index for leg in legs]))
+    middle = hint.copy()
+    middle[used] = legs[0].tracker.problem.middle[used]
+    yield from search.try_start(middle, "mid-range")
+    frame, number = first, 0
+    while not search.is_over:
+        for q in search.postures(frame, hint, seed + number):
+            yield from search.try_posture(frame, q)
+            if search.is_over:
+                return search.best
+        frame, number = search.narrowest, number + 1
+    return search.best
+
+
+class _Search:
+    """The starts tried so far, and the best of them. Configurations are (nq,), frames counted from 0 over all legs."""
+
+    best: Followed
+
+    def __init__(self, legs: Sequence[Leg], start_velocity: object | None, seed: int) -> None:
+        self.legs, self.start_velocity, self.seed = legs, start_velocity, seed
+        self.model = legs[0].tracker.model
+        self.count = sum(len(leg) for leg in legs)
+        self.turning = _turning(self.model)
+        self.tried: list[Array] = []
+        self.spent = 0
+        self.met: dict[int, bool] = {}  # whether some posture meets a frame, of those asked for
+        self.narrowest = 0  # the missed frame to look for postures at; -1: none, or no posture meets those missed
+
+    @property
+    def is_over(self) -> bool:
+        """Every frame is met, or enough was tried."""
+        return self.narrowest < 0 or self.spent > max(ITERATIONS, PATHS * self.count) or len(self.tried) >= TRIES
+
+    def try_start(self, q0: Array, origin: str) -> Generator[list[TrackResult], None, Followed]:
+        """Follow the path from a start. Given up when it is worse than the best."""
+        spare = len(self.best.missed) if self.tried else math.inf
+        self.tried.append(q0)
+        results = yield from follow(self.legs, q0, self.start_velocity, self.seed, spare)
+        found = Followed(results, origin)
+        self.spent += sum(int(result.iterations.sum()) for result in results)
+        missed = len(found.missed)
+        if missed < spare or (missed == spare and found.error < BETTER * self.best.error):
+            self.best = found
+            self.narrowest = self._narrowest()
+        return found
+
+    def try_posture(self, frame: int, q: Array) -> Generator[list[TrackResult], None, None]:
+        """Follow the path through a posture at a frame; where whole turns leave a joint no room, also a turn away."""
+        for _ in range(1 + int(self.turning.sum())):
+            start, end = self._back(frame, q)
+            if start is not None:
+                if any(np.abs(difference(self.model, start, q0)).max(initial=0.0) < SAME for q0 in self.tried):
+                    return
+                found = yield from self.try_start(
+                    start, f"another posture, the {_ordinal(len(self.tried) + 1)} start tried"
+                )
+                if self.is_over:
+                    return
+                end = found.q(int(found.missed[0]))
+            turned = self._with_room(q, end)
+            if turned is None:
+                return
+            q = turned
+
+    def postures(self, frame: int, hint: Array, seed: int) -> Iterator[Array]:
+        """Postures that meet the frame, those with the most room to the limits first."""
+        leg, index = self._at(frame)
+        problem = leg.tracker.problem
+        data, generator = problem.data, SplitMix64(seed)
+        starts = np.tile(hint, (POSTURES, 1))
+        for start in starts:
+            own = start[data.q_index]
+            start[data.q_index] = restart(data, own, own, generator, partial=False)
+        found = problem.solve_batch(np.tile(leg.targets[index], (POSTURES, 1, 1, 1)), starts, seed)
+        self.spent += int(found.iterations.sum())
+        solutions = [self._centred(q, problem.middle) for q in found.q[found.converged]]
+        bounded = np.isfinite(problem.lower) & np.isfinite(problem.upper) & (problem.upper > problem.lower)
+        bounded &= np.isin(np.arange(self.model.nq), data.q_index)
+        span = (problem.upper - problem.lower)[bounded]
+        room = [
+            np.min(np.minimum(q - problem.lower, problem.upper - q)[bounded] / span, initial=1.0) for q in solutions
+        ]
+        for i in np.argsort(-np.round(room, 6), kind="stable"):
+            yield solutions[i]
+
+    def can_be_met(self, frame: int, q: Array) -> bool:
+        """Whether some posture meets a frame, whatever comes before."""
+        if frame not in self.met:
+            leg, index = self._at(frame)
+            found = leg.tracker.problem.solve(leg.targets[index], q, self.seed, find_reason=False)
+            self.spent += found.iterations
+            self.met[frame] = found.converged
+        return self.met[frame]
+
+    def _narrowest(self) -> int:
+        missed = self.best.missed
+        probes = (
+            missed[np.unique(np.linspace(0, max(0, len(missed) - 1), PROBES).astype(int))] if len(missed) else missed
+        )
+        return next((int(frame) for frame in probes if self.can_be_met(int(frame), self.best.q(int(frame)))), -1)
+
+    def _at(self, frame: int) -> tuple[Leg, int]:
+        for leg in self.legs:
+            if frame < len(leg):
+                break
+            frame -= len(leg)
+        return leg, frame
+
+    def _back(self, frame: int, q: Array) -> tuple[Array | None, Array]:
+        """The start from which the posture at `frame` was reached, None when it cannot be; and where the way ended."""
+        left = frame
+        velocity = None
+        for leg in reversed(self.legs[: 1 + self.legs.index(self._at(frame)[0])]):
+            first = left - sum(len(other) for other in self.legs[: self.legs.index(leg)])
+            leg.tracker.stand(q, velocity)
+            for start in range(first, 0, -CHUNK):
+                part = leg.tracker.run(leg.targets[max(0, start - CHUNK) : start][::-1])
+                self.spent += int(part.iterations.sum())
+                if part.missed.any():
+                    return None, part.q[int(np.argmax(part.missed))]
+            left -= first
+            q, velocity = leg.tracker.q, leg.tracker.v
+        return q, q
+
+    def _centred(self, q: Array, middle: Array) -> Array:
+        """The same posture, whole turns nearest to mid-range."""
+        turns = np.where(self.turning, np.rint((q - middle) / TURN), 0.0)
+        return self._inside(q - TURN * turns, q)
+
+    def _with_room(self, q: Array, end: Array) -> Array | None:
+        """q a turn away from the bounds that hold joints up in configuration `end`; None when there is no such."""
+        lower, upper = self.model.lower, self.model.upper
+        turns = np.where(end > upper - HELD_UP, -1.0, np.where(end < lower + HELD_UP, 1.0, 0.0))
+        turned = self._inside(np.where(self.turning, q + TURN * turns, q), q)
+        return turned if (turned != q).any() else None
+
+    def _inside(self, turned: Array, q: Array) -> Array:
+        return np.where((turned >= self.model.lower) & (turned <= self.model.upper), turned, q)
+
+
+def _turning(model: RobotModel) -> Array:
+    """(nq,) bool, bounded angles with room for a whole turn, of which whole turns do not matter to the links."""
+    tree = model.tree
+    turning = (model.upper - model.lower >= TURN) & np.isfinite(model.lower) & np.isfinite(model.upper)
+    for motion, iq, scale in zip(tree.motion, tree.iq, tree.scale, strict=True):
+        if motion != Motion.ROTATION or not float(scale).is_integer():
+            turning[iq : iq + Motion(motion).nq] = False
+    return turning
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
