@@ -14,8 +14,11 @@ from weakref import WeakValueDictionary
 import bpy
 from bpy.app.handlers import persistent
 
-from ..properties.bridge import Binding, binding, clamp_pose, is_robot, mend_drivers
+from ..properties.bridge import Binding, Channel, binding, clamp_pose, is_robot, mend_drivers
+from ..properties.bridge.channels import COUPLED
 from ..robokin import RobokinError
+from .animation import fcurves
+from .curves import own_keys
 
 _TURN = 2.0 * math.pi
 # Of the running transform, (armature object, bone, index) -> radians: angles at its first and after its last step.
@@ -42,15 +45,22 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
             if dragging:
                 _last.update(_angles(obj))
             elif scene.tool_settings.use_keyframe_insert_auto:
-                # The end of a transform has keyed what it left before it was clamped; what it did not key stays so.
-                for channel in clamped:
-                    bone = obj.pose.bones[channel.bone]
-                    bone.keyframe_insert(channel.path, index=channel.index, options={"INSERTKEY_AVAILABLE"})
+                _key(obj, clamped)
         except RobokinError:
             continue  # no robot for now, or a channel that is not a number: the panel says why
     if not dragging:
         _first.clear()
         _last.clear()
+
+
+def _key(obj: bpy.types.Object, changed: list[Channel]) -> None:
+    """The end of a transform has keyed what it left before this was changed; what it did not key stays so, but that
+    the way of a screw is keyed where its angle is."""
+    keyed = {(channel.bone, channel.q) for key, channel in own_keys(obj).items() if key in fcurves(obj)}
+    for channel in changed:
+        along = channel.role == COUPLED and (channel.bone, channel.q) in keyed
+        options = set() if along else {"INSERTKEY_AVAILABLE"}
+        obj.pose.bones[channel.bone].keyframe_insert(channel.path, index=channel.index, options=options)
 
 
 def _transform_running() -> bool:

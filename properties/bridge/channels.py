@@ -122,12 +122,13 @@ def joint_channels(
     iq = 0
     for step in joint.kind.decompose(joint):
         if step.motion in (Motion.FREE, Motion.BALL):
-            in_bone = [int(i) for i in np.argmax(frame, axis=1)]  # the bone axis along each axis of the link
-            if abs(np.eye(3)[in_bone] - frame).max() > 1e-5:
+            in_bone = [int(i) for i in np.argmax(abs(frame), axis=1)]  # the bone axis along each axis of the link
+            if abs(np.eye(3)[in_bone] - abs(frame)).max() > 1e-5:
                 raise BridgeError(f"bone {bone!r}: the axes of a {joint.type} joint must be those of the bone")
-            channels = [(LOCATION, i, metres_per_unit) for i in in_bone if step.motion is Motion.FREE]
-            channels += [(QUATERNION, i, 1.0) for i in (0, *(i + 1 for i in in_bone))]
-            found += [Entry(iq + k, path, i, 1.0, unit) for k, (path, i, unit) in enumerate(channels)]
+            along = [(i, float(np.sign(frame[k, i]))) for k, i in enumerate(in_bone)]
+            channels = [(LOCATION, i, sign, metres_per_unit) for i, sign in along if step.motion is Motion.FREE]
+            channels += [(QUATERNION, 0, 1.0, 1.0), *((QUATERNION, i + 1, sign, 1.0) for i, sign in along)]
+            found += [Entry(iq + k, *channel) for k, channel in enumerate(channels)]
             iq += step.motion.nq
             continue
         axis = frame.T @ step.axis

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
+from robokin_addon.operators.animation import fcurves
 from robokin_addon.panels.prepared import joint_summary
 from robokin_addon.properties.bridge import (
     binding,
@@ -218,6 +219,65 @@ def test_all_types_in_one_robot_solved_baked_saved_and_opened(scene, tmp_path: P
     for mine, theirs in zip(robot_model(again).joints, model.joints, strict=True):
         assert (mine.type, mine.order, mine.pitch) == (theirs.type, theirs.order, theirs.pitch)
         np.testing.assert_array_equal(mine.lower, theirs.lower)
+
+
+@pytest.mark.parametrize("kind", ["planar", "floating", "universal", "gimbal"])
+def test_a_bone_turned_against_its_link(scene, kind):
+    """Retyped, a bone keeps the axes it was made with: here the link's, permuted and turned over."""
+    obj = build(RobotModel("r", [Link("a"), Link("b")], [Joint("j", "revolute", "a", "b", axis=(0, 0, -1))]))
+    frame = binding(obj).frames[1]
+    assert frame.min() == -1.0
+    obj.data.bones["j"].robokin.joint_type = kind
+    model, rng = robot_model(obj), np.random.default_rng(0)
+    for _ in range(5):
+        q = random_configuration(model, rng)
+        write_configuration(obj, q)
+        np.testing.assert_allclose(shown(obj, "b"), forward_kinematics(model, q)["b"], atol=1e-6)
+        again = forward_kinematics(model, read_configuration(obj))["b"]
+        np.testing.assert_allclose(again, forward_kinematics(model, q)["b"], atol=1e-6)
+
+
+def rotate_tool(obj: bpy.types.Object, bone: str, angle: float, axis: str) -> None:
+    bpy.context.view_layer.objects.active = obj
+    if obj.mode != "POSE":
+        bpy.ops.object.mode_set(mode="POSE")
+    area = next(a for a in bpy.context.window_manager.windows[0].screen.areas if a.type == "VIEW_3D")
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    for other in obj.pose.bones:
+        (other if hasattr(other, "select") else other.bone).select = other.name == bone
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[0], area=area, region=region):
+        bpy.ops.transform.rotate(value=angle, orient_axis=axis, orient_type="GLOBAL")
+    bpy.context.view_layer.update()
+
+
+@pytest.mark.parametrize("kind", ["screw", "cylindrical", "universal", "gimbal"])
+def test_the_rotate_tool_keeps_to_the_joint(scene, kind):
+    model = chain(kind, lower=-0.6, upper=0.8, pitch=0.1)
+    obj = build(model)
+    for angle, axis in ((0.3, "X"), (0.7, "Y"), (-1.1, "Z"), (2.5, "Y"), (-2.0, "X")):
+        rotate_tool(obj, "j0", angle, axis)
+        q = read_configuration(obj)
+        assert in_limits(model, q)
+        np.testing.assert_allclose(shown(obj, "l1"), forward_kinematics(model, q)["l1"], atol=1e-6)
+    assert abs(q).max() > 0.1
+
+
+def test_a_key_on_the_angle_of_a_screw_is_one_on_its_way(scene):
+    scene.tool_settings.use_keyframe_insert_auto = True
+    obj = build(chain("screw", "screw", pitch=0.1))
+    bones = obj.pose.bones
+    for frame, angle in ((1, 0.5), (11, 2.5)):
+        scene.frame_set(frame)
+        bones["j0"].rotation_euler[1] = bones["j1"].rotation_euler[1] = angle
+        bones["j0"].keyframe_insert("rotation_euler", index=1)  # as a transform does, of what it moves
+        bpy.context.view_layer.update()
+    for frame in range(1, 12):
+        scene.frame_set(frame)
+        assert bones["j0"].location[1] == pytest.approx(0.1 * bones["j0"].rotation_euler[1], abs=1e-6)
+    assert {curve.data_path for curve in fcurves(obj).values()} == {
+        'pose.bones["j0"].rotation_euler',
+        'pose.bones["j0"].location',
+    }
 
 
 def test_curves_are_one_for_each_coordinate(scene):
