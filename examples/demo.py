@@ -156,16 +156,16 @@ def take_pictures(scene: bpy.types.Scene) -> None:
     studio.set_up(scene, centre=(0.3, 0.0, 0.4), size=1.0)
     studio.look_from(scene, *AT_WORK)
     scene.frame_set(88)
-    took = call(studio.take_picture, scene, OUT / "robot.png", (960, 720), 12)
+    took = call(studio.take_picture, scene, OUT / "robot.png", (960, 720), 8)
     say("Picture", f"robot.png, {took:.0f} s")
     studio.look_from(scene, (2.4, -0.75, 1.35), (0.33, 0.0, 0.4), lens=64)
     frames = (22, 36, 50, 85)
-    took = call(studio.take_multiple_exposure, scene, OUT / "exposures.png", frames, (960, 720), 6)
+    took = call(studio.take_multiple_exposure, scene, OUT / "exposures.png", frames, (960, 720), 4)
     say("Picture", f"exposures.png, {took:.0f} s")
 
 
 def open_window_well(scene: bpy.types.Scene, robot: bpy.types.Object) -> None:
-    """Who opens the file sees the robot through the camera, its panels beside it."""
+    """Who opens the file sees the robot through the camera."""
     studio.look_from(scene, *AT_WORK)
     layer = bpy.context.view_layer
     for obj in layer.objects.selected:
@@ -178,7 +178,6 @@ def open_window_well(scene: bpy.types.Scene, robot: bpy.types.Object) -> None:
                 view = area.spaces.active
                 view.region_3d.view_perspective = "CAMERA"
                 view.shading.color_type = "MATERIAL"
-                view.show_region_ui = True
 
 
 WHAT = {
