@@ -8,7 +8,8 @@ import bpy
 import pytest
 from robokin_addon.panels import joint, robot, solve, tasks
 from robokin_addon.panels.prepared import lines
-from robokin_addon.properties.bridge import binding
+from robokin_addon.properties.bridge import binding, build_armature
+from robokin_addon.robokin import Joint, Link, RobotModel
 
 from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target
 
@@ -136,6 +137,29 @@ def test_the_joint_panel_draws_the_channel_itself_and_limits_in_its_unit(panda, 
     index = next(c.index for c in binding(panda).own_channels if c.bone == bone)
     assert (channel, index) in props
     assert limits <= set(props) and {"velocity", "effort", "acceleration", "joint_type"} <= set(props)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "fields"),
+    [
+        ("screw", [("rotation_euler", 1), ("location", 1)], {"pitch", "lower_angle"}),
+        ("cylindrical", [("rotation_euler", 1), ("location", 1)], {"lower_angle", "upper_2_length", "velocity_2"}),
+        ("universal", [("rotation_euler", 0), ("rotation_euler", 2)], {"universal_order", "lower_2_angle"}),
+        ("gimbal", [("rotation_euler", i) for i in (2, 1, 0)], {"gimbal_order", "lower_3_angle", "effort_3"}),
+        ("planar", [("location", 2), ("location", 0), ("rotation_euler", 1)], {"lower_length", "lower_3_angle"}),
+    ],
+)
+def test_the_joint_panel_draws_every_coordinate_and_its_limits(scene, kind, values, fields):
+    joints = [Joint("j", kind, "a", "b", axis=(0, 1, 0), lower=-1.0, upper=1.0, pitch=0.1)]
+    model = RobotModel("one", [Link("a"), Link("b")], joints)
+    obj = build_armature(bpy.context, scene.collection, model)
+    obj.data.bones.active = obj.data.bones["j"]
+    props = draw()["ROBOKIN_PT_joint"]["props"]
+    assert [prop for prop in props if isinstance(prop, tuple)] == values
+    assert fields <= set(props)
+    freedoms = len(values) - (kind == "screw")
+    assert sum(str(prop).startswith("lower") for prop in props) == freedoms
+    assert sum(str(prop).startswith("use_") for prop in props) == 5 * freedoms
 
 
 def test_joints_that_follow_and_joints_that_do_not_move(panda):
