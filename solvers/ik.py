@@ -22,6 +22,7 @@ Array = np.ndarray
 
 ATTEMPTS = 50
 ITERATIONS = 30
+_FLOAT = np.dtype(np.float64)  # the very object of most arrays: `is` is fast, and the others take the longer way
 _CODES = (Status.CONVERGED, Status.OUT_OF_REACH, Status.MAX_ITERATIONS)
 _CONVERGED = Diagnosis(Status.CONVERGED, "every task is met")
 
@@ -62,6 +63,7 @@ class IKProblem:
         self.data = compile_ik(model, self.tasks, self.lower, self.upper)
         self.middle = _middle(model, self.lower, self.upper)
         self.targets = np.array([task.target for task in self.tasks]).reshape(-1, 4, 4)
+        self._shape, self._plain = self.targets.shape, not model.tree.quaternions
         self._engine: Engine = _engine_type(backend)(self.data, self.tasks, self.attempts, self.iterations)
 
     @property
@@ -125,7 +127,7 @@ class IKProblem:
 
     def _goal(self, targets: object) -> Array:
         """(tasks, 4, 4); an array of that shape is left to the engine to check."""
-        if isinstance(targets, np.ndarray) and targets.shape == self.targets.shape and targets.dtype == np.float64:
+        if isinstance(targets, np.ndarray) and targets.dtype is _FLOAT and targets.shape == self._shape:
             return targets
         try:
             given = list(targets)  # type: ignore[call-overload]
@@ -149,9 +151,8 @@ class IKProblem:
 
     def _start(self, q0: object) -> Array:
         """(nq,); where nothing needs normalising, an array is left to the engine to check, which is faster."""
-        if isinstance(q0, np.ndarray) and q0.shape == (self.model.nq,) and q0.dtype == np.float64:
-            if not self.model.tree.quaternions:
-                return q0
+        if self._plain and isinstance(q0, np.ndarray) and q0.dtype is _FLOAT and q0.shape == self.lower.shape:
+            return q0
         return self.model.check_configuration(q0)
 
     def _starts(self, q0: object, count: int) -> Array:
