@@ -37,13 +37,15 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         if obj.pose is None or obj.mode == "EDIT" or not obj.is_editable:
             continue
         try:
-            if _known.get(obj.session_uid) is not binding(obj):
-                _known[obj.session_uid] = binding(obj)
+            robot = binding(obj)
+            if _known.get(obj.session_uid) is not robot:
+                _known[obj.session_uid] = robot
                 mend_drivers(obj)
-            _continue_turns(obj)
-            clamped = clamp_pose(obj)
+            if dragging or _last:
+                _continue_turns(obj, robot)
+            clamped = clamp_pose(obj, robot)
             if dragging:
-                _last.update(_angles(obj))
+                _last.update(_angles(obj, robot))
             elif scene.tool_settings.use_keyframe_insert_auto:
                 _key(obj, clamped)
         except RobokinError:
@@ -68,8 +70,8 @@ def _transform_running() -> bool:
     return window is not None and any(o.bl_idname.startswith("TRANSFORM_OT") for o in window.modal_operators)
 
 
-def _continue_turns(obj: bpy.types.Object) -> None:
-    for key, angle in _angles(obj).items():
+def _continue_turns(obj: bpy.types.Object, robot: Binding) -> None:
+    for key, angle in _angles(obj, robot).items():
         _, bone, index = key
         turns = round((_last.get(key, angle) - angle) / _TURN)
         cancelled = angle == _first.setdefault(key, angle)
@@ -77,10 +79,10 @@ def _continue_turns(obj: bpy.types.Object) -> None:
             obj.pose.bones[bone].rotation_euler[index] = angle + turns * _TURN
 
 
-def _angles(obj: bpy.types.Object) -> dict[tuple[int, str, int], float]:
+def _angles(obj: bpy.types.Object, robot: Binding) -> dict[tuple[int, str, int], float]:
     return {
         (obj.session_uid, c.bone, c.index): obj.pose.bones[c.bone].rotation_euler[c.index]
-        for c in binding(obj).own_channels
+        for c in robot.own_channels
         if c.path == "rotation_euler"
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -103,12 +104,11 @@ def binding(obj: bpy.types.Object) -> Binding:
     return cached[1]
 
 
-@dataclass(frozen=True)
-class _BoneContent:
+class _BoneContent(NamedTuple):
     """All that a bone says about its joint; equal content gives an equal model."""
 
     name: str
-    index: int
+    place: int
     parent: str | None
     record: str
     fields: dict
@@ -141,7 +141,7 @@ def _build(obj: bpy.types.Object, content: tuple) -> Binding:
     shown = {b.name: read_fields(obj.data.bones[b.name].robokin) for b in bones}
     records = {b.name: edited_record(read_record(b.record, b.name), shown[b.name]) for b in bones}
     columns = np.frombuffer(matrices, np.float32).reshape(-1, 4, 4).astype(float)
-    rests = {b.name: columns[b.index].T for b in bones}
+    rests = {b.name: columns[b.place].T for b in bones}
     parents = {b.name: b.parent for b in bones}
     roots = [name for name, parent in parents.items() if parent is None]
     if len(roots) != 1:

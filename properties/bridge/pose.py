@@ -71,10 +71,10 @@ def curves(obj: bpy.types.Object, Q: Array) -> list[Curve]:
     return found
 
 
-def clamp_pose(obj: bpy.types.Object) -> list[Channel]:
+def clamp_pose(obj: bpy.types.Object, robot: Binding | None = None) -> list[Channel]:
     """Put channels that a hand moved out of their limits back on them, and let coupled ones go along; the channels
-    that were changed."""
-    robot = binding(obj)
+    that were changed. `robot`: the object's binding, where the caller has just asked for it."""
+    robot = robot or binding(obj)
     changed: list[Channel] = []
     for channel in robot.own_channels:
         bone = obj.pose.bones[channel.bone]
