@@ -15,8 +15,10 @@ BLEND = ".blend"
 
 
 def add_robot_file(parser: argparse.ArgumentParser) -> None:
-    """FILE: a .urdf, or a .blend (which may be left out inside Blender: the open file is meant)."""
-    parser.add_argument("file", metavar="FILE", nargs="?", help="robot: .urdf or .blend (in Blender: the open file)")
+    """FILE: a .urdf or .csv, or a .blend (which may be left out inside Blender: the open file is meant)."""
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="robot: .urdf, .csv, .blend (in Blender: the open file)"
+    )
     parser.add_argument("--robot", metavar="NAME", help="which robot of a .blend with several")
     add_urdf_options(parser)
 

@@ -6,16 +6,16 @@ from __future__ import annotations
 import argparse
 import os
 
-from ..robokin import load_urdf
 from .arguments import add_urdf_options, output_blend
 from .report import say
+from .robot_file import load_description
 
 NAME = "import"
-HELP = "make a .blend of a .urdf"
+HELP = "make a .blend of a .urdf or .csv"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="robot description (.urdf)")
+    parser.add_argument("file", metavar="FILE", help="robot description (.urdf or .csv)")
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
     add_urdf_options(parser)
     parser.add_argument("--no-meshes", action="store_true", help="leave out what the links look like")
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> bool:
     root = arguments.root or "fixed"
-    load_urdf(arguments.file, arguments.package_path, root)  # what is wrong with it shows before Blender starts
+    load_description(arguments.file, arguments.package_path, root)  # what is wrong with it shows before Blender starts
     from .blender import blender, save_as, some_window
 
     with blender():
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> bool:
 
         if not (arguments.in_blender and bpy.data.filepath):
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        model = load_urdf(arguments.file, [*arguments.package_path, *package_paths()], root)
+        model = load_description(arguments.file, [*arguments.package_path, *package_paths()], root)
         with some_window():
             robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
         name = robot.name

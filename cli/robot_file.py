@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
-from ..robokin import RobotModel, load_urdf
+from ..robokin import RobotModel, load_robot_table, load_urdf
 from .arguments import is_blend
 from .errors import UsageError
 
+TABLE = ".csv"
+
 
 def load_model(arguments: argparse.Namespace) -> RobotModel:
-    """The model in `arguments.file`: a .urdf needs no Blender. Raises RobokinError, OSError."""
+    """The model in `arguments.file`: a description needs no Blender. Raises RobokinError, OSError."""
     if is_blend(arguments.file):
         return _model_of_blend(arguments)
     if arguments.robot is not None:
-        raise UsageError("--robot chooses among the robots of a .blend; a .urdf holds one")
-    return load_urdf(arguments.file, package_paths=arguments.package_path, root=arguments.root or "fixed")
+        raise UsageError("--robot chooses among the robots of a .blend; a .urdf or .csv holds one")
+    return load_description(arguments.file, arguments.package_path, arguments.root or "fixed")
+
+
+def load_description(path: str, package_paths: Sequence[str], root: str) -> RobotModel:
+    """The model of a robot table (.csv) or a URDF (any other ending). Raises RobokinError."""
+    if path.lower().endswith(TABLE):
+        return load_robot_table(path, root)
+    return load_urdf(path, package_paths, root)
 
 
 def _model_of_blend(arguments: argparse.Namespace) -> RobotModel:

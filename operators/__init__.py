@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import add_robot, bake, check, export_motion, hand_limits, import_urdf, posture, solve, tasks
+from . import add_robot, bake, check, export_motion, hand_limits, import_table, import_urdf, posture, solve, tasks
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
+    import_table,
     add_robot,
     hand_limits,
     tasks,

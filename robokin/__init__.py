@@ -1,7 +1,14 @@
 """The robot: model, kinematics, dynamics and file formats. NumPy only, no Blender."""
 
 from .configuration import clamp, difference, in_limits, integrate, random_configuration
-from .construction import DHRow, ScrewRow, load_robot_table, robot_from_dh, robot_from_screws
+from .construction import (
+    DHRow,
+    ScrewRow,
+    load_robot_table,
+    robot_from_dh,
+    robot_from_screws,
+    with_stick_figure,
+)
 from .dynamics import bias_torque, gravity_torque, inverse_dynamics, mass_matrix
 from .errors import (
     BackendError,
@@ -60,4 +67,5 @@ __all__ = [
     "space_jacobian",
     "urdf_losses",
     "urdf_text",
+    "with_stick_figure",
 ]

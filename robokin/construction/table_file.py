@@ -21,6 +21,7 @@ from ..model import RobotModel
 from .chain import ChainRow
 from .denavit_hartenberg import CONVENTIONS, TYPES, DHRow, robot_from_dh
 from .product_of_exponentials import ScrewRow, robot_from_screws
+from .stick_figure import with_stick_figure
 
 Array = np.ndarray
 
@@ -105,7 +106,8 @@ def load_robot_table(path: str | os.PathLike, root: str = "fixed") -> RobotModel
 
 
 def read_robot_table(text: str, path: str | os.PathLike = "robot.csv", root: str = "fixed") -> RobotModel:
-    """The robot of a table's text. `path`: the file it came from, for messages and the robot's name."""
+    """The robot of a table's text, drawn as a stick figure. `path`: the file it came from, for messages and the robot's
+    name."""
     table = _split(text, os.fspath(path))
     kind = _kind(table)
     angle = ANGLES[table.choice("angles", ANGLES, "radians")]
@@ -122,8 +124,8 @@ def read_robot_table(text: str, path: str | os.PathLike = "robot.csv", root: str
     try:
         if kind == DH:
             convention = table.choice("convention", CONVENTIONS, "classic")
-            return robot_from_dh(rows, convention, name=name, base=base, tool=tool, root=root)
-        return robot_from_screws(rows, home, name=name, root=root)
+            return with_stick_figure(robot_from_dh(rows, convention, name=name, base=base, tool=tool, root=root))
+        return with_stick_figure(robot_from_screws(rows, home, name=name, root=root))
     except ModelError as error:
         lines = {id(row): line for row, (line, _) in zip(rows, table.rows, strict=True)}
         raise table.error(lines.get(id(error.about)), str(error)) from None

@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from ..construction.product_of_exponentials import ScrewRow, robot_from_screws
+from ..construction.solids import BLUE, DARK, STEEL, box, drum, rod, with_solids
 from ..model import RobotModel
-from .solids import BLUE, DARK, STEEL, box, drum, rod, with_solids
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 SERVO = {"lower": -math.pi / 2, "upper": math.pi / 2, "velocity": math.radians(60.0) / 0.17, "effort": 0.9}

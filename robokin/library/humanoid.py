@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..construction.solids import BLUE, DARK, LIGHT, ORANGE, Point, ball, bar, box, drum, rod, solid
 from ..geometry import Geometry, Material
 from ..model import Joint, Link, RobotModel
-from .solids import BLUE, DARK, LIGHT, ORANGE, Point, ball, bar, box, drum, rod, solid
 
 HEIGHT, MASS = 1.7, 65.0
 AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0)}

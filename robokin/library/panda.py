@@ -14,9 +14,9 @@ import numpy as np
 
 from .. import se3
 from ..construction.denavit_hartenberg import DHRow, robot_from_dh
+from ..construction.solids import DARK, LIGHT, STEEL, bar, box, drum, rod, with_links
 from ..geometry import Geometry
 from ..model import Link, RobotModel
-from .solids import DARK, LIGHT, STEEL, bar, box, drum, rod, with_links
 
 HALF = math.pi / 2.0
 

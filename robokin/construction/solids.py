@@ -1,4 +1,4 @@
-"""What library robots are made of: plain shapes, and links whose inertia is that of their shapes."""
+"""What robots without meshes are drawn with: plain shapes, and links whose inertia is that of their shapes."""
 
 from __future__ import annotations
 
