@@ -21,7 +21,8 @@ from .animation import fcurves
 from .curves import own_keys
 
 _TURN = 2.0 * math.pi
-# Of the running transform, (armature object, bone, index) -> radians: angles at its first and after its last step.
+# Of the running transform, (armature object, bone, index) -> radians: angles at its first and its last step, before
+# any limit.
 _first: dict[tuple[int, str, int], float] = {}
 _last: dict[tuple[int, str, int], float] = {}
 # The robot that an object was when it was last touched.
@@ -44,9 +45,7 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
             if dragging or _last:
                 _continue_turns(obj, robot)
             clamped = clamp_pose(obj, robot)
-            if dragging:
-                _last.update(_angles(obj, robot))
-            elif scene.tool_settings.use_keyframe_insert_auto:
+            if not dragging and scene.tool_settings.use_keyframe_insert_auto:
                 _key(obj, clamped)
         except RobokinError:
             continue  # no robot for now, or a channel that is not a number: the panel says why
@@ -71,12 +70,13 @@ def _transform_running() -> bool:
 
 
 def _continue_turns(obj: bpy.types.Object, robot: Binding) -> None:
+    """Let angles go on from those of the last step, before any limit. Back at the first is a transform cancelled."""
     for key, angle in _angles(obj, robot).items():
         _, bone, index = key
-        turns = round((_last.get(key, angle) - angle) / _TURN)
-        cancelled = angle == _first.setdefault(key, angle)
-        if turns and not cancelled:
-            obj.pose.bones[bone].rotation_euler[index] = angle + turns * _TURN
+        turns = 0 if angle == _first.setdefault(key, angle) else round((_last.get(key, angle) - angle) / _TURN)
+        _last[key] = angle + turns * _TURN
+        if turns:
+            obj.pose.bones[bone].rotation_euler[index] = _last[key]
 
 
 def _angles(obj: bpy.types.Object, robot: Binding) -> dict[tuple[int, str, int], float]:

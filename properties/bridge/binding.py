@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ...robokin.model import ROOT_TYPES, Joint, RobotModel
 from .channels import DRIVEN, OWN, Channel, joint_channels
@@ -28,6 +29,7 @@ OWN_CONSTRAINT = "Robokin"
 # A bone counts as moved when its place against its parent differs by more than this part of their distance.
 MOVED = 1e-4
 _KEPT = 16  # models in the cache
+_AT_REST = Matrix()
 _cache: dict[tuple[int, str], tuple[tuple, Binding]] = {}
 
 
@@ -208,6 +210,8 @@ def _moved(record: BoneRecord, parent: BoneRecord, rest: Array, parent_rest: Arr
     T_parent_bone = np.linalg.inv(parent_rest) @ rest
     offset = abs(T_parent_bone - record.rest)
     reach = max(np.linalg.norm(T_parent_bone[:3, 3]), np.linalg.norm(record.rest[:3, 3]), 1e-6)
+    # Single precision knows a place to some 1e-7 of its distance from the armature's origin.
+    reach = max(reach, 3e-7 / MOVED * np.linalg.norm(rest[:3, 3]))
     if offset[:3, :3].max() <= MOVED and offset[:3, 3].max() <= MOVED * reach:
         return record
     placement = np.eye(4)
@@ -274,9 +278,16 @@ def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
                 f"bone {bone.name!r}: a robot needs Inherit Rotation, Local Location, Inherit Scale: Full"
             )
     for bone in obj.pose.bones if obj.pose is not None else ():
+        if KEY not in bone.bone:
+            if bone.matrix_basis != _AT_REST and any(KEY in below for below in bone.bone.children_recursive):
+                raise BridgeError(
+                    f"bone {bone.name!r} carries the robot but is none of its joints: clear its pose (to move the "
+                    "whole robot, move the object)"
+                )
+            continue
         for constraint in bone.constraints:
             ours = constraint.name.startswith(OWN_CONSTRAINT)
-            if not ours and constraint.enabled and constraint.influence > 0.0 and KEY in bone.bone:
+            if not ours and constraint.enabled and constraint.influence > 0.0:
                 raise BridgeError(
                     f"bone {bone.name!r} has the constraint {constraint.name!r}, but a robot's joints move by their "
                     "own values: remove or disable it, or make it a task"

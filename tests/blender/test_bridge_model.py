@@ -188,6 +188,21 @@ def test_what_no_robot_may_have_is_refused_by_name(scene: bpy.types.Scene, spoil
         robot_model(obj)
 
 
+def test_a_bone_between_joints_may_be_there_but_not_move(scene: bpy.types.Scene) -> None:
+    obj = build(load_urdf(robot("panda")))
+    before = urdf_text(robot_model(obj))
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = obj.data.edit_bones
+    extra = bones.new("extra")
+    extra.tail, extra.parent = (0.0, 0.0, 0.1), bones["panda_joint3"]
+    bones["panda_joint4"].parent = extra
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert urdf_text(robot_model(obj)) == before
+    obj.pose.bones["extra"].location = (0.1, 0.0, 0.0)
+    with pytest.raises(BridgeError, match=r"'extra'.*clear its pose"):
+        robot_model(obj)
+
+
 def test_what_is_no_robot(scene: bpy.types.Scene) -> None:
     empty = bpy.data.objects.new("empty", None)
     plain = bpy.data.objects.new("plain", bpy.data.armatures.new("plain"))

@@ -248,6 +248,20 @@ def test_the_rotate_tool_stops_at_limits(scene: bpy.types.Scene) -> None:
     assert (turned[0], turned[2]) == (0.0, 0.0)
 
 
+def test_a_drag_past_a_limit_stays_there(scene: bpy.types.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transform hands over angles that begin again after a whole turn."""
+    model = load_urdf(robot("panda"))
+    obj = build(model)
+    bone = obj.pose.bones["panda_joint2"]
+    monkeypatch.setattr("robokin_addon.operators.hand_limits._transform_running", lambda: True)
+    for angle in [*np.linspace(0.0, -9.0, 30), *np.linspace(-9.0, -0.4, 30)]:
+        bone.rotation_euler[1] = (angle + np.pi) % (2 * np.pi) - np.pi
+        bpy.context.view_layer.update()
+        assert bone.rotation_euler[1] == pytest.approx(max(angle, model.lower[1]), abs=1e-5)
+    monkeypatch.undo()
+    bpy.context.view_layer.update()
+
+
 def test_limits_hold_where_robokin_is_not_installed(scene: bpy.types.Scene) -> None:
     model = load_urdf(robot("panda"))
     obj = build(model)
