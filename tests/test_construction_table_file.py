@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -166,6 +167,11 @@ GOOD = "a,alpha,d,theta\n0,0,1,0\n"
         ("a,alpha,d,theta,lower,upper\n0,0,1,0,-1,1\n0,0,1,0,2,1\n", 3, "lower limit"),
         ("a,alpha,d,theta,mass\n0,0,1,0,1\n0,0,1,0,-2\n", 3, "mass must be"),
         ("joint,a,alpha,d,theta\ntool_joint,0,0,1,0\n", None, "tool_joint"),
+        (GOOD + "0,1_0,1,0\n", 3, "alpha must be a number, not '1_0'"),
+        (GOOD + "0,0,1e300,0\n", 3, "d is too large: 1e300"),
+        (GOOD.replace(",", ";") + "0;0;0,5;0\n", 3, "d must be a number, not '0,5'"),
+        (GOOD + "0,0,1,0\n" * 1000, 1002, "more than 1000 rows"),
+        ("a,alpha,d,theta," + "x" * 101 + "\n", 1, "more than 100 characters"),
         ('a,alpha,d,theta\n"0,0,1,0\n', None, "not comma-separated values"),
     ],
 )
@@ -183,6 +189,7 @@ def test_what_is_no_text(tmp_path: Path) -> None:
     assert caught.value.line == 2
     with pytest.raises(FileFormatError, match="larger than 1 MB"):
         load_robot_table(written(tmp_path, "#" * (1 << 20) + GOOD))
-    for path in (tmp_path, tmp_path / "absent.csv"):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in (tmp_path, tmp_path / "absent.csv", tmp_path / "pipe.csv"):
         with pytest.raises(FileFormatError, match="cannot be read"):
             load_robot_table(path)

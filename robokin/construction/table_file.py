@@ -26,6 +26,9 @@ from .stick_figure import with_stick_figure
 Array = np.ndarray
 
 MAX_BYTES = 1 << 20
+MAX_ROWS = 1000
+MAX_CELL = 100  # characters; messages repeat them
+LARGEST = 1e12  # no quantity of a robot is larger, and products of some stay finite
 ANGLES = {"degrees": math.pi / 180.0, "radians": 1.0}
 LENGTHS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254}
 SETTINGS = ("robot", "convention", "angles", "lengths", "base", "tool", "home")
@@ -68,11 +71,13 @@ class _Table:
 
     def number(self, line: int, column: str, text: str) -> float:
         try:
-            value = float(text)
+            value = math.nan if "_" in text else float(text)  # 1_000 is Python's, not a number of a table
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
             raise self.error(line, f"{column} must be a number, not {shown(text)}")
+        if abs(value) > LARGEST:
+            raise self.error(line, f"{column} is too large: {text}")
         return value
 
     def placement(self, word: str, length: float, angle: float) -> Array:
@@ -90,6 +95,8 @@ def load_robot_table(path: str | os.PathLike, root: str = "fixed") -> RobotModel
     """The robot of a table file. root: "fixed", "floating", "planar". Raises FileFormatError naming file and line."""
     shown_path = os.fspath(path)
     try:
+        if os.path.exists(shown_path) and not os.path.isfile(shown_path):
+            raise FileFormatError(shown_path, None, "cannot be read: not a regular file")
         with open(shown_path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
@@ -135,7 +142,7 @@ def _split(text: str, path: str) -> _Table:
     table = _Table(path)
     lines = [line.split("#")[0].strip() for line in text.splitlines()]
     said = "\n".join(lines)
-    delimiter = next((mark for mark in (",", ";", "\t") if mark in said), ",")
+    delimiter = next((mark for mark in (";", "\t", ",") if mark in said), ",")
     try:
         split = [next(csv.reader([line], delimiter=delimiter, strict=True), []) for line in lines]
     except csv.Error as error:
@@ -146,6 +153,10 @@ def _split(text: str, path: str) -> _Table:
             cells.pop()
         if not cells:
             continue
+        if any(len(cell) > MAX_CELL for cell in cells):
+            raise table.error(line, f"a value of more than {MAX_CELL} characters")
+        if len(table.rows) == MAX_ROWS:
+            raise table.error(line, f"more than {MAX_ROWS} rows")
         if table.columns:
             if len(cells) > len(table.columns):
                 raise table.error(line, f"{len(cells)} values for {len(table.columns)} columns")
