@@ -25,8 +25,8 @@ NONE = 1e-12  # below: the direction has no part in the rows, and is left to the
 USELESS = 1e-6  # below: too little of the rows' motion to be worth the speed; the direction is held still
 
 EASE = 1e-8  # weight of motions that a level does not see, relative to those that it sees
-PASSES = 2
-ROUNDING = 1e-13
+PASSES = 2  # of the program of a level
+ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight first, since x is moved into them
 INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
 
 
@@ -111,10 +111,7 @@ class _Descent:
         Hz, gz = Z.T @ H @ Z, Z.T @ (g + H @ self.x)
         x = self.x - Z @ np.linalg.solve(Hz, gz)
         if not self._is_inside(x):
-            found = solve_qp(Hz, gz, C=self._walls(Z), **self._sides(), tolerance=self._rounding())
-            if found.status is not QPStatus.OPTIMAL:
-                return  # rounding made the bounds seem contradictory; x is inside them
-            x = self.x + Z @ found.x
+            x = self.x + Z @ self._program(Hz, gz, self._walls(Z), *self._sides())
         self.x = np.clip(x, self.lo, self.hi)
 
     def _least_squares(self, J: Array, b: Array, damping: float) -> tuple[Array, Array, Array, int]:
@@ -137,25 +134,30 @@ class _Descent:
         C[: len(walls), :f] = walls
         C[len(walls) :, :f] = band.J @ basis
         C[len(walls) :, f:] = -np.eye(slacks)
-        sides = self._sides()
+        lower, upper = self._sides()
         values = band.J @ self.x
         largest = max(weight.max(), 1.0 if slacks else 0.0)
         ease = np.concatenate((np.maximum(EASE * (largest or 1.0) - weight, 0.0), np.zeros(slacks)))
         weight = np.concatenate((weight, np.ones(slacks)))
         point = np.zeros(f + slacks)
         for _ in range(PASSES):  # `ease` holds it near the last point, so that in the end it costs nothing
-            found = solve_qp(
+            point = self._program(
                 np.diag(weight + ease),
                 -(weight * np.concatenate((target, np.zeros(slacks))) + ease * point),
-                C=C,
-                lower=np.concatenate((sides["lower"], band.lower - values)),
-                upper=np.concatenate((sides["upper"], band.upper - values)),
-                tolerance=self._rounding(),
+                C,
+                np.concatenate((lower, band.lower - values)),
+                np.concatenate((upper, band.upper - values)),
             )
-            if found.status is not QPStatus.OPTIMAL:
-                break  # rounding made the bounds seem contradictory; the last point is inside them
-            point = found.x
         return point[:f]
+
+    def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> Array:
+        """The minimum, or 0 when rounding makes the sides seem contradictory: staying keeps all that is above."""
+        for rounding in ROUNDING:
+            tolerance = rounding * max(1.0, float(abs(self.x).max(initial=0.0)))
+            found = solve_qp(H, g, C=C, lower=lower, upper=upper, tolerance=tolerance)
+            if found.status is QPStatus.OPTIMAL:
+                return found.x
+        return np.zeros(len(g))
 
     def _keep(self, band: Level) -> None:
         """From now on: rows that are met stay inside, rows that are violated stay as they are."""
@@ -181,17 +183,11 @@ class _Descent:
         """Bounds and kept rows in coordinates of a basis."""
         return np.vstack((basis, self.rows @ basis))
 
-    def _rounding(self) -> float:
-        """What the sides are known to."""
-        return ROUNDING * max(1.0, float(abs(self.x).max(initial=0.0)))
-
-    def _sides(self) -> dict[str, Array]:
+    def _sides(self) -> tuple[Array, Array]:
         """What is left of them from x on."""
         values = self.rows @ self.x
-        return {
-            "lower": np.concatenate((self.lo - self.x, self.lower - values)),
-            "upper": np.concatenate((self.hi - self.x, self.upper - values)),
-        }
+        lower = np.concatenate((self.lo - self.x, self.lower - values))
+        return lower, np.concatenate((self.hi - self.x, self.upper - values))
 
 
 def _is_met(band: Level, x: Array) -> bool:

@@ -216,10 +216,8 @@ class VelocityProblem:
 
     def _constraints(self, q: Array, constraints: Sequence[VelocityConstraint]) -> tuple[list[Level], list[str]]:
         """The levels before the tasks, and how reports call them."""
-        equations, inequalities = self._floating_bounds(q), []
-        before = [f"position limits of {name}" for name, _ in equations]
-        levels = [level for _, level in equations]
-        named_equations: list[tuple[str, Level]] = []
+        equations: list[tuple[str, Level]] = []
+        inequalities: list[tuple[str, Level]] = []
         for constraint in constraints:
             if not isinstance(constraint, VelocityConstraint):
                 raise TaskError(f"{constraint!r} is not a VelocityConstraint")
@@ -228,16 +226,14 @@ class VelocityProblem:
             J = constraint.A * self._scale
             size = np.linalg.norm(J, axis=1)
             size[size == 0.0] = 1.0
+            sides = [side * self.dt / size for side in (constraint.lower, constraint.upper)]
             equal = constraint.lower == constraint.upper
-            for rows, into in ((equal, named_equations), (~equal, inequalities)):
+            for rows, into in ((equal, equations), (~equal, inequalities)):
                 if rows.any():
-                    part = (J / size[:, None])[rows]
-                    sides = ((side * self.dt / size)[rows] for side in (constraint.lower, constraint.upper))
-                    into.append((constraint.name, Level(part, *sides)))
-        for group in (named_equations, inequalities):
-            levels += [level for _, level in group]
-            before += [name for name, _ in group]
-        return levels, before
+                    level = Level((J / size[:, None])[rows], *(side[rows] for side in sides))
+                    into.append((constraint.name, level))
+        named = [*self._floating_bounds(q), *equations, *inequalities]
+        return [level for _, level in named], [name for name, _ in named]
 
     def _floating_bounds(self, q: Array) -> list[tuple[str, Level]]:
         """Position bounds of floating joints, which hold along the axes of the parent."""
@@ -252,7 +248,8 @@ class VelocityProblem:
             J[:, iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7])
             sides = np.minimum(lower - q[at], 0.0), np.maximum(upper - q[at], 0.0)
             level = Level(J, *(side / self.length for side in sides))
-            bounds.append((model.joints[model.tree.node_joint[node]].name, level))
+            name = model.joints[model.tree.node_joint[node]].name
+            bounds.append((f"position limits of {name}", level))
         return bounds
 
     def _residuals(self, lacking: Array) -> Array:
