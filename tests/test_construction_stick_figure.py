@@ -42,7 +42,9 @@ def rods(model: RobotModel, q: np.ndarray) -> list[tuple[str, np.ndarray, np.nda
 
 
 def test_rods_are_the_a_and_d_of_the_table() -> None:
-    arm = robot_from_dh([DHRow(d=0.4, a=0.3, alpha=HALF, mass=1.0), DHRow(a=0.5), DHRow(type="P", d=0.2, upper=0.1)])
+    arm = robot_from_dh(
+        [DHRow(d=0.4, a=0.3, alpha=HALF, mass=1.0), DHRow(a=0.5), DHRow(type="P", d=0.2, lower=0.0, upper=0.1)]
+    )
     model = with_stick_figure(arm)
     drawn = [(link, *sorted((tuple(a), tuple(b)))) for link, a, b in rods(model, model.neutral())]
 
@@ -52,7 +54,7 @@ def test_rods_are_the_a_and_d_of_the_table() -> None:
     assert has("link_1", (0, 0, 0), (0, 0, 0.4))  # d of row 1
     assert has("link_1", (0, 0, 0.4), (0.3, 0, 0.4))  # a of row 1
     assert has("link_2", (0.3, 0, 0.4), (0.8, 0, 0.4))  # a of row 2
-    assert has("link_3", (0.8, 0, 0.4), (0.8, -0.2, 0.4))  # d of row 3, which slides
+    assert has("link_3", (0.8, 0.1, 0.4), (0.8, -0.2, 0.4))  # d of row 3, which slides, and its stroke
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -25,7 +25,8 @@ def with_stick_figure(model: RobotModel) -> RobotModel:
     """
     if any(link.visuals for link in model.links):
         return model
-    r = THICKNESS * _length(model)
+    length = _length(model)
+    r = THICKNESS * length
     if r == 0.0:
         return model
     shapes: dict[str, list[Geometry]] = {link.name: [] for link in model.links}
@@ -37,7 +38,11 @@ def with_stick_figure(model: RobotModel) -> RobotModel:
         T_joint_parent = se3.inverse(joint.placement)
         start = T_joint_parent[:3, :3] @ foot + T_joint_parent[:3, 3]
         slides = joint.type == "prismatic"
-        _add_rod(shapes[joint.child], start, np.zeros(3), (0.5 if slides else 0.7) * r, STEEL if slides else paint)
+        if slides:  # the rod is still in its guide when it is fully out
+            inside = start - joint.axis * np.clip(joint.upper[0], 0.0, length)
+            _add_rod(shapes[joint.child], inside, np.zeros(3), 0.5 * r, STEEL)
+        else:
+            _add_rod(shapes[joint.child], start, np.zeros(3), 0.7 * r, paint)
         if joint.nv and along is not None:
             # The drum of a sliding joint is its guide: it stays behind.
             at, axis, owner = (foot, along, joint.parent) if slides else (start, joint.axis, joint.child)
