@@ -150,7 +150,7 @@ def _build(obj: bpy.types.Object, content: tuple) -> Binding:
         listed = ", ".join(map(repr, roots[:6])) or "none"
         raise BridgeError(f"{obj.name!r}: a robot has one root bone; these have no parent: {listed}")
     root = roots[0]
-    records = _named_apart(records)
+    records = _named_apart(records, parents)
     for name, record in records.items():
         if name != root:
             records[name] = _moved(record, records[parents[name]], rests[name], rests[parents[name]], robot)
@@ -178,25 +178,37 @@ def _rescaled(records: dict[str, BoneRecord], ratio: float) -> dict[str, BoneRec
     return result
 
 
-def _named_apart(records: dict[str, BoneRecord]) -> dict[str, BoneRecord]:
+def _named_apart(records: dict[str, BoneRecord], parents: dict[str, str | None]) -> dict[str, BoneRecord]:
     """Renamed and duplicated bones give their new names to their joints; mimics follow; link names become unique."""
-    kept = {r.joint.name for name, r in records.items() if name == r.bone}
     new_names = {name: r.joint.name if name == r.bone else name for name, r in records.items()}
-    # A renamed bone is the only one that has its joint's recorded name; a duplicate has it beside the original.
-    follow = {r.joint.name: new_names[n] for n, r in records.items() if n == r.bone or r.joint.name not in kept}
-    follow |= {n: new_names[n] for n in records if n not in follow}
     taken = {r.link.name for name, r in records.items() if name == r.bone}
     result = {}
     for name, record in records.items():
         joint, link = dataclasses.replace(record.joint, name=new_names[name]), record.link
         if joint.mimic is not None:
-            followed = follow.get(joint.mimic.joint, joint.mimic.joint)
+            bones = [n for n, r in records.items() if r.joint.name == joint.mimic.joint]
+            # Of a bone and its duplicates it is the nearest in the tree, as where two equal grippers were joined.
+            bone = min(bones, key=lambda n: (_steps_up(name, n, parents), n != records[n].bone), default=None)
+            followed = new_names.get(bone or joint.mimic.joint, joint.mimic.joint)
             joint = dataclasses.replace(joint, mimic=dataclasses.replace(joint.mimic, joint=followed))
         if name != record.bone and link.name in taken:
             link = dataclasses.replace(link, name=_free(f"{link.name}_{name}", taken))
         taken.add(link.name)
         result[name] = dataclasses.replace(record, joint=joint, link=link)
     return result
+
+
+def _steps_up(name: str, other: str, parents: dict[str, str | None]) -> int:
+    """How many bones above `name` is the first that is above `other` too."""
+    above = set()
+    bone: str | None = other
+    while bone is not None:
+        above.add(bone)
+        bone = parents[bone]
+    steps, bone = 0, name
+    while bone is not None and bone not in above:
+        steps, bone = steps + 1, parents[bone]
+    return steps
 
 
 def _free(wanted: str, taken: set[str]) -> str:
