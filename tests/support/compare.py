@@ -44,7 +44,7 @@ def compare_models(a: RobotModel, b: RobotModel, tolerance: float = 1e-9) -> lis
     if differences:
         return differences
     for x, y in zip(a.joints, b.joints, strict=True):
-        for field in ("type", "parent", "child"):
+        for field in ("type", "parent", "child", "order"):
             same(f"joint {x.name} {field}", getattr(x, field), getattr(y, field))
         for field in JOINT_NUMBERS:
             near(f"joint {x.name} {field}", getattr(x, field), getattr(y, field))
