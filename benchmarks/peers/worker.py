@@ -1,10 +1,11 @@
 """Runs one solver over one problem file: `python worker.py SOLVER PROBLEM.npz RESULT.npz`.
 
-A solver is a module beside this one with `prepare(problem) -> (solve, track)`:
-  solve(targets (n, 4, 4)) -> row     from the problem's start, restarts of its own, at most `attempts`
-  track(targets (n, 4, 4)) -> row     warm started from the frame before (None: the solver has no such mode)
-Only the calls are timed. A mean counts the processor's time where that is less than the clock's, so that what else runs
-on the machine does not enter; the median and the high percentiles are by the clock. A solver that can do a whole batch or track in one call gives `batch` or `whole_track`.
+A solver is a module beside this one with `prepare(problem) -> {"solve": ..., "track": ...}`:
+  solve(targets (n, 4, 4)) -> row     from the problem's start, with restarts of its own where it has them
+  track(targets (n, 4, 4)) -> row     warm started from the frame before; with the attribute `whole`, it takes all
+                                      frames (frames, n, 4, 4) in one call and returns all rows
+Only the calls are timed. The mean counts the processor's time where that is less than the clock's, so that what else
+runs on the machine does not enter; the median and the high percentiles are by the clock.
 """
 
 from __future__ import annotations
