@@ -139,6 +139,26 @@ def test_gltf_nodes_that_share_a_mesh(scene: bpy.types.Scene, tmp_path: Path) ->
     assert len(bpy.data.meshes) == meshes + 1
 
 
+def test_gltf_leaves_bones_and_animation_behind(scene: bpy.types.Scene, tmp_path: Path) -> None:
+    part = sample()
+    part.keyframe_insert("location", frame=1)
+    part.location.x = 1.0
+    part.keyframe_insert("location", frame=9)
+    rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
+    scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("bone").tail = (0.0, 0.0, 1.0)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    scene.frame_set(1)
+    path = str(tmp_path / "part.glb")
+    bpy.ops.export_scene.gltf(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert corners(read_mesh(path)) == WANTED
+    assert [len(kind) for kind in (bpy.data.actions, bpy.data.collections, bpy.data.armatures)] == [0, 0, 0]
+    assert len(bpy.data.meshes) == 1
+
+
 COLLADA = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset>{tool}<unit meter="{unit}" name="u"/><up_axis>{up}</up_axis></asset>

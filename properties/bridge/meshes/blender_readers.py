@@ -17,7 +17,7 @@ def read_ply(path: str) -> bpy.types.Mesh:
 
 def read_gltf(path: str) -> bpy.types.Mesh:
     """A new mesh; glTF is metres and Y up by definition, and turned to Z up. Raises FileFormatError."""
-    mesh = _joined(path, lambda: bpy.ops.import_scene.gltf(filepath=path))
+    mesh = _joined(path, lambda: bpy.ops.import_scene.gltf(filepath=path, disable_bone_shape=True))
     # Unlike the other importers this one turns metres into the scene's unit.
     mesh.transform(Matrix.Scale(bpy.context.scene.unit_settings.scale_length, 4))
     return mesh
@@ -25,6 +25,7 @@ def read_gltf(path: str) -> bpy.types.Mesh:
 
 def _joined(path: str, run: object) -> bpy.types.Mesh:
     before = set(bpy.data.objects)
+    others = {*bpy.data.actions, *bpy.data.collections}
     try:
         run()
     except RuntimeError as fault:
@@ -57,6 +58,7 @@ def _joined(path: str, run: object) -> bpy.types.Mesh:
     collected.free()
     for material in materials:
         mesh.materials.append(material)
+    leftovers |= {*bpy.data.actions, *bpy.data.collections} - others
     bpy.data.batch_remove([*made, *leftovers])
     if not len(mesh.polygons):
         raise FileFormatError(path, None, "has no polygons")
