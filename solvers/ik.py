@@ -9,9 +9,10 @@ import numpy as np
 
 from ..robokin.backend import get_backend
 from ..robokin.errors import ConfigurationError, TaskError
+from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
 from .diagnosis import diagnose
-from .ik_data import compile_ik
+from .ik_data import IKData, compile_ik
 from .ik_engine import CONVERGED, Engine
 from .ik_reference import ReferenceEngine
 from .results import BatchResult, Diagnosis, SolveResult, Status
@@ -20,7 +21,7 @@ from .tasks.base import rigid
 
 Array = np.ndarray
 
-ATTEMPTS = 50
+ATTEMPTS, MOST_ATTEMPTS = 50, 400
 ITERATIONS = 30
 _FLOAT = np.dtype(np.float64)  # the very object of most arrays: `is` is fast, and the others take the longer way
 _CODES = (Status.CONVERGED, Status.OUT_OF_REACH, Status.MAX_ITERATIONS)
@@ -33,7 +34,7 @@ def solve_ik(
     q0: Array | None = None,
     seed: int = 0,
     backend: str = "auto",
-    attempts: int = ATTEMPTS,
+    attempts: int | None = None,
 ) -> SolveResult:
     """Solve once. Arguments, result and errors: see `IKProblem` and `IKProblem.solve`."""
     return IKProblem(model, tasks, backend=backend, attempts=attempts).solve(q0=q0, seed=seed)
@@ -42,8 +43,9 @@ def solve_ik(
 class IKProblem:
     """Tasks of a model, compiled once and solved for as many targets as wanted. Not to be shared between threads.
 
-    backend: "auto", "native" or "numpy".   attempts: starts to try, the given one included.   iterations: of one
-    attempt, at most.   bounds: (lower, upper), each (nq,), in place of the model's.
+    backend: "auto", "native" or "numpy".   attempts: starts to try, the given one included; None: 50, and up to 400
+    where screws of several turns have a minimum at each of them.   iterations: of one attempt, at most.
+    bounds: (lower, upper), each (nq,), in place of the model's.
     Raises TaskError, UnknownNameError, BackendError.
     """
 
@@ -52,15 +54,16 @@ class IKProblem:
         model: RobotModel,
         tasks: Sequence[Task],
         backend: str = "auto",
-        attempts: int = ATTEMPTS,
+        attempts: int | None = None,
         iterations: int = ITERATIONS,
         bounds: tuple[Array, Array] | None = None,
     ) -> None:
         self.model = model
         self.tasks = _one_level(checked_tasks(tasks))
-        self.attempts, self.iterations = _count(attempts, "attempts"), _count(iterations, "iterations")
         self.lower, self.upper = (model.lower, model.upper) if bounds is None else bounds
         self.data = compile_ik(model, self.tasks, self.lower, self.upper)
+        self.attempts = _enough(self.data) if attempts is None else _count(attempts, "attempts")
+        self.iterations = _count(iterations, "iterations")
         self.middle = _middle(model, self.lower, self.upper)
         self.targets = np.array([task.target for task in self.tasks]).reshape(-1, 4, 4)
         self._shape, self._plain = self.targets.shape, not model.tree.quaternions
@@ -188,6 +191,16 @@ def _one_level(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
             f"tasks of several priorities ({shown}) can be stepped (velocity_step), not yet solved or tracked"
         )
     return tasks
+
+
+def _enough(data: IKData) -> int:
+    """Attempts for a problem: more for every whole turn that a screw may make."""
+    factor = 1.0
+    for node in np.flatnonzero(data.tree.motion == Motion.HELICAL):
+        iq = data.tree.iq[node]
+        angle = abs(data.tree.scale[node]) * data.spread[iq] * 2.0
+        factor *= max(1.0, angle // (2.0 * np.pi))
+    return int(min(ATTEMPTS * factor, MOST_ATTEMPTS))
 
 
 def _count(value: int, what: str) -> int:

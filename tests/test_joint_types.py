@@ -113,9 +113,7 @@ def test_reachable_targets_are_met_inside_the_limits(kind, shift, turns):
         model, rng = arm(seed, kind, shift, turns), np.random.default_rng(seed)
         tip, q = model.links[-1].name, np.array([random_configuration(model, rng) for _ in range(64)])
         targets = get_backend("native").frame_placements(model.tree, q)[:, [model.link_index(tip)]]
-        # A screw of several turns stands in a minimum of its own at each of them: that takes more starts.
-        attempts = 400 if (kind, turns) == ("screw", 6.0) else 50
-        problem = IKProblem(model, [PoseTask(tip, IDENTITY)], attempts=attempts)
+        problem = IKProblem(model, [PoseTask(tip, IDENTITY)])
         result = problem.solve_batch(np.ascontiguousarray(targets))
         assert (result.q >= model.lower).all() and (result.q <= model.upper).all()
         met, count = met + result.converged.sum(), count + len(q)
@@ -123,6 +121,16 @@ def test_reachable_targets_are_met_inside_the_limits(kind, shift, turns):
         for goal, found in zip(targets[result.converged][:5, 0], result.q[result.converged][:5], strict=True):
             np.testing.assert_allclose(oracle.frames(found)[tip], goal, atol=3e-5)
     assert met >= 0.999 * count
+
+
+def test_screws_of_several_turns_are_tried_more_often():
+    def attempts(kind: str, turns: float, **options: int) -> int:
+        half = turns * math.pi
+        model = RobotModel("r", [Link("a"), Link("b")], [Joint("j", kind, "a", "b", lower=-half, upper=half)])
+        return IKProblem(model, [PoseTask("b", IDENTITY)], **options).attempts
+
+    assert [attempts("screw", turns) for turns in (0.5, 1.5, 3.5, 100.0, math.inf)] == [50, 50, 150, 400, 50]
+    assert attempts("revolute", 3.5) == 50 and attempts("screw", 3.5, attempts=7) == 7
 
 
 @pytest.mark.parametrize("kind", SCREW_LIKE)
