@@ -18,6 +18,7 @@ from .check import sample_motion
 from .common import FrameRangeOperator, finish
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
+_MOST = 1_000_000  # samples in one file
 _AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line
 
 
@@ -37,6 +38,10 @@ def motion_at_rate(
         return by_frame
     if not (np.isfinite(rate) and rate > 0.0):
         raise RobokinError(f"rate must be a positive number of samples per second, not {rate!r}")
+    if by_frame.duration * rate > _MOST:
+        raise RobokinError(
+            f"rate {rate:g} Hz over {by_frame.duration:g} s is more than {_MOST} samples: choose a lower rate or less time"
+        )
     straight = by_frame.resample(rate)
     exact = yield from sample_motion(scene, obj, (first + straight.times * fps).tolist())
     if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:

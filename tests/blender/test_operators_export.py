@@ -123,3 +123,9 @@ def test_the_file_menu_offers_it(scene):
         if draw.__module__.startswith("robokin_addon"):
             draw(SimpleNamespace(layout=layout), bpy.context)
     assert offered == ["robokin.export_motion"]
+
+
+def test_a_rate_beyond_all_files_is_refused(robot, tmp_path) -> None:
+    with pytest.raises(RuntimeError, match="1e\\+09 Hz over 1 s is more than 1000000 samples"):
+        export(robot, tmp_path / "motion.csv", rate=1e9)
+    assert not list(tmp_path.iterdir())
