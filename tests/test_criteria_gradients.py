@@ -167,11 +167,15 @@ def test_springs_take_names_and_leave_out_what_has_no_range() -> None:
 
 
 def test_objective_is_positive_definite_for_massless_links() -> None:
-    model = random_robot(1, 8, massless=0.9)
+    links = [Link("base"), Link("arm", 1.0, [0.3, 0.0, 0.0], 0.01 * np.eye(3)), Link("light")]
+    joints = [Joint("a", "revolute", "base", "arm"), Joint("b", "revolute", "arm", "light")]
+    model = RobotModel("light hand", links, joints)
     state = State(model, model.neutral())
-    H, _ = combine([KineticEnergy()], state)
-    np.linalg.cholesky(H)
-    assert np.linalg.eigvalsh(state.mass_matrix)[0] < 1e-12
+    for criteria in ([KineticEnergy()], [KineticEnergy(3.0), KineticEnergy()]):
+        values = np.linalg.eigvalsh(combine(criteria, state)[0])
+        assert values[0] > 0.9e-12 * values[-1]
+    values = np.linalg.eigvalsh(state.mass_matrix)
+    assert values[0] < 1e-14 * values[-1]
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,8 @@ def test_infeasible_programs_are_said_to_be() -> None:
         _infeasible(hi=[0.0, 0.0], C=[[1.0, 1.0]], lower=[1e-6], upper=[np.inf]),
         _infeasible(C=[[1.0, 1.0], [2.0, 2.0]], lower=[1.0, 3.0], upper=[1.0, 3.0]),
         _infeasible(C=[[0.0, 0.0]], lower=[1.0], upper=[2.0]),
+        _infeasible(lo=[2.0, -5.0], C=[[1.0, 0.0]], lower=[1.0], upper=[1.0]),
+        _infeasible(hi=[-2.0, 5.0], C=[[1.0, 0.0]], lower=[-0.5], upper=[-0.5]),
     ):
         assert result.status is QPStatus.INFEASIBLE
         assert np.isfinite(result.x).all()
