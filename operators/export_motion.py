@@ -40,7 +40,8 @@ def motion_at_rate(
         raise RobokinError(f"rate must be a positive number of samples per second, not {rate!r}")
     if by_frame.duration * rate > _MOST:
         raise RobokinError(
-            f"rate {rate:g} Hz over {by_frame.duration:g} s is more than {_MOST} samples: choose a lower rate or less time"
+            f"rate {rate:g} Hz over {by_frame.duration:g} s is more than {_MOST} samples: choose a lower rate, or "
+            "fewer frames"
         )
     straight = by_frame.resample(rate)
     exact = yield from sample_motion(scene, obj, (first + straight.times * fps).tolist())
