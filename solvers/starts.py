@@ -114,29 +114,28 @@ def follow_from_best(
     """Follow the legs from the first start found from which every frame is met, or else from the best one.
 
     The best start misses the fewest frames, and has the smallest residuals there. hint: (nq,) the start to try first,
-    called `name`; coordinates that no task depends on keep its values. The same seed gives the same start. No more
-    than one start is tried when no posture meets the first frame, or none meets the frames that are missed.
-    Yields the results so far of the start being tried, now and then. Errors: see `track`.
+    called `name`; coordinates that no task depends on keep its values. The same seed gives the same start. Only the
+    hint and mid-range are tried when no posture meets the first frame, and no more than needed to see it when none
+    meets the frames that are missed. Yields the results so far of the start being tried, now and then. Errors: see
+    `track`.
     """
     search = _Search(legs, start_velocity, seed)
     yield from search.try_start(hint, name)
-    with_tasks = [number for number, leg in enumerate(legs) if leg.tracker.tasks]
-    if search.is_over or not with_tasks:
-        return search.best
-    first = sum(len(leg) for leg in legs[: with_tasks[0]])
-    if not search.can_be_met(first, hint):
+    if search.is_over:
         return search.best
     used = np.unique(np.concatenate([leg.tracker.problem.data.q_index for leg in legs]))
     middle = hint.copy()
     middle[used] = legs[0].tracker.problem.middle[used]
-    yield from search.try_start(middle, "mid-range")
-    frame, number = first, 0
-    while not search.is_over:
+    yield from search.try_new_start(middle, "mid-range")
+    frame = search.first
+    if search.is_over or not search.can_be_met(frame, hint):
+        return search.best
+    for number in range(TRIES):
         for q in search.postures(frame, hint, seed + number):
             yield from search.try_posture(frame, q)
             if search.is_over:
                 return search.best
-        frame, number = search.narrowest, number + 1
+        frame = search.narrowest
     return search.best
 
 
@@ -148,7 +147,9 @@ class _Search:
     def __init__(self, legs: Sequence[Leg], start_velocity: object | None, seed: int) -> None:
         self.legs, self.start_velocity, self.seed = legs, start_velocity, seed
         self.model = legs[0].tracker.model
-        self.count = sum(len(leg) for leg in legs)
+        self.ends = np.cumsum([len(leg) for leg in legs])
+        with_tasks = [leg.tracker.tasks != () for leg in legs]
+        self.first = int(([0, *self.ends])[with_tasks.index(True)]) if any(with_tasks) else 0  # frame with tasks
         self.turning = _turning(self.model)
         self.tried: list[Array] = []
         self.spent = 0
@@ -158,7 +159,7 @@ class _Search:
     @property
     def is_over(self) -> bool:
         """Every frame is met, or enough was tried."""
-        return self.narrowest < 0 or self.spent > max(ITERATIONS, PATHS * self.count) or len(self.tried) >= TRIES
+        return self.narrowest < 0 or self.spent > max(ITERATIONS, PATHS * self.ends[-1]) or len(self.tried) >= TRIES
 
     def try_start(self, q0: Array, origin: str) -> Generator[list[TrackResult], None, Followed]:
         """Follow the path from a start. Given up when it is worse than the best."""
@@ -173,17 +174,20 @@ class _Search:
             self.narrowest = self._narrowest()
         return found
 
+    def try_new_start(self, q0: Array, origin: str) -> Generator[list[TrackResult], None, Followed | None]:
+        """`try_start`; None when it was tried before."""
+        if any(np.abs(difference(self.model, q0, other)).max(initial=0.0) < SAME for other in self.tried):
+            return None
+        return (yield from self.try_start(q0, origin))
+
     def try_posture(self, frame: int, q: Array) -> Generator[list[TrackResult], None, None]:
         """Follow the path through a posture at a frame; where whole turns leave a joint no room, also a turn away."""
         for _ in range(1 + int(self.turning.sum())):
             start, end = self._back(frame, q)
             if start is not None:
-                if any(np.abs(difference(self.model, start, q0)).max(initial=0.0) < SAME for q0 in self.tried):
-                    return
-                found = yield from self.try_start(
-                    start, f"another posture, the {_ordinal(len(self.tried) + 1)} start tried"
-                )
-                if self.is_over:
+                name = f"another posture, the {_ordinal(len(self.tried) + 1)} start tried"
+                found = yield from self.try_new_start(start, name)
+                if found is None or self.is_over:
                     return
                 end = found.q(int(found.missed[0]))
             turned = self._with_room(q, end)
@@ -193,14 +197,14 @@ class _Search:
 
     def postures(self, frame: int, hint: Array, seed: int) -> Iterator[Array]:
         """Postures that meet the frame, those with the most room to the limits first."""
-        leg, index = self._at(frame)
-        problem = leg.tracker.problem
+        number, index = self._at(frame)
+        problem, target = self.legs[number].tracker.problem, self.legs[number].targets[index]
         data, generator = problem.data, SplitMix64(seed)
         starts = np.tile(hint, (POSTURES, 1))
         for start in starts:
             own = start[data.q_index]
             start[data.q_index] = restart(data, own, own, generator, partial=False)
-        found = problem.solve_batch(np.tile(leg.targets[index], (POSTURES, 1, 1, 1)), starts, seed)
+        found = problem.solve_batch(np.tile(target, (POSTURES, 1, 1, 1)), starts, seed)
         self.spent += int(found.iterations.sum())
         solutions = [self._centred(q, problem.middle) for q in found.q[found.converged]]
         bounded = np.isfinite(problem.lower) & np.isfinite(problem.upper) & (problem.upper > problem.lower)
@@ -215,39 +219,35 @@ class _Search:
     def can_be_met(self, frame: int, q: Array) -> bool:
         """Whether some posture meets a frame, whatever comes before."""
         if frame not in self.met:
-            leg, index = self._at(frame)
+            number, index = self._at(frame)
+            leg = self.legs[number]
             found = leg.tracker.problem.solve(leg.targets[index], q, self.seed, find_reason=False)
             self.spent += found.iterations
             self.met[frame] = found.converged
         return self.met[frame]
 
     def _narrowest(self) -> int:
-        missed = self.best.missed
-        probes = (
-            missed[np.unique(np.linspace(0, max(0, len(missed) - 1), PROBES).astype(int))] if len(missed) else missed
-        )
-        return next((int(frame) for frame in probes if self.can_be_met(int(frame), self.best.q(int(frame)))), -1)
+        missed = self.best.missed.tolist()
+        probes = [missed[i * (len(missed) - 1) // (PROBES - 1)] for i in range(PROBES)] if missed else []
+        return next((frame for frame in probes if self.can_be_met(frame, self.best.q(frame))), -1)
 
-    def _at(self, frame: int) -> tuple[Leg, int]:
-        for leg in self.legs:
-            if frame < len(leg):
-                break
-            frame -= len(leg)
-        return leg, frame
+    def _at(self, frame: int) -> tuple[int, int]:
+        """Number of the leg that a frame belongs to, and the frame's index in it."""
+        number = int(np.searchsorted(self.ends, frame, side="right"))
+        return number, frame - int(self.ends[number]) + len(self.legs[number])
 
     def _back(self, frame: int, q: Array) -> tuple[Array | None, Array]:
         """The start from which the posture at `frame` was reached, None when it cannot be; and where the way ended."""
-        left = frame
+        last, index = self._at(frame)
         velocity = None
-        for leg in reversed(self.legs[: 1 + self.legs.index(self._at(frame)[0])]):
-            first = left - sum(len(other) for other in self.legs[: self.legs.index(leg)])
+        for number in range(last, -1, -1):
+            leg = self.legs[number]
             leg.tracker.stand(q, velocity)
-            for start in range(first, 0, -CHUNK):
+            for start in range(index if number == last else len(leg), 0, -CHUNK):
                 part = leg.tracker.run(leg.targets[max(0, start - CHUNK) : start][::-1])
                 self.spent += int(part.iterations.sum())
                 if part.missed.any():
                     return None, part.q[int(np.argmax(part.missed))]
-            left -= first
             q, velocity = leg.tracker.q, leg.tracker.v
         return q, q
 

@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 from robokin_addon.operators import animation
 from robokin_addon.operators.bake import ROBOKIN_OT_bake, bake_steps
 from robokin_addon.operators.curves import own_keys
 from robokin_addon.operators.posture import start_configuration
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
-from robokin_addon.robokin import RobokinError
+from robokin_addon.robokin import RobokinError, forward_kinematics
 
 from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target, circle, world_error
 
@@ -526,3 +527,44 @@ def test_a_thousand_frames_take_half_of_blenders_own_bake(scene, robot):
         ours.append(time.perf_counter() - start)
     assert robot.robokin.solver.bake_status == "CONVERGED"
     assert min(ours) <= 0.5 * nla_bake_seconds(1000)
+
+
+@pytest.fixture
+def wound_up(scene):
+    """A UR5 without a stored posture, and a target that turns its wrist by one and a half turns."""
+    scene.frame_start, scene.frame_end = 1, 120
+    robot = add_robot("ur5_robot")
+    model = robot_model(robot)
+    q = np.array([0.3, -1.2, 1.5, -1.0, -1.5, 0.0])
+    target = add_target(robot, "wrist_3_joint")
+    target.rotation_mode = "QUATERNION"
+    for frame in range(1, 121):
+        q[5] = -4.0 + 9.4 * (frame - 1) / 119
+        target.matrix_world = Matrix(forward_kinematics(model, q)["wrist_3_link"])
+        for path in ("location", "rotation_quaternion"):
+            target.keyframe_insert(path, frame=frame)
+    return robot
+
+
+def test_without_a_stored_posture_a_start_is_looked_for(scene, wound_up, tmp_path):
+    settings = bake(wound_up, report_path=str(tmp_path / "told.json"))
+    assert settings.bake_status == "CONVERGED" and ", from " in settings.bake_reason
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["start"] and told["start"] in settings.bake_reason
+    assert {row["status"] for row in told["frames"]} == {"CONVERGED"}
+    first = keys(wound_up)
+    scene.frame_set(77)
+    bake(wound_up)
+    assert first.keys() == keys(wound_up).keys()
+    for channel, points in keys(wound_up).items():
+        assert (points == first[channel]).all()
+
+
+def test_rest_a_stored_posture_and_given_values_are_honoured(wound_up, tmp_path):
+    unlucky = {"wrist_3_joint": 3.0}
+    for options in ({"start": "REST"}, {"q0": json.dumps(unlucky)}, {}):
+        if not options:
+            wound_up.robokin.solver.posture = json.dumps(unlucky)
+        settings = bake(wound_up, report_path=str(tmp_path / "told.json"), **options)
+        assert settings.bake_status != "CONVERGED"
+        assert json.loads((tmp_path / "told.json").read_text())["start"] is None
