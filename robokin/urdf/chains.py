@@ -7,6 +7,7 @@ angle by a mimic.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,13 @@ def _part(joint: Joint, step: Elementary, i: int, name: str) -> Joint:
 def _way(angle: Joint, pitch: float, name: str) -> Joint:
     """The slide of a screw: pitch times its angle."""
     lower, upper = sorted(pitch * end if pitch else 0.0 for end in (angle.lower[0], angle.upper[0]))
-    absent = {"velocity": np.inf, "effort": np.inf, "acceleration": np.inf, "damping": 0.0, "friction": 0.0}
+    absent: dict[str, Any] = {
+        "velocity": np.inf,
+        "effort": np.inf,
+        "acceleration": np.inf,
+        "damping": 0.0,
+        "friction": 0.0,
+    }
     follow = Mimic(angle.name, pitch)
     return replace(angle, name=name, type="prismatic", lower=lower, upper=upper, mimic=follow, **absent)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from robokin_addon.properties.bridge import (
     robot_model,
     write_configuration,
 )
+from robokin_addon.properties.bridge.fields import write_fields
+from robokin_addon.properties.bridge.truth import VERSION, read_record
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.joint_types import JOINT_TYPES
 
@@ -278,6 +281,16 @@ def test_a_key_on_the_angle_of_a_screw_is_one_on_its_way(scene):
         'pose.bones["j0"].rotation_euler',
         'pose.bones["j0"].location',
     }
+
+
+def test_a_record_without_an_order_has_the_usual_one(scene):
+    obj = build(chain("gimbal", order="XYZ"))
+    bone = obj.data.bones["j0"]
+    record = json.loads(bone["robokin_joint"])
+    del record["joint"]["order"]
+    bone["robokin_joint"] = json.dumps(record)
+    write_fields(bone.robokin, read_record(bone["robokin_joint"], "j0"), VERSION)
+    assert robot_model(obj).joint("j0").order == "ZYX"
 
 
 def test_curves_are_one_for_each_coordinate(scene):
