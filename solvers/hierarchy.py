@@ -140,7 +140,7 @@ class _Descent:
         ease = np.concatenate((np.maximum(EASE * (largest or 1.0) - weight, 0.0), np.zeros(slacks)))
         weight = np.concatenate((weight, np.ones(slacks)))
         point = np.zeros(f + slacks)
-        for _ in range(PASSES):  # `ease` holds it near the last point, so that in the end it costs nothing
+        for _ in range(PASSES if ease.any() else 1):  # `ease` holds it near the last point: in the end it costs nothing
             point = self._program(
                 np.diag(weight + ease),
                 -(weight * np.concatenate((target, np.zeros(slacks))) + ease * point),

@@ -78,7 +78,8 @@ class VelocityStep:
 
     residuals: (tasks, 2) position [m] and orientation [rad] that each task will lack after the step, as predicted by
     its Jacobian.   errors: the same before the step.   unmet: names of the constraints that the limits or each other
-    do not allow.   limits_active: joints that a limit holds back.   costs: value of each criterion by its name.
+    do not allow.   limits_active: joints as fast as a limit allows, now or in time to brake.   costs: value of each
+    criterion by its name.
     """
 
     v: Array
@@ -163,8 +164,8 @@ class VelocityProblem:
         H, g = combine(self.criteria, state)
         scale = self._scale
         found = solve_hierarchy(
-            lo,
-            hi,
+            np.clip(-LARGEST_STEP, lo, hi),
+            np.clip(LARGEST_STEP, lo, hi),
             [*hard, *(Level(J[rows], e[rows], e[rows], self.damping) for rows in wanted)],
             scale[:, None] * H * scale,
             scale * g * self.dt,
@@ -211,8 +212,8 @@ class VelocityProblem:
 
     def _box(self, q: Array, last: Array) -> tuple[Array, Array]:
         """Viable displacements, dimensionless."""
-        lo, hi = (side / self._scale for side in self.limits.bounds(q, last))
-        return np.clip(-LARGEST_STEP, lo, hi), np.clip(LARGEST_STEP, lo, hi)
+        lo, hi = self.limits.bounds(q, last)
+        return lo / self._scale, hi / self._scale
 
     def _constraints(self, q: Array, constraints: Sequence[VelocityConstraint]) -> tuple[list[Level], list[str]]:
         """The levels before the tasks, and how reports call them."""

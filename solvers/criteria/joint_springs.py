@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +17,17 @@ from .state import State
 Array = np.ndarray
 
 NARROW = 1e-3  # of a radian or L: half ranges count as at least this
+
+
+@dataclass(frozen=True, eq=False)
+class _Springs:
+    """Of one robot and length L. coordinate: (nv,) index in q.   stiffness, rest, half: (nv,); 0: no spring."""
+
+    of: tuple[RobotModel, float]
+    coordinate: Array
+    stiffness: Array
+    rest: Array
+    half: Array
 
 
 class JointSprings(Potential):
@@ -39,44 +51,53 @@ class JointSprings(Potential):
         super().__init__(weight, gain, name)
         self.stiffness = dict(stiffness or {})
         self.equilibrium = dict(equilibrium or {})
+        self._fitted: _Springs | None = None
 
     def check(self, state: State) -> None:
-        self._springs(state)
+        self._fit(state)
 
     def potential(self, state: State) -> float:
-        k, stretch, _ = self._springs(state)
-        return 0.5 * float(k @ stretch**2)
+        return 0.5 * float(self._fit(state).stiffness @ self._stretch(state) ** 2)
 
     def gradient(self, state: State) -> Array:
-        k, stretch, half = self._springs(state)
-        return k * stretch / half
+        springs = self._fit(state)
+        return springs.stiffness * self._stretch(state) / springs.half
 
     def metric(self, state: State) -> Array:
-        return self._springs(state)[2] ** -2.0
+        return self._fit(state).half ** -2.0
 
-    def _springs(self, state: State) -> tuple[Array, Array, Array]:
-        """Stiffness, relative stretch and half range (nv,); stiffness 0 where there is no spring."""
+    def _stretch(self, state: State) -> Array:
+        """(nv,) distance from the equilibrium in half ranges."""
+        springs = self._fit(state)
+        return np.where(springs.stiffness > 0.0, state.q[springs.coordinate] - springs.rest, 0.0) / springs.half
+
+    def _fit(self, state: State) -> _Springs:
+        """The springs of the state's robot; kept for as long as it is the same."""
+        if self._fitted is None or self._fitted.of != (state.model, state.length):
+            self._fitted = self._springs(state)
+        return self._fitted
+
+    def _springs(self, state: State) -> _Springs:
         model = state.model
         for name in (*self.stiffness, *self.equilibrium):
             if not model.joint(name).nv or model.joint(name).mimic is not None:
                 raise TaskError(f"{self.name}: joint {name!r} has no coordinate of its own")
         coordinate = dof_coordinates(model)
-        k, stretch, half = np.zeros(model.nv), np.zeros(model.nv), np.where(state.is_length, state.length, np.pi)
+        stiffness, equilibrium = np.zeros(model.nv), np.zeros(model.nv)
+        half = np.where(state.is_length, state.length, np.pi)
         for joint in model.moving_joints:
             own = model.slot(joint.name).v
             dofs = np.arange(own.start, own.stop)[coordinate[own] >= 0]
             at = coordinate[dofs]
             lower, upper = model.lower[at], model.upper[at]
             bounded = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
-            rest = self._rest(model, joint, len(dofs))
+            rest = self._rest(joint, len(dofs))
             with np.errstate(invalid="ignore"):
-                middle = 0.5 * lower + 0.5 * upper
+                rest = np.where(np.isnan(rest), np.where(bounded, 0.5 * lower + 0.5 * upper, np.nan), rest)
             half[dofs[bounded]] = np.maximum(0.5 * (upper - lower), NARROW * state.scale[dofs])[bounded]
-            sprung = bounded | np.isfinite(rest)
-            target = np.where(np.isfinite(rest), rest, middle)
-            k[dofs] = np.where(sprung, self._stiffness(joint), 0.0)
-            stretch[dofs] = np.where(sprung, state.q[at] - np.where(sprung, target, 0.0), 0.0) / half[dofs]
-        return k, stretch, half
+            stiffness[dofs] = np.where(np.isnan(rest), 0.0, self._stiffness(joint))
+            equilibrium[dofs] = np.nan_to_num(rest)
+        return _Springs((model, state.length), coordinate, stiffness, equilibrium, half)
 
     def _stiffness(self, joint: Joint) -> float:
         value = numbers(self.stiffness.get(joint.name, joint.stiffness), f"{self.name}: stiffness of {joint.name!r}")
@@ -84,7 +105,7 @@ class JointSprings(Potential):
             raise TaskError(f"{self.name}: stiffness of joint {joint.name!r} must be a number >= 0, not {value}")
         return float(value)
 
-    def _rest(self, model: RobotModel, joint: Joint, count: int) -> Array:
+    def _rest(self, joint: Joint, count: int) -> Array:
         """(count,) equilibrium of a joint's plain coordinates, NaN for mid-range."""
         given = self.equilibrium.get(joint.name, joint.rest_position)
         if given is None:
