@@ -149,6 +149,19 @@ def test_a_bone_against_its_parents_direction_is_exact(scene: bpy.types.Scene) -
                 np.testing.assert_allclose(shape[:, 1], joint.axis, atol=1e-6)
 
 
+def test_an_axis_that_was_turned_round(scene: bpy.types.Scene) -> None:
+    model = load_urdf(robot("panda"))
+    obj = build(model)
+    settings = obj.data.bones["panda_joint1"].robokin
+    settings.axis = (0.0, 0.0, -1.0)
+    settings.upper = 0.5
+    turned = robot_model(obj)
+    assert shown_error(obj, turned.configuration({"panda_joint1": 0.4, "panda_joint4": -1.0})) < 1e-6
+    obj.pose.bones["panda_joint1"].rotation_euler[1] = -2.0
+    bpy.context.view_layer.update()
+    assert turned.joint_values(read_configuration(obj))["panda_joint1"] == pytest.approx(0.5)
+
+
 def test_turns_are_kept(scene: bpy.types.Scene) -> None:
     model = load_urdf(robot("ur5_robot"))
     obj = build(model)

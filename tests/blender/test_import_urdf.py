@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import bone_of_link, read_configuration, robot_model, write_configuration
-from robokin_addon.robokin import forward_kinematics, load_urdf, random_configuration
+from robokin_addon.robokin import RobokinError, forward_kinematics, load_urdf, random_configuration
 from robokin_addon.robokin.geometry import Mesh
 
 from tests.support.robots import all_urdfs, robot
@@ -141,3 +141,14 @@ def test_a_bad_mesh_is_named_and_nothing_is_left(
 def test_a_missing_file_is_named(scene: bpy.types.Scene) -> None:
     with pytest.raises(RuntimeError, match=r"nowhere\.urdf: no such file"):
         bpy.ops.robokin.import_urdf(filepath="/nowhere.urdf")
+
+
+def test_an_import_that_fails_late_leaves_nothing(scene: bpy.types.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RobokinError("no more room")
+
+    monkeypatch.setattr("robokin_addon.properties.bridge.importing.add_visuals", fail)
+    before = data_counts()
+    with pytest.raises(RuntimeError, match="no more room"):
+        bpy.ops.robokin.import_urdf(filepath=str(robot("panda")))
+    assert data_counts() == before
