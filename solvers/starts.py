@@ -183,14 +183,14 @@ class _Search:
     def try_posture(self, frame: int, q: Array) -> Generator[list[TrackResult], None, None]:
         """Follow the path through a posture at a frame; where whole turns leave a joint no room, also a turn away."""
         for _ in range(1 + int(self.turning.sum())):
-            start, end = self._back(frame, q)
+            start, ends = self._back(frame, q)
             if start is not None:
                 name = f"another posture, the {_ordinal(len(self.tried) + 1)} start tried"
                 found = yield from self.try_new_start(start, name)
                 if found is None or self.is_over:
                     return
-                end = found.q(int(found.missed[0]))
-            turned = self._with_room(q, end)
+                ends = np.array([found.q(frame) for frame in found.missed.tolist()])
+            turned = self._with_room(q, ends)
             if turned is None:
                 return
             q = turned
@@ -237,7 +237,7 @@ class _Search:
         return number, frame - int(self.ends[number]) + len(self.legs[number])
 
     def _back(self, frame: int, q: Array) -> tuple[Array | None, Array]:
-        """The start from which the posture at `frame` was reached, None when it cannot be; and where the way ended."""
+        """The start that leads to a posture at `frame`, None when there is none; and where the way was missed (n, nq)."""
         last, index = self._at(frame)
         velocity = None
         for number in range(last, -1, -1):
@@ -247,19 +247,19 @@ class _Search:
                 part = leg.tracker.run(leg.targets[max(0, start - CHUNK) : start][::-1])
                 self.spent += int(part.iterations.sum())
                 if part.missed.any():
-                    return None, part.q[int(np.argmax(part.missed))]
+                    return None, part.q[part.missed]
             q, velocity = leg.tracker.q, leg.tracker.v
-        return q, q
+        return q, q[None]
 
     def _centred(self, q: Array, middle: Array) -> Array:
         """The same posture, whole turns nearest to mid-range."""
         turns = np.where(self.turning, np.rint((q - middle) / TURN), 0.0)
         return self._inside(q - TURN * turns, q)
 
-    def _with_room(self, q: Array, end: Array) -> Array | None:
-        """q a turn away from the bounds that hold joints up in configuration `end`; None when there is no such."""
+    def _with_room(self, q: Array, ends: Array) -> Array | None:
+        """q a turn away from the bounds that hold joints up in `ends` (n, nq); None when there is no such."""
         lower, upper = self.model.lower, self.model.upper
-        turns = np.where(end > upper - HELD_UP, -1.0, np.where(end < lower + HELD_UP, 1.0, 0.0))
+        turns = (ends < lower + HELD_UP).any(axis=0) * 1.0 - (ends > upper - HELD_UP).any(axis=0)
         turned = self._inside(np.where(self.turning, q + TURN * turns, q), q)
         return turned if (turned != q).any() else None
 
