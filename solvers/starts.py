@@ -237,7 +237,7 @@ class _Search:
         return number, frame - int(self.ends[number]) + len(self.legs[number])
 
     def _back(self, frame: int, q: Array) -> tuple[Array | None, Array]:
-        """The start that leads to a posture at `frame`, None when there is none; and where the way was missed (n, nq)."""
+        """The start that leads to a posture at `frame`, None when there is none; and what missed on the way (n, nq)."""
         last, index = self._at(frame)
         velocity = None
         for number in range(last, -1, -1):
