@@ -211,8 +211,9 @@ class VelocityProblem:
         return self._rescaled * e, self._rescaled[:, None] * J * self._scale, residuals
 
     def _box(self, q: Array, last: Array) -> tuple[Array, Array]:
-        """Viable displacements, dimensionless."""
-        lo, hi = self.limits.bounds(q, last)
+        """Viable displacements, dimensionless; from outside the position limits back, at full speed at most."""
+        fastest = self.limits.largest
+        lo, hi = (np.clip(side, -fastest, fastest) for side in self.limits.bounds(q, last))
         return lo / self._scale, hi / self._scale
 
     def _constraints(self, q: Array, constraints: Sequence[VelocityConstraint]) -> tuple[list[Level], list[str]]:

@@ -178,6 +178,20 @@ def test_limits_hold_from_step_to_step(seed: int) -> None:
     assert touched > 5
 
 
+@pytest.mark.parametrize("name", ["panda", "talos_full_v2", "z1"])
+def test_from_outside_the_limits_back_inside_at_full_speed_at_most(name: str) -> None:
+    model = load_urdf(robot(name))
+    bounded = np.isfinite(model.upper)
+    q = np.where(bounded, model.upper + 0.1, 0.0)
+    task = PositionTask(model.link_names[-1], [1.0, 0.0, 3.0])
+    problem = VelocityProblem(model, [task], [KineticEnergy()], 0.02)
+    for _ in range(200):
+        step = problem.step(q)
+        assert (abs(step.v) <= model.velocity).all()
+        q = integrate(model, q, step.v * 0.02)
+    assert (q <= model.upper).all() and (q >= model.lower).all()
+
+
 def _with_acceleration(model: RobotModel) -> RobotModel:
     joints = [replace(joint, acceleration=4.0) for joint in model.joints[1:]]
     return RobotModel(model.name, model.links, joints, model.root)
