@@ -44,8 +44,7 @@ def run(arguments: argparse.Namespace) -> bool:
         result = run_steps(bake_steps(scene, view_layer, robot, frames, q0, arguments.seed))
         target = arguments.output or bpy.data.filepath
         save_as(target)
-    told = result.to_dict()
-    report = {"start": told["start"], "frames": frame_rows(told)}
+    report = {"frames": frame_rows(result.to_dict())}
     status, reason = result.summary()
     write_report(report, arguments.json, f"{target}: {len(frames)} frames baked: {status}, {reason}")
     return result.converged
