@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .errors import ModelError
+
 _NUMBERS = "biuf"  # kinds of NumPy's types: bool, signed, unsigned, float
 _LONGEST = 80  # characters of a wrong value that a message repeats
 
@@ -26,3 +28,27 @@ def shown(value: object) -> str:
     """`value` on one line of bounded length, for a message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def frozen_array(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """A read-only float64 copy of `value`; ModelError when the shape is wrong or an entry is NaN."""
+    try:
+        array = float_array(value)
+    except ValueError:
+        raise ModelError(f"{what} must be numbers, not {shown(value)}") from None
+    if array.shape != shape:
+        raise ModelError(f"{what} must have shape {shape}, not {array.shape}")
+    if np.isnan(array).any():
+        raise ModelError(f"{what} is not a number")
+    array.flags.writeable = False
+    return array
+
+
+def frozen_placement(value: object, what: str) -> np.ndarray:
+    placement = frozen_array(value, (4, 4), what)
+    if not np.isfinite(placement).all():
+        raise ModelError(f"{what} must be finite")
+    rotation = placement[:3, :3]
+    if abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
+        raise ModelError(f"{what} is not a rigid placement (its rotation part is not a rotation)")
+    return placement

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from .model import Joint
+    from .joint import Joint
 
 Array = np.ndarray
 

@@ -9,172 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from .arrays import float_array, shown
 from .errors import ConfigurationError, ModelError, UnknownNameError
-from .geometry import Geometry
-from .joint_types import JOINT_TYPES, JointType
+from .joint import SHORTEST, Joint, Mimic
+from .link import Link
+from .topology import depth_first, free_name, root_link_name, unique
 from .tree import Tree, compile_tree
 
 Array = np.ndarray
 JointValue = float | list[float]
-Limit = Any  # a number or (nv,) numbers when a joint is made, an array (nv,) ever after
 
 ROOT_JOINT = "root_joint"
 ROOT_TYPES = {"fixed": "fixed", "floating": "floating", "planar": "planar"}
 
 MAX_MIMIC_CHAIN = 32  # keeps the cost linear in the joints
-
-SHORTEST = 1e-9  # length of a quaternion that still says a rotation
-
-_LIMITS = ("lower", "upper", "velocity", "effort", "acceleration")
-
-
-def frozen_array(value: object, shape: tuple[int, ...], what: str) -> Array:
-    """A read-only float64 copy of `value`; ModelError when the shape is wrong or an entry is NaN."""
-    try:
-        array = float_array(value)
-    except ValueError:
-        raise ModelError(f"{what} must be numbers, not {shown(value)}") from None
-    if array.shape != shape:
-        raise ModelError(f"{what} must have shape {shape}, not {array.shape}")
-    if np.isnan(array).any():
-        raise ModelError(f"{what} is not a number")
-    array.flags.writeable = False
-    return array
-
-
-def _frozen_placement(value: object, what: str) -> Array:
-    placement = frozen_array(value, (4, 4), what)
-    if not np.isfinite(placement).all():
-        raise ModelError(f"{what} must be finite")
-    rotation = placement[:3, :3]
-    if abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
-        raise ModelError(f"{what} is not a rigid placement (its rotation part is not a rotation)")
-    return placement
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """q = multiplier * q_joint + offset."""
-
-    joint: str
-    multiplier: float = 1.0
-    offset: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Joint:
-    """What the child link can do relative to the parent link. SI and radians; absent limits are infinite.
-
-    lower, upper, velocity, effort, acceleration: (nv,) per degree of freedom (a scalar is spread).
-    placement: (4, 4) T_parent_joint. axis: (3,) unit vector in the joint frame. pitch: m/rad of a screw.
-    order: axes of the joint frame about which a universal or gimbal joint turns, from parent to child: "ZYX" is
-    Rz(q0) Ry(q1) Rx(q2); empty for the type's usual one. Types that have no order have "".
-    damping [N m s/rad or N s/m], friction [N m or N], rotor_inertia [kg m^2 or kg] at the joint.
-    stiffness and rest_position: the spring towards a preferred position; rest_position None means mid-range.
-    """
-
-    name: str
-    type: str
-    parent: str | None
-    child: str
-    placement: Array = field(default_factory=lambda: np.eye(4))
-    axis: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
-    lower: Limit = -np.inf
-    upper: Limit = np.inf
-    velocity: Limit = np.inf
-    effort: Limit = np.inf
-    acceleration: Limit = np.inf
-    pitch: float = 0.0
-    damping: float = 0.0
-    friction: float = 0.0
-    rotor_inertia: float = 0.0
-    stiffness: float = 1.0
-    rest_position: float | None = None
-    mimic: Mimic | None = None
-    order: str = ""
-
-    def __post_init__(self) -> None:
-        who = f"joint {self.name!r}"
-        if self.type not in JOINT_TYPES:
-            raise ModelError(f"{who}: unknown type {self.type!r} (valid: {', '.join(JOINT_TYPES)})")
-        put = object.__setattr__
-        orders = self.kind.orders or ("",)
-        put(self, "order", (self.order or orders[0]) if self.kind.orders else "")
-        if self.order not in orders:
-            raise ModelError(f"{who}: a {self.type} joint has no order {self.order!r} (valid: {', '.join(orders)})")
-        put(self, "placement", _frozen_placement(self.placement, f"{who}: placement"))
-        axis = frozen_array(self.axis, (3,), f"{who}: axis")
-        length = np.linalg.norm(axis)
-        if not np.isfinite(length) or (length < 1e-9 and self.kind.nv):
-            raise ModelError(f"{who}: axis {axis.tolist()} has no direction")
-        # An axis that is a unit vector up to rounding stays bit-equal, so that writing and reading it back does too.
-        if length >= 1e-9 and abs(length - 1.0) > 1e-12:
-            put(self, "axis", frozen_array(axis / length, (3,), f"{who}: axis"))
-        else:
-            put(self, "axis", axis)
-        for name in _LIMITS:
-            value = getattr(self, name)
-            spread = [value] * self.nv if np.ndim(value) == 0 else value
-            put(self, name, frozen_array(spread, (self.nv,), f"{who}: {name}"))
-            if name not in ("lower", "upper") and (getattr(self, name) <= 0).any():
-                raise ModelError(f"{who}: {name} limit must be positive, not {getattr(self, name).tolist()}")
-        if (self.lower > self.upper).any():
-            raise ModelError(f"{who}: lower limit {self.lower.tolist()} is above upper limit {self.upper.tolist()}")
-        for name in ("pitch", "damping", "friction", "rotor_inertia", "stiffness"):
-            if not np.isfinite(getattr(self, name)):
-                raise ModelError(f"{who}: {name} must be a finite number")
-        if self.mimic is not None:
-            if not self.kind.mimicable:
-                raise ModelError(f"{who}: a {self.type} joint cannot mimic (only joints of one degree of freedom can)")
-            if not np.isfinite([self.mimic.multiplier, self.mimic.offset]).all():
-                raise ModelError(f"{who}: mimic multiplier and offset must be finite")
-
-    @property
-    def kind(self) -> JointType:
-        return JOINT_TYPES[self.type]
-
-    @property
-    def nq(self) -> int:
-        """Coordinates of the joint alone (a mimic joint has them, but none of its own in the model's q)."""
-        return self.kind.nq
-
-    @property
-    def nv(self) -> int:
-        """Degrees of freedom of the joint alone."""
-        return self.kind.nv
-
-
-@dataclass(frozen=True, eq=False)
-class Link:
-    """A rigid body. mass [kg]; com: (3,) [m] in the link frame; inertia: (3, 3) [kg m^2] about the centre of mass,
-    in the axes of the link frame."""
-
-    name: str
-    mass: float = 0.0
-    com: Array = field(default_factory=lambda: np.zeros(3))
-    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
-    visuals: tuple[Geometry, ...] = ()
-    collisions: tuple[Geometry, ...] = ()
-
-    def __post_init__(self) -> None:
-        who = f"link {self.name!r}"
-        if not np.isfinite(self.mass) or self.mass < 0:
-            raise ModelError(f"{who}: mass must be a number of kilograms >= 0, not {self.mass}")
-        put = object.__setattr__
-        put(self, "com", frozen_array(self.com, (3,), f"{who}: centre of mass"))
-        inertia = frozen_array(self.inertia, (3, 3), f"{who}: inertia")
-        if not (np.isfinite(self.com).all() and np.isfinite(inertia).all()):
-            raise ModelError(f"{who}: centre of mass and inertia must be finite")
-        if abs(inertia - inertia.T).max() > 1e-9 * max(1.0, float(abs(inertia).max())):
-            raise ModelError(f"{who}: inertia matrix is not symmetric")
-        put(self, "inertia", inertia)
 
 
 @dataclass(frozen=True)
@@ -197,11 +50,11 @@ class RobotModel:
         """`joints`: those between links, in any order; the root joint of type `root` is added here."""
         self.name = name
         self.root = root
-        by_name = _unique("link", links)
-        declared = _unique("joint", joints)
-        root_link = _root_link(by_name, declared.values())
-        ordered = _depth_first(root_link, by_name, declared.values())
-        root_joint = Joint(_free_name(ROOT_JOINT, declared), _root_type(root), None, root_link)
+        by_name = unique("link", links)
+        declared = unique("joint", joints)
+        root_link = root_link_name(by_name, declared.values())
+        ordered = depth_first(root_link, by_name, declared.values())
+        root_joint = Joint(free_name(ROOT_JOINT, declared), _root_type(root), None, root_link)
         self.joints: tuple[Joint, ...] = (root_joint, *ordered)
         self.links: tuple[Link, ...] = tuple(by_name[j.child] for j in self.joints)
         self._joint_index = {j.name: i for i, j in enumerate(self.joints)}
@@ -275,7 +128,10 @@ class RobotModel:
             values = dict({} if values is None else values)
         except (TypeError, ValueError):
             raise ConfigurationError(f"joint values must be a mapping by joint names, not {shown(values)}") from None
-        given = {name: _coordinates(self.joint(name), value) for name, value in values.items()}
+        for name in values:
+            if name not in self._joint_index:
+                raise UnknownNameError("joint", name, [joint.name for joint in self.joints if joint.nq])
+        given = {name: self.joint(name).coordinates(value) for name, value in values.items()}
         q = self.neutral()
         for name, own in given.items():
             joint = self.joint(name)
@@ -418,77 +274,6 @@ class RobotModel:
         return f"RobotModel({self.name!r}, {len(self.links)} links, nq={self.nq}, nv={self.nv}, root={self.root!r})"
 
 
-def _coordinates(joint: Joint, value: object) -> Array:
-    try:
-        array = np.atleast_1d(float_array(value))
-    except ValueError:
-        raise ConfigurationError(f"joint {joint.name!r}: {shown(value)} is not a joint value") from None
-    if joint.nq == 0:
-        raise ConfigurationError(f"joint {joint.name!r} is fixed and has no value")
-    if array.shape != (joint.nq,):
-        problem = f"takes {joint.nq} value(s), not an array of shape {array.shape}"
-        raise ConfigurationError(f"joint {joint.name!r} ({joint.type}) {problem}")
-    if not np.isfinite(array).all():
-        raise ConfigurationError(f"joint {joint.name!r}: value {shown(value)} is not finite")
-    if joint.nq != joint.nv:
-        length = math.hypot(*array[-4:])
-        if not SHORTEST <= length < math.inf:
-            raise ConfigurationError(f"joint {joint.name!r}: the quaternion {array[-4:].tolist()} has no direction")
-        array[-4:] /= length
-    return array
-
-
-def _unique(kind: str, items: Iterable) -> dict:
-    found: dict = {}
-    for item in items:
-        if not item.name:
-            raise ModelError(f"a {kind} has no name", item)
-        if item.name in found:
-            raise ModelError(f"two {kind}s are named {item.name!r}", item)
-        found[item.name] = item
-    return found
-
-
-def _root_link(links: Mapping[str, Link], joints: Iterable[Joint]) -> str:
-    if not links:
-        raise ModelError("a robot needs at least one link")
-    parents: dict[str, Joint] = {}
-    for joint in joints:
-        for end, role in ((joint.parent, "parent"), (joint.child, "child")):
-            if end not in links:
-                raise ModelError(f"joint {joint.name!r}: {role} link {end!r} is not a link of the robot", joint)
-        if joint.child in parents:
-            raise ModelError(
-                f"link {joint.child!r} has two parents: joints {parents[joint.child].name!r} and {joint.name!r}",
-                joint,
-            )
-        parents[joint.child] = joint
-    roots = [name for name in links if name not in parents]
-    if len(roots) > 1:
-        shown = ", ".join(map(repr, roots[:6])) + (" ..." if len(roots) > 6 else "")
-        raise ModelError(f"the robot has {len(roots)} root links: {shown} (one is allowed)", links[roots[1]])
-    if not roots:
-        raise ModelError("the joints form a circle: no link is the root", next(iter(parents.values())))
-    return roots[0]
-
-
-def _depth_first(root_link: str, links: Mapping[str, Link], joints: Iterable[Joint]) -> list[Joint]:
-    children: dict[str, list[Joint]] = {}
-    for joint in joints:
-        children.setdefault(str(joint.parent), []).append(joint)
-    ordered: list[Joint] = []
-    stack = list(reversed(children.get(root_link, [])))
-    while stack:
-        joint = stack.pop()
-        ordered.append(joint)
-        stack.extend(reversed(children.get(joint.child, [])))
-    if len(ordered) + 1 != len(links):
-        reached = {root_link, *(j.child for j in ordered)}
-        left = [name for name in links if name not in reached]
-        raise ModelError(f"the joints form a circle through link {left[0]!r}", links[left[0]])
-    return ordered
-
-
 def _index(indices: Mapping[str, int], kind: str, name: object) -> int:
     if not isinstance(name, str) or name not in indices:
         raise UnknownNameError(kind, name, indices)
@@ -499,13 +284,6 @@ def _root_type(root: str) -> str:
     if not isinstance(root, str) or root not in ROOT_TYPES:
         raise UnknownNameError("root", root, ROOT_TYPES)
     return ROOT_TYPES[root]
-
-
-def _free_name(wanted: str, taken: Mapping[str, object]) -> str:
-    name = wanted
-    while name in taken:
-        name += "_"
-    return name
 
 
 __all__ = ["ROOT_JOINT", "ROOT_TYPES", "Joint", "JointSlot", "Link", "Mimic", "RobotModel"]

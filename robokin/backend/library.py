@@ -20,7 +20,7 @@ FUNCTIONS = (
     *("rk_workspace", "rk_ik_workspace", "rk_track_workspace", "rk_bounded_step_workspace"),
     *("rk_node_placements", "rk_frame_placements", "rk_frame_jacobian", "rk_integrate", "rk_difference"),
     *("rk_center_of_mass", "rk_center_of_mass_jacobian", "rk_mass_matrix", "rk_inverse_dynamics"),
-    *("rk_ik_solve", "rk_track_run", "rk_bounded_step"),
+    *("rk_ik_solve", "rk_track_run", "rk_bounded_step", "rk_qp", "rk_qp_workspace"),
 )
 
 _INTS = ("parent", "motion", "iq", "iv", "frame_node")

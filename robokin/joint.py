@@ -1,0 +1,132 @@
+"""A joint: what its child link can do relative to its parent link."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .arrays import float_array, frozen_array, frozen_placement, shown
+from .errors import ConfigurationError, ModelError
+from .joint_types import JOINT_TYPES, JointType
+
+Array = np.ndarray
+Limit = Any  # a number or (nv,) numbers when a joint is made, an array (nv,) ever after
+
+SHORTEST = 1e-9  # length of a quaternion that still says a rotation
+
+_LIMITS = ("lower", "upper", "velocity", "effort", "acceleration")
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """q = multiplier * q_joint + offset."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """What the child link can do relative to the parent link. SI and radians; absent limits are infinite.
+
+    lower, upper, velocity, effort, acceleration: (nv,) per degree of freedom (a scalar is spread).
+    placement: (4, 4) T_parent_joint. axis: (3,) unit vector in the joint frame. pitch: m/rad of a screw.
+    order: axes of the joint frame about which a universal or gimbal joint turns, from parent to child: "ZYX" is
+    Rz(q0) Ry(q1) Rx(q2); empty for the type's usual one. Types that have no order have "".
+    damping [N m s/rad or N s/m], friction [N m or N], rotor_inertia [kg m^2 or kg] at the joint.
+    stiffness and rest_position: the spring towards a preferred position; rest_position None means mid-range.
+    """
+
+    name: str
+    type: str
+    parent: str | None
+    child: str
+    placement: Array = field(default_factory=lambda: np.eye(4))
+    axis: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    lower: Limit = -np.inf
+    upper: Limit = np.inf
+    velocity: Limit = np.inf
+    effort: Limit = np.inf
+    acceleration: Limit = np.inf
+    pitch: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    rotor_inertia: float = 0.0
+    stiffness: float = 1.0
+    rest_position: float | None = None
+    mimic: Mimic | None = None
+    order: str = ""
+
+    def __post_init__(self) -> None:
+        who = f"joint {self.name!r}"
+        if self.type not in JOINT_TYPES:
+            raise ModelError(f"{who}: unknown type {self.type!r} (valid: {', '.join(JOINT_TYPES)})")
+        put = object.__setattr__
+        orders = self.kind.orders or ("",)
+        put(self, "order", (self.order or orders[0]) if self.kind.orders else "")
+        if self.order not in orders:
+            raise ModelError(f"{who}: a {self.type} joint has no order {self.order!r} (valid: {', '.join(orders)})")
+        put(self, "placement", frozen_placement(self.placement, f"{who}: placement"))
+        axis = frozen_array(self.axis, (3,), f"{who}: axis")
+        length = np.linalg.norm(axis)
+        if not np.isfinite(length) or (length < 1e-9 and self.kind.nv):
+            raise ModelError(f"{who}: axis {axis.tolist()} has no direction")
+        # An axis that is a unit vector up to rounding stays bit-equal, so that writing and reading it back does too.
+        if length >= 1e-9 and abs(length - 1.0) > 1e-12:
+            put(self, "axis", frozen_array(axis / length, (3,), f"{who}: axis"))
+        else:
+            put(self, "axis", axis)
+        for name in _LIMITS:
+            value = getattr(self, name)
+            spread = [value] * self.nv if np.ndim(value) == 0 else value
+            put(self, name, frozen_array(spread, (self.nv,), f"{who}: {name}"))
+            if name not in ("lower", "upper") and (getattr(self, name) <= 0).any():
+                raise ModelError(f"{who}: {name} limit must be positive, not {getattr(self, name).tolist()}")
+        if (self.lower > self.upper).any():
+            raise ModelError(f"{who}: lower limit {self.lower.tolist()} is above upper limit {self.upper.tolist()}")
+        for name in ("pitch", "damping", "friction", "rotor_inertia", "stiffness"):
+            if not np.isfinite(getattr(self, name)):
+                raise ModelError(f"{who}: {name} must be a finite number")
+        if self.mimic is not None:
+            if not self.kind.mimicable:
+                raise ModelError(f"{who}: a {self.type} joint cannot mimic (only joints of one degree of freedom can)")
+            if not np.isfinite([self.mimic.multiplier, self.mimic.offset]).all():
+                raise ModelError(f"{who}: mimic multiplier and offset must be finite")
+
+    @property
+    def kind(self) -> JointType:
+        return JOINT_TYPES[self.type]
+
+    @property
+    def nq(self) -> int:
+        """Coordinates of the joint alone (a mimic joint has them, but none of its own in the model's q)."""
+        return self.kind.nq
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom of the joint alone."""
+        return self.kind.nv
+
+    def coordinates(self, value: object) -> Array:
+        """(nq,) coordinates from a number, or a list where the joint has several. Raises ConfigurationError."""
+        try:
+            array = np.atleast_1d(float_array(value))
+        except ValueError:
+            raise ConfigurationError(f"joint {self.name!r}: {shown(value)} is not a joint value") from None
+        if self.nq == 0:
+            raise ConfigurationError(f"joint {self.name!r} is fixed and has no value")
+        if array.shape != (self.nq,):
+            problem = f"takes {self.nq} value(s), not an array of shape {array.shape}"
+            raise ConfigurationError(f"joint {self.name!r} ({self.type}) {problem}")
+        if not np.isfinite(array).all():
+            raise ConfigurationError(f"joint {self.name!r}: value {shown(value)} is not finite")
+        if self.nq != self.nv:
+            length = math.hypot(*array[-4:])
+            if not SHORTEST <= length < math.inf:
+                raise ConfigurationError(f"joint {self.name!r}: the quaternion {array[-4:].tolist()} has no direction")
+            array[-4:] /= length
+        return array
