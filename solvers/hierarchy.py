@@ -55,14 +55,16 @@ class HierarchyResult:
     freedom: list[int]
 
 
-def solve_hierarchy(lo: Array, hi: Array, levels: Sequence[Level], H: Array, g: Array) -> HierarchyResult:
+def solve_hierarchy(
+    lo: Array, hi: Array, levels: Sequence[Level], H: Array, g: Array, backend: str = "auto"
+) -> HierarchyResult:
     """x (n,) with lo <= x <= hi that meets the levels in their order; what freedom they leave minimises
     1/2 x'Hx + g'x.
 
     lo <= hi: (n,), may be infinite.   H: (n, n) symmetric positive definite.   g: (n,).
     x = 0 moved inside the bounds is the start, so that without rows, H or g nothing moves.
     """
-    descent = _Descent(lo, hi)
+    descent = _Descent(lo, hi, backend)
     freedom = [len(lo)]
     for level in levels:
         descent.meet(level)
@@ -81,9 +83,9 @@ class _Descent:
     """x and the basis Z (n, f), orthonormal, of the motions that change nothing above; `rows`, `lower`, `upper`:
     inequality rows above that are met and stay so."""
 
-    def __init__(self, lo: Array, hi: Array) -> None:
+    def __init__(self, lo: Array, hi: Array, backend: str) -> None:
         n = len(lo)
-        self.lo, self.hi = lo, hi
+        self.lo, self.hi, self.backend = lo, hi, backend
         self.x = np.clip(np.zeros(n), lo, hi)
         self.Z = np.eye(n)
         self.rows, self.lower, self.upper = np.zeros((0, n)), np.zeros(0), np.zeros(0)
@@ -154,7 +156,7 @@ class _Descent:
         """The minimum, or 0 when rounding makes the sides seem contradictory: staying keeps all that is above."""
         for rounding in ROUNDING:
             tolerance = rounding * max(1.0, float(abs(self.x).max(initial=0.0)))
-            found = solve_qp(H, g, C=C, lower=lower, upper=upper, tolerance=tolerance)
+            found = solve_qp(H, g, C=C, lower=lower, upper=upper, tolerance=tolerance, backend=self.backend)
             if found.status is QPStatus.OPTIMAL:
                 return found.x
         return np.zeros(len(g))

@@ -4,7 +4,7 @@ The dual active-set method of Goldfarb and Idnani ("A numerically stable dual me
 quadratic programs", Mathematical Programming 27, 1983), in the coordinates y = L'x of H = LL'. There a QP is the
 projection of y0 = -L^-1 g onto a polyhedron: start at y0 and add the constraint that is farthest away, dropping those
 whose multiplier would change sign. The point is recomputed from the set of active constraints whenever one is added,
-so that rounding errors do not pile up.
+so that rounding errors do not pile up. Twin of kernel/src/qp.c.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
 
 Array = np.ndarray
@@ -22,8 +23,12 @@ VIOLATED = 1e-12  # relative to the size of what is compared: farther out than t
 DEPENDENT = 1e-12  # share of a normal left over by the active ones below which it depends on them
 REDUNDANT = 1e3  # times that, for constraints that depend on active ones: a copy of them up to rounding
 
+_NOT_CONVEX = "the matrix H of a quadratic program is not positive definite"
+
 
 class QPStatus(enum.StrEnum):
+    """The order is that of `enum rk_qp_status` in the kernel."""
+
     OPTIMAL = "OPTIMAL"  # feasible and the minimum
     INFEASIBLE = "INFEASIBLE"  # no point satisfies all constraints
     MAX_ITERATIONS = "MAX_ITERATIONS"  # neither was shown
@@ -54,34 +59,54 @@ def solve_qp(
     lower: Array | None = None,
     upper: Array | None = None,
     tolerance: float = 0.0,
+    backend: str = "auto",
 ) -> QPResult:
     """x (n,) that minimises 1/2 x'Hx + g'x with lo <= x <= hi and lower <= C x <= upper.
 
     H: (n, n) symmetric positive definite.   g, lo, hi: (n,).   C: (m, n).   lower, upper: (m,). Sides may be infinite
     or absent; a row with lower = upper is an equality. Rows may be redundant or zero.
     tolerance: by how much a side may be passed besides rounding, for sides that are themselves known only so well.
-    Raises TaskError when H is not positive definite or an entry is not a number.
+    Raises TaskError when H is not positive definite or an entry is not a number; BackendError.
     """
-    n, m = len(g), 0 if C is None else len(C)
-    rows = np.eye(n) if C is None else np.vstack((np.eye(n), C))
-    low = np.concatenate((_side(lo, n, -np.inf), _side(lower, m, -np.inf)))
-    high = np.concatenate((_side(hi, n, np.inf), _side(upper, m, np.inf)))
+    n = len(g)
+    rows = np.zeros((0, n)) if C is None else C
+    low = np.concatenate((_side(lo, n, -np.inf), _side(lower, len(rows), -np.inf)))
+    high = np.concatenate((_side(hi, n, np.inf), _side(upper, len(rows), np.inf)))
     if not (np.isfinite(H).all() and np.isfinite(g).all() and np.isfinite(rows).all()):
         raise TaskError("a quadratic program has entries that are not finite")
     if np.isnan(low).any() or np.isnan(high).any():
         raise TaskError("a quadratic program has bounds that are not numbers")
+    solve = _native if get_backend(backend).name == "native" else _reference
+    status, x, multipliers, iterations = solve(H, g, rows, low, high, tolerance)
+    return QPResult(status, x, multipliers[:n], multipliers[n:], iterations)
+
+
+def _native(
+    H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: float
+) -> tuple[QPStatus, Array, Array, int]:
+    from .native_qp import project
+
+    code, x, multipliers, iterations = project(H, g, C, low, high, tolerance)
+    if code == len(QPStatus):
+        raise TaskError(_NOT_CONVEX)
+    return tuple(QPStatus)[code], x, multipliers, iterations
+
+
+def _reference(
+    H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: float
+) -> tuple[QPStatus, Array, Array, int]:
+    n = len(g)
     try:
         L = np.linalg.cholesky(H)
     except np.linalg.LinAlgError:
-        raise TaskError("the matrix H of a quadratic program is not positive definite") from None
-    both = np.linalg.solve(L, np.column_stack((rows.T, -g)))
+        raise TaskError(_NOT_CONVEX) from None
+    both = np.linalg.solve(L, np.column_stack((np.eye(n), C.T, -g)))
     projection = _Projection(both[:, :-1], low, high, both[:, -1], tolerance)
     status = projection.run()
     x = np.linalg.solve(L.T, projection.y)
     if status is QPStatus.OPTIMAL:
         x = np.clip(x, low[:n], high[:n])
-    multipliers = projection.multipliers()
-    return QPResult(status, x, multipliers[:n], multipliers[n:], projection.iterations)
+    return status, x, projection.multipliers(), projection.iterations
 
 
 def _side(value: Array | None, size: int, absent: float) -> Array:

@@ -169,6 +169,7 @@ class VelocityProblem:
             [*hard, *(Level(J[rows], e[rows], e[rows], self.damping) for rows in wanted)],
             scale[:, None] * H * scale,
             scale * g * self.dt,
+            self.backend,
         )
         x = found.x * (1.0 - ROUNDING)
         v = scale * x / self.dt

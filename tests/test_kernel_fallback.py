@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import re
 import subprocess
@@ -22,6 +23,7 @@ import logging, sys
 sys.path.insert(0, sys.argv[1])
 import conftest
 import ctypes
+import hashlib
 logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
 from robokin_addon.robokin import BackendError, Joint, Link, RobotModel, backend, forward_kinematics
 model = RobotModel("slider", [Link("a"), Link("b")], [Joint("x", "prismatic", "a", "b")])
@@ -120,3 +122,15 @@ def test_all_declared_functions_are_asked_for():
     headers = "".join(header.read_text("utf-8") for header in HEADERS.glob("*.h"))
     declared = re.findall(r"^RK_API \w+ (\w+)\(", headers, re.MULTILINE)
     assert sorted(declared) == sorted(FUNCTIONS)
+
+
+# Of everything that the headers declare, comments and spaces aside, at ABI 2.
+DECLARATIONS = "9b3a56a1ebbf077d"
+
+
+def test_a_change_of_the_headers_raises_the_abi():
+    """An extension that meets a kernel of other structs must see that by the number, or it would not fall back."""
+    text = "".join(header.read_text("utf-8") for header in sorted(HEADERS.glob("*.h")))
+    declared = "".join(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL).split())
+    digest = hashlib.sha256(declared.encode()).hexdigest()[:16]
+    assert digest == DECLARATIONS, "the headers changed: raise RK_ABI and ABI, then put the new digest here"

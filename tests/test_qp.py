@@ -39,11 +39,11 @@ def _quadprog(program: Program) -> tuple[bool, float]:
         return False, np.nan
 
 
-def _check(seeds: range) -> dict[QPStatus, int]:
+def _check(seeds: range, backend: str) -> dict[QPStatus, int]:
     counts = dict.fromkeys(QPStatus, 0)
     for seed in seeds:
         program = random_program(seed)
-        result = solve_qp(*program)
+        result = solve_qp(*program, backend=backend)
         counts[result.status] += 1
         assert np.isfinite(result.x).all(), seed
         is_optimal = result.status is QPStatus.OPTIMAL
@@ -59,21 +59,41 @@ def _check(seeds: range) -> dict[QPStatus, int]:
     return counts
 
 
-def test_random_programs_as_daqp_and_quadprog_say() -> None:
-    counts = _check(range(1200))
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_random_programs_as_daqp_and_quadprog_say(backend: str) -> None:
+    counts = _check(range(1200), backend)
     assert counts[QPStatus.OPTIMAL] > 800 and counts[QPStatus.INFEASIBLE] > 100
     assert counts[QPStatus.MAX_ITERATIONS] == 0
 
 
 @pytest.mark.slow
-def test_ten_thousand_programs() -> None:
-    assert _check(range(10_000))[QPStatus.MAX_ITERATIONS] == 0
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_ten_thousand_programs(backend: str) -> None:
+    assert _check(range(10_000), backend)[QPStatus.MAX_ITERATIONS] == 0
+
+
+def test_kernel_equals_reference() -> None:
+    """Field by field; of dependent rows any may carry the multiplier, so there C'u is compared."""
+    for seed in range(600):
+        program = random_program(seed)
+        native, numpy = (solve_qp(*program, backend=backend) for backend in ("native", "numpy"))
+        assert native.status is numpy.status, seed
+        if numpy.status is QPStatus.OPTIMAL:
+            np.testing.assert_allclose(native.x, numpy.x, rtol=1e-9, atol=1e-10, err_msg=str(seed))
+            for own, other in (
+                (native.bound_multipliers, numpy.bound_multipliers),
+                (native.row_multipliers, numpy.row_multipliers),
+            ):
+                if seed % 3 != 1:
+                    np.testing.assert_allclose(own, other, rtol=1e-7, atol=1e-7, err_msg=str(seed))
+            forces = [r.bound_multipliers + program[4].T @ r.row_multipliers for r in (native, numpy)]
+            np.testing.assert_allclose(*forces, rtol=1e-7, atol=1e-7, err_msg=str(seed))
 
 
 def test_bounds_hold_exactly() -> None:
     for seed in range(0, 300, 3):
         program = random_program(seed)
-        result = solve_qp(*program)
+        result = solve_qp(*program, backend="native")
         if result.status is QPStatus.OPTIMAL:
             assert (result.x >= program[2]).all() and (result.x <= program[3]).all()
 
@@ -102,7 +122,9 @@ def test_hilbert_matrices_and_scales(scale: float) -> None:
 
 def _infeasible(**sides: object) -> QPResult:
     arrays = {name: np.array(side, float) for name, side in sides.items()}
-    return solve_qp(np.eye(2), np.ones(2), **arrays)
+    native, numpy = (solve_qp(np.eye(2), np.ones(2), **arrays, backend=name) for name in ("native", "numpy"))
+    assert native.status is numpy.status
+    return native
 
 
 def test_infeasible_programs_are_said_to_be() -> None:
@@ -119,8 +141,9 @@ def test_infeasible_programs_are_said_to_be() -> None:
 
 
 def test_bad_programs_are_refused() -> None:
-    with pytest.raises(TaskError, match="positive definite"):
-        solve_qp(np.diag([1.0, -1.0]), np.zeros(2))
+    for backend in ("native", "numpy"):
+        with pytest.raises(TaskError, match="positive definite"):
+            solve_qp(np.diag([1.0, -1.0]), np.zeros(2), backend=backend)
     with pytest.raises(TaskError, match="not finite"):
         solve_qp(np.eye(2), np.array([np.nan, 0.0]))
     with pytest.raises(TaskError, match="not numbers"):
