@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -61,6 +61,7 @@ def track(
     tracker = Tracker(model, tasks, dt, backend)
     legs = [Leg(tracker, tracker.check_targets(targets))]
     frames = len(legs[0])
+    steps: Generator[list[TrackResult], None, Any]
     if q0 is None:
         steps = follow_from_best(legs, tracker.problem.middle, "mid-range", start_velocity, seed)
     else:
