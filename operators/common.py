@@ -46,6 +46,7 @@ class RobotOperator:
             return {"CANCELLED"}
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        """What the operator does; each has its own. (Blender's metaclass leaves no room for that of `abc`.)"""
         raise NotImplementedError
 
     def given(self, name: str, otherwise: object) -> object:

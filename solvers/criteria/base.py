@@ -10,6 +10,7 @@ To add a criterion: one class with `value` and either `matrix` or `gradient`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,23 +23,23 @@ Array = np.ndarray
 DEFINITE = 1e-12  # least eigenvalue of H relative to its largest one; below, as with massless links, H is raised
 
 
-class Criterion:
+class Criterion(ABC):
     """weight: how much it counts against the others.   name: how reports call it. Raises TaskError."""
 
     def __init__(self, weight: float, name: str) -> None:
         self.name = name or type(self).__name__
         self.weight = positive(weight, f"{self.name}: weight")
 
-    def check(self, state: State) -> None:
+    def check(self, state: State) -> None:  # noqa: B027 - most criteria need nothing in particular
         """Raises a RobokinError when the robot has not what the criterion needs."""
 
+    @abstractmethod
     def quadratic(self, state: State) -> tuple[Array, Array]:
         """H (nv, nv) and g (nv,) of 1/2 v'Hv + g'v, before the weight."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self, state: State, v: Array) -> float:
         """What is to be small, at q and v (nv,), before the weight."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<{self.name}, weight {self.weight:g}>"
@@ -47,9 +48,9 @@ class Criterion:
 class Velocity(Criterion):
     """A criterion on v alone: 1/2 v'Hv."""
 
+    @abstractmethod
     def matrix(self, state: State) -> Array:
         """H (nv, nv), positive semidefinite."""
-        raise NotImplementedError
 
     def quadratic(self, state: State) -> tuple[Array, Array]:
         return self.matrix(state), np.zeros(state.model.nv)
@@ -65,13 +66,13 @@ class Potential(Criterion):
         super().__init__(weight, name)
         self.gain = positive(gain, f"{self.name}: gain")
 
+    @abstractmethod
     def potential(self, state: State) -> float:
         """V(q)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gradient(self, state: State) -> Array:
         """(nv,) dV = gradient . dx for a displacement dx of the degrees of freedom."""
-        raise NotImplementedError
 
     def metric(self, state: State) -> Array:
         """(nv,) the diagonal of W, positive; lengths count in L unless a potential has a measure of its own."""

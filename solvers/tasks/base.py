@@ -9,6 +9,7 @@ To add a kind of task: one class with `kind` and `rows`, and the case of the sam
 from __future__ import annotations
 
 import enum
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +30,7 @@ class TaskKind(enum.IntEnum):
 FRAMES = ("world", "tip")
 
 
-class Task:
+class Task(ABC):
     """Base of all tasks; immutable by convention.
 
     link: whose motion the task concerns.   target: (4, 4), see `target_matrix`.   offset: (4, 4) T_link_tip.
@@ -74,18 +75,18 @@ class Task:
         self.priority = level(priority, f"{self.name}: priority")
         self.target = self.target_matrix(target)
 
+    @abstractmethod
     def target_matrix(self, target: object) -> Array:
         """(4, 4) form of a target given in the task's own terms. Raises TaskError."""
-        raise NotImplementedError
 
     @property
     def weights(self) -> Array:
         """(6,) position rows first."""
         return np.concatenate((self.position_weights, self.orientation_weights))
 
+    @abstractmethod
     def rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
         """e (6,) and A (6, 6) in root axes (see the module's head); only rows of weighted parts need be filled."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

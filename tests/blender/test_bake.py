@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from types import SimpleNamespace
 
 import bpy
@@ -495,38 +494,6 @@ def test_a_floating_robot_is_baked_with_its_base(scene):
         assert world_error(robot, tip, target)[0] < 1.5e-4
     quaternion = [values for (path, _), values in keys(robot).items() if path.endswith("rotation_quaternion")]
     assert len(quaternion) == 4 and min(np.sum([v[1:, 1] * v[:-1, 1] for v in quaternion], axis=0)) > 0.0
-
-
-def nla_bake_seconds(frames):
-    """Blender's own: the same arm, an IK constraint to the same target, visual keys."""
-    robot = add_robot()
-    target = add_target(robot)
-    circle(target, frames)
-    bone = robot.pose.bones[TOOL]
-    constraint = bone.constraints.new("IK")
-    constraint.target, constraint.use_rotation, constraint.chain_count = target, True, 0
-    bpy.context.view_layer.objects.active = robot
-    target.select_set(False)
-    robot.select_set(True)
-    bpy.ops.object.mode_set(mode="POSE")
-    start = time.perf_counter()
-    bpy.ops.nla.bake(frame_start=1, frame_end=frames, visual_keying=True, bake_types={"POSE"}, only_selected=False)
-    seconds = time.perf_counter() - start
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return seconds
-
-
-def test_a_thousand_frames_take_half_of_blenders_own_bake(scene, robot):
-    scene.frame_end = 1000
-    target = add_target(robot)
-    circle(target, 1000)
-    ours = []
-    for _ in range(3):
-        start = time.perf_counter()
-        bake(robot)
-        ours.append(time.perf_counter() - start)
-    assert robot.robokin.solver.bake_status == "CONVERGED"
-    assert min(ours) <= 0.5 * nla_bake_seconds(1000)
 
 
 @pytest.fixture

@@ -148,7 +148,7 @@ def _pin_joint(joint: Joint) -> tuple[object, pin.SE3]:
             turns = {"X": pin.JointModelRX, "Y": pin.JointModelRY, "Z": pin.JointModelRZ}
             return _composite(*(turns[letter]() for letter in joint.order)), same
         case other:
-            raise NotImplementedError(f"no Pinocchio joint for {other!r}")
+            raise ValueError(f"no Pinocchio joint for {other!r}")
 
 
 def _composite(*parts: object) -> pin.JointModelComposite:
