@@ -7,29 +7,17 @@ import pink
 import pinocchio as pin
 from pink.limits import ConfigurationLimit
 from pink.tasks import FrameTask
+from pinocchio_rows import Rows
 
 
 def prepare(problem):
-    floating, joints = bool(problem["floating"]), list(problem["joints"])
-    urdf = str(problem["urdf"])
-    model = pin.buildModelFromUrdf(urdf, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(urdf)
-    index = np.array([model.joints[model.getJointId(j)].idx_q for j in joints])
+    rows = Rows(problem)
+    model = rows.model
     start = problem["start"]
     tips = [str(tip) for tip in problem["tips"]]
     tasks = [FrameTask(tip, position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6, gain=1.0) for tip in tips]
     tolerance = float(problem["position_tolerance"]), float(problem["orientation_tolerance"])
     bounds = [ConfigurationLimit(model)]
-
-    def pack(row):
-        q = pin.neutral(model)
-        if floating:
-            q[:3], q[3:7] = row[:3], row[[4, 5, 6, 3]]
-        q[index] = row[7:] if floating else row
-        return q
-
-    def unpack(q):
-        own = q[index]
-        return np.concatenate((q[:3], q[[6, 3, 4, 5]], own)) if floating else own
 
     def iterate(q, targets, iterations):
         configuration = pink.Configuration(model, model.createData(), q)
@@ -44,12 +32,12 @@ def prepare(problem):
         return configuration.q
 
     def solve(targets):
-        return unpack(iterate(pack(start), targets, 100))
+        return rows.unpack(iterate(rows.pack(start), targets, 100))
 
-    last = [pack(start)]
+    last = [rows.pack(start)]
 
     def track(targets):
         last[0] = iterate(last[0], targets, 1)
-        return unpack(last[0])
+        return rows.unpack(last[0])
 
     return {"solve": solve, "track": track}

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pinocchio as pin
+from pinocchio_rows import Rows
 
 
 def prepare(problem):
-    floating, joints = bool(problem["floating"]), list(problem["joints"])
-    urdf = str(Path(str(problem["urdf"])))
-    model = pin.buildModelFromUrdf(urdf, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(urdf)
+    rows = Rows(problem)
+    model, index = rows.model, rows.index
     data = model.createData()
     tips = [model.getFrameId(str(tip)) for tip in problem["tips"]]
     lower, upper, start = problem["lower"], problem["upper"], problem["start"]
     tolerance = float(problem["position_tolerance"])
     random = np.random.default_rng(0)
-    index = np.array([model.joints[model.getJointId(j)].idx_q for j in joints])
-    if any(model.joints[model.getJointId(j)].nq != 1 for j in joints):
-        raise ValueError("this loop takes joints of one coordinate")
-
-    def pack(row):
-        q = pin.neutral(model)
-        if floating:
-            q[:3], q[3:7] = row[:3], row[[4, 5, 6, 3]]
-        q[index] = row[7:] if floating else row
-        return q
-
-    def unpack(q):
-        own = q[index]
-        return np.concatenate((q[:3], q[[6, 3, 4, 5]], own)) if floating else own
 
     def attempt(q, goals):
         for _ in range(100):
@@ -48,11 +32,11 @@ def prepare(problem):
 
     def solve(targets, first=start, attempts=int(problem["attempts"])):
         goals = [pin.SE3(target) for target in targets]
-        q = pack(first)
+        q = rows.pack(first)
         for _ in range(attempts):
             q, done = attempt(q, goals)
             if done:
-                return unpack(q)
+                return rows.unpack(q)
             q = pin.randomConfiguration(model, np.full(model.nq, -1.0), np.full(model.nq, 1.0))
             q[index] = random.uniform(lower, upper)
         return np.full(len(start), np.nan)
