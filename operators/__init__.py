@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import add_robot, bake, check, export_motion, hand_limits, import_table, import_urdf, posture, solve, tasks
+from . import (
+    add_robot,
+    bake,
+    check,
+    export_motion,
+    hand_limits,
+    import_table,
+    import_urdf,
+    limits_from_arc,
+    posture,
+    solve,
+    tasks,
+)
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
     import_table,
     add_robot,
     hand_limits,
+    limits_from_arc,
     tasks,
     posture,
     solve,

@@ -40,6 +40,9 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         if name:
             layout.label(text=name)
         _draw_bounds(layout, settings, freedom, is_length)
+        if not is_length:
+            operator = layout.operator("robokin.limits_from_arc", text="Limits From Two Angles", icon="CON_ROTLIMIT")
+            operator.bone, operator.freedom = summary.bone, freedom + 1
 
 
 def _draw_bounds(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool) -> None:

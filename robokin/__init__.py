@@ -1,5 +1,6 @@
 """The robot: model, kinematics, dynamics and file formats. NumPy only, no Blender."""
 
+from .arcs import arc_limits
 from .configuration import clamp, difference, in_limits, integrate, random_configuration
 from .construction import (
     DHRow,
@@ -41,6 +42,7 @@ __all__ = [
     "ScrewRow",
     "TaskError",
     "UnknownNameError",
+    "arc_limits",
     "bias_torque",
     "body_jacobian",
     "center_of_mass",

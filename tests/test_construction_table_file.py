@@ -135,6 +135,16 @@ def test_tables_of_screws_and_of_axes() -> None:
     assert [j.type for j in by_screws.joints] == [j.type for j in expected.joints]
 
 
+def test_limits_as_two_angles() -> None:
+    """The arc that holds the start, in the turn where the start is; a joint without a start begins at 0."""
+    model = read_robot_table(
+        "angles,degrees\na,alpha,d,theta,arc_1,arc_2,start\n0,0,1,0,270,90\n0,0,1,0,90,270,180\n0,0,1,0,-170,170,185\n0,0,1,0\n"
+    )
+    assert np.degrees(model.lower[:3]) == pytest.approx([-90.0, 90.0, 170.0])
+    assert np.degrees(model.upper[:3]) == pytest.approx([90.0, 270.0, 190.0])
+    assert model.joints[4].type == "continuous"
+
+
 GOOD = "a,alpha,d,theta\n0,0,1,0\n"
 
 
@@ -167,6 +177,9 @@ GOOD = "a,alpha,d,theta\n0,0,1,0\n"
         ("a,alpha,d,theta,lower,upper\n0,0,1,0,-1,1\n0,0,1,0,2,1\n", 3, "lower limit"),
         ("a,alpha,d,theta,mass\n0,0,1,0,1\n0,0,1,0,-2\n", 3, "mass must be"),
         ("joint,a,alpha,d,theta\ntool_joint,0,0,1,0\n", None, "tool_joint"),
+        ("type,a,alpha,d,theta,arc_1,arc_2\nP,0,0,1,0,1,2\n", 2, "arc_1 is for joints that turn"),
+        ("a,alpha,d,theta,arc_1\n0,0,1,0,1\n", 2, "one of them is missing"),
+        ("a,alpha,d,theta,arc_1,arc_2,lower\n0,0,1,0,1,2,0\n", 2, "limits are given twice"),
         (GOOD + "0,1_0,1,0\n", 3, "alpha must be a number, not '1_0'"),
         (GOOD + "0,0,1e300,0\n", 3, "d is too large: 1e300"),
         (GOOD.replace(",", ";") + "0;0;0,5;0\n", 3, "d must be a number, not '0,5'"),

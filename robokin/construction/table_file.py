@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import se3, so3
+from ..arcs import arc_limits
 from ..arrays import shown
 from ..errors import FileFormatError, ModelError, UnknownNameError
 from ..model import RobotModel
@@ -35,6 +36,7 @@ SETTINGS = ("robot", "convention", "angles", "lengths", "base", "tool", "home")
 
 INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 COM = ("comx", "comy", "comz")
+ARC = ("arc_1", "arc_2", "start")  # limits as two angles on the circle, and the joint value that says which arc
 COMMON = tuple(f.name for f in fields(ChainRow) if f.name not in ("com", "inertia", "visuals"))
 DH = ("a", "alpha", "d", "theta")
 SCREW = ("vx", "vy", "vz", "wx", "wy", "wz")
@@ -45,7 +47,7 @@ WORDS = ("joint", "link", "type")
 
 # In what unit a column is: the table's angle or length, or that of the joint (angle or length, per second ...).
 ANGULAR, LINEAR = ("alpha", "theta"), ("a", "d", "vx", "vy", "vz", "point_x", "point_y", "point_z", "pitch", *COM)
-OF_JOINT = ("lower", "upper", "velocity", "acceleration", "offset")
+OF_JOINT = ("lower", "upper", "velocity", "acceleration", "offset", *ARC)
 
 FULL_TURNS = 4.0 * math.pi  # no table in radians has larger constants; tables in degrees have
 
@@ -179,7 +181,7 @@ def _kind(table: _Table) -> tuple[str, ...]:
         groups = "; or ".join(", ".join(kind) for kind in KINDS)
         problem = "the columns are of several kinds of table" if known else "columns are missing"
         raise table.error(table.header, f"{problem} (one group is needed: {groups})")
-    valid = (*known[0], *KINDS[known[0]], *COMMON, *COM, *INERTIA)
+    valid = (*known[0], *KINDS[known[0]], *COMMON, *ARC, *COM, *INERTIA)
     for column in table.columns:
         if column not in valid:
             raise table.error(table.header, str(UnknownNameError("column", column, valid)))
@@ -211,6 +213,8 @@ def _values(
     for name, number in numbers.items():
         if name in ANGULAR and angle == 1.0 and abs(number) > FULL_TURNS:
             raise table.error(line, f"{name} is {number:g} radians: is a line `angles,degrees` missing?")
+        if name in ARC and slides:
+            raise table.error(line, f"{name} is for joints that turn: give a sliding joint lower and upper")
         if name in OF_JOINT:
             values[name] = number * (length if slides else angle)
         else:
@@ -223,6 +227,7 @@ def _row(kind: tuple[str, ...], values: dict[str, Any]) -> Any:
     xx, xy, xz, yy, yz, zz = (values.pop(name, 0.0) for name in INERTIA)
     values["inertia"] = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     values["com"] = _vector(values, COM)
+    _take_arc(values)
     if kind == DH:
         return DHRow(**values)
     if kind == SCREW:
@@ -231,6 +236,18 @@ def _row(kind: tuple[str, ...], values: dict[str, Any]) -> Any:
     if TYPES[values.pop("type", "R").lower()] == "prismatic":
         return ScrewRow.along(axis, point=point, **values)
     return ScrewRow.about(axis, point, **values)
+
+
+def _take_arc(values: dict[str, Any]) -> None:
+    """Turn arc_1, arc_2 and start into lower and upper. Raises ModelError."""
+    first, second, start = (values.pop(name, None) for name in ARC)
+    if first is None and second is None:
+        return
+    if first is None or second is None:
+        raise ModelError("arc_1 and arc_2 are the two ends of one arc: one of them is missing")
+    if "lower" in values or "upper" in values:
+        raise ModelError("limits are given twice: as lower and upper, and as arc_1 and arc_2")
+    values["lower"], values["upper"] = arc_limits(first, second, start or 0.0)
 
 
 def _vector(values: dict[str, Any], names: tuple[str, ...]) -> Array:

@@ -11,12 +11,15 @@ import math
 
 import numpy as np
 
+from ..arcs import arc_limits
 from ..construction.product_of_exponentials import ScrewRow, robot_from_screws
 from ..construction.solids import BLUE, DARK, STEEL, box, drum, rod, with_solids
 from ..model import RobotModel
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-SERVO = {"lower": -math.pi / 2, "upper": math.pi / 2, "velocity": math.radians(60.0) / 0.17, "effort": 0.9}
+# "Whichever arc of the unit circle the joint's starting angle lies in" (section 2.2.1): the front half.
+LOWER, UPPER = arc_limits(math.pi / 2, -math.pi / 2, start=0.0)
+SERVO = {"lower": LOWER, "upper": UPPER, "velocity": math.radians(60.0) / 0.17, "effort": 0.9}
 
 
 def desk_arm(root: str = "fixed") -> RobotModel:
