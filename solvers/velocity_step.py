@@ -160,7 +160,7 @@ class VelocityProblem:
         e, J, errors = self._task_rows(start)
         lo, hi = self._box(start, last * self.dt)
         wanted = [self._used & (self._priority == priority) for priority in self.priorities]
-        state = self._state(start)
+        state = self._state(start, last)
         H, g = combine(self.criteria, state)
         scale = self._scale
         found = solve_hierarchy(
@@ -196,8 +196,8 @@ class VelocityProblem:
             {criterion.name: criterion.value(state, v) for criterion in self.criteria},
         )
 
-    def _state(self, q: Array) -> State:
-        return State(self.model, q, self._first, self.length, self.backend)
+    def _state(self, q: Array, previous: Array | None = None) -> State:
+        return State(self.model, q, self._first, self.length, self.backend, previous, self.dt)
 
     def _task_rows(self, q: Array) -> tuple[Array, Array, Array]:
         """e (6 tasks,) and J (6 tasks, nv) of J x = e, and the residuals (tasks, 2) before the step."""

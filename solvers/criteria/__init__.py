@@ -1,16 +1,19 @@
 """What to prefer among the motions that satisfy the tasks. One criterion per file."""
 
 from .base import Criterion, Potential, Velocity, combine
+from .dynamic_torque import DynamicTorque
 from .gravity_torque import GravityTorque
 from .joint_springs import JointSprings
 from .kinetic_energy import KineticEnergy
 from .manipulability import Manipulability, SmallestSingularValue
 from .minimum_velocity import MinimumVelocity
 from .rest_posture import RestPosture
+from .smooth import Smooth
 from .state import State
 
 __all__ = [
     "Criterion",
+    "DynamicTorque",
     "GravityTorque",
     "JointSprings",
     "KineticEnergy",
@@ -19,6 +22,7 @@ __all__ = [
     "Potential",
     "RestPosture",
     "SmallestSingularValue",
+    "Smooth",
     "State",
     "Velocity",
     "combine",

@@ -31,7 +31,7 @@ class GravityTorque(Potential):
         require_mass(state.model)
 
     def potential(self, state: State) -> float:
-        torque = -self._momenta(state) @ self.gravity @ state.columns.G / self._effort(state)
+        torque = -self._momenta(state) @ self.gravity @ state.columns.G / effort_scale(state, self.gravity)
         return 0.5 * float(torque @ torque)
 
     def gradient(self, state: State) -> Array:
@@ -40,7 +40,7 @@ class GravityTorque(Potential):
         torque = -momenta @ self.gravity @ columns.G
         related = columns.above | columns.above.T  # on one chain; on different branches nothing changes
         slope = -np.where(related, columns.change(momenta) @ self.gravity, 0.0)
-        return (torque / self._effort(state) ** 2) @ (columns.G.T @ slope @ columns.G)
+        return (torque / effort_scale(state, self.gravity) ** 2) @ (columns.G.T @ slope @ columns.G)
 
     def _momenta(self, state: State) -> Array:
         """(m, 3) momentum that each degree of freedom gives all that it moves."""
@@ -52,9 +52,10 @@ class GravityTorque(Potential):
         moved = (behind @ mass)[:, None]
         return moved * columns.linear + np.cross(columns.angular, behind @ first - moved * columns.origin)
 
-    def _effort(self, state: State) -> Array:
-        """(nv,) [N m, N]"""
-        model = state.model
-        strength = float(np.linalg.norm(self.gravity)) or 1.0
-        whole = model.total_mass * strength * state.length / state.scale
-        return np.where(np.isfinite(model.effort), model.effort, whole)
+
+def effort_scale(state: State, gravity: Array) -> Array:
+    """(nv,) [N m, N] that torques are counted in: the effort limit, else what holds the whole weight at L."""
+    model = state.model
+    strength = float(np.linalg.norm(gravity)) or 1.0
+    whole = model.total_mass * strength * state.length / state.scale
+    return np.where(np.isfinite(model.effort), model.effort, whole)

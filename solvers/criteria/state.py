@@ -19,14 +19,24 @@ Array = np.ndarray
 class State:
     """A robot at q (nq,), with the tasks whose rows count (those of the first level).
 
+    previous: (nv,) velocity of the last step, 0 unless given.   dt: seconds of a step.
     length: L [m].   is_length: (nv,) bool, degrees of freedom that are lengths.
     scale: (nv,) L for those, 1 for angles.
     """
 
     def __init__(
-        self, model: RobotModel, q: Array, tasks: Sequence[Task] = (), length: float = 1.0, backend: str = "auto"
+        self,
+        model: RobotModel,
+        q: Array,
+        tasks: Sequence[Task] = (),
+        length: float = 1.0,
+        backend: str = "auto",
+        previous: Array | None = None,
+        dt: float = 1.0 / 24.0,
     ) -> None:
         self.model, self.q, self.tasks, self.length = model, q, tuple(tasks), length
+        self.previous = np.zeros(model.nv) if previous is None else previous
+        self.dt = dt
         self.is_length = _lengths(model)
         self.scale = np.where(self.is_length, length, 1.0)
         self._backend = get_backend(backend)
@@ -35,6 +45,10 @@ class State:
     def mass_matrix(self) -> Array:
         """(nv, nv) M(q)."""
         return self._backend.mass_matrix(self.model.tree, self.q)
+
+    def bias(self, gravity: Array) -> Array:
+        """(nv,) torque at the velocity of the last step without acceleration; gravity (3,) in the root frame."""
+        return self._backend.inverse_dynamics(self.model.tree, self.q, self.previous, np.zeros(self.model.nv), gravity)
 
     @cached_property
     def typical_inertia(self) -> float:
