@@ -20,6 +20,7 @@ from .errors import (
     TaskError,
     UnknownNameError,
 )
+from .generalized_inverses import extended_inverse, null_space, transversality, weighted_pseudo_inverse
 from .jacobians import body_jacobian, center_of_mass_jacobian, frame_jacobian, rpy_jacobian, space_jacobian
 from .kinematics import FramePlacements, center_of_mass, forward_kinematics
 from .library import library_robot
@@ -49,6 +50,7 @@ __all__ = [
     "center_of_mass_jacobian",
     "clamp",
     "difference",
+    "extended_inverse",
     "forward_kinematics",
     "frame_jacobian",
     "gravity_torque",
@@ -60,6 +62,7 @@ __all__ = [
     "load_urdf",
     "mass_matrix",
     "missing_meshes",
+    "null_space",
     "random_configuration",
     "read_urdf_text",
     "robot_from_dh",
@@ -67,7 +70,9 @@ __all__ = [
     "rpy_jacobian",
     "save_urdf",
     "space_jacobian",
+    "transversality",
     "urdf_losses",
     "urdf_text",
+    "weighted_pseudo_inverse",
     "with_stick_figure",
 ]
