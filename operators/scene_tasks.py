@@ -12,7 +12,7 @@ from mathutils import Matrix
 from ..properties.bridge import binding, world_from_root
 from ..properties.tasks import follow_renamed_tip
 from ..robokin import RobokinError, UnknownNameError
-from ..solvers import AxisTask, OrientationTask, PoseTask, PositionTask, Task
+from ..solvers import AxisTask, FrameTask, OrientationTask, PoseTask, PositionTask
 from . import animation
 from .cycles import refuse_cycles
 
@@ -56,7 +56,7 @@ class SolverTasks:
         self._tasks = [(task, links[task.tip]) for task in tasks]
         self._unit = metres_per_world_unit(obj)
 
-    def at(self, T: Array, influence: Array) -> tuple[list[int], list[Task]]:
+    def at(self, T: Array, influence: Array) -> tuple[list[int], list[FrameTask]]:
         """(the indices of the tasks that count, their solver's form). T: (k, 4, 4); influence: (k,).
 
         Raises TaskError naming the task.
@@ -65,7 +65,7 @@ class SolverTasks:
         return counting, [_solver_task(*self._tasks[i], self._unit, T[i], influence[i]) for i in counting]
 
 
-def _solver_task(task: RobokinTask, link: str, metres_per_unit: float, T: Array, influence: float) -> Task:
+def _solver_task(task: RobokinTask, link: str, metres_per_unit: float, T: Array, influence: float) -> FrameTask:
     position = np.array(task.use_location) * (task.position_weight * influence)
     orientation = np.array(task.use_rotation) * (task.orientation_weight * influence)
     frame = task.frame.lower()

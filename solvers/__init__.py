@@ -5,7 +5,7 @@ from .ik import IKProblem, solve_ik
 from .motion import Motion
 from .motion_files import read_motion, write_motion
 from .results import BatchResult, Diagnosis, SolveResult, Status
-from .tasks import AxisTask, OrientationTask, PoseTask, PositionTask, Task
+from .tasks import AxisTask, FrameTask, OrientationTask, Part, PoseTask, PositionTask, Rows, Task
 from .tracking import Tracker, TrackResult, track
 from .velocity_step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 
@@ -13,12 +13,15 @@ __all__ = [
     "AxisTask",
     "BatchResult",
     "Diagnosis",
+    "FrameTask",
     "IKProblem",
     "Motion",
     "MotionCheck",
     "OrientationTask",
+    "Part",
     "PoseTask",
     "PositionTask",
+    "Rows",
     "SolveResult",
     "Status",
     "Task",

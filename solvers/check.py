@@ -15,7 +15,7 @@ from .ik_data import compile_ik
 from .ik_reference import reachable
 from .motion import Motion, coordinate_names, velocity_names
 from .results import Status
-from .tasks import Task
+from .tasks import FrameTask
 from .viability import dof_coordinates
 
 Array = np.ndarray
@@ -82,7 +82,7 @@ class MotionCheck:
 
 
 def check_motion(
-    motion: Motion, tasks: Sequence[Task] = (), targets: object | None = None, float32: bool = False
+    motion: Motion, tasks: Sequence[FrameTask] = (), targets: object | None = None, float32: bool = False
 ) -> MotionCheck:
     """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
 
@@ -98,7 +98,7 @@ def check_motion(
     return MotionCheck(tuple(violations), residuals, statuses)
 
 
-def task_residuals(model: RobotModel, q: Array, tasks: Sequence[Task], targets: object | None = None) -> Array:
+def task_residuals(model: RobotModel, q: Array, tasks: Sequence[FrameTask], targets: object | None = None) -> Array:
     """(F, tasks, 2): norms of the position [m] and orientation [rad] errors over the axes not free, for q (F, nq)."""
     targets = task_targets(tasks, targets, len(q))
     residuals = np.zeros((len(q), len(tasks), 2))
@@ -109,7 +109,7 @@ def task_residuals(model: RobotModel, q: Array, tasks: Sequence[Task], targets: 
         tips = placements[:, model.link_index(task.link)] @ task.offset
         used = task.weights != 0.0
         for frame, (T, target) in enumerate(zip(tips, targets[:, i], strict=True)):
-            e, _ = task.rows(T, target)
+            e, _ = task.tip_rows(T, target)
             if task.frame == "tip":
                 e = (e.reshape(2, 3) @ T[:3, :3]).ravel()
             e = e * used
@@ -117,7 +117,7 @@ def task_residuals(model: RobotModel, q: Array, tasks: Sequence[Task], targets: 
     return residuals
 
 
-def task_targets(tasks: Sequence[Task], targets: object | None, frames: int) -> Array:
+def task_targets(tasks: Sequence[FrameTask], targets: object | None, frames: int) -> Array:
     """(frames, tasks, 4, 4) from targets of that shape, or of each task's own when None. Raises TaskError."""
     if targets is None:
         own = np.array([task.target for task in tasks]).reshape(len(tasks), 4, 4)
@@ -172,7 +172,7 @@ def _difference_rounding(motion: Motion, eps: float, rounding: Array) -> tuple[A
 
 
 def _statuses(
-    motion: Motion, tasks: Sequence[Task], targets: object | None, residuals: Array, outside: set[int]
+    motion: Motion, tasks: Sequence[FrameTask], targets: object | None, residuals: Array, outside: set[int]
 ) -> tuple[Status, ...]:
     if not tasks:
         return (Status.EMPTY,) * len(motion)

@@ -16,8 +16,8 @@ from .ik_data import IKData, compile_ik
 from .ik_engine import CONVERGED, Engine
 from .ik_reference import ReferenceEngine
 from .results import BatchResult, Diagnosis, SolveResult, Status
-from .tasks import Task
-from .tasks.base import rigid
+from .task_levels import checked_tasks
+from .tasks import FrameTask, Task
 
 Array = np.ndarray
 
@@ -59,7 +59,7 @@ class IKProblem:
         bounds: tuple[Array, Array] | None = None,
     ) -> None:
         self.model = model
-        self.tasks = _one_level(checked_tasks(tasks))
+        self.tasks = _of_one_level(checked_tasks(tasks))
         self.lower, self.upper = (model.lower, model.upper) if bounds is None else bounds
         self.data = compile_ik(model, self.tasks, self.lower, self.upper)
         self.attempts = _enough(self.data) if attempts is None else _count(attempts, "attempts")
@@ -140,7 +140,7 @@ class IKProblem:
             raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
         goal = np.empty_like(self.targets)
         for i, (task, target) in enumerate(zip(self.tasks, given, strict=True)):
-            goal[i] = _target_matrix(task, target)
+            goal[i] = task.checked_target(target)
         return goal
 
     def _goals(self, targets: object) -> Array:
@@ -169,28 +169,18 @@ class IKProblem:
         return np.array([self._start(each) for each in q0]).reshape(count, self.model.nq)  # type: ignore[attr-defined]
 
 
-def checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
-    if isinstance(tasks, Task):
-        raise TaskError("tasks must be a list of tasks; put the one task in [ ]")
-    try:
-        checked = tuple(tasks)
-    except TypeError:
-        raise TaskError(f"tasks must be a list of tasks, not {tasks!r}") from None
-    for task in checked:
-        if not isinstance(task, Task):
-            raise TaskError(f"{task!r} is not a task")
-    return checked
-
-
-def _one_level(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
-    """Raises TaskError for tasks of several priorities: solving and tracking weigh all tasks against each other."""
+def _of_one_level(tasks: tuple[Task, ...]) -> tuple[FrameTask, ...]:
+    """Raises TaskError for tasks that the kernel does not solve: it weighs tasks on one tip against each other."""
     levels = sorted({task.priority for task in tasks})
     if len(levels) > 1:
         shown = ", ".join(map(str, levels))
         raise TaskError(
             f"tasks of several priorities ({shown}) can be stepped (velocity_step), not yet solved or tracked"
         )
-    return tasks
+    for task in tasks:
+        if not isinstance(task, FrameTask) or task.band.any():
+            raise TaskError(f"{task.name} can be stepped (velocity_step), not yet solved or tracked")
+    return tuple(task for task in tasks if isinstance(task, FrameTask))
 
 
 def _enough(data: IKData) -> int:
@@ -207,15 +197,6 @@ def _count(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
     return int(value)
-
-
-def _target_matrix(task: Task, target: object) -> Array:
-    """(4, 4) of a target in the task's own terms or already (4, 4)."""
-    try:
-        is_matrix = np.shape(target) == (4, 4)  # type: ignore[call-overload]
-    except ValueError:  # ragged lists
-        is_matrix = False
-    return rigid(target, f"{task.name}: target") if is_matrix else task.target_matrix(target)
 
 
 def _seed(value: int) -> int:

@@ -5,7 +5,7 @@ Both backends read it: the kernel through the arrays' addresses, the reference d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ import numpy as np
 from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
 from ..robokin.tree import ROOT, Tree, pack_placement
-from .tasks import Task
+from .tasks import FrameTask
 
 Array = np.ndarray
 
@@ -121,7 +121,7 @@ def _starts(lists: list[list[int]]) -> Array:
     return np.cumsum([0, *map(len, lists)]).astype(np.int32)
 
 
-def compile_ik(model: RobotModel, tasks: Sequence[Task], lower: Array, upper: Array) -> IKData:
+def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], lower: Array, upper: Array) -> IKData:
     """Compile tasks of a model; `lower`, `upper`: (nq,) bounds to use. Raises UnknownNameError for unknown links."""
     tree = model.tree
     frames = [model.link_index(task.link) for task in tasks]
@@ -130,7 +130,7 @@ def compile_ik(model: RobotModel, tasks: Sequence[Task], lower: Array, upper: Ar
     support = _support_tree(tree, carriers, tips, lower, upper)
     records = np.zeros(len(tasks), TASK_RECORD)
     for index, (record, task) in enumerate(zip(records, tasks, strict=True)):
-        record["kind"] = task.kind
+        record["kind"] = task.record_kind
         record["used"] = task.weights != 0.0
         record["tolerance"] = task.position_tolerance, task.orientation_tolerance
         record["axis"] = task.axis
@@ -226,7 +226,7 @@ def _farthest(lower: Array, upper: Array) -> Array:
     return np.maximum(abs(lower), abs(upper))
 
 
-def _certify(record: np.void, task: Task, index: int, tree: Tree) -> None:
+def _certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
     """Distances that no configuration can exceed, for tasks on positions (all three axes of them in tip axes)."""
     record["reach"] = record["wrist_reach"] = np.inf
     chain, steps = _chain(tree, index)
@@ -240,7 +240,7 @@ def _certify(record: np.void, task: Task, index: int, tree: Tree) -> None:
     lengths = [_stretch(tree, node, step) for node, step in zip(chain, steps, strict=True)]
     record["reach"] = sum(lengths)
     turns = tree.motion[chain[-1]] in (Motion.ROTATION, Motion.BALL)
-    if whole_position and task.orientation_weights.all() and task.kind == 0 and turns and len(chain) > 1:
+    if whole_position and task.orientation_weights.all() and task.record_kind == 0 and turns and len(chain) > 1:
         T_node_tip = _unpack(tree.frame_placement[index])
         record["wrist"] = -T_node_tip[:3, :3].T @ T_node_tip[:3, 3]
         record["wrist_reach"] = sum(lengths[:-1])
@@ -248,10 +248,12 @@ def _certify(record: np.void, task: Task, index: int, tree: Tree) -> None:
 
 def _length_scale(tree: Tree, records: Array) -> float:
     """L: the longest chain of a position task, unbounded strokes left out; 1 m when there is none."""
+    return _longest(tree, [index for index, record in enumerate(records) if record["parts"] & 1])
+
+
+def _longest(tree: Tree, frames: Iterable[int]) -> float:
     longest = 0.0
-    for index, record in enumerate(records):
-        if not record["parts"] & 1:
-            continue
+    for index in frames:
         total = 0.0
         for node, step in zip(*_chain(tree, index), strict=False):
             stretch = _stretch(tree, node, step)
@@ -301,6 +303,20 @@ def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array,
         turns=turns,
         damping=damping,
     )
+
+
+def chain_length(model: RobotModel, points: Sequence[tuple[str, Array]]) -> float:
+    """L [m]: the longest chain to points (3,) in links, unbounded strokes left out; 1 when all have length 0.
+
+    Raises UnknownNameError.
+    """
+    frames = [model.link_index(link) for link, _ in points]
+    carriers = [int(model.tree.frame_node[frame]) for frame in frames]
+    tips = [_unpack(model.tree.frame_placement[frame]) for frame in frames]
+    for T, (_, point) in zip(tips, points, strict=True):
+        T[:3, 3] += T[:3, :3] @ point
+    tree = _support_tree(model.tree, carriers, tips, model.lower, model.upper).tree
+    return _longest(tree, range(len(points)))
 
 
 def robot_columns(model: RobotModel, data: IKData) -> Array:

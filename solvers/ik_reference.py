@@ -21,8 +21,9 @@ from .bounded_step import bounded_step
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH, BatchOutcome, Outcome
 from .random_numbers import SplitMix64
-from .tasks import Task
-from .tasks.base import rigid, to_tip_axes
+from .tasks import FrameTask
+from .tasks.checks import rigid
+from .tasks.frame import to_tip_axes
 
 Array = np.ndarray
 
@@ -39,7 +40,7 @@ class ReferenceEngine:
 
     name = "numpy"
 
-    def __init__(self, data: IKData, tasks: Sequence[Task], attempts: int, iterations: int) -> None:
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], attempts: int, iterations: int) -> None:
         self.data, self.tasks, self.attempts, self.iterations = data, tasks, attempts, iterations
 
     def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
@@ -105,7 +106,7 @@ def out_of_reach(data: IKData, targets: Array) -> Array:
 class _Search:
     """The attempts of one solve: counts iterations and keeps the configuration of least error."""
 
-    def __init__(self, data: IKData, tasks: Sequence[Task], targets: Array, q0: Array) -> None:
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], targets: Array, q0: Array) -> None:
         self.data, self.tasks, self.targets = data, tasks, targets
         self.iterations = 0
         self.best_error = math.inf
@@ -223,13 +224,13 @@ def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial
     return q
 
 
-def linearise(data: IKData, tasks: Sequence[Task], targets: Array, q: Array) -> tuple[Array, Array, Array]:
+def linearise(data: IKData, tasks: Sequence[FrameTask], targets: Array, q: Array) -> tuple[Array, Array, Array]:
     """Weighted errors e (6 tasks,), their Jacobian J (6 tasks, nv) with de = -J x, residuals (tasks, 2)."""
     tips = reference.frame_placements(data.tree, q)
     e, J = np.zeros(6 * len(tasks)), np.zeros((6 * len(tasks), data.tree.nv))
     residuals = np.zeros((len(tasks), 2))
     for i, (record, task, target) in enumerate(zip(data.records, tasks, targets, strict=True)):
-        error, A = task.rows(tips[i], target)
+        error, A = task.tip_rows(tips[i], target)
         for part, rows in enumerate((slice(0, 3), slice(3, 6))):
             if not record["exact"] >> part & 1:
                 A[rows] = np.eye(6)[rows]

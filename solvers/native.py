@@ -12,8 +12,8 @@ from ..robokin.backend.parallel import run_chunks
 from ..robokin.errors import BackendError, ConfigurationError, TaskError
 from .ik_data import TASK_RECORD, IKData
 from .ik_engine import BAD_START, BAD_TARGET, BatchOutcome, Outcome
-from .tasks import Task
-from .tasks.base import rigid
+from .tasks import FrameTask
+from .tasks.checks import rigid
 
 Array = np.ndarray
 CHUNK = 256  # solves per call of a batch at most: hides the cost of a call and of a change of threads
@@ -76,7 +76,7 @@ class NativeEngine:
 
     name = "native"
 
-    def __init__(self, data: IKData, tasks: Sequence[Task], attempts: int, iterations: int) -> None:
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], attempts: int, iterations: int) -> None:
         library = _library()
         self.tasks = tasks
         self._solve = library.rk_ik_solve

@@ -11,7 +11,7 @@ from ..robokin.backend.library import load_library
 from ..robokin.errors import BackendError, TaskError
 from .ik_data import IKData
 from .native import ProblemStruct
-from .tasks import Task
+from .tasks import FrameTask
 from .tracking_reference import TrackLimits, TrackOutcome, refuse_targets
 
 Array = np.ndarray
@@ -62,7 +62,7 @@ class NativeTracking:
 
     name = "native"
 
-    def __init__(self, data: IKData, tasks: Sequence[Task], limits: TrackLimits) -> None:
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits) -> None:
         """Raises BackendError when the kernel is of another version."""
         library = load_library()
         if library.rk_sizeof_track() != ctypes.sizeof(_Track):

@@ -20,7 +20,7 @@ from .motion import Motion
 from .results import Diagnosis, SolveResult, Status
 from .starts import Leg, follow, follow_from_best
 from .tasks import Task
-from .tasks.base import numbers
+from .tasks.checks import numbers
 from .tracking_reference import LATE, ReferenceTracking, TrackLimits
 from .viability import StepLimits
 

@@ -22,8 +22,8 @@ from ..robokin.joint_types import Motion
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_reference import linearise, reachable, take_step
-from .tasks import Task
-from .tasks.base import rigid
+from .tasks import FrameTask
+from .tasks.checks import rigid
 from .viability import braking_step, viable_steps
 
 Array = np.ndarray
@@ -95,7 +95,7 @@ class ReferenceTracking:
 
     name = "numpy"
 
-    def __init__(self, data: IKData, tasks: Sequence[Task], limits: TrackLimits) -> None:
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits) -> None:
         self.data, self.tasks, self.limits = data, tasks, limits
         self.stand(data.tree.neutral(), np.zeros(data.tree.nv), late=False)
 
@@ -208,7 +208,7 @@ class ReferenceTracking:
 class _Descent:
     """Damped steps towards targets; keeps the configuration of least error."""
 
-    def __init__(self, data: IKData, tasks: Sequence[Task], targets: Array) -> None:
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], targets: Array) -> None:
         self.data, self.tasks, self.targets = data, tasks, targets
         self.q = np.zeros(data.tree.nq)
         self.residuals = np.zeros((len(tasks), 2))
@@ -244,7 +244,7 @@ class _Descent:
         return False
 
 
-def refuse_targets(tasks: Sequence[Task], targets: Array, frame: int) -> None:
+def refuse_targets(tasks: Sequence[FrameTask], targets: Array, frame: int) -> None:
     """Raises TaskError for the first of targets (tasks, 4, 4) that is not a finite rigid pose."""
     for task, target in zip(tasks, targets, strict=True):
         rigid(target, f"{task.name}: target of frame {frame}")

@@ -3,8 +3,9 @@ that is left serves the criteria.
 
 In displacements x = D^-1 v dt, lengths counted in L and angles in radians, the levels are, first to last:
 position bounds of floating joints (those of all others, and all velocity and acceleration limits, are the box that
-nothing leaves); the constraints A v = c; the constraints lower <= A v <= upper; the tasks by priority, J x = e, which
-would meet their targets at the end of the step. What is left minimises the criteria's 1/2 v'Hv + g'v.
+nothing leaves); the constraints A v = c; the constraints lower <= A v <= upper; the tasks by priority, J x = e or
+lower <= J x <= upper, which would meet their targets at the end of the step. What is left minimises the criteria's
+1/2 v'Hv + g'v.
 """
 
 from __future__ import annotations
@@ -19,13 +20,11 @@ from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
-from .criteria import Criterion, State, combine
+from .criteria import Criterion, combine
 from .hierarchy import Level, solve_hierarchy
-from .ik import checked_tasks
-from .ik_data import compile_ik, robot_columns
-from .ik_reference import linearise
+from .task_levels import TaskLevels
 from .tasks import Task
-from .tasks.base import numbers
+from .tasks.checks import numbers
 from .viability import StepLimits
 
 Array = np.ndarray
@@ -63,8 +62,8 @@ class VelocityConstraint:
 
 @dataclass(frozen=True, eq=False)
 class StepLevel:
-    """What a level of tasks gets. residual: (m,) e - J v dt, weighted, lengths over L.   freedom: directions of motion
-    left for the levels below.   tasks: their names."""
+    """What a level of tasks gets. residual: (m,) what J v dt lacks in its rows, weighted, lengths over L.
+    freedom: directions of motion left for the levels below.   tasks: their names."""
 
     priority: int
     tasks: tuple[str, ...]
@@ -76,10 +75,11 @@ class StepLevel:
 class VelocityStep:
     """v: (nv,) inside all limits.   levels: by priority.
 
-    residuals: (tasks, 2) position [m] and orientation [rad] that each task will lack after the step, as predicted by
-    its Jacobian.   errors: the same before the step.   unmet: names of the constraints that the limits or each other
-    do not allow.   limits_active: joints as fast as a limit allows, now or in time to brake.   costs: value of each
-    criterion by its name.
+    residuals: (tasks, 2) what the parts of each task will lack after the step, in their units ([m] and [rad] for the
+    pose of a tip, see `Task.parts`), as predicted by its Jacobian.   errors: the same before the step.
+    unmet: names of the constraints that the limits or each other do not allow.
+    limits_active: joints as fast as a limit allows, now or in time to brake.   costs: value of each criterion by its
+    name.
     """
 
     v: Array
@@ -127,66 +127,61 @@ class VelocityProblem:
         damping: float = 0.0,
         backend: str = "auto",
     ) -> None:
-        self.model, self.tasks, self.backend, self.dt = model, checked_tasks(tasks), backend, dt
+        self.model, self.backend, self.dt = model, backend, dt
+        self.levels = TaskLevels(model, tasks, backend)
+        self.tasks, self.length = self.levels.tasks, self.levels.length
         self.criteria = _checked_criteria(criteria)
         self.limits = StepLimits.of(model, dt)
         damped = numbers(damping, "damping")
         if damped.shape != () or damped < 0.0:
             raise TaskError(f"damping must be a number >= 0, not {damping!r}")
         self.damping = float(damped)
-        self.data = compile_ik(model, self.tasks, model.lower, model.upper)
-        self.priorities = sorted({task.priority for task in self.tasks})
-        self._first = [task for task in self.tasks if task.priority == self.priorities[0]]
-        # L of the first level, so that levels below do not change those above.
-        self.length = compile_ik(model, self._first, model.lower, model.upper).length
-        weights = np.array([record["weights"] for record in self.data.records]).reshape(-1, 6)
-        self._rescaled = np.tile(np.repeat((self.data.length / self.length, 1.0), 3), len(self.tasks))
-        self._weights = weights.reshape(-1) * self._rescaled
-        self._columns = robot_columns(model, self.data)
-        self._used = np.array([record["used"] for record in self.data.records]).reshape(-1) > 0.0
-        self._priority = np.repeat([task.priority for task in self.tasks], 6)
-        neutral = self._state(model.neutral())
+        neutral = self.levels.state(model.neutral(), self.levels.targets, dt)
         self._scale = neutral.scale
         for criterion in self.criteria:
             criterion.check(neutral)
 
     def step(
-        self, q: object, previous: object | None = None, constraints: Sequence[VelocityConstraint] = ()
+        self,
+        q: object,
+        previous: object | None = None,
+        constraints: Sequence[VelocityConstraint] = (),
+        targets: Sequence[object] | None = None,
     ) -> VelocityStep:
-        model = self.model
+        """targets: one per task, each in its task's own terms; the tasks' own when None."""
+        model, dt = self.model, self.dt
         start = model.check_configuration(q)
         last = np.zeros(model.nv) if previous is None else check_tangent(model, previous, "previous velocity")
         hard, names = self._constraints(start, constraints)
-        e, J, errors = self._task_rows(start)
-        lo, hi = self._box(start, last * self.dt)
-        wanted = [self._used & (self._priority == priority) for priority in self.priorities]
-        state = self._state(start, last)
+        lo, hi = self._box(start, last * dt)
+        aims = self.levels.checked_targets(targets)
+        state = self.levels.state(start, aims, dt, last)
+        rows = self.levels.rows(state, aims)
         H, g = combine(self.criteria, state)
         scale = self._scale
         found = solve_hierarchy(
             np.clip(-LARGEST_STEP, lo, hi),
             np.clip(LARGEST_STEP, lo, hi),
-            [*hard, *(Level(J[rows], e[rows], e[rows], self.damping) for rows in wanted)],
+            [*hard, *self.levels.levels(state, rows, self.damping)],
             scale[:, None] * H * scale,
-            scale * g * self.dt,
+            scale * g * dt,
             self.backend,
         )
-        x = found.x * (1.0 - ROUNDING)
-        v = scale * x / self.dt
+        v = scale * found.x * (1.0 - ROUNDING) / dt
         levels = tuple(
             StepLevel(
                 priority,
-                tuple(task.name for task in self.tasks if task.priority == priority),
+                self.levels.names(priority),
                 found.residuals[len(hard) + k],
                 found.freedom[len(hard) + k + 1],
             )
-            for k, priority in enumerate(self.priorities)
+            for k, priority in enumerate(self.levels.priorities)
         )
         return VelocityStep(
             v,
             levels,
-            self._residuals(e - J @ x),
-            errors,
+            self.levels.residuals(rows, v * dt, dt),
+            self.levels.residuals(rows, np.zeros(model.nv), dt),
             tuple(
                 name
                 for name, level, lacking in zip(names, hard, found.residuals, strict=False)
@@ -195,21 +190,6 @@ class VelocityProblem:
             self._limits_active(found.x, lo, hi),
             {criterion.name: criterion.value(state, v) for criterion in self.criteria},
         )
-
-    def _state(self, q: Array, previous: Array | None = None) -> State:
-        return State(self.model, q, self._first, self.length, self.backend, previous, self.dt)
-
-    def _task_rows(self, q: Array) -> tuple[Array, Array, Array]:
-        """e (6 tasks,) and J (6 tasks, nv) of J x = e, and the residuals (tasks, 2) before the step."""
-        data, support = self.data, q[self.data.q_index]
-        targets = np.array([task.target for task in self.tasks]).reshape(-1, 4, 4)
-        e, own, residuals = linearise(data, self.tasks, targets, support)
-        for motion, iq, iv in zip(data.tree.motion, data.tree.iq, data.tree.iv, strict=True):
-            if motion == Motion.FREE:  # its lengths move along fixed axes there, in the child frame here
-                own[:, iv : iv + 3] = own[:, iv : iv + 3] @ quaternion.to_matrix(support[iq + 3 : iq + 7])
-        J = np.zeros((len(e), self.model.nv))
-        J[:, self._columns] = own
-        return self._rescaled * e, self._rescaled[:, None] * J * self._scale, residuals
 
     def _box(self, q: Array, last: Array) -> tuple[Array, Array]:
         """Viable displacements, dimensionless; from outside the position limits back, at full speed at most."""
@@ -254,11 +234,6 @@ class VelocityProblem:
             name = model.joints[model.tree.node_joint[node]].name
             bounds.append((f"position limits of {name}", level))
         return bounds
-
-    def _residuals(self, lacking: Array) -> Array:
-        """(tasks, 2) of weighted rows (6 tasks,)."""
-        plain = np.divide(lacking, self._weights, out=np.zeros_like(lacking), where=self._used)
-        return np.linalg.norm(plain.reshape(-1, 2, 3), axis=2)
 
     def _limits_active(self, x: Array, lo: Array, hi: Array) -> tuple[str, ...]:
         at = (x <= lo) | (x >= hi)

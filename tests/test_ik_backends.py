@@ -78,7 +78,7 @@ def test_best_effort_is_inside_the_limits_and_is_what_the_residuals_say(seed: in
     frames = forward_kinematics(model, result.q, backend="numpy")
     for task, residual in zip(tasks, result.residual_array, strict=True):
         T = frames[task.link] @ task.offset
-        e, _ = task.rows(T, task.target)
+        e, _ = task.tip_rows(T, task.target)
         if task.frame == "tip":
             e = np.concatenate((T[:3, :3].T @ e[:3], T[:3, :3].T @ e[3:]))
         e *= task.weights != 0.0

@@ -56,7 +56,7 @@ def test_errors_of_orientation_near_half_a_turn() -> None:
     for angle in (0.0, 1e-9, 1e-4, 3.0, np.pi - 1e-9, np.pi):
         R = np.eye(4)
         R[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-        e, _ = PoseTask("tip", R).rows(np.eye(4), R)
+        e, _ = PoseTask("tip", R).tip_rows(np.eye(4), R)
         assert np.linalg.norm(e) == pytest.approx(angle, abs=1e-12)
 
 
@@ -64,7 +64,7 @@ def test_errors_of_orientation_near_half_a_turn() -> None:
 def test_opposite_and_equal_axes_have_finite_rows(axis: np.ndarray) -> None:
     for sign, angle in ((1.0, 0.0), (-1.0, np.pi)):
         task = AxisTask("tip", axis, sign * axis)
-        e, A = task.rows(np.eye(4), task.target)
+        e, A = task.tip_rows(np.eye(4), task.target)
         assert np.isfinite(A).all()
         assert np.linalg.norm(e) == pytest.approx(angle, abs=1e-12)
         assert abs(e[3:] @ axis) < 1e-12

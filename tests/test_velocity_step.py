@@ -113,9 +113,9 @@ def _prioritised(rng: np.random.Generator, model: RobotModel, q: np.ndarray) -> 
 
 def _level_rates(problem: VelocityProblem, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
     """J_k v of each level, in the weighted rows."""
-    _, J, _ = problem._task_rows(q)
-    x = v * problem.dt / problem._scale
-    return [J[problem._used & (problem._priority == k)] @ x / problem.dt for k in problem.priorities]
+    levels = problem.levels
+    state = levels.state(q, levels.targets, problem.dt)
+    return [level.J @ (v / state.scale) for level in levels.levels(state, levels.rows(state, levels.targets), 0.0)]
 
 
 @pytest.mark.parametrize("damping", [0.0, 1e-3])

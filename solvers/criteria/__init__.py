@@ -1,5 +1,6 @@
 """What to prefer among the motions that satisfy the tasks. One criterion per file."""
 
+from ..state import State
 from .base import Criterion, Potential, Velocity, combine
 from .dynamic_torque import DynamicTorque
 from .gravity_torque import GravityTorque
@@ -9,7 +10,6 @@ from .manipulability import Manipulability, SmallestSingularValue
 from .minimum_velocity import MinimumVelocity
 from .rest_posture import RestPosture
 from .smooth import Smooth
-from .state import State
 
 __all__ = [
     "Criterion",

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..tasks.base import positive
-from .state import State
+from ..state import State
+from ..tasks.checks import positive
 
 Array = np.ndarray
 

@@ -8,11 +8,11 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
-from ..tasks.base import numbers
+from ..state import State
+from ..tasks.checks import numbers
 from .base import Criterion
 from .gravity_torque import effort_scale
 from .manipulability import task_jacobian
-from .state import State
 
 Array = np.ndarray
 

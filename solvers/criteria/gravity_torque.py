@@ -7,8 +7,8 @@ import numpy as np
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.kinematics import require_mass
+from ..state import State
 from .base import Potential
-from .state import State
 
 Array = np.ndarray
 

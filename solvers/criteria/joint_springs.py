@@ -9,10 +9,10 @@ import numpy as np
 
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import Joint, RobotModel
-from ..tasks.base import numbers
+from ..state import State
+from ..tasks.checks import numbers
 from ..viability import dof_coordinates
 from .base import Potential
-from .state import State
 
 Array = np.ndarray
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.kinematics import require_mass
+from ..state import State
 from .base import Velocity
-from .state import State
 
 Array = np.ndarray
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.configuration import integrate
 from ...robokin.so3 import hat
-from ..tasks import Task, TaskKind
+from ..state import State
+from ..tasks import FrameTask, Task, TaskKind
 from .base import Potential
-from .state import State
 
 Array = np.ndarray
 
 SINGULAR = 1e-6  # singular values count as at least this large, so that V and its gradient stay finite
+STEP = 1e-5  # of central differences, in radians or L
 STRUCTURAL = 1e-9  # relative to the largest: below, the robot can never move that way
 
 
@@ -65,13 +67,33 @@ def _smallest(s: Array) -> int:
 def task_jacobian(state: State) -> tuple[Array, Array]:
     """J (m, nv), dimensionless, of the rows of the tasks, and its derivative (m, nv, nv) [row, column, along v_k]."""
     nv = state.model.nv
-    blocks = [_task_rows(state, task) for task in state.tasks]
+    blocks = [
+        _frame_rows(state, task) if isinstance(task, FrameTask) else _other_rows(state, task, target)
+        for task, target in zip(state.tasks, state.targets, strict=True)
+        if task.influence
+    ]
     if not blocks:
         return np.zeros((0, nv)), np.zeros((0, nv, nv))
     return np.vstack([J for J, _ in blocks]), np.vstack([change for _, change in blocks])
 
 
-def _task_rows(state: State, task: Task) -> tuple[Array, Array]:
+def _other_rows(state: State, task: Task, target: object) -> tuple[Array, Array]:
+    """Its equations, without their weights; the derivative by central differences."""
+
+    def jacobian(at: State) -> Array:
+        rows = task.rows(at, target)
+        size = np.array([1.0 / state.length if part.is_length else 1.0 for part in task.parts])
+        return (size[rows.part, None] * rows.J * state.scale)[rows.lower == rows.upper]
+
+    J = jacobian(state)
+    change = np.zeros((*J.shape, state.model.nv))
+    for k, moved in enumerate(np.diag(STEP * state.scale)):
+        ahead, back = (state.at(integrate(state.model, state.q, sign * moved)) for sign in (1.0, -1.0))
+        change[..., k] = (jacobian(ahead) - jacobian(back)) / (2.0 * moved[k])
+    return J, change
+
+
+def _frame_rows(state: State, task: FrameTask) -> tuple[Array, Array]:
     tree, columns = state.model.tree, state.columns
     frame = state.model.link_index(task.link)
     node = int(tree.frame_node[frame])
@@ -85,7 +107,7 @@ def _task_rows(state: State, task: Task) -> tuple[Array, Array]:
     changes = (columns.change(linear), np.where(columns.above.T[:, :, None], turned, 0.0))
     J = np.concatenate((linear, angular), axis=1).T * moving
     change = np.where(both, np.moveaxis(np.concatenate(changes, axis=2), 2, 0), 0.0)
-    if task.frame == "tip" or task.kind is TaskKind.AXIS:
+    if task.frame == "tip" or task.record_kind is TaskKind.AXIS:
         # Rows in tip axes: the derivative of R'x along k is R'(dx - w_k x x).
         spin = hat(angular) * moving[:, None, None]
         for part in (slice(0, 3), slice(3, 6)):
@@ -97,9 +119,9 @@ def _task_rows(state: State, task: Task) -> tuple[Array, Array]:
     return S @ J @ G, np.einsum("sr,rab->sab", S, G.T @ change @ columns.G)
 
 
-def _selection(task: Task) -> Array:
+def _selection(task: FrameTask) -> Array:
     """(s, 6) the rows that count: axes that are not free; of an axis task the two turns that tilt its axis."""
-    if task.kind is TaskKind.AXIS:
+    if task.record_kind is TaskKind.AXIS:
         S = np.zeros((2, 6))
         S[:, 3:] = np.linalg.svd(task.axis[None])[2][1:]
         return S

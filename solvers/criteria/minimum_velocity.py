@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..state import State
 from .base import Velocity
-from .state import State
 
 Array = np.ndarray
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...robokin import quaternion
 from ...robokin.joint_types import Motion
+from ..state import State
 from .base import Potential
-from .state import State
 
 Array = np.ndarray
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tasks.base import positive
+from ..state import State
+from ..tasks.checks import positive
 from .base import Criterion
-from .state import State
 
 Array = np.ndarray
 

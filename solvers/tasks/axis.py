@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ...robokin.errors import TaskError
 from ...robokin.tree import axis_to_z
-from .base import Array, Task, TaskKind, vector
+from .base import Rows
+from .checks import direction, number
+from .frame import FrameTask, TaskKind
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
 
 
-class AxisTask(Task):
+class AxisTask(FrameTask):
     """`axis`: (3,) in the tip frame; `target`: (3,) direction in the root frame, which it takes. Raises TaskError.
 
     With a the axis and d the direction in root axes, e is the rotation vector angle * n that turns a into d
     (any n across a when they are opposite). Its 4x4 target holds d as the third column of the rotation.
-    weights: per axis of `frame` of that rotation vector.
+    weights: per axis of `frame` of that rotation vector.   band: [rad] half angle of a cone about d, inside which
+    nothing is asked for (all weights count as the largest one then).
     """
 
-    kind: ClassVar[TaskKind] = TaskKind.AXIS
+    kind: ClassVar[str] = "axis"
+    record_kind: ClassVar[TaskKind] = TaskKind.AXIS
     is_gradient_equal: ClassVar[bool] = False  # A leaves out the turn about the axis
 
     def __init__(
@@ -34,16 +42,21 @@ class AxisTask(Task):
         tolerance: float = 1e-5,
         name: str = "",
         priority: int = 1,
+        influence: float = 1.0,
+        band: float = 0.0,
     ) -> None:
-        super().__init__(link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority)
-        self.axis = _direction(axis, f"{self.name}: axis")
+        cone = number(band, f"{name or f'AxisTask of {link}'}: band")
+        super().__init__(
+            link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority, influence, 0.0, cone
+        )
+        self.axis = direction(axis, f"{self.name}: axis")
 
     def target_matrix(self, target: object) -> Array:
         T = np.eye(4)
-        T[:3, :3] = axis_to_z(_direction(target, f"{self.name}: target direction"))
+        T[:3, :3] = axis_to_z(direction(target, f"{self.name}: target direction"))
         return T
 
-    def rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
+    def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
         e, A = np.zeros(6), np.zeros((6, 6))
         a, d = T_root_tip[:3, :3] @ self.axis, target[:3, 2]
         n = np.cross(a, d)
@@ -63,10 +76,14 @@ class AxisTask(Task):
         A[3:, 3:] = np.outer(n, n) + ratio * np.outer(cosine * t - sine * a, t)
         return e, A
 
-
-def _direction(value: object, what: str) -> Array:
-    array = vector(value, what)
-    length = np.linalg.norm(array)
-    if length < 1e-9:
-        raise TaskError(f"{what} has no direction: {array.tolist()}")
-    return array / length
+    def rows(self, state: State, target: Array) -> Rows:
+        if not self.orientation_band.any():
+            return super().rows(state, target)
+        T = state.placement(self.link) @ self.offset
+        e, A = self.tip_rows(T, target)
+        angle = np.linalg.norm(e)
+        # Aligned, the way out of the cone may be any.
+        n = e / angle if angle > 0.0 else A[np.argmax((A * A).sum(axis=1))]
+        J = n @ A @ state.jacobian(self.link)
+        weight = np.array([self.weights.max()])
+        return Rows.wanted(J[None], np.array([angle]), weight, 1, self.orientation_band[:1])

@@ -1,162 +1,130 @@
-"""What every task has: a tip on the robot, weights per axis, tolerances; checked once, here.
+"""What every task has, and the one form in which solvers see it: rows lower <= J v dt <= upper.
 
-The differential form. With R, p the tip's pose in the root frame and v, w its velocity (linear at p, angular; root
-axes), a task states an error e (6,), position rows first, and a matrix A (6, 6) with d(e)/dt = -A [v; w]. A free axis
-has weight 0. Rows are stated in root axes and turned into tip axes by one rule (`to_tip_axes`).
-To add a kind of task: one class with `kind` and `rows`, and the case of the same `kind` in kernel/src/ik.c.
+A task has one or two parts, named residuals with a unit and a tolerance each ("position" [m] and "orientation" [rad]
+of a pose); results report a number for each. Rows of lengths are divided by the robot's length L where they meet rows
+of angles; a task states them in its own units.
+To add a kind of task: one class with `kind`, `parts`, `checked_target` and `rows`, its file in this folder. Only
+tasks on one tip are also solved by the kernel (`frame.py`).
 """
 
 from __future__ import annotations
 
-import enum
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...robokin.errors import TaskError
-from ...robokin.so3 import hat
+from ...robokin.model import RobotModel
+from .checks import level, share
+
+if TYPE_CHECKING:
+    from ..state import State
 
 Array = np.ndarray
 
 
-class TaskKind(enum.IntEnum):
-    """The values are those of `enum rk_task_kind` in the kernel."""
+@dataclass(frozen=True)
+class Part:
+    """A residual of a task. unit: "m", "rad", "m/s" or "rad/s".   tolerance: in that unit; met when within it."""
 
-    POSE = 0
-    AXIS = 1
+    name: str
+    unit: str
+    tolerance: float
+
+    @property
+    def is_length(self) -> bool:
+        return self.unit.startswith("m")
+
+    @property
+    def is_rate(self) -> bool:
+        return self.unit.endswith("/s")
 
 
-FRAMES = ("world", "tip")
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a task asks of the motion v dt (nv,) of a step: lower <= J v dt <= upper, equal sides for equations.
+
+    J: (m, nv).   lower, upper: (m,) in metres and radians, one of them finite.   weight: (m,) positive.
+    part: (m,) index of the part that each row belongs to.
+    """
+
+    J: Array
+    lower: Array
+    upper: Array
+    weight: Array
+    part: Array
+
+    @classmethod
+    def wanted(cls, J: Array, e: Array, weight: Array, part: object, band: object = 0.0) -> Rows:
+        """J v dt = e up to `band` (m,) or (): inside it nothing is asked for. Rows of weight 0 are left out."""
+        used = weight > 0.0
+        e, band = e[used], np.broadcast_to(np.asarray(band, float), e.shape)[used]
+        return cls(J[used], e - band, e + band, weight[used], np.broadcast_to(np.asarray(part, int), used.shape)[used])
+
+    @classmethod
+    def none(cls, nv: int) -> Rows:
+        return cls(np.zeros((0, nv)), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, int))
+
+    @property
+    def e(self) -> Array:
+        """(m,) what is lacking before the step: 0 inside a band."""
+        return self.lacking(np.zeros(len(self.J)))
+
+    def lacking(self, moved: Array) -> Array:
+        """(m,) what J v dt = `moved` lacks: positive where it should be larger."""
+        return np.clip(moved, self.lower, self.upper) - moved
 
 
 class Task(ABC):
     """Base of all tasks; immutable by convention.
 
-    link: whose motion the task concerns.   target: (4, 4), see `target_matrix`.   offset: (4, 4) T_link_tip.
-    position_weights, orientation_weights: (3,) per axis of `frame`, 0 leaves the axis free.
-    frame: the axes in which the weights are meant: "world" (root axes) or "tip".
-    position_tolerance [m], orientation_tolerance [rad]: bounds on the norm of the error over the axes not free.
+    kind: its word in files and on the command line.   parts: its residuals.   target: checked, see `checked_target`.
     name: how reports call it.   priority: its level, 1 first; a level is met as nearly as those before it allow.
+    influence: 0 to 1, by which its weights are multiplied: how much it counts against the others of its level; with 0
+    it is as if it were not there.   Raises TaskError.
     """
 
-    kind: ClassVar[TaskKind]
-    axis: Array = np.zeros(3)  # the tip axis, for tasks that have one
-    # With equal weights the identity may stand for A: A'e = e, as a logarithm's Jacobian leaves its argument alone.
-    is_gradient_equal: ClassVar[bool] = True
+    kind: ClassVar[str]
+    is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
+    parts: tuple[Part, ...]
+    target: Any
 
-    def __init__(
-        self,
-        link: str,
-        target: object,
-        position_weights: object,
-        orientation_weights: object,
-        frame: str,
-        offset: object | None,
-        position_tolerance: float,
-        orientation_tolerance: float,
-        name: str,
-        priority: int,
-    ) -> None:
-        if not isinstance(link, str):
-            raise TaskError(f"a task's link must be the name of a link, not {link!r}")
-        self.link = link
-        self.name = name or f"{type(self).__name__} of {link}"
-        if frame not in FRAMES:
-            raise TaskError(f"{self.name}: frame must be one of {', '.join(FRAMES)}, not {frame!r}")
-        self.frame = frame
-        self.offset = np.eye(4) if offset is None else rigid(offset, f"{self.name}: offset")
-        self.position_weights = weights(position_weights, f"{self.name}: position weights")
-        self.orientation_weights = weights(orientation_weights, f"{self.name}: orientation weights")
-        if not (self.position_weights.any() or self.orientation_weights.any()):
-            raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
-        self.position_tolerance = positive(position_tolerance, f"{self.name}: position tolerance")
-        self.orientation_tolerance = positive(orientation_tolerance, f"{self.name}: orientation tolerance")
+    def __init__(self, name: str, priority: int, influence: float) -> None:
+        self.name = name
         self.priority = level(priority, f"{self.name}: priority")
-        self.target = self.target_matrix(target)
+        self.influence = share(influence, f"{self.name}: influence")
 
     @abstractmethod
-    def target_matrix(self, target: object) -> Array:
-        """(4, 4) form of a target given in the task's own terms. Raises TaskError."""
-
-    @property
-    def weights(self) -> Array:
-        """(6,) position rows first."""
-        return np.concatenate((self.position_weights, self.orientation_weights))
+    def checked_target(self, target: object) -> Any:
+        """The form that `rows` takes of a target given in the task's own terms. Raises TaskError."""
 
     @abstractmethod
-    def rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
-        """e (6,) and A (6, 6) in root axes (see the module's head); only rows of weighted parts need be filled."""
+    def rows(self, state: State, target: Any) -> Rows:
+        """The rows at a state, towards a checked target."""
+
+    def check(self, model: RobotModel) -> None:  # noqa: B027 - tasks of no link need nothing in particular
+        """Raises a RobokinError when the robot has not what the task needs."""
+
+    def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
+        """(link, point (3,) in it) whose motions the task's lengths are: how the length L is found."""
+        return ()
+
+    def starting_target(self, state: State) -> Any:
+        """The checked target that a solve or a motion from `state` has by default."""
+        return self.target
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
 
-def weights(value: object, what: str) -> Array:
-    """(3,) weights from three numbers or one for all. Raises TaskError."""
-    array = numbers(value, what)
-    if array.shape == ():
-        array = np.full(3, float(array))
-    if array.shape != (3,):
-        raise TaskError(f"{what} must be 3 numbers (or one for all), not {array.size}")
-    if (array < 0).any():
-        raise TaskError(f"{what} must not be negative: {array.tolist()}")
-    array.flags.writeable = False
-    return array
+def residuals(task: Task, rows: Rows, lacking: Array, dt: float) -> Array:
+    """(2,) the norm of what each part lacks, in its unit; the second is 0 for a task of one part.
 
-
-def level(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
-    return int(value)
-
-
-def positive(value: object, what: str) -> float:
-    array = numbers(value, what)
-    if array.shape != () or array <= 0:
-        raise TaskError(f"{what} must be a positive number, not {value!r}")
-    return float(array)
-
-
-def numbers(value: object, what: str) -> Array:
-    """Finite float64 array of any shape. Raises TaskError."""
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TaskError(f"{what} must be numbers, not {value!r}") from None
-    if not np.isfinite(array).all():
-        raise TaskError(f"{what} is not finite: {array.tolist()}")
-    return array
-
-
-def vector(value: object, what: str) -> Array:
-    array = numbers(value, what)
-    if array.shape != (3,):
-        raise TaskError(f"{what} must be 3 numbers, not of shape {array.shape}")
-    return array
-
-
-def rotation(value: object, what: str) -> Array:
-    array = numbers(value, what)
-    if array.shape != (3, 3):
-        raise TaskError(f"{what} must be a rotation matrix (3, 3), not of shape {array.shape}")
-    if abs(array @ array.T - np.eye(3)).max() > 1e-6 or np.linalg.det(array) < 0:
-        raise TaskError(f"{what} is not a rotation matrix")
-    return array
-
-
-def rigid(value: object, what: str) -> Array:
-    array = numbers(value, what)
-    if array.shape != (4, 4):
-        raise TaskError(f"{what} must be a pose matrix (4, 4), not of shape {array.shape}")
-    if abs(array[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:
-        raise TaskError(f"{what} is not a rigid pose: its last row is {array[3].tolist()}, not 0 0 0 1")
-    rotation(array[:3, :3], f"{what}: rotation part")
-    return array
-
-
-def to_tip_axes(e: Array, A: Array, R: Array) -> tuple[Array, Array]:
-    """The same three rows in tip axes: d(R'e)/dt = R'(de/dt - w x e), hence A -> R'(A - [0 | e x])."""
-    turned = A.copy()
-    turned[:, 3:] -= hat(e)
-    return R.T @ e, R.T @ turned
+    lacking: (m,) of its rows.   dt: of the step, for rates.
+    """
+    found = np.zeros(2)
+    for i, part in enumerate(task.parts):
+        found[i] = np.linalg.norm(lacking[rows.part == i]) / (dt if part.is_rate else 1.0)
+    return found

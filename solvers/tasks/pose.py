@@ -7,16 +7,22 @@ from typing import ClassVar
 import numpy as np
 
 from ...robokin import so3
-from .base import Array, Task, TaskKind, rigid, rotation, vector
+from .checks import rigid, rotation, vector
+from .frame import FrameTask, TaskKind
+
+Array = np.ndarray
+
+UNUSED = 1e-5  # tolerance of a part without rows
 
 
-class PoseTask(Task):
-    """The tip takes a pose. `target`: (4, 4) T_root_tip. Other arguments: see `Task`. Raises TaskError.
+class PoseTask(FrameTask):
+    """The tip takes a pose. `target`: (4, 4) T_root_tip. Other arguments: see `FrameTask` and `Task`. Raises TaskError.
 
     e = [p_d - p; log(R_d R')].
     """
 
-    kind: ClassVar[TaskKind] = TaskKind.POSE
+    kind: ClassVar[str] = "pose"
+    record_kind: ClassVar[TaskKind] = TaskKind.POSE
 
     def __init__(
         self,
@@ -30,6 +36,9 @@ class PoseTask(Task):
         orientation_tolerance: float = 1e-5,
         name: str = "",
         priority: int = 1,
+        influence: float = 1.0,
+        position_band: object = 0.0,
+        orientation_band: object = 0.0,
     ) -> None:
         super().__init__(
             link,
@@ -42,12 +51,15 @@ class PoseTask(Task):
             orientation_tolerance,
             name,
             priority,
+            influence,
+            position_band,
+            orientation_band,
         )
 
     def target_matrix(self, target: object) -> Array:
         return rigid(target, f"{self.name}: target")
 
-    def rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
+    def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
         e, A = np.zeros(6), np.eye(6)
         e[:3] = target[:3, 3] - T_root_tip[:3, 3]
         if self.orientation_weights.any():
@@ -59,6 +71,8 @@ class PoseTask(Task):
 class PositionTask(PoseTask):
     """The tip's origin takes a position. `target`: (3,) in the root frame. Raises TaskError."""
 
+    kind: ClassVar[str] = "position"
+
     def __init__(
         self,
         link: str,
@@ -69,9 +83,11 @@ class PositionTask(PoseTask):
         tolerance: float = 1e-5,
         name: str = "",
         priority: int = 1,
+        influence: float = 1.0,
+        band: object = 0.0,
     ) -> None:
-        super().__init__(
-            link, target, weights, 0.0, frame, offset, position_tolerance=tolerance, name=name, priority=priority
+        FrameTask.__init__(
+            self, link, target, weights, 0.0, frame, offset, tolerance, UNUSED, name, priority, influence, band
         )
 
     def target_matrix(self, target: object) -> Array:
@@ -83,6 +99,8 @@ class PositionTask(PoseTask):
 class OrientationTask(PoseTask):
     """The tip takes an orientation. `target`: (3, 3) rotation R_root_tip. Raises TaskError."""
 
+    kind: ClassVar[str] = "orientation"
+
     def __init__(
         self,
         link: str,
@@ -93,9 +111,11 @@ class OrientationTask(PoseTask):
         tolerance: float = 1e-5,
         name: str = "",
         priority: int = 1,
+        influence: float = 1.0,
+        band: object = 0.0,
     ) -> None:
-        super().__init__(
-            link, target, 0.0, weights, frame, offset, orientation_tolerance=tolerance, name=name, priority=priority
+        FrameTask.__init__(
+            self, link, target, 0.0, weights, frame, offset, UNUSED, tolerance, name, priority, influence, 0.0, band
         )
 
     def target_matrix(self, target: object) -> Array:

@@ -1,23 +1,25 @@
-"""Where a step starts: what criteria look at, each computed when it is first asked for."""
+"""Where a step starts: what tasks and criteria look at, each computed when it is first asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ...robokin.backend import get_backend
-from ...robokin.joint_types import Motion
-from ...robokin.model import RobotModel
-from ...robokin.tree import ROOT
-from ..tasks import Task
+from ..robokin.backend import Reference, get_backend
+from ..robokin.joint_types import Motion
+from ..robokin.model import RobotModel
+from ..robokin.so3 import hat
+from ..robokin.tree import ROOT
+from .tasks import Task
 
 Array = np.ndarray
 
 
 class State:
-    """A robot at q (nq,), with the tasks whose rows count (those of the first level).
+    """A robot at q (nq,), with the tasks whose rows count (those of the first level) and their checked targets.
 
     previous: (nv,) velocity of the last step, 0 unless given.   dt: seconds of a step.
     length: L [m].   is_length: (nv,) bool, degrees of freedom that are lengths.
@@ -33,13 +35,54 @@ class State:
         backend: str = "auto",
         previous: Array | None = None,
         dt: float = 1.0 / 24.0,
+        targets: Sequence[Any] | None = None,
     ) -> None:
         self.model, self.q, self.tasks, self.length = model, q, tuple(tasks), length
         self.previous = np.zeros(model.nv) if previous is None else previous
         self.dt = dt
+        self.targets = tuple(task.target for task in self.tasks) if targets is None else tuple(targets)
         self.is_length = _lengths(model)
         self.scale = np.where(self.is_length, length, 1.0)
+        self.backend = backend
         self._backend = get_backend(backend)
+        self._jacobians: dict[int, Array] = {}
+
+    def at(self, q: Array) -> State:
+        """The same at another configuration."""
+        return State(self.model, q, self.tasks, self.length, self.backend, self.previous, self.dt, self.targets)
+
+    @cached_property
+    def placements(self) -> Array:
+        """(links, 4, 4) T_root_link."""
+        return self._backend.frame_placements(self.model.tree, self.q)
+
+    def placement(self, link: str) -> Array:
+        """(4, 4) T_root_link. Raises UnknownNameError."""
+        return self.placements[self.model.link_index(link)]
+
+    def jacobian(self, link: str, point: Array | None = None) -> Array:
+        """(6, nv) velocity of the link's point that is at `point` (3,) (its origin unless given), and its angular
+        velocity, per unit of v; all in the axes of the root frame. Raises UnknownNameError."""
+        index = self.model.link_index(link)
+        if index not in self._jacobians:
+            J = self._backend.frame_jacobian(self.model.tree, self.q, index, Reference.LOCAL_WORLD_ALIGNED)
+            self._jacobians[index] = J
+        J = self._jacobians[index]
+        if point is None:
+            return J
+        J = J.copy()
+        J[:3] -= hat(point - self.placements[index, :3, 3]) @ J[3:]
+        return J
+
+    @cached_property
+    def center_of_mass(self) -> Array:
+        """(3,) [m] in the root frame; NaN without masses."""
+        return self._backend.center_of_mass(self.model.tree, self.q)
+
+    @cached_property
+    def center_of_mass_jacobian(self) -> Array:
+        """(3, nv) velocity of the centre of mass per unit of v."""
+        return self._backend.center_of_mass_jacobian(self.model.tree, self.q)
 
     @cached_property
     def mass_matrix(self) -> Array:

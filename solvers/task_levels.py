@@ -1,0 +1,113 @@
+"""Tasks of a robot as levels of rows of one size: what every solver with priorities minimises.
+
+Rows of lengths are divided by L, the length of the robot that the first level needs, so that a level's rows do not
+change with those below it; columns are displacements with lengths over L too (DESIGN: dimensionless).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..robokin.errors import TaskError
+from ..robokin.model import RobotModel
+from .hierarchy import Level
+from .ik_data import chain_length
+from .state import State
+from .tasks import Rows, Task
+from .tasks.base import residuals
+
+Array = np.ndarray
+
+
+class TaskLevels:
+    """Tasks of a model, checked once. length: L [m].   priorities: ascending.   first: the tasks of the first level.
+
+    Raises TaskError, UnknownNameError, ModelError.
+    """
+
+    def __init__(self, model: RobotModel, tasks: Sequence[Task], backend: str = "auto") -> None:
+        self.model, self.tasks, self.backend = model, checked_tasks(tasks), backend
+        for task in self.tasks:
+            task.check(model)
+        self.priorities = sorted({task.priority for task in self.tasks})
+        self.indices = [
+            [i for i, task in enumerate(self.tasks) if task.priority == priority] for priority in self.priorities
+        ]
+        self._first = self.indices[0] if self.indices else []
+        points = [point for i in self._first for point in self.tasks[i].points(model)]
+        self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
+        self.targets = [task.target for task in self.tasks]
+
+    def checked_targets(self, targets: object) -> list[Any]:
+        """One per task, each in its task's own terms; the tasks' own for None. Raises TaskError."""
+        if targets is None:
+            return self.targets
+        try:
+            given = list(targets)  # type: ignore[call-overload]
+        except TypeError:
+            raise TaskError(f"targets must be one per task, not {targets!r}") from None
+        if len(given) != len(self.tasks):
+            raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
+        return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
+
+    def state(self, q: Array, targets: Sequence[Any], dt: float, previous: Array | None = None) -> State:
+        first = [self.tasks[i] for i in self._first]
+        aims = [targets[i] for i in self._first]
+        return State(self.model, q, first, self.length, self.backend, previous, dt, aims)
+
+    def rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:
+        """Of each task; none of those without influence."""
+        return [
+            task.rows(state, target) if task.influence else Rows.none(self.model.nv)
+            for task, target in zip(self.tasks, targets, strict=True)
+        ]
+
+    def levels(self, state: State, rows: Sequence[Rows], damping: float) -> list[Level]:
+        """By priority, dimensionless and weighted."""
+        return [
+            _stacked([self._level(state, self.tasks[i], rows[i], damping) for i in indices]) for indices in self.indices
+        ]
+
+    def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
+        """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""
+        found = [residuals(task, own, own.lacking(own.J @ moved), dt) for task, own in self._each(rows)]
+        return np.array(found).reshape(-1, 2)
+
+    def names(self, priority: int) -> tuple[str, ...]:
+        return tuple(task.name for task in self.tasks if task.priority == priority)
+
+    def _each(self, rows: Sequence[Rows]) -> list[tuple[Task, Rows]]:
+        return list(zip(self.tasks, rows, strict=True))
+
+    def _level(self, state: State, task: Task, rows: Rows, damping: float) -> Level:
+        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in task.parts])
+        factor = rows.weight * size[rows.part]
+        return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
+
+
+def _stacked(levels: Sequence[Level]) -> Level:
+    if len(levels) == 1:
+        return levels[0]
+    return Level(
+        np.vstack([level.J for level in levels]),
+        np.concatenate([level.lower for level in levels]),
+        np.concatenate([level.upper for level in levels]),
+        levels[0].damping,
+    )
+
+
+def checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Raises TaskError for what is not a list of tasks."""
+    if isinstance(tasks, Task):
+        raise TaskError("tasks must be a list of tasks; put the one task in [ ]")
+    try:
+        checked = tuple(tasks)
+    except TypeError:
+        raise TaskError(f"tasks must be a list of tasks, not {tasks!r}") from None
+    for task in checked:
+        if not isinstance(task, Task):
+            raise TaskError(f"{task!r} is not a task")
+    return checked

@@ -1,0 +1,139 @@
+"""Tasks on the pose of one tip: what the kernel solves.
+
+With R, p the tip's pose in the root frame and v, w its velocity (linear at p, angular; root axes), such a task states
+an error e (6,), position rows first, and a matrix A (6, 6) with d(e)/dt = -A [v; w]. A free axis has weight 0. Rows
+are stated in root axes and turned into tip axes by one rule (`to_tip_axes`).
+To add a kind: one class with `record_kind` and `tip_rows`, and the case of the same number in kernel/src/ik.c.
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...robokin.errors import TaskError
+from ...robokin.model import RobotModel
+from ...robokin.so3 import hat
+from .base import Part, Rows, Task
+from .checks import link_name, per_axis, positive, rigid
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class TaskKind(enum.IntEnum):
+    """The values are those of `enum rk_task_kind` in the kernel."""
+
+    POSE = 0
+    AXIS = 1
+
+
+FRAMES = ("world", "tip")
+PART = np.repeat((0, 1), 3)
+
+
+class FrameTask(Task):
+    """Base of the tasks on one tip. Parts: position [m] and orientation [rad].
+
+    link: whose motion the task concerns.   target: (4, 4), see `target_matrix`.   offset: (4, 4) T_link_tip.
+    position_weights, orientation_weights: (3,) per axis of `frame`, 0 leaves the axis free.
+    frame: the axes in which the weights are meant: "world" (root axes) or "tip".
+    position_tolerance [m], orientation_tolerance [rad]: bounds on the norm of the error over the axes not free.
+    position_band [m], orientation_band [rad]: (3,) or one for all: per axis of `frame`, errors that do not count.
+    """
+
+    record_kind: ClassVar[TaskKind]
+    axis: Array = np.zeros(3)  # the tip axis, for tasks that have one
+    # With equal weights the identity may stand for A: A'e = e, as a logarithm's Jacobian leaves its argument alone.
+    is_gradient_equal: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        position_weights: object,
+        orientation_weights: object,
+        frame: str,
+        offset: object | None,
+        position_tolerance: float,
+        orientation_tolerance: float,
+        name: str,
+        priority: int,
+        influence: float,
+        position_band: object = 0.0,
+        orientation_band: object = 0.0,
+    ) -> None:
+        self.link = link_name(link, "a task's link")
+        super().__init__(name or f"{type(self).__name__} of {link}", priority, influence)
+        if frame not in FRAMES:
+            raise TaskError(f"{self.name}: frame must be one of {', '.join(FRAMES)}, not {frame!r}")
+        self.frame = frame
+        self.offset = np.eye(4) if offset is None else rigid(offset, f"{self.name}: offset")
+        position = per_axis(position_weights, f"{self.name}: position weights")
+        orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
+        if not (position.any() or orientation.any()):
+            raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
+        self.position_weights, self.orientation_weights = self.influence * position, self.influence * orientation
+        self.position_tolerance = positive(position_tolerance, f"{self.name}: position tolerance")
+        self.orientation_tolerance = positive(orientation_tolerance, f"{self.name}: orientation tolerance")
+        self.position_band = per_axis(position_band, f"{self.name}: position band")
+        self.orientation_band = per_axis(orientation_band, f"{self.name}: orientation band")
+        self.target = self.target_matrix(target)
+
+    @abstractmethod
+    def target_matrix(self, target: object) -> Array:
+        """(4, 4) form of a target given in the task's own terms. Raises TaskError."""
+
+    @abstractmethod
+    def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
+        """e (6,) and A (6, 6) in root axes (see the module's head); only rows of weighted parts need be filled."""
+
+    @property
+    def weights(self) -> Array:
+        """(6,) position rows first."""
+        return np.concatenate((self.position_weights, self.orientation_weights))
+
+    @property
+    def band(self) -> Array:
+        """(6,) position rows first."""
+        return np.concatenate((self.position_band, self.orientation_band))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # type: ignore[override]
+        position = Part("position", "m", self.position_tolerance)
+        return position, Part("orientation", "rad", self.orientation_tolerance)
+
+    def checked_target(self, target: object) -> Array:
+        """(4, 4) of a target in the task's own terms or already (4, 4)."""
+        try:
+            is_matrix = np.shape(target) == (4, 4)  # type: ignore[call-overload]
+        except ValueError:  # ragged lists
+            is_matrix = False
+        return rigid(target, f"{self.name}: target") if is_matrix else self.target_matrix(target)
+
+    def rows(self, state: State, target: Array) -> Rows:
+        T = state.placement(self.link) @ self.offset
+        e, A = self.tip_rows(T, target)
+        if self.frame == "tip":
+            for part in (slice(0, 3), slice(3, 6)):
+                e[part], A[part] = to_tip_axes(e[part], A[part], T[:3, :3])
+        return Rows.wanted(A @ state.jacobian(self.link, T[:3, 3]), e, self.weights, PART, self.band)
+
+    def check(self, model: RobotModel) -> None:
+        model.link_index(self.link)
+
+    def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
+        return [(self.link, self.offset[:3, 3])] if self.position_weights.any() else []
+
+
+def to_tip_axes(e: Array, A: Array, R: Array) -> tuple[Array, Array]:
+    """The same three rows in tip axes: d(R'e)/dt = R'(de/dt - w x e), hence A -> R'(A - [0 | e x])."""
+    turned = A.copy()
+    turned[:, 3:] -= hat(e)
+    return R.T @ e, R.T @ turned
