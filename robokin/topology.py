@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from .errors import ModelError
 from .joint import Joint
@@ -60,7 +60,7 @@ def depth_first(root_link: str, links: Mapping[str, Link], joints: Iterable[Join
     return ordered
 
 
-def free_name(wanted: str, taken: Mapping[str, object]) -> str:
+def free_name(wanted: str, taken: Container[str]) -> str:
     name = wanted
     while name in taken:
         name += "_"
