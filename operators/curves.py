@@ -195,9 +195,8 @@ def sample_configurations(
 
 
 def _moved_by_keys_only(obj: bpy.types.Object) -> bool:
-    robot = binding(obj)
-    bones = zip(robot.bones, robot.modes, strict=True)
-    if any(obj.pose.bones[bone].rotation_mode != modes[0] for bone, modes in bones):
+    modes = binding(obj).modes
+    if any(obj.pose.bones[bone].rotation_mode != modes[bone][0] for bone in modes):
         return False
     paths = {path for path, _ in own_keys(obj)}
     if any(path.endswith(".rotation_mode") for path, _ in animation.fcurves(obj)):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import bpy
 
 from ..robokin.joint_types import JOINT_TYPES, JointType
-from .bridge.binding import metres_per_unit
+from .bridge.content import metres_per_unit
 from .bridge.fields import FREEDOMS, ORDERED, bound_field, order_field
 from .bridge.rig import refresh_rigs
 

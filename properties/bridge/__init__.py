@@ -4,10 +4,12 @@ A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` m
 to its root frame (T_root_x, metres); `root_from_world` and `to_blender` cross over to Blender's world.
 """
 
-from .binding import Binding, binding, is_robot, metres_per_unit, robot_model
+from .binding import Binding, binding, robot_model
 from .build import build_armature
 from .channels import Channel
+from .content import is_robot, metres_per_unit
 from .errors import BridgeError
+from .fit_helpers import fit_helper_bones
 from .importing import import_robot
 from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
 from .renames import mend_drivers
@@ -24,6 +26,7 @@ __all__ = [
     "channel_table",
     "clamp_pose",
     "curves",
+    "fit_helper_bones",
     "import_robot",
     "is_robot",
     "link_of_bone",

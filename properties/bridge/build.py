@@ -9,18 +9,19 @@ import numpy as np
 from mathutils import Matrix
 
 from ...robokin.model import RobotModel
-from .binding import binding, metres_per_unit
-from .channels import bone_frame
+from .binding import binding
+from .carriers import shares
+from .content import metres_per_unit
 from .errors import BridgeError
 from .fields import write_fields
+from .fit_helpers import fit_helper_bones
+from .naming import unique_bone_name
 from .pose import nearest_within_limits, write_configuration
 from .rig import rig_pose
 from .truth import KEY, ROBOT_KEY, VERSION, BoneRecord, RobotRecord, write_record, write_robot
 from .widgets import dress
 
 Array = np.ndarray
-
-_NAME_BYTES = 63
 
 
 def build_armature(context: bpy.types.Context, collection: bpy.types.Collection, model: RobotModel) -> bpy.types.Object:
@@ -54,6 +55,7 @@ def build_armature(context: bpy.types.Context, collection: bpy.types.Collection,
     bpy.ops.object.mode_set(mode="OBJECT")
     _write_records(armature, model, names, frames, unit)
     context.view_layer.update()  # the pose exists after it
+    fit_helper_bones(context, obj)
     rig_pose(obj)
     dress(obj, binding(obj), sizes / unit)
     write_configuration(obj, nearest_within_limits(model))
@@ -71,34 +73,20 @@ def rest_placements(model: RobotModel) -> list[Array]:
 
 
 def bone_frames(model: RobotModel, places: list[Array]) -> list[Array]:
-    """(3, 3) R_link_bone of each joint's bone. `places`: those of `rest_placements`."""
+    """(3, 3) R_link_bone of each joint's own bone. `places`: those of `rest_placements`."""
     frames: list[Array] = []
     for joint, place in zip(model.joints, places, strict=True):
         i = None if joint.parent is None else model.link_index(joint.parent)
         R_root_parent = np.eye(3) if i is None else places[i][:3, :3] @ frames[i]
-        frames.append(bone_frame(joint, place[:3, :3], R_root_parent))
+        frames.append(shares(joint, place[:3, :3], R_root_parent)[-1].frame)
     return frames
 
 
 def bone_names(model: RobotModel) -> list[str]:
     """Unique names of at most 63 bytes: joints keep theirs, the root bone has that of the root link."""
     taken: set[str] = set()
-    joints = [_unique_name(joint.name, taken) for joint in model.joints[1:]]
-    return [_unique_name(model.root_link.name, taken), *joints]
-
-
-def _unique_name(wanted: str, taken: set[str]) -> str:
-    name, number = _shortened(wanted, _NAME_BYTES), 0
-    while name in taken:
-        number += 1
-        ending = f".{number:03d}"
-        name = _shortened(wanted, _NAME_BYTES - len(ending)) + ending
-    taken.add(name)
-    return name
-
-
-def _shortened(name: str, size: int) -> str:
-    return name.encode()[:size].decode(errors="ignore")
+    joints = [unique_bone_name(joint.name, taken) for joint in model.joints[1:]]
+    return [unique_bone_name(model.root_link.name, taken), *joints]
 
 
 def bone_lengths(model: RobotModel, places: list[Array]) -> Array:

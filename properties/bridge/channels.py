@@ -1,20 +1,21 @@
-"""Which channel of a pose bone carries which coordinate of a joint.
+"""Which channel of which pose bone carries which coordinate of a joint.
 
-A joint is a sequence of elementary motions; each acts about or along one axis of the bone, so each coordinate is
-one entry of `rotation_euler` or `location` (a floating joint: `location` and `rotation_quaternion`; a screw: one of
-each, the location going with the angle). The bone's rest frame is chosen for that: a 1-dof axis is the bone's Y; of a
-planar joint Y is the normal, and Z, X the two lengths; universal and gimbal joints keep the axes of the link.
+A joint is a sequence of elementary motions; each acts about or along one axis of a bone that carries it, so each
+coordinate is one entry of `rotation_euler` or `location` (a floating joint: `location` and `rotation_quaternion`; a
+screw: one of each, the location going with the angle). Which bones carry a joint, and how they are turned: `carriers`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from ...robokin.joint_types import Motion
+from ...robokin.joint_types import Elementary, Motion
 from ...robokin.model import Joint
+from .carriers import Carrier, bone_axis, native
 from .errors import BridgeError
 
 Array = np.ndarray
@@ -24,8 +25,6 @@ OWN, COUPLED, DRIVEN = "own", "coupled", "driven"
 # The order in which the axis of a single rotation turns first, so that the channel decomposes cleanly.
 _ORDERS = ("XYZ", "YXZ", "ZXY")
 _EVERY_ORDER = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
-# Cosine and sine between a bone and -Y, between which Blender keeps it less exactly.
-_BACKWARD, _EXACT = -0.8, 2e-7
 
 
 @dataclass(frozen=True)
@@ -60,47 +59,11 @@ class Channel:
         return self.sign * self.unit
 
 
-def bone_frame(joint: Joint, rest: Array, parent: Array) -> Array:
-    """(3, 3) R_link_bone that a new bone gets: Y along the axis of the joint; the link's own axes when it has none.
-
-    rest: (3, 3) R_root_link.   parent: (3, 3) R_root_bone of the parent bone, the identity for the root bone.
-    Where Blender would not keep this Y exactly (see `_kept`), the axis is the bone's Z or X instead.
-    """
-    frame = np.eye(3)
-    if joint.kind.has_axis:
-        across = [step.axis for step in joint.kind.decompose(joint) if abs(step.axis @ joint.axis) < 0.5]
-        frame = _frame_along(joint.axis, across[0] if across else None)
-    choices = [np.roll(frame, turn, axis=1) for turn in range(3)]
-    return next((f for f in choices if _kept(rest @ f[:, 1], parent[:, 1])), frame)
-
-
-def _frame_along(main: Array, second: Array | None) -> Array:
-    """(3, 3) rotation whose Y is `main` and whose Z is `second`, as far as that is across it."""
-    if second is None:
-        # The link axis most across the joint axis keeps one more axis of the bone where the link has it.
-        across = np.eye(3)[[2, 0, 1]]
-        second = across[np.argmin(abs(across @ main).round(6))]
-    second = second - main * (main @ second)
-    second /= np.linalg.norm(second)
-    return np.column_stack((np.cross(main, second), main, second))
-
-
-def _kept(direction: Array, parent: Array) -> bool:
-    """Whether Blender keeps a bone of this direction (in the armature's axes) exactly.
-
-    Direction and roll, which it stores, become a matrix by a formula that loses digits around -Y of the parent bone
-    and, in Edit Mode, of the armature: up to 3e-5, which all bones below inherit. At -Y itself it is exact.
-    """
-    for y in (np.array([0.0, 1.0, 0.0]), parent):
-        if direction @ y < _BACKWARD and np.linalg.norm(np.cross(direction, y)) > _EXACT:
-            return False
-    return True
-
-
 @dataclass(frozen=True)
 class Entry:
     """A channel of a joint: sign * unit * value = slope * coordinate of the joint. See `Channel` for the fields."""
 
+    bone: str
     coordinate: int
     path: str
     index: int
@@ -111,40 +74,52 @@ class Entry:
 
 
 def joint_channels(
-    joint: Joint, bone: str, frame: Array, metres_per_unit: float
-) -> tuple[list[Entry], tuple[str, ...]]:
-    """(the joint's channels by coordinate, `Channel.modes` of its bone).
+    joint: Joint, carriers: Sequence[Carrier], metres_per_unit: float
+) -> tuple[list[Entry], dict[str, tuple[str, ...]]]:
+    """(the joint's channels by coordinate, `Channel.modes` of each of its bones).
 
-    Raises BridgeError naming the bone when an axis of the joint is not an axis of the bone.
+    Raises BridgeError naming the bone when its carriers cannot show the joint.
     """
+    steps = joint.kind.decompose(joint)
+    if sum(carrier.count for carrier in carriers) != len(steps):
+        raise BridgeError(_unfit(joint, carriers))
     found: list[Entry] = []
-    turns: list[int] = []
-    iq = 0
-    for step in joint.kind.decompose(joint):
-        if step.motion in (Motion.FREE, Motion.BALL):
-            in_bone = [int(i) for i in np.argmax(abs(frame), axis=1)]  # the bone axis along each axis of the link
-            if abs(np.eye(3)[in_bone] - abs(frame)).max() > 1e-5:
-                raise BridgeError(f"bone {bone!r}: the axes of a {joint.type} joint must be those of the bone")
-            along = [(i, float(np.sign(frame[k, i]))) for k, i in enumerate(in_bone)]
-            channels = [(LOCATION, i, sign, metres_per_unit) for i, sign in along if step.motion is Motion.FREE]
-            channels += [(QUATERNION, 0, 1.0, 1.0), *((QUATERNION, i + 1, sign, 1.0) for i, sign in along)]
-            found += [Entry(iq + k, *channel) for k, channel in enumerate(channels)]
-            iq += step.motion.nq
-            continue
-        axis = frame.T @ step.axis
-        index = int(np.argmax(abs(axis)))
-        if abs(axis[index]) < 1.0 - 1e-5:
-            raise BridgeError(f"bone {bone!r}: the axis of its {joint.type} joint is not an axis of the bone")
-        sign = 1.0 if axis[index] > 0 else -1.0
-        if step.motion is Motion.TRANSLATION:
-            found.append(Entry(iq, LOCATION, index, sign, metres_per_unit))
-        else:
-            found.append(Entry(iq, EULER, index, sign, 1.0))
-            turns.append(index)
-        if step.motion is Motion.HELICAL:
-            found.append(Entry(iq, LOCATION, index, sign, metres_per_unit, step.pitch, COUPLED))
-        iq += step.motion.nq
-    return found, ("QUATERNION",) if any(e.path == QUATERNION for e in found) else _euler_orders(turns)
+    modes: dict[str, tuple[str, ...]] = {}
+    for carrier in carriers:
+        if not native(steps[: carrier.count], carrier.frame):
+            raise BridgeError(_unfit(joint, carriers))
+        turns: list[int] = []
+        for step in steps[: carrier.count]:
+            found += _step_channels(step, carrier, sum(e.role == OWN for e in found), metres_per_unit)
+            if step.motion in (Motion.ROTATION, Motion.HELICAL):
+                turns.append(bone_axis(step.axis, carrier.frame)[0])
+        steps = steps[carrier.count :]
+        free = any(e.path == QUATERNION and e.bone == carrier.bone for e in found)
+        modes[carrier.bone] = ("QUATERNION",) if free else _euler_orders(turns)
+    return found, modes
+
+
+def _unfit(joint: Joint, carriers: Sequence[Carrier]) -> str:
+    return (
+        f"bone {carriers[-1].bone!r}: its {joint.type} joint does not move about the axes of its bones: "
+        "Update Helper Bones (robokin.helper_bones)"
+    )
+
+
+def _step_channels(step: Elementary, carrier: Carrier, iq: int, metres_per_unit: float) -> list[Entry]:
+    bone = carrier.bone
+    if step.motion in (Motion.FREE, Motion.BALL):
+        along = [bone_axis(axis, carrier.frame) for axis in np.eye(3)]
+        channels = [(LOCATION, i, sign, metres_per_unit) for i, sign in along if step.motion is Motion.FREE]
+        channels += [(QUATERNION, 0, 1.0, 1.0), *((QUATERNION, i + 1, sign, 1.0) for i, sign in along)]
+        return [Entry(bone, iq + k, *channel) for k, channel in enumerate(channels)]
+    index, sign = bone_axis(step.axis, carrier.frame)
+    if step.motion is Motion.TRANSLATION:
+        return [Entry(bone, iq, LOCATION, index, sign, metres_per_unit)]
+    turn = Entry(bone, iq, EULER, index, sign, 1.0)
+    if step.motion is Motion.ROTATION:
+        return [turn]
+    return [turn, Entry(bone, iq, LOCATION, index, sign, metres_per_unit, step.pitch, COUPLED)]
 
 
 def _euler_orders(turns: list[int]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def write_configuration(obj: bpy.types.Object, q: Array) -> None:
     robot = binding(obj)
     bones = obj.pose.bones
     q = robot.model.check_configuration(q)
-    for bone, modes in zip(robot.bones, robot.modes, strict=True):
+    for bone, modes in robot.modes.items():
         if bones[bone].rotation_mode not in modes:
             bones[bone].rotation_mode = modes[0]
     for channel in robot.written_channels:

@@ -13,8 +13,9 @@ import bpy
 import numpy as np
 
 from ...robokin import RobokinError
-from .binding import OWN_CONSTRAINT, Binding, binding, is_robot
+from .binding import Binding, binding
 from .channels import DRIVEN, EULER, LOCATION, OWN, QUATERNION, Channel, channel_bounds, round_inward
+from .content import OWN_CONSTRAINT, is_robot
 
 LIMIT_ROTATION = f"{OWN_CONSTRAINT} Rotation Limit"
 LIMIT_LOCATION = f"{OWN_CONSTRAINT} Travel Limit"
@@ -25,7 +26,7 @@ _SOURCE = "q"  # the variable of our drivers
 def rig_pose(obj: bpy.types.Object) -> None:
     """Set locks, rotation modes, limits and drivers of every joint of the posed robot. Object or Pose Mode."""
     robot = binding(obj)
-    for bone, modes in zip(robot.bones, robot.modes, strict=True):
+    for bone, modes in robot.modes.items():
         pose_bone = obj.pose.bones[bone]
         pose_bone.rotation_mode = modes[0]
         own = [c for c in robot.channels if c.bone == bone]

@@ -22,6 +22,7 @@ from .errors import BridgeError
 Array = np.ndarray
 
 KEY = "robokin_joint"
+HELPER_KEY = "robokin_helper"
 ROBOT_KEY = "robokin_robot"
 VERSION = 1
 
@@ -49,6 +50,19 @@ class BoneRecord:
     link: Link
     frame: Array
     rest: Array
+
+
+@dataclass(frozen=True, eq=False)
+class HelperRecord:
+    """The record of a helper bone (see `carriers`): it belongs to the first joint below it.
+
+    of: name of that joint's bone when this was written.   count: how many of the joint's motions it carries.
+    frame: (3, 3) R_link_bone at rest.
+    """
+
+    of: str
+    count: int
+    frame: Array
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,21 @@ def read_record(text: str, bone: str) -> BoneRecord:
         )
     except (KeyError, TypeError, ValueError) as fault:
         raise BridgeError(f"bone {bone!r}: its property {KEY!r} is damaged ({fault!r})") from None
+
+
+def write_helper(record: HelperRecord) -> str:
+    return json.dumps(
+        {"version": VERSION, "of": record.of, "count": record.count, "frame": record.frame.ravel().tolist()}
+    )
+
+
+def read_helper(text: str, bone: str) -> HelperRecord:
+    """Raises BridgeError naming the bone when the text is damaged or of a newer version."""
+    data = _parse(text, f"helper bone {bone!r}")
+    try:
+        return HelperRecord(str(data["of"]), int(data["count"]), np.array(data["frame"], float).reshape(3, 3))
+    except (KeyError, TypeError, ValueError) as fault:
+        raise BridgeError(f"helper bone {bone!r}: its property {HELPER_KEY!r} is damaged ({fault!r})") from None
 
 
 def write_robot(record: RobotRecord) -> str:

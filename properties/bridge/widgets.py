@@ -7,14 +7,16 @@ One shape of unit size serves all bones of a kind; each is scaled to its robot. 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 
-from ...robokin.joint_types import Motion
+from ...robokin.joint_types import Elementary, Motion
 from ...robokin.model import Joint
 from .binding import Binding
+from .carriers import Carrier
 
 Array = np.ndarray
 
@@ -24,26 +26,40 @@ _PALETTES = {JOINTS: "THEME09", FOLLOWERS: "THEME10", BASE: "THEME03", FIXED: "T
 
 def dress(obj: bpy.types.Object, robot: Binding, sizes: Array) -> None:
     """Give every bone its shape, colour and bone collection. `sizes`: (joints,) in Blender units."""
-    arm = obj.data
-    arm.display_type = "STICK"
+    obj.data.display_type = "STICK"
     obj.show_in_front = True
-    groups = {name: arm.collections.new(name) for name in (JOINTS, FOLLOWERS, BASE, FIXED)}
-    for joint, name, frame, size in zip(robot.model.joints, robot.bones, robot.frames, sizes, strict=True):
-        bone, pose_bone = arm.bones[name], obj.pose.bones[name]
-        group = _group(joint)
-        groups[group].assign(bone)
+    for joint, carriers, size in zip(robot.model.joints, robot.carriers, sizes, strict=True):
+        _dress_joint(obj, joint, carriers, float(size))
+    fixed = obj.data.collections.get(FIXED)
+    if fixed is not None:
+        fixed.is_visible = False
+
+
+def dress_helpers(obj: bpy.types.Object, robot: Binding) -> None:
+    """`dress` for the joints whose helper bones have no shape yet."""
+    for joint, carriers in zip(robot.model.joints, robot.carriers, strict=True):
+        bones = [obj.pose.bones[carrier.bone] for carrier in carriers]
+        if any(bone.custom_shape is None for bone in bones[:-1]):
+            own = bones[-1]
+            _dress_joint(obj, joint, carriers, own.custom_shape_scale_xyz[0] if own.custom_shape else own.length)
+
+
+def _dress_joint(obj: bpy.types.Object, joint: Joint, carriers: Sequence[Carrier], size: float) -> None:
+    group = _group(joint)
+    steps = joint.kind.decompose(joint)
+    for i, carrier in enumerate(carriers):
+        own, steps = steps[: carrier.count], steps[carrier.count :]
+        bone, pose_bone = obj.data.bones[carrier.bone], obj.pose.bones[carrier.bone]
+        collection = obj.data.collections.get(group) or obj.data.collections.new(group)
+        collection.assign(bone)
         bone.color.palette = _PALETTES[group]
-        kind = _kind(joint)
+        kind = "Base" if joint.parent is None and carrier is carriers[-1] else _kind(own)
         pose_bone.custom_shape = _shape(kind)
-        pose_bone.custom_shape_rotation_euler = _turned(kind, joint, frame)
+        pose_bone.custom_shape_rotation_euler = _turned(kind, own, carrier.frame)
         pose_bone.use_custom_shape_bone_size = False
-        pose_bone.custom_shape_scale_xyz = (float(size),) * 3
+        # One ring inside the other, as those of a gimbal.
+        pose_bone.custom_shape_scale_xyz = (size * (1.0 + 0.25 * (len(carriers) - 1 - i)),) * 3
         pose_bone.custom_shape_wire_width = 2.0
-    for name, group in groups.items():
-        if not group.bones:
-            arm.collections.remove(group)
-        elif name == FIXED:
-            group.is_visible = False
 
 
 def _group(joint: Joint) -> str:
@@ -54,31 +70,29 @@ def _group(joint: Joint) -> str:
     return JOINTS if joint.nv else FIXED
 
 
-def _kind(joint: Joint) -> str:
-    if joint.parent is None:
-        return "Base"
-    if not joint.nv:
+def _kind(steps: Sequence[Elementary]) -> str:
+    if not steps:
         return "Fixed"
-    if len(_axes(joint)) != 1:
+    if len(_axes(steps)) != 1:
         return "Ball"
-    motions = set(joint.kind.motions)
+    motions = {step.motion for step in steps}
     return "Rail" if motions == {Motion.TRANSLATION} else "Ring" if motions == {Motion.ROTATION} else "Screw"
 
 
-def _axes(joint: Joint) -> list[Array]:
-    """The axes of the joint, each once; none of a joint that turns freely."""
+def _axes(steps: Sequence[Elementary]) -> list[Array]:
+    """The axes of the motions, each once; none of one that turns freely."""
     found: list[Array] = []
-    for step in joint.kind.decompose(joint):
+    for step in steps:
         if step.motion.has_axis and not any(np.array_equal(step.axis, axis) for axis in found):
             found.append(step.axis)
     return found
 
 
-def _turned(kind: str, joint: Joint, frame: Array) -> Euler:
-    """How a shape is turned on its bone: the base as its link, what has one axis from Y to the joint's axis."""
+def _turned(kind: str, steps: Sequence[Elementary], frame: Array) -> Euler:
+    """How a shape is turned on its bone: the base as its link, what has one axis from Y to that axis."""
     if kind == "Base":
         return Matrix(frame.T.tolist()).to_euler()
-    axis = frame.T @ _axes(joint)[0] if kind in ("Ring", "Rail", "Screw") else (0.0, 1.0, 0.0)
+    axis = frame.T @ _axes(steps)[0] if kind in ("Ring", "Rail", "Screw") else (0.0, 1.0, 0.0)
     return Vector((0.0, 1.0, 0.0)).rotation_difference(Vector(axis)).to_euler()
 
 

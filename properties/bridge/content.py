@@ -1,0 +1,118 @@
+"""All that an armature says about its robot, as plain values that can be compared."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from .errors import BridgeError
+from .fields import stored_fields
+from .truth import HELPER_KEY, KEY, ROBOT_KEY
+
+# Names of the constraints that Robokin itself puts on bones begin with this.
+OWN_CONSTRAINT = "Robokin"
+_AT_REST = Matrix()
+
+
+class HelperContent(NamedTuple):
+    """A helper bone: name, place among the bones, text of its record."""
+
+    name: str
+    place: int
+    record: str
+
+
+class BoneContent(NamedTuple):
+    """All that a bone says about its joint. parent: the bone of the joint above.
+    helpers: those of this joint, from the parent on."""
+
+    name: str
+    place: int
+    parent: str | None
+    helpers: tuple[HelperContent, ...]
+    record: str
+    fields: dict
+    connected: bool
+
+
+class ArmatureContent(NamedTuple):
+    """Equal content gives an equal model. rests: bytes of the bones' (n, 4, 4) float32 rest matrices, by columns."""
+
+    robot: str
+    metres_per_unit: float
+    rests: bytes
+    bones: tuple[BoneContent, ...]
+
+
+def is_robot(obj: bpy.types.Object | None) -> bool:
+    """Whether `obj` is an armature that carries a robot."""
+    return obj is not None and obj.type == "ARMATURE" and ROBOT_KEY in obj.data
+
+
+def metres_per_unit(obj: bpy.types.Object | None = None) -> float:
+    """Metres in one Blender unit, of the current scene (or of the one that holds `obj`, when the current does not)."""
+    scene = bpy.context.scene
+    if obj is not None and scene.objects.get(obj.name) != obj and obj.users_scene:
+        scene = obj.users_scene[0]
+    return float(str(np.float32(scene.unit_settings.scale_length)))
+
+
+def armature_content(obj: bpy.types.Object) -> ArmatureContent:
+    """Raises BridgeError when `obj` is no robot, or has settings under which Blender would not show what it says."""
+    if not is_robot(obj):
+        raise BridgeError(f"{obj.name if obj else 'nothing'!r} is not a robot: import a URDF")
+    _refuse_what_bends_kinematics(obj)
+    arm = obj.data
+    rests = np.empty(16 * len(arm.bones), np.float32)
+    arm.bones.foreach_get("matrix_local", rests)
+    bones = tuple(_bone_content(bone, i) for i, bone in enumerate(arm.bones) if KEY in bone)
+    if any(bone.helpers for bone in bones):
+        bones = _placed(arm, bones)
+    return ArmatureContent(arm[ROBOT_KEY], metres_per_unit(obj), rests.tobytes(), bones)
+
+
+def _bone_content(bone: bpy.types.Bone, place: int) -> BoneContent:
+    parent, helpers, own = bone.parent, [], True
+    while parent is not None and KEY not in parent:
+        own = own and HELPER_KEY in parent
+        if own:
+            helpers.append(HelperContent(parent.name, 0, parent[HELPER_KEY]))
+        parent = parent.parent
+    name = parent.name if parent else None
+    return BoneContent(
+        bone.name, place, name, tuple(reversed(helpers)), bone[KEY], stored_fields(bone), bone.use_connect
+    )
+
+
+def _placed(arm: bpy.types.Armature, bones: tuple[BoneContent, ...]) -> tuple[BoneContent, ...]:
+    """The bones with the places of their helpers."""
+    places = {bone.name: i for i, bone in enumerate(arm.bones)}
+    return tuple(b._replace(helpers=tuple(h._replace(place=places[h.name]) for h in b.helpers)) for b in bones)
+
+
+def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
+    """Raise BridgeError for settings under which Blender would not show what the model says."""
+    for bone in obj.data.bones:
+        plain = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
+        if not plain and (KEY in bone or HELPER_KEY in bone):
+            raise BridgeError(
+                f"bone {bone.name!r}: a robot needs Inherit Rotation, Local Location, Inherit Scale: Full"
+            )
+    for bone in obj.pose.bones if obj.pose is not None else ():
+        if KEY not in bone.bone and HELPER_KEY not in bone.bone:
+            if bone.matrix_basis != _AT_REST and any(KEY in below for below in bone.bone.children_recursive):
+                raise BridgeError(
+                    f"bone {bone.name!r} carries the robot but is none of its joints: clear its pose (to move the "
+                    "whole robot, move the object)"
+                )
+            continue
+        for constraint in bone.constraints:
+            ours = constraint.name.startswith(OWN_CONSTRAINT)
+            if not ours and constraint.enabled and constraint.influence > 0.0:
+                raise BridgeError(
+                    f"bone {bone.name!r} has the constraint {constraint.name!r}, but a robot's joints move by their "
+                    "own values: remove or disable it, or make it a task"
+                )

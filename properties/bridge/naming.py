@@ -1,0 +1,63 @@
+"""Names of new bones, and of joints and links after bones were renamed or duplicated."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from .truth import BoneRecord
+
+_NAME_BYTES = 63
+
+
+def unique_bone_name(wanted: str, taken: set[str]) -> str:
+    """A name for a bone, like `wanted` but short enough and none of `taken`, to which it is added."""
+    name, number = _shortened(wanted, _NAME_BYTES), 0
+    while name in taken:
+        number += 1
+        ending = f".{number:03d}"
+        name = _shortened(wanted, _NAME_BYTES - len(ending)) + ending
+    taken.add(name)
+    return name
+
+
+def _shortened(name: str, size: int) -> str:
+    return name.encode()[:size].decode(errors="ignore")
+
+
+def named_apart(records: dict[str, BoneRecord], parents: dict[str, str | None]) -> dict[str, BoneRecord]:
+    """Renamed and duplicated bones give their new names to their joints; mimics follow; link names become unique."""
+    new_names = {name: r.joint.name if name == r.bone else name for name, r in records.items()}
+    taken = {r.link.name for name, r in records.items() if name == r.bone}
+    result = {}
+    for name, record in records.items():
+        joint, link = dataclasses.replace(record.joint, name=new_names[name]), record.link
+        if joint.mimic is not None:
+            bones = [n for n, r in records.items() if r.joint.name == joint.mimic.joint]
+            # Of a bone and its duplicates it is the nearest in the tree, as where two equal grippers were joined.
+            bone = min(bones, key=lambda n: (_steps_up(name, n, parents), n != records[n].bone), default=None)
+            followed = new_names.get(bone or joint.mimic.joint, joint.mimic.joint)
+            joint = dataclasses.replace(joint, mimic=dataclasses.replace(joint.mimic, joint=followed))
+        if name != record.bone and link.name in taken:
+            link = dataclasses.replace(link, name=_free(f"{link.name}_{name}", taken))
+        taken.add(link.name)
+        result[name] = dataclasses.replace(record, joint=joint, link=link)
+    return result
+
+
+def _steps_up(name: str, other: str, parents: dict[str, str | None]) -> int:
+    """How many bones above `name` is the first that is above `other` too."""
+    above = set()
+    bone: str | None = other
+    while bone is not None:
+        above.add(bone)
+        bone = parents[bone]
+    steps, bone = 0, name
+    while bone is not None and bone not in above:
+        steps, bone = steps + 1, parents[bone]
+    return steps
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    while wanted in taken:
+        wanted += "_"
+    return wanted

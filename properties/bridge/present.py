@@ -1,0 +1,84 @@
+"""The joints of an armature as they stand: its records with what was edited, moved, renamed or rescaled since."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from .content import ArmatureContent
+from .errors import BridgeError
+from .fields import edited_record, read_fields
+from .naming import named_apart
+from .rescale import rescaled_joint, rescaled_link
+from .truth import BoneRecord, RobotRecord, read_record, read_robot
+
+Array = np.ndarray
+
+# A bone counts as moved when its place against its parent differs by more than this part of their distance.
+MOVED = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """records, parents: of each joint's bone, its record and the bone of the joint above, None for `root`.
+    rests: (4, 4) rest matrices of all bones by their place, Blender units."""
+
+    robot: RobotRecord
+    root: str
+    records: dict[str, BoneRecord]
+    parents: dict[str, str | None]
+    rests: Array
+
+
+def present_records(obj: bpy.types.Object, content: ArmatureContent) -> Records:
+    """Raises BridgeError naming the bone, or ModelError."""
+    robot = read_robot(content.robot, obj.data.name)
+    bones = content.bones
+    shown = {b.name: read_fields(obj.data.bones[b.name].robokin) for b in bones}
+    records = {b.name: edited_record(read_record(b.record, b.name), shown[b.name]) for b in bones}
+    matrices = np.frombuffer(content.rests, np.float32).reshape(-1, 4, 4).astype(float).swapaxes(1, 2)
+    rests = {b.name: matrices[b.place] for b in bones}
+    parents = {b.name: b.parent for b in bones}
+    roots = [name for name, parent in parents.items() if parent is None]
+    if len(roots) != 1:
+        listed = ", ".join(map(repr, roots[:6])) or "none"
+        raise BridgeError(f"{obj.name!r}: a robot has one root bone; these have no parent: {listed}")
+    records = named_apart(records, parents)
+    for name, record in records.items():
+        parent = parents[name]
+        if parent is not None:
+            records[name] = _moved(record, records[parent], rests[name], rests[parent], robot)
+    ratio = content.metres_per_unit / robot.metres_per_unit
+    if abs(ratio - 1.0) > 1e-6:
+        records = _rescaled(records, ratio)
+    return Records(robot, roots[0], records, parents, matrices)
+
+
+def _rescaled(records: dict[str, BoneRecord], ratio: float) -> dict[str, BoneRecord]:
+    joints = {record.joint.name: record.joint for record in records.values()}
+    result = {}
+    for name, record in records.items():
+        followed = joints.get(record.joint.mimic.joint) if record.joint.mimic else None
+        joint, link = rescaled_joint(record.joint, ratio, followed), rescaled_link(record.link, ratio)
+        result[name] = dataclasses.replace(record, joint=joint, link=link)
+    return result
+
+
+def _moved(record: BoneRecord, parent: BoneRecord, rest: Array, parent_rest: Array, robot: RobotRecord) -> BoneRecord:
+    """The record with the placement its bone has now, when it was moved in Edit Mode or re-parented."""
+    T_parent_bone = np.linalg.inv(parent_rest) @ rest
+    offset = abs(T_parent_bone - record.rest)
+    reach = max(np.linalg.norm(T_parent_bone[:3, 3]), np.linalg.norm(record.rest[:3, 3]), 1e-6)
+    # Single precision knows a place to some 1e-7 of its distance from the armature's origin.
+    reach = max(reach, 3e-7 / MOVED * np.linalg.norm(rest[:3, 3]))
+    if offset[:3, :3].max() <= MOVED and offset[:3, 3].max() <= MOVED * reach:
+        return record
+    placement = np.eye(4)
+    rotation = parent.frame @ T_parent_bone[:3, :3] @ record.frame.T
+    u, _, vt = np.linalg.svd(rotation)  # back to an exact rotation
+    placement[:3, :3] = u @ vt
+    placement[:3, 3] = parent.frame @ T_parent_bone[:3, 3] * robot.metres_per_unit
+    return dataclasses.replace(record, joint=dataclasses.replace(record.joint, placement=placement))
