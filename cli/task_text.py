@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -11,6 +9,7 @@ import numpy as np
 from ..robokin import quaternion
 from ..robokin.errors import TaskError, UnknownNameError
 from ..solvers.tasks import AxisTask, OrientationTask, PoseTask, PositionTask, Task
+from .field_text import Fields, numbers, parse_fields
 
 GRAMMAR = """\
 tasks:
@@ -21,14 +20,13 @@ tasks:
   optional: ,weights=N:N:...   per axis (pose: 6, position first; others: 3; or one for all); 0 leaves it free
             ,frame=world|tip   whose axes the weights mean (world)
             ,tolerance=N       metres or radians (1e-5); for a pose also position:orientation
+            ,priority=N        whole number, 1 first (1): a task moves nothing that one before it asks for
   Targets are in the robot's root frame, in metres; quaternions need not be normalised."""
-
-Fields = dict[str, str]
 
 
 def parse_task(text: str) -> Task:
     """The task that `text` describes. Raises TaskError or UnknownNameError, naming the field."""
-    fields = _fields(text)
+    fields = parse_fields(text, "task")
     kind = fields.pop("kind", None)
     if kind is None:
         raise TaskError(f"task {text!r}: kind is missing (valid: {', '.join(KINDS)})")
@@ -48,38 +46,6 @@ def parse_task(text: str) -> Task:
         raise TaskError(f"task {text!r}: {error}") from None
 
 
-def _fields(text: str) -> Fields:
-    fields: Fields = {}
-    # A comma separates only where a field follows it, so that link names may contain one.
-    for part in re.split(r",(?=\s*[a-z_]+\s*=)", text):
-        name, equals, value = part.partition("=")
-        name = name.strip()
-        if not equals:
-            raise TaskError(f"task {text!r}: {part.strip()!r} is not name=value")
-        if name in fields:
-            raise TaskError(f"task {text!r}: {name} is given twice")
-        fields[name] = value.strip()
-    return fields
-
-
-def _numbers(fields: Fields, name: str, *counts: int) -> list[float]:
-    values = [_number(name, part) for part in fields[name].split(":")]
-    if len(values) not in counts:
-        wanted = " or ".join(map(str, counts))
-        raise TaskError(f"{name} takes {wanted} number(s) separated by colons, not {len(values)}")
-    return values
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise TaskError(f"{name}: {text!r} is not a number") from None
-    if not math.isfinite(value):
-        raise TaskError(f"{name}: {text!r} is not finite")
-    return value
-
-
 def _rotation(values: list[float]) -> np.ndarray:
     length = np.linalg.norm(values)
     if length < 1e-9:
@@ -90,12 +56,21 @@ def _rotation(values: list[float]) -> np.ndarray:
 def _common(fields: Fields, axes: int) -> dict:
     """Arguments that all kinds of task take; `axes`: how many weights."""
     options: dict = {"frame": fields["frame"]} if "frame" in fields else {}
+    if "priority" in fields:
+        options["priority"] = _whole(fields, "priority")
     if "weights" in fields:
-        weights = _numbers(fields, "weights", 1, axes)
+        weights = numbers(fields, "weights", 1, axes)
         options["weights"] = weights * axes if len(weights) == 1 else weights
     if "tolerance" in fields:
-        options["tolerance"] = _numbers(fields, "tolerance", *((1, 2) if axes == 6 else (1,)))
+        options["tolerance"] = numbers(fields, "tolerance", *((1, 2) if axes == 6 else (1,)))
     return options
+
+
+def _whole(fields: Fields, name: str) -> int:
+    try:
+        return int(fields[name])
+    except ValueError:
+        raise TaskError(f"{name}: {fields[name]!r} is not a whole number") from None
 
 
 def _three_axes(fields: Fields) -> dict:
@@ -106,7 +81,7 @@ def _three_axes(fields: Fields) -> dict:
 
 
 def _pose(fields: Fields) -> Task:
-    values = _numbers(fields, "target", 7)
+    values = numbers(fields, "target", 7)
     target = np.eye(4)
     target[:3, :3], target[:3, 3] = _rotation(values[3:]), values[:3]
     options = _common(fields, 6)
@@ -120,15 +95,15 @@ def _pose(fields: Fields) -> Task:
 
 
 def _position(fields: Fields) -> Task:
-    return PositionTask(fields["tip"], _numbers(fields, "target", 3), **_three_axes(fields))
+    return PositionTask(fields["tip"], numbers(fields, "target", 3), **_three_axes(fields))
 
 
 def _orientation(fields: Fields) -> Task:
-    return OrientationTask(fields["tip"], _rotation(_numbers(fields, "target", 4)), **_three_axes(fields))
+    return OrientationTask(fields["tip"], _rotation(numbers(fields, "target", 4)), **_three_axes(fields))
 
 
 def _axis(fields: Fields) -> Task:
-    axis, target = _numbers(fields, "axis", 3), _numbers(fields, "target", 3)
+    axis, target = numbers(fields, "axis", 3), numbers(fields, "target", 3)
     return AxisTask(fields["tip"], axis, target, **_three_axes(fields))
 
 
@@ -138,4 +113,4 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[[Fields], Task]]] = {
     "orientation": (("tip", "target"), _orientation),
     "axis": (("tip", "axis", "target"), _axis),
 }
-OPTIONAL = ("weights", "frame", "tolerance")
+OPTIONAL = ("weights", "frame", "tolerance", "priority")

@@ -96,3 +96,12 @@ def test_what_is_wrong_is_named(text, words) -> None:
     assert isinstance(caught.value, RobokinError)
     assert "\n" not in message
     assert all(word in message for word in words), message
+
+
+def test_priority() -> None:
+    assert parse_task("kind=position,tip=hand,target=0:0:0,priority=3").priority == 3
+    assert parse_task("kind=pose,tip=hand,target=0:0:0:1:0:0:0").priority == 1
+    with pytest.raises(TaskError, match="priority: 'high' is not a whole number"):
+        parse_task("kind=position,tip=hand,target=0:0:0,priority=high")
+    with pytest.raises(TaskError, match="priority"):
+        parse_task("kind=position,tip=hand,target=0:0:0,priority=0")

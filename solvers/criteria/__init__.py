@@ -5,6 +5,7 @@ from .base import Criterion, Potential, Velocity, combine
 from .dynamic_torque import DynamicTorque
 from .gravity_torque import GravityTorque
 from .joint_springs import JointSprings
+from .kinds import KINDS, criterion, options_of
 from .kinetic_energy import KineticEnergy
 from .manipulability import Manipulability, SmallestSingularValue
 from .minimum_velocity import MinimumVelocity
@@ -12,6 +13,7 @@ from .rest_posture import RestPosture
 from .smooth import Smooth
 
 __all__ = [
+    "KINDS",
     "Criterion",
     "DynamicTorque",
     "GravityTorque",
@@ -26,4 +28,6 @@ __all__ = [
     "State",
     "Velocity",
     "combine",
+    "criterion",
+    "options_of",
 ]
