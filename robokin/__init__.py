@@ -26,10 +26,13 @@ from .errors import (
 )
 from .generalized_inverses import extended_inverse, null_space, transversality, weighted_pseudo_inverse
 from .jacobians import body_jacobian, center_of_mass_jacobian, frame_jacobian, rpy_jacobian, space_jacobian
+from .joint_text import format_joint_values, parse_joint_values, within_limits
 from .kinematics import FramePlacements, center_of_mass, forward_kinematics
 from .library import library_robot
+from .mirror import mirrored_configuration
 from .model import Joint, Link, Mimic, RobotModel
 from .resources import missing_meshes
+from .srdf import import_srdf, save_srdf
 from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
 
 __all__ = [
@@ -56,9 +59,11 @@ __all__ = [
     "dh_table",
     "difference",
     "extended_inverse",
+    "format_joint_values",
     "forward_kinematics",
     "frame_jacobian",
     "gravity_torque",
+    "import_srdf",
     "in_limits",
     "integrate",
     "inverse_dynamics",
@@ -66,8 +71,10 @@ __all__ = [
     "load_robot_table",
     "load_urdf",
     "mass_matrix",
+    "mirrored_configuration",
     "missing_meshes",
     "null_space",
+    "parse_joint_values",
     "random_configuration",
     "read_robot_table",
     "read_urdf_text",
@@ -75,6 +82,7 @@ __all__ = [
     "robot_from_screws",
     "robot_table_text",
     "rpy_jacobian",
+    "save_srdf",
     "save_urdf",
     "screw_table",
     "space_jacobian",
@@ -83,4 +91,5 @@ __all__ = [
     "urdf_text",
     "weighted_pseudo_inverse",
     "with_stick_figure",
+    "within_limits",
 ]

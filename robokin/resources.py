@@ -170,6 +170,12 @@ def missing_meshes(model: RobotModel, visuals: bool = True, collisions: bool = T
     return list(missing.values())
 
 
+def is_relative(uri: str) -> bool:
+    """Whether a file is named relative to the description's folder."""
+    plain = uri.strip().replace("\\", "/")
+    return not _SCHEME.match(plain) and not _is_absolute(plain)
+
+
 def _environment_folders() -> Iterator[Path]:
     for variable in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH"):
         for entry in filter(None, os.environ.get(variable, "").split(os.pathsep)):

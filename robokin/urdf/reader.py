@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileFormatError, ModelError
+from ..errors import ModelError
 from ..joint_types import JOINT_TYPES
 from ..model import Joint, Link, Mimic, RobotModel
 from ..resources import PackagePaths, ResourceFinder
+from ..text_file import read_bytes
 from .placement import read_placement
 from .shapes import ShapeReader
-from .xml import MAX_BYTES, Element, parse_xml, shorten
+from .xml import Element, parse_xml, shorten
 
 logger = logging.getLogger(__name__)
 
@@ -36,19 +37,7 @@ def load_urdf(path: str | os.PathLike, package_paths: PackagePaths = (), root: s
     A mesh that is not found is no error (kinematics needs none): its `path` is None; see `missing_meshes`.
     Raises FileFormatError naming file and line for everything that is not one well-formed robot.
     """
-    shown = os.fspath(path)
-    try:
-        if not os.path.exists(shown):
-            raise FileFormatError(shown, None, "no such file")
-        if os.path.isdir(shown):
-            raise FileFormatError(shown, None, "this is a folder, not a URDF file")
-        if not os.path.isfile(shown):
-            raise FileFormatError(shown, None, "not a regular file")
-        with open(shown, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileFormatError(shown, None, f"cannot be read: {reason}") from None
+    data = read_bytes(path, "a URDF file")
     return read_urdf_text(data, path, package_paths, root)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 
 from .. import so3
-from ..errors import FileFormatError, ModelError
+from ..errors import ModelError
 from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Sphere
 from ..model import Joint, Link, RobotModel
+from ..text_file import write_text
 from .chains import chains, with_chains
 from .reader import WITH_AXIS, WITH_RANGE
+from .relocation import relocated
 
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
@@ -22,27 +22,12 @@ _ESCAPES = str.maketrans(
 
 
 def save_urdf(model: RobotModel, path: str | os.PathLike) -> None:
-    """Writes the robot to a file, whole or not at all. Mesh names are written as they were read.
+    """Writes the robot to a file, whole or not at all. Mesh names are written as they were read, relative ones such
+    that they name the same files from where `path` is.
 
     Raises ModelError for what URDF cannot say, FileFormatError when the file cannot be written.
     """
-    text = urdf_text(model)
-    try:
-        target = Path(os.path.realpath(path))
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            with open(part, "x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, target)
-        except OSError:
-            with suppress(OSError):
-                part.unlink()
-            raise
-    except (OSError, ValueError) as error:  # ValueError: a null byte, or no file name at all
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileFormatError(path, None, f"cannot be written: {reason}") from None
+    write_text(path, urdf_text(relocated(model, path)))
 
 
 def urdf_text(model: RobotModel) -> str:
@@ -53,7 +38,7 @@ def urdf_text(model: RobotModel) -> str:
     listed by `urdf_losses`.
     """
     model = with_chains(model)
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<robot name="{_escape(model.name)}">']
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<robot name="{escape(model.name)}">']
     for link in model.links:
         lines += _link(link)
     for joint in model.joints[1:]:
@@ -86,7 +71,7 @@ def urdf_losses(model: RobotModel) -> list[str]:
 
 
 def _link(link: Link) -> Iterator[str]:
-    yield f'  <link name="{_escape(link.name)}">'
+    yield f'  <link name="{escape(link.name)}">'
     if link.mass or link.com.any() or link.inertia.any():
         (xx, xy, xz), (_, yy, yz), (_, _, zz) = link.inertia.tolist()
         yield "    <inertial>"
@@ -102,7 +87,7 @@ def _link(link: Link) -> Iterator[str]:
 
 
 def _geometry(tag: str, geometry: Geometry) -> Iterator[str]:
-    name = f' name="{_escape(geometry.name)}"' if geometry.name else ""
+    name = f' name="{escape(geometry.name)}"' if geometry.name else ""
     yield f"    <{tag}{name}>"
     yield f"      {_origin(geometry.placement)}"
     yield f"      <geometry>{_shape(geometry.shape)}</geometry>"
@@ -123,21 +108,21 @@ def _shape(shape: Shape) -> str:
             return f'<sphere radius="{_number(radius)}"/>'
         case Mesh(filename, scale):
             scaled = "" if tuple(scale) == (1.0, 1.0, 1.0) else f' scale="{_numbers(scale)}"'
-            return f'<mesh filename="{_escape(filename)}"{scaled}/>'
+            return f'<mesh filename="{escape(filename)}"{scaled}/>'
 
 
 def _material(material: Material) -> str:
     color = "" if material.rgba is None else f'<color rgba="{_numbers(material.rgba)}"/>'
-    texture = "" if material.texture is None else f'<texture filename="{_escape(material.texture)}"/>'
-    return f'<material name="{_escape(material.name)}">{color}{texture}</material>'
+    texture = "" if material.texture is None else f'<texture filename="{escape(material.texture)}"/>'
+    return f'<material name="{escape(material.name)}">{color}{texture}</material>'
 
 
 def _joint(joint: Joint) -> Iterator[str]:
     word = str(joint.kind.urdf)
-    yield f'  <joint name="{_escape(joint.name)}" type="{word}">'
+    yield f'  <joint name="{escape(joint.name)}" type="{word}">'
     yield f"    {_origin(joint.placement)}"
-    yield f'    <parent link="{_escape(str(joint.parent))}"/>'
-    yield f'    <child link="{_escape(joint.child)}"/>'
+    yield f'    <parent link="{escape(str(joint.parent))}"/>'
+    yield f'    <child link="{escape(joint.child)}"/>'
     if word in WITH_AXIS:
         yield f'    <axis xyz="{_numbers(joint.axis)}"/>'
     limits = _limits(joint, word)
@@ -147,7 +132,7 @@ def _joint(joint: Joint) -> Iterator[str]:
         yield f"    <dynamics {_attributes({'damping': joint.damping, 'friction': joint.friction})}/>"
     if joint.mimic is not None:
         numbers = {"multiplier": joint.mimic.multiplier, "offset": joint.mimic.offset}
-        yield f'    <mimic joint="{_escape(joint.mimic.joint)}" {_attributes(numbers)}/>'
+        yield f'    <mimic joint="{escape(joint.mimic.joint)}" {_attributes(numbers)}/>'
     yield "  </joint>"
 
 
@@ -190,7 +175,8 @@ def _number(value: float) -> str:
     return text.removesuffix(".0")
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """`text` as the value of an XML attribute. Raises ModelError for characters that XML cannot hold."""
     if any((ord(c) < 32 and c not in "\t\n\r") or 0xD800 <= ord(c) < 0xE000 or c in "\ufffe\uffff" for c in text):
         raise ModelError(f"the name {text!r} has characters that XML cannot hold")
     return text.translate(_ESCAPES)

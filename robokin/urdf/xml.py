@@ -13,8 +13,8 @@ from typing import Any
 from xml.parsers import expat
 
 from ..errors import FileFormatError, ModelError
+from ..text_file import MAX_BYTES
 
-MAX_BYTES = 16 * 1024 * 1024  # ten times the largest real robot; seconds and megabytes, were it all attributes
 MAX_DEPTH = 64
 MAX_ELEMENTS = 200_000
 LARGEST = 1e100  # no quantity of a robot is larger, and products of some stay finite
