@@ -3,10 +3,11 @@
 Level by level, the rows J x = b are met as nearly as the bounds and the levels above allow, and J x then stays as it
 is: what follows moves x in the null space Z only. So what a level gets does not depend on the levels below, whether
 bounds are active or not, and with damping. (Escande, Mansard, Wieber, "Hierarchical quadratic programming", IJRR 33,
-2014; the null-space basis by singular values instead of their complete orthogonal decomposition.)
+2014.)
 
-In the basis of a level's singular vectors its problem is diagonal. When that minimum is inside the bounds it is the
-answer; otherwise a small strictly convex quadratic program finds it.
+The rows of a level are reduced by reflections, the longest first, which says how many directions they use; the
+singular values of what is left (small and triangular) make its problem diagonal. When that minimum is inside the
+bounds it is the answer; otherwise a small strictly convex quadratic program finds it. Twin of kernel/src/hierarchy.c.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..robokin.backend import get_backend
 from .qp import QPStatus, solve_qp
 
 Array = np.ndarray
 
-# Singular values of rows in what the levels above leave, relative to the norm of the rows.
-NONE = 1e-12  # below: the direction has no part in the rows, and is left to the levels below
-USELESS = 1e-6  # below: too little of the rows' motion to be worth the speed; the direction is held still
+# Of rows in what the levels above leave, relative to the norm of the rows.
+NONE = 1e-12  # no longer than that: they have no part in what is left, and leave it to the levels below
+USELESS = 1e-6  # singular values below: too little of the rows' motion to be worth the speed; held still
 
 EASE = 1e-8  # weight of motions that a level does not see, relative to those that it sees
 PASSES = 2  # of the program of a level
 ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight first, since x is moved into them
 INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
+TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,7 @@ class Level:
     """Rows of one priority. J: (m, n).   lower, upper: (m,) of J x; equal: that value is wanted (least squares);
     different, or infinite on one side: J x is wanted between them.
 
-    damping: added to the squares of the rows' singular values. 0 meets the rows exactly where they can be met.
+    damping: how much x'x counts beside the squares of what the rows lack. 0 meets the rows exactly where they can be.
     """
 
     J: Array
@@ -48,7 +51,7 @@ class Level:
 class HierarchyResult:
     """x: (n,) inside the bounds.   residuals: per level (m,), what J x lacks: positive where it should be larger, 0
     inside a band. What the levels below move lets a residual inside its band only, so they are those of the level.
-    freedom: (levels + 1,) directions of motion that are left before each level and at the end."""
+    freedom: (levels + 1,) directions of motion that are left before each level and at the end; lo = hi is none."""
 
     x: Array
     residuals: list[Array]
@@ -64,8 +67,12 @@ def solve_hierarchy(
     lo <= hi: (n,), may be infinite.   H: (n, n) symmetric positive definite.   g: (n,).
     x = 0 moved inside the bounds is the start, so that without rows, H or g nothing moves.
     """
-    descent = _Descent(lo, hi, backend)
-    freedom = [len(lo)]
+    if get_backend(backend).name == "native":
+        from .native_hierarchy import solve
+
+        return HierarchyResult(*solve(lo, hi, levels, H, g))
+    descent = _Descent(lo, hi)
+    freedom = [descent.Z.shape[1]]
     for level in levels:
         descent.meet(level)
         freedom.append(descent.Z.shape[1])
@@ -83,16 +90,15 @@ class _Descent:
     """x and the basis Z (n, f), orthonormal, of the motions that change nothing above; `rows`, `lower`, `upper`:
     inequality rows above that are met and stay so."""
 
-    def __init__(self, lo: Array, hi: Array, backend: str) -> None:
+    def __init__(self, lo: Array, hi: Array) -> None:
         n = len(lo)
-        self.lo, self.hi, self.backend = lo, hi, backend
+        self.lo, self.hi = lo, hi
         self.x = np.clip(np.zeros(n), lo, hi)
-        self.Z = np.eye(n)
+        self.Z = np.eye(n)[:, lo < hi]
         self.rows, self.lower, self.upper = np.zeros((0, n)), np.zeros(0), np.zeros(0)
 
     def meet(self, level: Level) -> None:
         if not self.Z.shape[1] or not len(level.J):
-            self._keep(level)
             return
         equal = level.lower == level.upper
         J = level.J[equal]
@@ -113,20 +119,22 @@ class _Descent:
         Hz, gz = Z.T @ H @ Z, Z.T @ (g + H @ self.x)
         x = self.x - Z @ np.linalg.solve(Hz, gz)
         if not self._is_inside(x):
-            x = self.x + Z @ self._program(Hz, gz, self._walls(Z), *self._sides())
+            found = self._program(Hz, gz, self._walls(Z), *self._sides())
+            x = self.x if found is None else self.x + Z @ found  # staying keeps all that is above
         self.x = np.clip(x, self.lo, self.hi)
 
     def _least_squares(self, J: Array, b: Array, damping: float) -> tuple[Array, Array, Array, int]:
         """Target (f,) and weight (f,) in an orthonormal basis (n, f) of Z, of which the first `used` move the rows."""
         size = float(np.linalg.norm(J))
-        U, s, Vt = np.linalg.svd(J @ self.Z)
-        used = int((s > NONE * size).sum())
-        solved = int((s > USELESS * size).sum())
-        target, weight = np.zeros(len(Vt)), np.zeros(len(Vt))
-        weight[:used] = s[:used] ** 2 + damping
-        target[:solved] = s[:solved] * (U.T @ b)[:solved] / weight[:solved]
-        weight[used:] = damping
-        return target, weight, self.Z @ Vt.T, used
+        reduced, Q, used = _reduce(J @ self.Z, NONE * size)
+        U, s, Vt = np.linalg.svd(reduced, full_matrices=False)
+        basis = self.Z @ Q
+        basis[:, :used] = basis[:, :used] @ Vt.T
+        squared, wanted = np.zeros(len(Q)), -damping * (basis.T @ self.x)
+        squared[:used] = s**2
+        wanted[:used] += np.where(s > USELESS * size, s * (U.T @ b), 0.0)
+        weight = squared + damping
+        return np.divide(wanted, weight, out=np.zeros_like(weight), where=weight > 0.0), weight, basis, used
 
     def _bounded(self, target: Array, weight: Array, basis: Array, band: Level) -> Array:
         """The minimum of the weighted distance to the target and of the violation of the band, inside the bounds."""
@@ -143,23 +151,26 @@ class _Descent:
         weight = np.concatenate((weight, np.ones(slacks)))
         point = np.zeros(f + slacks)
         for _ in range(PASSES if ease.any() else 1):  # `ease` holds it near the last point: in the end it costs nothing
-            point = self._program(
+            found = self._program(
                 np.diag(weight + ease),
                 -(weight * np.concatenate((target, np.zeros(slacks))) + ease * point),
                 C,
                 np.concatenate((lower, band.lower - values)),
                 np.concatenate((upper, band.upper - values)),
             )
+            if found is None:
+                break
+            point = found
         return point[:f]
 
-    def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> Array:
-        """The minimum, or 0 when rounding makes the sides seem contradictory: staying keeps all that is above."""
+    def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> Array | None:
+        """The minimum; None when rounding makes the sides seem contradictory."""
         for rounding in ROUNDING:
             tolerance = rounding * max(1.0, float(abs(self.x).max(initial=0.0)))
-            found = solve_qp(H, g, C=C, lower=lower, upper=upper, tolerance=tolerance, backend=self.backend)
+            found = solve_qp(H, g, C=C, lower=lower, upper=upper, tolerance=tolerance, backend="numpy")
             if found.status is QPStatus.OPTIMAL:
                 return found.x
-        return np.zeros(len(g))
+        return None
 
     def _keep(self, band: Level) -> None:
         """From now on: rows that are met stay inside, rows that are violated stay as they are."""
@@ -167,33 +178,56 @@ class _Descent:
             return
         values = band.J @ self.x
         violated = abs(_lacking(band, self.x)) > INSIDE * _size(band, self.x)
-        if violated.any() and self.Z.shape[1]:
-            J = band.J[violated]
-            _, s, Vt = np.linalg.svd(J @ self.Z)
-            self.Z = self.Z @ Vt[int((s > NONE * np.linalg.norm(J)).sum()) :].T
+        J = band.J[violated]
+        _, Q, used = _reduce(J @ self.Z, NONE * float(np.linalg.norm(J)))
+        self.Z = self.Z @ Q[:, used:]
         kept = ~violated
         self.rows = np.vstack((self.rows, band.J[kept]))
         self.lower = np.concatenate((self.lower, np.minimum(band.lower, values)[kept]))
         self.upper = np.concatenate((self.upper, np.maximum(band.upper, values)[kept]))
 
     def _is_inside(self, x: Array) -> bool:
+        slop = TOUCHED * max(1.0, float(abs(x).max(initial=0.0)))
         return bool(
-            (x >= self.lo).all() and (x <= self.hi).all() and _is_met(Level(self.rows, self.lower, self.upper), x)
+            (x >= self.lo - slop).all()
+            and (x <= self.hi + slop).all()
+            and _is_met(Level(self.rows, self.lower, self.upper), x)
         )
 
     def _walls(self, basis: Array) -> Array:
         """Bounds and kept rows in coordinates of a basis."""
-        return np.vstack((basis, self.rows @ basis))
+        return np.vstack((basis[self.lo < self.hi], self.rows @ basis))
 
     def _sides(self) -> tuple[Array, Array]:
         """What is left of them from x on."""
-        values = self.rows @ self.x
-        lower = np.concatenate((self.lo - self.x, self.lower - values))
-        return lower, np.concatenate((self.hi - self.x, self.upper - values))
+        free, values = self.lo < self.hi, self.rows @ self.x
+        lower = np.concatenate(((self.lo - self.x)[free], self.lower - values))
+        return lower, np.concatenate(((self.hi - self.x)[free], self.upper - values))
+
+
+def _reduce(W: Array, none: float) -> tuple[Array, Array, int]:
+    """W (m, f) = [L 0] Q' but for rows of at most `none`: L (m, rank), Q (f, f) orthonormal, rank. The longest row of
+    what is left gives the next reflection."""
+    W, Q = W.copy(), np.eye(W.shape[1])
+    waiting = list(range(len(W)))
+    rank = 0
+    while waiting and rank < len(Q):
+        lengths = np.linalg.norm(W[waiting, rank:], axis=1)
+        longest = int(np.argmax(lengths))
+        if not lengths[longest] > none:
+            break
+        v = np.zeros(len(Q))
+        v[rank:] = W[waiting[longest], rank:] / lengths[longest]
+        v[rank] += -1.0 if v[rank] < 0.0 else 1.0
+        for rows in (W, Q):
+            rows -= np.outer(rows @ v, v / abs(v[rank]))
+        del waiting[longest]
+        rank += 1
+    return W[:, :rank], Q, rank
 
 
 def _is_met(band: Level, x: Array) -> bool:
-    return bool((abs(_lacking(band, x)) <= INSIDE * 1e-3 * _size(band, x)).all())
+    return bool((abs(_lacking(band, x)) <= TOUCHED * _size(band, x)).all())
 
 
 def _size(band: Level, x: Array) -> Array:

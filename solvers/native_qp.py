@@ -18,14 +18,14 @@ def project(H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: fl
     library.rk_qp_workspace.restype = ctypes.c_int64
     n, m = len(g), len(C)
     x, multipliers, iterations = np.empty(n), np.empty(n + m), ctypes.c_int32()
-    work, flags = np.empty(library.rk_qp_workspace(n, m)), np.empty(n + m, np.int32)
+    work = np.empty(library.rk_qp_workspace(n, m))
     inputs = [np.ascontiguousarray(array, np.float64) for array in (H, g, C, low, high)]
     status = library.rk_qp(
         n,
         m,
         *map(_pointer, inputs),
         ctypes.c_double(tolerance),
-        *map(_pointer, (work, flags, x, multipliers)),
+        *map(_pointer, (work, x, multipliers)),
         ctypes.byref(iterations),
     )
     return status, x, multipliers, iterations.value

@@ -132,7 +132,8 @@ class _Projection:
         if (self.low > self.high).any():
             return QPStatus.INFEASIBLE
         empty = self.lengths == 0.0
-        if ((self.low > 0.0) & empty).any() or ((self.high < 0.0) & empty).any():
+        noise = REDUNDANT * self.tolerance
+        if ((self.low > noise) & empty).any() or ((self.high < -noise) & empty).any():
             return QPStatus.INFEASIBLE
         self.redundant |= empty
         equal = self.low == self.high

@@ -6,39 +6,7 @@ import daqp
 import numpy as np
 import pytest
 from robokin_addon.solvers.hierarchy import Level, solve_hierarchy
-
-Case = tuple[np.ndarray, np.ndarray, list[Level], np.ndarray, np.ndarray]
-
-
-def _case(seed: int) -> Case:
-    """Up to four levels: equalities and bands, dependent and nearly dependent rows within and between levels, zero
-    rows, damping, fixed and free coordinates, boxes without zero."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 15))
-    lo, hi = -np.minimum(rng.exponential(0.5, n), 3.0), np.minimum(rng.exponential(0.5, n), 3.0)
-    choice = rng.random(n)
-    far = np.inf if rng.random() < 0.3 else 3.0
-    lo[choice < 0.3], hi[(choice > 0.2) & (choice < 0.5)] = -far, far
-    lo[choice > 0.9] = hi[choice > 0.9] = 0.0
-    shift = (rng.random(n) < 0.1) * rng.normal(size=n)
-    levels: list[Level] = []
-    above = rng.normal(size=n)
-    for _ in range(int(rng.integers(1, 5))):
-        m = int(rng.integers(0, 7))
-        J = rng.normal(size=(m, n))
-        if m and rng.random() < 0.4:
-            J[-1] = J[0] * rng.normal()
-        if m and rng.random() < 0.4:
-            J[0] = above + rng.choice([0.0, 1e-4]) * rng.normal(size=n)
-        if m > 1 and rng.random() < 0.2:
-            J[1] = J[0] + 10.0 ** rng.uniform(-9, -2) * rng.normal(size=n)
-        b = rng.normal(size=m) * 10.0 ** rng.uniform(-2, 0.5)
-        width = rng.exponential(0.3, m) * (rng.random(m) < 0.4)
-        lower = np.where((width > 0.0) & (rng.random(m) < 0.5), -np.inf, b - width)
-        levels.append(Level(J, lower, b + width, float(rng.choice([0.0, 0.0, 1e-4, 1e-2]))))
-        above = J[0] if m else above
-    F = rng.normal(size=(n, n))
-    return lo + shift, hi + shift, levels, F @ F.T + 0.1 * np.eye(n), rng.normal(size=n)
+from support.hierarchies import random_hierarchy
 
 
 def _fixed(level: Level, residual: np.ndarray) -> np.ndarray:
@@ -46,11 +14,24 @@ def _fixed(level: Level, residual: np.ndarray) -> np.ndarray:
     return (level.lower == level.upper) | (abs(residual) > 1e-8)
 
 
+def test_kernel_equals_reference() -> None:
+    """Field by field; of nearly dependent rows a difference counts in the digits that they have."""
+    for nearly, tolerance in ((False, 1e-9), (True, 1e-5)):
+        for seed in range(400):
+            case = random_hierarchy(seed, nearly)
+            native, numpy = (solve_hierarchy(*case, backend=backend) for backend in ("native", "numpy"))
+            size = tolerance * max(1.0, abs(numpy.x).max())
+            assert native.freedom == numpy.freedom, (seed, nearly)
+            np.testing.assert_allclose(native.x, numpy.x, rtol=0, atol=size, err_msg=str((seed, nearly)))
+            for own, other in zip(native.residuals, numpy.residuals, strict=True):
+                np.testing.assert_allclose(own, other, rtol=0, atol=10 * size, err_msg=str((seed, nearly)))
+
+
 @pytest.mark.parametrize("first", range(0, 400, 100))
 def test_no_level_sees_those_below(first: int) -> None:
     bounded = 0
     for seed in range(first, first + 100):
-        lo, hi, levels, H, g = _case(seed)
+        lo, hi, levels, H, g = random_hierarchy(seed)
         whole = solve_hierarchy(lo, hi, levels, H, g)
         assert (whole.x >= lo).all() and (whole.x <= hi).all(), seed
         bounded += bool(((whole.x == lo) | (whole.x == hi))[lo < hi].any())
@@ -67,7 +48,7 @@ def test_no_level_sees_those_below(first: int) -> None:
 def test_first_level_is_the_bounded_least_squares_of_daqp() -> None:
     checked = 0
     for seed in range(300):
-        lo, hi, levels, _, _ = _case(seed)
+        lo, hi, levels, _, _ = random_hierarchy(seed, nearly=False)
         level = levels[0]
         equal = level.lower == level.upper
         if not (equal.all() and len(level.J) and np.isfinite(lo).all() and np.isfinite(hi).all()):

@@ -22,11 +22,9 @@ static void release(program *p) {
 
 static int32_t solve(program *p) {
   double *work = doubles(rk_qp_workspace(p->n, p->m));
-  int32_t *flags = malloc((size_t)(p->n + p->m) * sizeof *flags + 1);
   const int32_t status =
-      rk_qp(p->n, p->m, p->H, p->g, p->C, p->low, p->high, 0.0, work, flags, p->x, p->u, &p->iterations);
+      rk_qp(p->n, p->m, p->H, p->g, p->C, p->low, p->high, 0.0, work, p->x, p->u, &p->iterations);
   free(work);
-  free(flags);
   return status;
 }
 

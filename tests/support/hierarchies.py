@@ -1,0 +1,41 @@
+"""Random hierarchies, degenerate and infeasible ones among them."""
+
+from __future__ import annotations
+
+import numpy as np
+from robokin_addon.solvers.hierarchy import Level
+
+Hierarchy = tuple[np.ndarray, np.ndarray, list[Level], np.ndarray, np.ndarray]
+
+
+def random_hierarchy(seed: int, nearly: bool = True) -> Hierarchy:
+    """lo, hi, levels, H, g. Up to four levels: equalities and bands, dependent rows within and between levels, zero
+    rows, damping, fixed and free coordinates, boxes without zero. `nearly`: rows that are nearly dependent too."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 15))
+    lo, hi = -np.minimum(rng.exponential(0.5, n), 3.0), np.minimum(rng.exponential(0.5, n), 3.0)
+    choice = rng.random(n)
+    far = np.inf if rng.random() < 0.3 else 3.0
+    lo[choice < 0.3], hi[(choice > 0.2) & (choice < 0.5)] = -far, far
+    lo[choice > 0.9] = hi[choice > 0.9] = 0.0
+    shift = (rng.random(n) < 0.1) * rng.normal(size=n)
+    levels: list[Level] = []
+    above = rng.normal(size=n)
+    for _ in range(int(rng.integers(1, 5))):
+        m = int(rng.integers(0, 7))
+        J = rng.normal(size=(m, n))
+        if m and rng.random() < 0.4:
+            J[-1] = J[0] * rng.normal()
+        if m and rng.random() < 0.4:
+            J[0] = above + (rng.choice([0.0, 1e-4]) * rng.normal(size=n) if nearly else 0.0)
+        if m > 1 and rng.random() < 0.2:
+            J[1] = J[0] + (10.0 ** rng.uniform(-9, -2) * rng.normal(size=n) if nearly else 0.0)
+        if m and rng.random() < 0.1:
+            J[rng.integers(m)] = 0.0
+        b = rng.normal(size=m) * 10.0 ** rng.uniform(-2, 0.5)
+        width = rng.exponential(0.3, m) * (rng.random(m) < 0.4)
+        lower = np.where((width > 0.0) & (rng.random(m) < 0.5), -np.inf, b - width)
+        levels.append(Level(J, lower, b + width, float(rng.choice([0.0, 0.0, 1e-4, 1e-2]))))
+        above = J[0] if m else above
+    F = rng.normal(size=(n, n))
+    return lo + shift, hi + shift, levels, F @ F.T + 0.1 * np.eye(n), rng.normal(size=n)
