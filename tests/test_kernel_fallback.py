@@ -39,7 +39,8 @@ except BackendError as error:
 
 def run_with(package: str | None, folder: Path) -> tuple[list[str], str]:
     """Lines and log of PROGRAM when `robokin_kernel` has this source; None: the installed one."""
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    path = filter(None, (str(folder), os.environ.get("PYTHONPATH")))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
     environment.pop("ROBOKIN_BACKEND", None)
     if package is not None:
         (folder / "robokin_kernel").mkdir()
