@@ -14,6 +14,7 @@ from . import (
     import_urdf,
     limits_from_arc,
     posture,
+    robot_text,
     solve,
     tasks,
 )
@@ -21,6 +22,7 @@ from . import (
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
     import_table,
+    robot_text,
     add_robot,
     hand_limits,
     limits_from_arc,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import joint, robot, solve, tasks
+from . import joint, robot, solve, tables, tasks
 
-MODULES: tuple[ModuleType, ...] = (robot, joint, tasks, solve)
+MODULES: tuple[ModuleType, ...] = (robot, joint, tasks, solve, tables)
 
 
 def register() -> None:

@@ -14,6 +14,13 @@ def _is_robot(settings: RobokinRobot) -> bool:
     return is_robot(settings.id_data)
 
 
+TABLES = (
+    ("CLASSIC", "Classic", "Denavit-Hartenberg parameters: Rz(theta) Tz(d) Tx(a) Rx(alpha) for each joint"),
+    ("MODIFIED", "Modified", "Denavit-Hartenberg parameters after Craig: Rx(alpha) Tx(a) Rz(theta) Tz(d)"),
+    ("SCREWS", "Screws", "Screws of a product of exponentials, at zero in the frame of the root link"),
+)
+
+
 class RobokinRobot(bpy.types.PropertyGroup):
     """The robot's tasks and solver settings. Joints and links are on the bones (`Bone.robokin`)."""
 
@@ -24,6 +31,10 @@ class RobokinRobot(bpy.types.PropertyGroup):
     )
     tasks: bpy.props.CollectionProperty(type=RobokinTask, name="Tasks", description="What the robot's tips must do")
     active_task: bpy.props.IntProperty(name="Active Task", description="Task shown in the panel")
+    table_kind: bpy.props.EnumProperty(name="Table", description="The robot's table that is shown", items=TABLES)
+    table_tip: bpy.props.StringProperty(
+        name="Tip", description="Bone at which the table ends; empty: the robot's only tip"
+    )
     solver: bpy.props.PointerProperty(type=RobokinSolverSettings, name="Solver")
 
 

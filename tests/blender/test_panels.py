@@ -6,14 +6,16 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.panels import joint, robot, solve, tasks
+from robokin_addon.panels import joint, robot, solve, tables, tasks
 from robokin_addon.panels.prepared import lines
 from robokin_addon.properties.bridge import binding, build_armature
 from robokin_addon.robokin import Joint, Link, RobotModel
 
 from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target
 
-PANELS = [cls for module in (robot, joint, tasks, solve) for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
+PANELS = [
+    cls for module in (robot, joint, tasks, solve, tables) for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)
+]
 
 
 class FakeLayout:
@@ -25,7 +27,7 @@ class FakeLayout:
     def _inside(self, *_, **__):
         return FakeLayout(self.drawn)
 
-    row = column = box = split = _inside
+    row = column = box = split = grid_flow = _inside
 
     def separator(self, **_):
         pass
@@ -54,6 +56,9 @@ class FakeLayout:
         self.drawn["operators"].append(name)
         properties = getattr(bpy.ops, group).__getattr__(operator).get_rna_type().properties
         return Settable({p.identifier for p in properties})
+
+    def operator_menu_enum(self, name, prop, text=None, icon="NONE"):
+        setattr(self.operator(name, text, icon), prop, None)
 
 
 class Settable:
@@ -90,17 +95,19 @@ def panda(scene):
 
 def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
     drawn = draw()
-    assert set(drawn) == {"ROBOKIN_PT_robot"}
+    new = {"robokin.table_example", "robokin.robot_from_text"}
+    assert set(drawn) == {"ROBOKIN_PT_robot", "ROBOKIN_PT_tables", "ROBOKIN_PT_text_tables"}
+    assert set(drawn["ROBOKIN_PT_tables"]["operators"]) == set(drawn["ROBOKIN_PT_text_tables"]["operators"]) == new
     assert drawn["ROBOKIN_PT_robot"]["operators"] == ["robokin.import_urdf"]
     assert "Select a robot" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
     lamp = add_empty("lamp")
     drawn = draw(object=lamp, active_object=lamp)
-    assert set(drawn) == {"ROBOKIN_PT_robot"} and "'lamp' is" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
+    assert "ROBOKIN_PT_joint" not in drawn and "'lamp' is" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
 
 
 def test_all_panels_are_in_the_one_tab():
     sidebar = [cls for cls in PANELS if cls.bl_space_type == "VIEW_3D"]
-    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 9
+    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 10
     assert [cls.bl_label for cls in sidebar if not hasattr(cls, "bl_parent_id")] == [
         "Robot",
         "Joint",
@@ -109,6 +116,7 @@ def test_all_panels_are_in_the_one_tab():
         "Bake",
         "Check",
         "Export",
+        "Tables",
     ]
 
 
@@ -237,3 +245,24 @@ def test_long_texts_are_broken_into_lines_that_fit(width):
     broken = lines(context, text)
     assert " ".join(broken) == text and max(len(line) for line in broken) <= max(16, width / 6)
     assert lines(context, "") == [""]
+
+
+@pytest.mark.parametrize("kind", ["CLASSIC", "MODIFIED", "SCREWS"])
+def test_the_tables_panel_shows_the_robots_own_numbers(panda, kind):
+    panda.robokin.table_kind = kind
+    labels = draw()["ROBOKIN_PT_tables"]["labels"]
+    assert "tips: say which one" in " ".join(labels)
+    panda.robokin.table_tip = panda.data.bones["panda_joint7"].name
+    drawn = draw()["ROBOKIN_PT_tables"]
+    text = " ".join(drawn["labels"])
+    assert "robokin.robot_to_text" in drawn["operators"]
+    if kind == "SCREWS":
+        assert "-0.333  0  0" in text and "0  1  0" in text and "Home: 0.088" in text
+    else:
+        assert {"q", "0.316", "-0.0825", "-90"} <= set(drawn["labels"])
+
+
+def test_a_robot_without_a_table_says_why(panda):
+    panda.robokin.table_tip = "panda_finger_joint2"
+    labels = draw()["ROBOKIN_PT_tables"]["labels"]
+    assert "follows 'panda_finger_joint1'" in " ".join(labels)
