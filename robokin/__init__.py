@@ -14,6 +14,7 @@ from .construction import (
     screw_table,
     with_stick_figure,
 )
+from .drive import Drive, rolling_constraints
 from .dynamics import bias_torque, gravity_torque, inverse_dynamics, mass_matrix
 from .errors import (
     BackendError,
@@ -39,6 +40,7 @@ __all__ = [
     "BackendError",
     "ConfigurationError",
     "DHRow",
+    "Drive",
     "FileFormatError",
     "FramePlacements",
     "Joint",
@@ -81,6 +83,7 @@ __all__ = [
     "robot_from_dh",
     "robot_from_screws",
     "robot_table_text",
+    "rolling_constraints",
     "rpy_jacobian",
     "save_srdf",
     "save_urdf",

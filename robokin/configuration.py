@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import quaternion
+from . import quaternion, swing_twist
 from .arrays import float_array, shown
 from .backend import get_backend
 from .errors import ConfigurationError
@@ -33,7 +33,8 @@ def difference(model: RobotModel, q0: Array, q1: Array, *, backend: str = "auto"
 def random_configuration(model: RobotModel, rng: np.random.Generator) -> Array:
     """(nq,) uniform within the limits; unbounded angles in [-pi, pi], lengths in [-1, 1] m, uniform rotations.
 
-    A coordinate bounded on one side only lies within 2 pi or 2 m of its bound.
+    A coordinate bounded on one side only lies within 2 pi or 2 m of its bound. A limited ball is uniform in its swing
+    vector and its twist.
     """
     span = np.full(model.nq, 1.0)
     for motion, iq in zip(model.tree.motion, model.tree.iq, strict=True):
@@ -46,21 +47,24 @@ def random_configuration(model: RobotModel, rng: np.random.Generator) -> Array:
     for start in model.tree.quaternions:
         # A normally distributed 4-vector has no preferred direction, so its direction is a uniform rotation.
         q[start : start + 4] = quaternion.normalize(rng.normal(size=4))
+    for cone in model.limits.cones:
+        q[cone.q : cone.q + 4] = swing_twist.drawn(cone, *rng.random(3))
     return q
 
 
 def in_limits(model: RobotModel, q: Array, tolerance: float = 0.0) -> bool:
     """Whether every coordinate is within its position limits, give or take `tolerance` [rad or m].
 
-    Limits include those that mimic joints impose on the joint they follow. Raises ConfigurationError for a bad q.
+    Limits include those that mimic joints impose on the joint they follow, and the cones of spherical joints.
+    Raises ConfigurationError for a bad q.
     """
-    q = model.check_configuration(q)
-    return bool((q >= model.lower - tolerance).all() and (q <= model.upper + tolerance).all())
+    return bool(model.limits.contain(model.check_configuration(q), tolerance))
 
 
 def clamp(model: RobotModel, q: Array) -> Array:
-    """(nq,) q with every coordinate moved to the nearest value within its limits. Raises ConfigurationError."""
-    return np.clip(model.check_configuration(q), model.lower, model.upper)
+    """(nq,) q with every coordinate moved to the nearest value within its limits, every spherical joint to the nearest
+    swing and twist within its cone. Raises ConfigurationError."""
+    return model.limits.clamp(model.check_configuration(q))
 
 
 def check_tangent(model: RobotModel, value: object, what: str) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import float_array, frozen_array, frozen_placement, shown
+from .drive import Drive
 from .errors import ConfigurationError, ModelError
 from .joint_types import JOINT_TYPES, JointType
 
@@ -16,6 +17,8 @@ Array = np.ndarray
 Limit = Any  # a number or (nv,) numbers when a joint is made, an array (nv,) ever after
 
 SHORTEST = 1e-9  # length of a quaternion that still says a rotation
+PARALLEL = 1e-6  # sine of the angle between two axes
+FULL_TWIST = math.pi * (1.0 + 1e-6)  # half a turn, also in single precision
 
 _LIMITS = ("lower", "upper", "velocity", "effort", "acceleration")
 
@@ -37,6 +40,12 @@ class Joint:
     placement: (4, 4) T_parent_joint. axis: (3,) unit vector in the joint frame. pitch: m/rad of a screw.
     order: axes of the joint frame about which a universal or gimbal joint turns, from parent to child: "ZYX" is
     Rz(q0) Ry(q1) Rx(q2); empty for the type's usual one. Types that have no order have "".
+    axes: (nv, 3) unit vectors in the joint frame about which a universal or gimbal joint turns instead, at any angle
+    to each other, those that follow each other not parallel; None: those of `order`. With axes, `order` is "".
+    A spherical joint's limits are [swing about u, swing about w, twist] with (u, w) = plane_basis(axis): its swing
+    stays in the elliptic cone with the half-angles upper[:2] (lower[:2] are the same, negative; 0 locks), its twist
+    about `axis` between lower[2] and upper[2], within [-pi, pi] (see `swing_twist`).
+    drive: the wheels of a wheeled joint; None: they are looked for when the model is made (`wheels.find_drive`).
     damping [N m s/rad or N s/m], friction [N m or N], rotor_inertia [kg m^2 or kg] at the joint.
     stiffness and rest_position: the spring towards a preferred position; rest_position None means mid-range.
     """
@@ -60,6 +69,8 @@ class Joint:
     rest_position: float | None = None
     mimic: Mimic | None = None
     order: str = ""
+    axes: Array | None = None
+    drive: Drive | None = None
 
     def __post_init__(self) -> None:
         who = f"joint {self.name!r}"
@@ -70,6 +81,10 @@ class Joint:
         put(self, "order", (self.order or orders[0]) if self.kind.orders else "")
         if self.order not in orders:
             raise ModelError(f"{who}: a {self.type} joint has no order {self.order!r} (valid: {', '.join(orders)})")
+        if self.axes is not None:
+            self._take_axes(who)
+        if self.drive is not None and self.type != "wheeled":
+            raise ModelError(f"{who}: a {self.type} joint has no drive")
         put(self, "placement", frozen_placement(self.placement, f"{who}: placement"))
         axis = frozen_array(self.axis, (3,), f"{who}: axis")
         length = np.linalg.norm(axis)
@@ -88,6 +103,10 @@ class Joint:
                 raise ModelError(f"{who}: {name} limit must be positive, not {getattr(self, name).tolist()}")
         if (self.lower > self.upper).any():
             raise ModelError(f"{who}: lower limit {self.lower.tolist()} is above upper limit {self.upper.tolist()}")
+        if self.kind.has_cone:
+            self._check_cone(who)
+        if self.type == "wheeled" and np.isfinite(self.acceleration).any():
+            raise ModelError(f"{who}: acceleration limits of a wheeled base are those of its wheels")
         for name in ("pitch", "damping", "friction", "rotor_inertia", "stiffness"):
             if not np.isfinite(getattr(self, name)):
                 raise ModelError(f"{who}: {name} must be a finite number")
@@ -96,6 +115,30 @@ class Joint:
                 raise ModelError(f"{who}: a {self.type} joint cannot mimic (only joints of one degree of freedom can)")
             if not np.isfinite([self.mimic.multiplier, self.mimic.offset]).all():
                 raise ModelError(f"{who}: mimic multiplier and offset must be finite")
+
+    def _take_axes(self, who: str) -> None:
+        if not self.kind.orders:
+            raise ModelError(f"{who}: a {self.type} joint has one axis, not several axes")
+        axes = frozen_array(self.axes, (self.nv, 3), f"{who}: axes")
+        lengths = np.linalg.norm(axes, axis=1)
+        if not np.isfinite(lengths).all() or (lengths < SHORTEST).any():
+            raise ModelError(f"{who}: one of its axes {axes.tolist()} has no direction")
+        if (abs(lengths - 1.0) > 1e-12).any():
+            axes = frozen_array(axes / lengths[:, None], (self.nv, 3), f"{who}: axes")
+        if (np.linalg.norm(np.cross(axes[:-1], axes[1:]), axis=1) < PARALLEL).any():
+            raise ModelError(f"{who}: axes {axes.tolist()} that follow each other are parallel")
+        object.__setattr__(self, "axes", axes)
+        object.__setattr__(self, "order", "")
+
+    def _check_cone(self, who: str) -> None:
+        if (self.lower[:2] != -self.upper[:2]).any():
+            raise ModelError(
+                f"{who}: the lower swing limits {self.lower[:2].tolist()} must be the upper ones "
+                f"{self.upper[:2].tolist()} with the other sign"
+            )
+        twist = [end for end in (self.lower[2], self.upper[2]) if np.isfinite(end)]
+        if any(abs(end) > FULL_TWIST for end in twist):
+            raise ModelError(f"{who}: twist limits {twist} must lie within -pi .. pi")
 
     @property
     def kind(self) -> JointType:

@@ -80,13 +80,18 @@ class JointType:
 
     @property
     def has_axis(self) -> bool:
-        """`Joint.axis` says what the joint does."""
-        return not self.orders and any(m.has_axis for m in self.motions)
+        """`Joint.axis` says what the joint does, or what its limits are about."""
+        return not self.orders and any(m.has_axis or m is Motion.BALL for m in self.motions)
 
     @property
     def has_pitch(self) -> bool:
         """`Joint.pitch` says what the joint does."""
         return Motion.HELICAL in self.motions
+
+    @property
+    def has_cone(self) -> bool:
+        """lower and upper are [swing about u, swing about w, twist], see `swing_twist.Cone`."""
+        return self.motions == (Motion.BALL,)
 
     @property
     def mimicable(self) -> bool:
@@ -111,7 +116,8 @@ def _screw(joint: Joint) -> tuple[Elementary, ...]:
 
 def _in_order(joint: Joint) -> tuple[Elementary, ...]:
     """Rotations about axes of the joint frame: order "ZYX" is R_joint_child = Rz(q0) Ry(q1) Rx(q2)."""
-    return tuple(Elementary(Motion.ROTATION, np.eye(3)["XYZ".index(letter)]) for letter in joint.order)
+    axes = np.eye(3)[["XYZ".index(letter) for letter in joint.order]] if joint.axes is None else joint.axes
+    return tuple(Elementary(Motion.ROTATION, axis) for axis in axes)
 
 
 def _planar(joint: Joint) -> tuple[Elementary, ...]:
@@ -123,11 +129,14 @@ def _planar(joint: Joint) -> tuple[Elementary, ...]:
     )
 
 
-def _free(joint: Joint) -> tuple[Elementary, ...]:
-    return (Elementary(Motion.FREE, joint.axis),)
+def _whole(motion: Motion) -> Callable[[Joint], tuple[Elementary, ...]]:
+    return lambda joint: (Elementary(motion, joint.axis),)
 
 
 _R, _T, _H, _B, _F = Motion.ROTATION, Motion.TRANSLATION, Motion.HELICAL, Motion.BALL, Motion.FREE
+
+_TAIT_BRYAN = ("ZYX", "ZXY", "YXZ", "YZX", "XYZ", "XZY")
+_PROPER_EULER = ("ZXZ", "ZYZ", "XYX", "XZX", "YXY", "YZY")
 
 JOINT_TYPES: dict[str, JointType] = {
     t.name: t
@@ -137,10 +146,12 @@ JOINT_TYPES: dict[str, JointType] = {
         JointType("continuous", "Continuous", (_R,), _along_axis(_R), "continuous", bounded=False),
         JointType("prismatic", "Prismatic", (_T,), _along_axis(_T), "prismatic"),
         JointType("planar", "Planar", (_T, _T, _R), _planar, "planar"),
-        JointType("floating", "Floating", (_F,), _free, "floating", bounded=False),
+        JointType("floating", "Floating", (_F,), _whole(_F), "floating", bounded=False),
         JointType("screw", "Screw", (_H,), _screw),
         JointType("cylindrical", "Cylindrical", (_R, _T), _along_axis(_R, _T)),
         JointType("universal", "Universal", (_R, _R), _in_order, orders=("XZ", "XY", "YX", "YZ", "ZX", "ZY")),
-        JointType("gimbal", "Gimbal", (_R,) * 3, _in_order, orders=("ZYX", "ZXY", "YXZ", "YZX", "XYZ", "XZY")),
+        JointType("gimbal", "Gimbal", (_R,) * 3, _in_order, orders=_TAIT_BRYAN + _PROPER_EULER),
+        JointType("spherical", "Spherical", (_B,), _whole(_B)),
+        JointType("wheeled", "Wheeled Base", (_T, _T, _R), _planar),
     )
 }

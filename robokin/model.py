@@ -9,23 +9,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from .arrays import float_array, shown
+from .drive import Drive, RollingBase, rolling_base
 from .errors import ConfigurationError, ModelError, UnknownNameError
 from .joint import SHORTEST, Joint, Mimic
+from .joint_types import plane_basis
+from .limits import PositionLimits
 from .link import Link
+from .swing_twist import Cone
 from .topology import depth_first, free_name, root_link_name, unique
 from .tree import Tree, compile_tree
+from .wheels import find_drive, with_wheels
 
 Array = np.ndarray
 JointValue = float | list[float]
 
 ROOT_JOINT = "root_joint"
-ROOT_TYPES = {"fixed": "fixed", "floating": "floating", "planar": "planar"}
+ROOT_TYPES = {"fixed": "fixed", "floating": "floating", "planar": "planar", "wheeled": "wheeled"}
 
 MAX_MIMIC_CHAIN = 32  # keeps the cost linear in the joints
 
@@ -42,25 +47,50 @@ class RobotModel:
     """An immutable robot. `joints[i]` moves `links[i]`; parents come before children; `joints[0]` is the root joint.
 
     nq, nv: sizes of q and v.   lower, upper: (nq,) position bounds, including those that mimic joints impose
-    on the joint they follow.   velocity, effort, acceleration: (nv,) bounds; infinite where absent.
+    on the joint they follow; `limits` holds them together with the cones of spherical joints.
+    velocity, effort, acceleration: (nv,) bounds; infinite where absent.
+    rolling_bases: the wheeled joints with their wheels.
     Raises ModelError for anything that is not one tree with unique names.
     """
 
-    def __init__(self, name: str, links: Iterable[Link], joints: Iterable[Joint], root: str = "fixed") -> None:
-        """`joints`: those between links, in any order; the root joint of type `root` is added here."""
+    def __init__(
+        self,
+        name: str,
+        links: Iterable[Link],
+        joints: Iterable[Joint],
+        root: str = "fixed",
+        drive: Drive | None = None,
+    ) -> None:
+        """`joints`: those between links, in any order; the root joint of type `root` is added here.
+
+        drive: the wheels of the root "wheeled"; when None they are looked for, and two are added where there are none
+        (`wheels`).
+        """
         self.name = name
         self.root = root
+        kind = _root_type(root)
+        if drive is not None and kind != "wheeled":
+            raise ModelError(f"a {root} base has no drive")
+        links, joints = tuple(links), tuple(joints)
+        if kind == "wheeled" and drive is None:
+            links, joints = with_wheels(links, joints)
         by_name = unique("link", links)
         declared = unique("joint", joints)
         root_link = root_link_name(by_name, declared.values())
         ordered = depth_first(root_link, by_name, declared.values())
-        root_joint = Joint(free_name(ROOT_JOINT, declared), _root_type(root), None, root_link)
-        self.joints: tuple[Joint, ...] = (root_joint, *ordered)
+        root_joint = Joint(free_name(ROOT_JOINT, declared), kind, None, root_link, drive=drive)
+        self.joints: tuple[Joint, ...] = tuple(
+            replace(j, drive=find_drive(j, by_name, ordered)) if j.type == "wheeled" and j.drive is None else j
+            for j in (root_joint, *ordered)
+        )
         self.links: tuple[Link, ...] = tuple(by_name[j.child] for j in self.joints)
         self._joint_index = {j.name: i for i, j in enumerate(self.joints)}
         self._link_index = {link.name: i for i, link in enumerate(self.links)}
         self._assign_slots()
         self._collect_limits()
+        self.rolling_bases: tuple[RollingBase, ...] = tuple(
+            rolling_base(self, joint) for joint in self.joints if joint.type == "wheeled"
+        )
 
     # -- names ---------------------------------------------------------------------------------------------------
 
@@ -87,6 +117,11 @@ class RobotModel:
         return self.links[0]
 
     @property
+    def drive(self) -> Drive | None:
+        """The wheels of the base; None unless the root is "wheeled"."""
+        return self.joints[0].drive
+
+    @property
     def moving_joints(self) -> tuple[Joint, ...]:
         """Joints with coordinates of their own, in the order of q."""
         return tuple(j for j in self.joints if j.nq and j.mimic is None)
@@ -107,9 +142,9 @@ class RobotModel:
         """The compiled tree of elementary motions: what the kernel and its NumPy twin work on."""
         return compile_tree(self)
 
-    def with_root(self, root: str) -> RobotModel:
-        """The same robot on another kind of base ("fixed", "floating", "planar")."""
-        return RobotModel(self.name, self.links, self.joints[1:], root)
+    def with_root(self, root: str, drive: Drive | None = None) -> RobotModel:
+        """The same robot on another kind of base ("fixed", "floating", "planar", "wheeled"). drive: see `__init__`."""
+        return RobotModel(self.name, self.links, self.joints[1:], root, drive)
 
     # -- configurations ------------------------------------------------------------------------------------------
 
@@ -223,9 +258,13 @@ class RobotModel:
     def _collect_limits(self) -> None:
         lower, upper = np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
         rates = {name: np.full(self.nv, np.inf) for name in ("velocity", "effort", "acceleration")}
+        cones: list[Cone] = []
         for joint, slot in zip(self.joints, self.slots, strict=True):
             if joint.nv == 0 or joint.mimic is not None:
                 continue
+            if joint.kind.has_cone:
+                cone = _cone(joint, slot)
+                cones += [] if cone.is_free else [cone]
             # Position bounds of a free joint concern its three lengths; quaternions have none.
             bounded = joint.nv if joint.nq == joint.nv else min(3, joint.nq - 4)
             lower[slot.q.start : slot.q.start + bounded] = joint.lower[:bounded]
@@ -238,6 +277,7 @@ class RobotModel:
         for array in (lower, upper, *rates.values()):
             array.flags.writeable = False
         self.lower, self.upper = lower, upper
+        self.limits = PositionLimits(lower, upper, tuple(cones))
         self.velocity, self.effort, self.acceleration = rates["velocity"], rates["effort"], rates["acceleration"]
 
     def _impose_mimic(self, joint: Joint, slot: JointSlot, lower: Array, upper: Array, rates: dict) -> None:
@@ -278,6 +318,13 @@ def _index(indices: Mapping[str, int], kind: str, name: object) -> int:
     if not isinstance(name, str) or name not in indices:
         raise UnknownNameError(kind, name, indices)
     return indices[name]
+
+
+def _cone(joint: Joint, slot: JointSlot) -> Cone:
+    a, b = (float(end) for end in joint.upper[:2])
+    lower, upper = max(float(joint.lower[2]), -math.pi), min(float(joint.upper[2]), math.pi)
+    basis = np.column_stack((*plane_basis(joint.axis), joint.axis))
+    return Cone(joint.name, slot.q.start, slot.v.start, basis, a, b, lower, upper)
 
 
 def _root_type(root: str) -> str:

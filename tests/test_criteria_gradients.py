@@ -21,7 +21,6 @@ from robokin_addon.robokin import (
     mass_matrix,
     random_configuration,
 )
-from robokin_addon.robokin.joint_types import JOINT_TYPES
 from robokin_addon.solvers import PoseTask, PositionTask, velocity_step
 from robokin_addon.solvers.criteria import (
     GravityTorque,
@@ -37,7 +36,7 @@ from robokin_addon.solvers.criteria import (
 )
 from robokin_addon.solvers.criteria.manipulability import task_jacobian
 from support.random_tasks import every_motion, random_task
-from support.random_trees import random_robot
+from support.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
 
 STEP = 1e-6
@@ -57,7 +56,7 @@ def _types() -> Iterator[None]:
 
 
 def _robot(seed: int, rng: np.random.Generator) -> tuple[RobotModel, State]:
-    model = random_robot(seed, 12, ("fixed", "floating", "planar")[seed % 3], tuple(JOINT_TYPES))
+    model = random_robot(seed, 12, ("fixed", "floating", "planar")[seed % 3], ALL_TYPES)
     tasks = [random_task(rng, model, random_configuration(model, rng)) for _ in range(2)]
     return model, State(model, random_configuration(model, rng), tasks, 0.7, "numpy")
 

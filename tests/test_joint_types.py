@@ -96,10 +96,11 @@ def test_the_order_names_the_axes_from_parent_to_child(order):
 
 
 def test_orders_of_other_types_are_refused_and_forgotten():
-    assert sorted(GIMBAL_ORDERS) == sorted(["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
+    tait_bryan, proper = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"], ["XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ"]
+    assert sorted(GIMBAL_ORDERS) == sorted(tait_bryan + proper)
     assert (Joint("j", "gimbal", "a", "b").order, Joint("j", "universal", "a", "b").order) == ("ZYX", "XZ")
     assert Joint("j", "revolute", "a", "b", order="ZYX").order == ""
-    for kind, order in (("gimbal", "XYX"), ("gimbal", "XZ"), ("universal", "ZYX"), ("universal", "xz")):
+    for kind, order in (("gimbal", "XXY"), ("gimbal", "XZ"), ("universal", "ZYX"), ("universal", "xz")):
         with pytest.raises(ModelError, match=rf"joint 'j': a {kind} joint has no order '{order}' \(valid: "):
             Joint("j", kind, "a", "b", order=order)
 

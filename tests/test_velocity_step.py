@@ -194,7 +194,7 @@ def test_from_outside_the_limits_back_inside_at_full_speed_at_most(name: str) ->
 
 def _with_acceleration(model: RobotModel) -> RobotModel:
     joints = [replace(joint, acceleration=4.0) for joint in model.joints[1:]]
-    return RobotModel(model.name, model.links, joints, model.root)
+    return RobotModel(model.name, model.links, joints, model.root, model.drive)
 
 
 def test_steps_reach_a_pose_that_can_be_reached() -> None:

@@ -92,7 +92,7 @@ def bone_axis(axis: Array, frame: Array) -> tuple[int, float]:
 
 def _whole_frame(joint: Joint, steps: Sequence[Elementary]) -> Array:
     """The frame of a bone that carries the whole joint, if one can."""
-    if joint.kind.has_axis:
+    if joint.kind.has_axis and not joint.kind.has_cone:
         across = [step.axis for step in steps if abs(step.axis @ joint.axis) < 0.5]
         return _frame_along(joint.axis, across[0] if across else None)
     frame = np.eye(3)

@@ -58,7 +58,8 @@ def robot_from_dh(
     """The serial robot of a table; its last link, `tool_link`, is frame n moved by `tool`.
 
     rows: DHRow, or mappings with the names of its fields. convention: "classic" or "modified".
-    base: (4, 4) frame 0 in the root frame. tool: (4, 4) the tool in frame n. root: "fixed", "floating", "planar".
+    base: (4, 4) frame 0 in the root frame. tool: (4, 4) the tool in frame n.
+    root: "fixed", "floating", "planar", "wheeled".
     FK of `tool_link` at q is base @ T_0_1(q_1) @ ... @ T_(n-1)_n(q_n) @ tool.
     Raises ModelError naming row and joint, UnknownNameError for an unknown convention or column.
     """

@@ -58,7 +58,7 @@ def robot_from_screws(
 ) -> RobotModel:
     """The serial robot of space screws at zero and `home` (4, 4), the tool in the root frame at zero.
 
-    screws: ScrewRow, or (6,) linear part first. root: "fixed", "floating", "planar".
+    screws: ScrewRow, or (6,) linear part first. root: "fixed", "floating", "planar", "wheeled".
     `space_jacobian` of the result at q = 0 has the screws as columns.
     Raises ModelError naming the screw that is not one, UnknownNameError for a wrong root.
     """

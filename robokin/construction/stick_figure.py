@@ -50,7 +50,7 @@ def with_stick_figure(model: RobotModel) -> RobotModel:
         if joint.child in tips:
             shapes[joint.child].append(ball((0.0, 0.0, 0.0), 0.6 * r, ORANGE))
     links = [replace(link, visuals=tuple(shapes[link.name])) for link in model.links]
-    return RobotModel(model.name, links, model.joints[1:], model.root)
+    return RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
 
 
 def _foot(joint: Joint) -> tuple[Array, Array | None]:

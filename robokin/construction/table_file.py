@@ -94,7 +94,10 @@ class _Table:
 
 
 def load_robot_table(path: str | os.PathLike, root: str = "fixed") -> RobotModel:
-    """The robot of a table file. root: "fixed", "floating", "planar". Raises FileFormatError naming file and line."""
+    """The robot of a table file. root: "fixed", "floating", "planar", "wheeled".
+
+    Raises FileFormatError naming file and line.
+    """
     shown_path = os.fspath(path)
     try:
         if os.path.exists(shown_path) and not os.path.isfile(shown_path):

@@ -52,7 +52,7 @@ ROBOTS: dict[str, LibraryRobot] = {
 
 
 def library_robot(name: str, root: str = "fixed") -> RobotModel:
-    """A new model of a robot of the library. root: "fixed", "floating", "planar". Raises UnknownNameError."""
+    """A new robot of the library. root: "fixed", "floating", "planar", "wheeled". Raises UnknownNameError."""
     if name not in ROBOTS:
         raise UnknownNameError("robot in the library", name, ROBOTS)
     return ROBOTS[name].make(root)

@@ -40,7 +40,7 @@ def with_chains(model: RobotModel) -> RobotModel:
         joints += found[joint.name].parts if joint.name in found else [joint]
     for chain in found.values():
         links += chain.links
-    return RobotModel(model.name, links, joints, model.root) if found else model
+    return RobotModel(model.name, links, joints, model.root, model.drive) if found else model
 
 
 def _chain(joint: Joint, joints: set[str], links: set[str]) -> Chain:
@@ -66,7 +66,7 @@ def _part(joint: Joint, step: Elementary, i: int, name: str) -> Joint:
     bounds = {field: getattr(joint, field)[i] for field in ("lower", "upper", "velocity", "effort", "acceleration")}
     turns = "continuous" if np.isinf([bounds["lower"], bounds["upper"]]).all() else "revolute"
     kind = "prismatic" if step.motion is Motion.TRANSLATION else turns
-    return replace(joint, name=name, type=JOINT_TYPES[kind].name, axis=step.axis, **bounds)
+    return replace(joint, name=name, type=JOINT_TYPES[kind].name, axis=step.axis, axes=None, drive=None, **bounds)
 
 
 def _way(angle: Joint, pitch: float, name: str) -> Joint:

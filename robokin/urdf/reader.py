@@ -33,7 +33,7 @@ def load_urdf(path: str | os.PathLike, package_paths: PackagePaths = (), root: s
     """The robot of a URDF file.
 
     package_paths: folders that hold (or are) the packages of package:// meshes; see `resources.ResourceFinder`.
-    root: "fixed", "floating" or "planar", how the root link moves in the world.
+    root: "fixed", "floating", "planar" or "wheeled", how the root link moves in the world.
     A mesh that is not found is no error (kinematics needs none): its `path` is None; see `missing_meshes`.
     Raises FileFormatError naming file and line for everything that is not one well-formed robot.
     """

@@ -44,10 +44,13 @@ def compare_models(a: RobotModel, b: RobotModel, tolerance: float = 1e-9) -> lis
     if differences:
         return differences
     for x, y in zip(a.joints, b.joints, strict=True):
-        for field in ("type", "parent", "child", "order"):
+        for field in ("type", "parent", "child", "order", "drive"):
             same(f"joint {x.name} {field}", getattr(x, field), getattr(y, field))
         for field in JOINT_NUMBERS:
             near(f"joint {x.name} {field}", getattr(x, field), getattr(y, field))
+        same(f"joint {x.name} has axes", x.axes is None, y.axes is None)
+        if x.axes is not None and y.axes is not None:
+            near(f"joint {x.name} axes", x.axes, y.axes)
         same(f"joint {x.name} rest_position", x.rest_position, y.rest_position)
         same(f"joint {x.name} mimic", x.mimic and x.mimic.joint, y.mimic and y.mimic.joint)
         if x.mimic and y.mimic:

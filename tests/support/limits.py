@@ -13,4 +13,4 @@ def with_rates(model: RobotModel, joints: tuple[str, ...] | None = None, **rates
         replace(joint, **rates) if joint.nv and (joints is None or joint.name in joints) else joint
         for joint in model.joints[1:]
     ]
-    return RobotModel(model.name, model.links, changed, model.root)
+    return RobotModel(model.name, model.links, changed, model.root, model.drive)

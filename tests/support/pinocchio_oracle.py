@@ -42,7 +42,7 @@ class Oracle:
         q_pin = pin.neutral(self.pin_model)
         for joint, _, kind in self._joints():
             value = np.atleast_1d(self.model.joint_values(q)[joint.name])
-            if joint.type == "planar":
+            if joint.type in ("planar", "wheeled"):
                 value = np.array([value[0], value[1], np.cos(value[2]), np.sin(value[2])])
             elif joint.type == "screw":
                 value = np.array([value[0], joint.pitch * value[0]])
@@ -62,7 +62,7 @@ class Oracle:
                 block[1] = joint.pitch
             if joint.mimic is not None:
                 block = block * self.model.mimic_map(joint.name)[0]
-            if joint.type == "planar":
+            if joint.type in ("planar", "wheeled"):
                 angle = q[slot.q][2]
                 c, s = np.cos(angle), np.sin(angle)
                 turned = np.array([[c, s], [-s, c]])
@@ -137,7 +137,7 @@ def _pin_joint(joint: Joint) -> tuple[object, pin.SE3]:
             return pin.JointModelRevoluteUnaligned(axis), same
         case "prismatic":
             return pin.JointModelPrismaticUnaligned(axis), same
-        case "planar":
+        case "planar" | "wheeled":
             u, w = plane_basis(axis)
             return pin.JointModelPlanar(), pin.SE3(np.column_stack((u, w, axis)), np.zeros(3))
         case "floating":
@@ -145,8 +145,10 @@ def _pin_joint(joint: Joint) -> tuple[object, pin.SE3]:
         case "screw" | "cylindrical":
             return _composite(pin.JointModelRevoluteUnaligned(axis), pin.JointModelPrismaticUnaligned(axis)), same
         case "universal" | "gimbal":
-            turns = {"X": pin.JointModelRX, "Y": pin.JointModelRY, "Z": pin.JointModelRZ}
-            return _composite(*(turns[letter]() for letter in joint.order)), same
+            axes = joint.axes if joint.axes is not None else np.eye(3)[["XYZ".index(axis) for axis in joint.order]]
+            return _composite(*(pin.JointModelRevoluteUnaligned(np.array(axis)) for axis in axes)), same
+        case "spherical":
+            return pin.JointModelSpherical(), same
         case other:
             raise ValueError(f"no Pinocchio joint for {other!r}")
 

@@ -11,7 +11,7 @@ from robokin_addon.robokin.joint_types import JOINT_TYPES, Elementary, JointType
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.solvers import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 
-from .random_trees import random_placement
+from .random_trees import ALL_TYPES, random_placement
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def every_motion() -> Iterator[tuple[str, ...]]:
     for name, (motions, decompose, bounded) in extra.items():
         JOINT_TYPES[name] = JointType(name, name, motions, decompose, bounded=bounded)
     try:
-        yield tuple(JOINT_TYPES)
+        yield (*ALL_TYPES, *extra)
     finally:
         for name in extra:
             del JOINT_TYPES[name]

@@ -12,7 +12,7 @@ import numpy as np
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, quaternion
 from robokin_addon.robokin.joint_types import JOINT_TYPES
 
-ALL_TYPES = tuple(JOINT_TYPES)
+ALL_TYPES = tuple(name for name in JOINT_TYPES if name != "wheeled")  # a wheeled base needs its wheels
 
 
 def random_robot(
@@ -78,6 +78,8 @@ def _random_joint(
     lower, upper = -np.inf, np.inf
     if joint_type.bounded:
         lower, upper = rng.uniform(-2.5, -0.5, joint_type.nv), rng.uniform(0.5, 2.5, joint_type.nv)
+        if joint_type.has_cone:
+            lower[:2] = -upper[:2]
     return Joint(
         name,
         kind,
@@ -89,6 +91,6 @@ def _random_joint(
         upper=upper,
         velocity=rng.uniform(1.0, 3.0),
         pitch=rng.uniform(-0.2, 0.2),
-        order=str(rng.choice(joint_type.orders or [""])),
+        order=str(rng.choice(joint_type.orders[:6] or [""])),  # those that a bone has as a rotation mode
         mimic=mimic,
     )
