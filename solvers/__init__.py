@@ -1,6 +1,7 @@
 """Tasks, inverse kinematics and motion. No Blender."""
 
 from .check import MotionCheck, Violation, check_motion
+from .extended_jacobian import ExtendedJacobian
 from .ik import IKProblem, solve_ik
 from .motion import Motion
 from .motion_files import read_motion, write_motion
@@ -13,6 +14,7 @@ __all__ = [
     "AxisTask",
     "BatchResult",
     "Diagnosis",
+    "ExtendedJacobian",
     "FrameTask",
     "IKProblem",
     "Motion",

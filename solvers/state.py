@@ -75,6 +75,18 @@ class State:
         return J
 
     @cached_property
+    def task_rows(self) -> Array:
+        """(m, nv) of the tasks' equations, dimensionless, without weights."""
+        own = [self.equations(t, target) for t, target in zip(self.tasks, self.targets, strict=True) if t.influence]
+        return np.vstack([np.zeros((0, self.model.nv)), *own])
+
+    def equations(self, task: Task, target: Any) -> Array:
+        """(m, nv) of one task, dimensionless, without weights."""
+        rows = task.rows(self, target)
+        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in task.parts])
+        return (size[rows.part, None] * rows.J * self.scale)[rows.lower == rows.upper]
+
+    @cached_property
     def center_of_mass(self) -> Array:
         """(3,) [m] in the root frame; NaN without masses."""
         return self._backend.center_of_mass(self.model.tree, self.q)

@@ -12,7 +12,6 @@ from ..state import State
 from ..tasks.checks import numbers
 from .base import Criterion
 from .gravity_torque import effort_scale
-from .manipulability import task_jacobian
 
 Array = np.ndarray
 
@@ -59,7 +58,6 @@ class DynamicTorque(Criterion):
 
 def _unseen(state: State) -> Array:
     """(nv, nv) projector on the velocities that do not move the tasks, along those that move them least."""
-    J, _ = task_jacobian(state)
-    _, s, Vt = np.linalg.svd(J)
+    _, s, Vt = np.linalg.svd(state.task_rows)
     null = Vt[int((s > NONE * max(s.max(initial=0.0), 1e-300)).sum()) :]
     return state.scale[:, None] * (null.T @ null) / state.scale

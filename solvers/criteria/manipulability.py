@@ -79,17 +79,11 @@ def task_jacobian(state: State) -> tuple[Array, Array]:
 
 def _other_rows(state: State, task: Task, target: object) -> tuple[Array, Array]:
     """Its equations, without their weights; the derivative by central differences."""
-
-    def jacobian(at: State) -> Array:
-        rows = task.rows(at, target)
-        size = np.array([1.0 / state.length if part.is_length else 1.0 for part in task.parts])
-        return (size[rows.part, None] * rows.J * state.scale)[rows.lower == rows.upper]
-
-    J = jacobian(state)
+    J = state.equations(task, target)
     change = np.zeros((*J.shape, state.model.nv))
     for k, moved in enumerate(np.diag(STEP * state.scale)):
         ahead, back = (state.at(integrate(state.model, state.q, sign * moved)) for sign in (1.0, -1.0))
-        change[..., k] = (jacobian(ahead) - jacobian(back)) / (2.0 * moved[k])
+        change[..., k] = (ahead.equations(task, target) - back.equations(task, target)) / (2.0 * moved[k])
     return J, change
 
 

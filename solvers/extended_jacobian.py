@@ -1,0 +1,96 @@
+"""The extended Jacobian: rows below the tasks that make a redundant robot's motion a function of its task.
+
+Where Z spans the motions that the tasks of the first level do not see (J Z = 0), s = Z' grad V says how far the
+potential V is from being stationary under them. Beside the tasks, A v = ds/dt = 0 with A = ds/dq holds s as it is, so
+the motion stays on one surface and a closed tool path closes in the joints, which neither a pseudo-inverse nor descent
+gives (Baillieul, "Kinematic programming alternatives for redundant manipulators", ICRA 1985; Shamir, Yomdin,
+"Repeatability of redundant manipulators", IEEE TAC 33, 1988). At s = 0, V is optimal all along.
+
+The basis is Z = N U with N any orthonormal basis of Null J and U the rotation that brings it nearest to a reference,
+so that s is a smooth function of q for as long as Null J does not turn at right angles to the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..robokin.configuration import integrate
+from ..robokin.errors import TaskError
+from ..robokin.generalized_inverses import null_space, transversality
+from .criteria import Criterion, Potential
+from .state import State
+from .tasks import Part, Rows, Task
+
+Array = np.ndarray
+
+STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
+ALGORITHMIC = 1e-3  # transversality below this is an algorithmic singularity
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What is held. reference: (nv, r) basis of Null J that s is counted along.   s: (r,)."""
+
+    reference: Array
+    s: Array
+
+
+class ExtendedJacobian(Task):
+    """Z' grad V stays as it is, with V the weighted sum of potentials (weight times gain of each criterion).
+
+    A task of its own level, below those it extends. Target: a `Held`, from `starting_target` where the motion begins;
+    None holds, from any configuration, what is there: right for a step, adding up errors over many.
+    Raises TaskError for criteria that are not potentials, as kinetic energy, which is not integrable.
+    """
+
+    kind = "extended_jacobian"
+    parts = (Part("stationarity", "rad", 1e-6),)
+
+    def __init__(self, criteria: Sequence[Criterion], priority: int = 2, name: str = "extended Jacobian") -> None:
+        super().__init__(name, priority, 1.0)
+        self.criteria = tuple(criteria)
+        self.target: Held | None = None
+        for criterion in self.criteria:
+            if not isinstance(criterion, Potential):
+                raise TaskError(f"{self.name}: {criterion!r} has no potential that could be held stationary")
+        if not self.criteria:
+            raise TaskError(f"{self.name}: there is no criterion to hold stationary")
+
+    def checked_target(self, target: object) -> Held | None:
+        if target is not None and not isinstance(target, Held):
+            raise TaskError(f"{self.name}: a target comes from starting_target, it is not {target!r}")
+        return target
+
+    def starting_target(self, state: State) -> Held:
+        reference = null_space(state.task_rows)
+        return Held(reference, self._stationarity(state, reference))
+
+    def rows(self, state: State, target: Held | None) -> Rows:
+        held = self.starting_target(state) if target is None else target
+        A = self._derivative(state, held.reference)
+        e = held.s - self._stationarity(state, held.reference)
+        return Rows.wanted(A / state.scale, e, np.ones(len(e)), 0)
+
+    def transversality(self, state: State, target: Held | None = None) -> float:
+        """Sine of the smallest angle between what A and what the tasks do not see; below ALGORITHMIC the motion is
+        singular although the robot is not: an algorithmic singularity."""
+        rows = self.rows(state, target)
+        return transversality(state.task_rows, rows.J * state.scale)
+
+    def _stationarity(self, state: State, reference: Array) -> Array:
+        """s (r,)"""
+        N = np.linalg.svd(state.task_rows)[2][state.model.nv - reference.shape[1] :].T
+        U, _, Vt = np.linalg.svd(N.T @ reference)
+        gradient = sum(own.weight * own.gain * own.gradient(state) for own in self.criteria) * state.scale
+        return (U @ Vt).T @ (N.T @ gradient)
+
+    def _derivative(self, state: State, reference: Array) -> Array:
+        """A (r, nv) in displacements with lengths over L."""
+        columns = []
+        for way in np.diag(STEP * state.scale):
+            ahead, behind = (state.at(integrate(state.model, state.q, side)) for side in (way, -way))
+            columns.append(self._stationarity(ahead, reference) - self._stationarity(behind, reference))
+        return np.array(columns).reshape(-1, reference.shape[1]).T / (2.0 * STEP)

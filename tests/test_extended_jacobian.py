@@ -1,0 +1,137 @@
+"""Closed tool paths close in the joints: planar 3R and Panda, beside the pseudo-inverse, which drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import (
+    RobotModel,
+    TaskError,
+    extended_inverse,
+    forward_kinematics,
+    frame_jacobian,
+    integrate,
+    library_robot,
+    load_urdf,
+    null_space,
+)
+from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, velocity_step
+from robokin_addon.solvers.criteria import (
+    Criterion,
+    GravityTorque,
+    JointSprings,
+    KineticEnergy,
+    Manipulability,
+    RestPosture,
+)
+from robokin_addon.solvers.extended_jacobian import ALGORITHMIC, ExtendedJacobian
+from robokin_addon.solvers.state import State
+from robokin_addon.solvers.tasks import Task
+from support.robots import robot
+
+DT = 1.0 / 24.0
+SETTLED = 1e-12
+PLANAR = np.array([0.4, 0.9, 0.8])
+PANDA = np.array([0.0, -0.5, 0.3, -2.0, 0.1, 1.6, 0.5, 0.02])
+
+
+def _circled(
+    model: RobotModel, q0: np.ndarray, task: Task, criteria: Sequence[Criterion], radius: float, frames: int, loops: int
+) -> np.ndarray:
+    """(loops, nq) q at the end of each time that the tool has gone round a circle; the extended Jacobian of the
+    criteria, without any the pseudo-inverse."""
+    extended = [ExtendedJacobian(criteria)] if criteria else []
+    problem = VelocityProblem(model, [task, *extended], (), DT)
+    start = problem.levels.state(q0, problem.levels.targets, DT)
+    held = [own.starting_target(start) for own in extended]
+    q, ends = q0.copy(), []
+    for frame in range(1, loops * frames + 1):
+        angle = 2.0 * np.pi * frame / frames
+        target = task.target.copy()
+        target[:2, 3] += radius * np.array([np.cos(angle) - 1.0, np.sin(angle)])
+        aim = target if isinstance(task, PoseTask) else target[:3, 3]
+        for _ in range(12):
+            v = problem.step(q, targets=[aim, *held]).v
+            q = integrate(model, q, v * DT)
+            if abs(v * DT).max() < SETTLED:
+                break
+        tool = forward_kinematics(model, q)[task.link]
+        np.testing.assert_allclose(tool[:2, 3], target[:2, 3], atol=1e-9)
+        if frame % frames == 0:
+            ends.append(q)
+    return np.array(ends)
+
+
+def _planar() -> tuple[RobotModel, Task]:
+    model = library_robot("planar_3r")
+    return model, PositionTask("tool", forward_kinematics(model, PLANAR)["tool"][:3, 3], (1, 1, 0))
+
+
+def test_planar_arm_returns_and_the_pseudo_inverse_does_not() -> None:
+    model, task = _planar()
+    held = _circled(model, PLANAR, task, [JointSprings(), RestPosture(gain=0.5)], 0.15, 16, 2)
+    assert abs(held - PLANAR).max() < 1e-9
+    plain = _circled(model, PLANAR, task, [], 0.15, 16, 2)
+    assert abs(plain - PLANAR).max() > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", [JointSprings(), Manipulability(), GravityTorque((0, -9.81, 0))], ids=repr)
+def test_planar_arm_returns_ten_times(criterion: Criterion) -> None:
+    model, task = _planar()
+    assert abs(_circled(model, PLANAR, task, [criterion], 0.15, 24, 10) - PLANAR).max() < 1e-9
+
+
+@pytest.mark.slow
+def test_panda_returns_ten_times_and_the_pseudo_inverse_does_not() -> None:
+    model = load_urdf(robot("panda"))
+    task = PoseTask("panda_hand", forward_kinematics(model, PANDA)["panda_hand"])
+    held = _circled(model, PANDA, task, [JointSprings()], 0.1, 24, 10)
+    assert abs(held - PANDA).max() < 1e-9
+    plain = _circled(model, PANDA, task, [], 0.1, 24, 10)
+    assert abs(plain[-1] - PANDA).max() > 0.1
+
+
+def test_step_is_the_extended_inverse() -> None:
+    """Away from limits the step is the inverse of J over A (Eq. 6-7), A v = 0."""
+    model, task = _planar()
+    extended = ExtendedJacobian([JointSprings()])
+    target = task.target[:3, 3] + [0.001, 0.002, 0.0]
+    v = velocity_step(model, PLANAR, [PositionTask("tool", target, (1, 1, 0)), extended], dt=DT).v
+    state = VelocityProblem(model, [task, extended]).levels.state(PLANAR, [task.target, None], DT)
+    A = extended.rows(state, None).J
+    J = frame_jacobian(model, PLANAR, "tool", reference="local_world_aligned")[:2]
+    np.testing.assert_allclose(A @ v, 0.0, atol=1e-9)
+    np.testing.assert_allclose(v * DT, extended_inverse(J, A) @ [0.001, 0.002], atol=1e-9)
+
+
+def test_transversality_vanishes_where_the_criterion_stops_changing() -> None:
+    """Along a self-motion s has extrema: there A does not see the self-motion, an algorithmic singularity."""
+    model, task = _planar()
+    extended = ExtendedJacobian([RestPosture()])
+    q, seen = PLANAR.copy(), []
+    for _ in range(4000):
+        state = State(model, q, [task], 1.0)
+        seen.append((float(extended.starting_target(state).s[0]), extended.transversality(state)))
+        z = null_space(frame_jacobian(model, q, "tool", reference="local_world_aligned")[:2])[:, 0]
+        q = integrate(model, q, 0.002 * z * np.sign(z[0]))
+        q = integrate(model, q, velocity_step(model, q, [task], dt=DT).v * DT)
+        if len(seen) > 2 and (seen[-1][0] - seen[-2][0]) * (seen[-2][0] - seen[-3][0]) < 0:
+            break
+    else:
+        pytest.fail("no extremum along the self-motion")
+    assert min(sine for _, sine in seen[-3:]) < 4 * ALGORITHMIC
+    assert seen[0][1] > 0.1
+
+
+def test_what_cannot_be_held_is_told() -> None:
+    with pytest.raises(TaskError, match="KineticEnergy, weight 1> has no potential"):
+        ExtendedJacobian([KineticEnergy()])
+    with pytest.raises(TaskError, match="no criterion to hold"):
+        ExtendedJacobian([])
+    model, task = _planar()
+    problem = VelocityProblem(model, [task, ExtendedJacobian([JointSprings()])])
+    with pytest.raises(TaskError, match="a target comes from starting_target"):
+        problem.step(PLANAR, targets=[task.target[:3, 3], 0.3])
