@@ -89,6 +89,14 @@ class FramesOperator(FrameRangeOperator):
         return list(range(first, last + 1, self.given("step", settings.step)))
 
 
+def is_selected(bone: bpy.types.PoseBone) -> bool:
+    return bone.select if hasattr(bone, "select") else bone.bone.select  # Blender 5, Blender 4
+
+
+def selected_bones(obj: bpy.types.Object) -> list[str]:
+    return [bone.name for bone in obj.pose.bones if is_selected(bone)]
+
+
 def finish(steps: Generator[float, None, Result]) -> Result:
     """Run a generator of steps to its end and return what it returns."""
     while True:

@@ -9,7 +9,7 @@ from mathutils import Matrix
 from ..properties.bridge import binding, link_of_bone, read_configuration, robot_model, to_blender
 from ..properties.tasks import KINDS
 from ..robokin import RobokinError, UnknownNameError, forward_kinematics
-from .common import RobotOperator
+from .common import RobotOperator, is_selected
 from .task_paths import repath
 
 
@@ -17,7 +17,7 @@ def default_tip(obj: bpy.types.Object) -> str:
     """The active bone, if it is selected (a click beside the robot deselects it and leaves it active); without one,
     the deepest leaf of the robot, a tool frame (fixed) rather than a finger."""
     bone = obj.data.bones.active
-    if bone is not None and _is_selected(obj, bone):
+    if bone is not None and is_selected(obj.pose.bones[bone.name]):
         return bone.name
     robot = binding(obj)
     parents = {joint.parent for joint in robot.model.joints}
@@ -26,11 +26,6 @@ def default_tip(obj: bpy.types.Object) -> str:
         depth[joint.child] = depth[joint.parent] + 1
     leaves = [joint for joint in robot.model.joints if joint.child not in parents]
     return robot.bone_of_link[max(leaves, key=lambda joint: (joint.nv == 0, depth[joint.child])).child]
-
-
-def _is_selected(obj: bpy.types.Object, bone: bpy.types.Bone) -> bool:
-    pose_bone = obj.pose.bones[bone.name]
-    return pose_bone.select if hasattr(pose_bone, "select") else bone.select  # Blender 5, Blender 4
 
 
 def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.PropertyGroup:

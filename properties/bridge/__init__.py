@@ -11,7 +11,9 @@ from .content import is_robot, metres_per_unit
 from .errors import BridgeError
 from .fit_helpers import fit_helper_bones
 from .importing import import_robot
+from .making import make_robot, robot_bones
 from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
+from .records import bone_record, edit_records
 from .renames import mend_drivers
 from .rig import refresh_rigs, rig_pose
 from .space import root_from_world, to_blender, world_from_root
@@ -22,20 +24,24 @@ __all__ = [
     "Channel",
     "binding",
     "bone_of_link",
+    "bone_record",
     "build_armature",
     "channel_table",
     "clamp_pose",
     "curves",
+    "edit_records",
     "fit_helper_bones",
     "import_robot",
     "is_robot",
     "link_of_bone",
+    "make_robot",
     "mend_drivers",
     "metres_per_unit",
     "nearest_within_limits",
     "read_configuration",
     "refresh_rigs",
     "rig_pose",
+    "robot_bones",
     "robot_model",
     "root_from_world",
     "to_blender",

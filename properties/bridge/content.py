@@ -63,7 +63,8 @@ def metres_per_unit(obj: bpy.types.Object | None = None) -> float:
 def armature_content(obj: bpy.types.Object) -> ArmatureContent:
     """Raises BridgeError when `obj` is no robot, or has settings under which Blender would not show what it says."""
     if not is_robot(obj):
-        raise BridgeError(f"{obj.name if obj else 'nothing'!r} is not a robot: import a URDF")
+        name = obj.name if obj else "nothing"
+        raise BridgeError(f"{name!r} is not a robot: make it one (Make Robot), or import a URDF")
     _refuse_what_bends_kinematics(obj)
     arm = obj.data
     rests = np.empty(16 * len(arm.bones), np.float32)

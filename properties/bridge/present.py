@@ -76,9 +76,17 @@ def _moved(record: BoneRecord, parent: BoneRecord, rest: Array, parent_rest: Arr
     reach = max(reach, 3e-7 / MOVED * np.linalg.norm(rest[:3, 3]))
     if offset[:3, :3].max() <= MOVED and offset[:3, 3].max() <= MOVED * reach:
         return record
-    placement = np.eye(4)
-    rotation = parent.frame @ T_parent_bone[:3, :3] @ record.frame.T
-    u, _, vt = np.linalg.svd(rotation)  # back to an exact rotation
-    placement[:3, :3] = u @ vt
-    placement[:3, 3] = parent.frame @ T_parent_bone[:3, 3] * robot.metres_per_unit
+    placement = bone_placement(T_parent_bone, parent.frame, record.frame, robot.metres_per_unit)
     return dataclasses.replace(record, joint=dataclasses.replace(record.joint, placement=placement))
+
+
+def bone_placement(T_parent_bone: Array, parent_frame: Array, frame: Array, unit: float) -> Array:
+    """(4, 4) T_parent_joint [m] of a bone's joint. T_parent_bone: at rest, in Blender units of `unit` metres.
+
+    parent_frame, frame: R_link_bone of the parent bone and of the bone.
+    """
+    placement = np.eye(4)
+    u, _, vt = np.linalg.svd(parent_frame @ T_parent_bone[:3, :3] @ frame.T)  # back to an exact rotation
+    placement[:3, :3] = u @ vt
+    placement[:3, 3] = parent_frame @ T_parent_bone[:3, 3] * unit
+    return placement

@@ -1,0 +1,82 @@
+"""Make Robot: an ordinary armature, or the selected bones of one, becomes a robot."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.bridge import make_robot, robot_bones, robot_model
+from ..robokin import RobokinError
+from .common import selected_bones
+
+BASES = (
+    ("AUTO", "Automatic", "Floating where limbs branch from a root bone without locks; fixed where it has no locks "
+     "otherwise; a joint on a new base where its locks say how it moves"),
+    ("FIXED", "Fixed", "The root bone does not move"),
+    ("FLOATING", "Floating", "The root bone moves freely"),
+    ("PLANAR", "Planar", "The root bone drives on the ground: two lengths and a heading"),
+    ("NEW", "New Bone", "A new fixed bone is the base, and the root bone a joint on it"),
+)  # fmt: skip
+UNLOCKED = (
+    ("GUESS", "Guess", "Hinges in a chain without branches, and of elbows and knees by their names; balls elsewhere"),
+    ("HINGE", "Hinge", "Turns about one axis, that of the bend in the rest pose"),
+    ("BALL", "Ball", "Turns freely"),
+    ("FIXED", "Fixed", "Does not move"),
+)
+
+
+class ArmatureOperator:
+    """Mixin: an operator on the active armature, robot or not."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = context.object
+        problem = ""
+        if obj is None or obj.type != "ARMATURE":
+            problem = "Select an armature"
+        elif not obj.is_editable or not obj.data.is_editable:
+            problem = f"{obj.name!r} is linked from another file: make it a robot there"
+        elif obj.mode == "EDIT":
+            problem = "Leave Edit Mode first: the bones are being edited"
+        if problem:
+            cls.poll_message_set(problem)
+        return not problem
+
+
+class ROBOKIN_OT_make_robot(ArmatureOperator, bpy.types.Operator):
+    """Give every bone of the armature a joint: type, axis and limits are guessed from locks, limits and rest pose"""
+
+    bl_idname = "robokin.make_robot"
+    bl_label = "Make Robot"
+
+    selected: bpy.props.BoolProperty(
+        name="Selected Bones Only",
+        description="Only selected bones become joints; bones above them are fixed, all others stay ordinary bones",
+        options={"SKIP_SAVE"},
+    )
+    base: bpy.props.EnumProperty(name="Base", description="What carries the robot", items=BASES)
+    unlocked: bpy.props.EnumProperty(
+        name="Without Locks", description="What bones without any locks or limits become", items=UNLOCKED
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        selection = selected_bones(obj)
+        if not self.properties.is_property_set("selected"):
+            self.selected = obj.mode == "POSE" and 0 < len(selection) < len(obj.data.bones)
+        try:
+            chosen = selection if self.selected else robot_bones(obj)
+            notes = make_robot(context, obj, chosen, base=self.base, unlocked=self.unlocked)
+            model = robot_model(obj)
+        except RobokinError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        for note in notes:
+            self.report({"WARNING"}, note)
+        self.report({"INFO"}, f"robot {model.name!r} with {len(model.moving_joints)} moving joints")
+        return {"FINISHED"}
+
+
+CLASSES = (ROBOKIN_OT_make_robot,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
