@@ -63,8 +63,9 @@ def make_robot(
 ) -> list[str]:
     """Make the chosen bones joints; bones that are joints already stay as they are. Object or Pose Mode.
 
-    base: "AUTO": by what the root bone says; the root bone is "FIXED", "FLOATING" or "PLANAR", or a joint on a "NEW" fixed bone.   unlocked: see
-    `guess_joint`; "GUESS" is a hinge in a robot without branches.   Returns notes on what of the rig was changed. Raises BridgeError, ModelError; nothing is changed then.
+    base: what the root bone is: "FIXED", "FLOATING", "PLANAR", a joint on a "NEW" fixed bone, or "AUTO": what its locks
+    and limbs say.   unlocked: see `guess_joint`; "GUESS" is a hinge in a robot without branches.
+    Returns notes on what of the rig was changed. Raises BridgeError, ModelError; nothing is changed then.
     """
     _refuse(obj, chosen)
     chosen = set(chosen)

@@ -31,7 +31,9 @@ def edit_records(obj: bpy.types.Object, records: Mapping[str, BoneRecord]) -> No
     Raises BridgeError, ModelError when the armature would be no robot any more, and then changes nothing.
     """
     if obj.data.library is not None or obj.data.override_library is not None:
-        raise BridgeError(f"the joints of {obj.name!r} are in {obj.data.name!r}, linked from another file: edit them there")
+        raise BridgeError(
+            f"the joints of {obj.name!r} are in {obj.data.name!r}, linked from another file: edit them there"
+        )
     bones = obj.data.bones
     before = {name: bone_record(bones[name]) for name in records}
     try:

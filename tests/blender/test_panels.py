@@ -6,16 +6,15 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.panels import joint, robot, solve, tables, tasks
+from robokin_addon.panels import MODULES, tasks
 from robokin_addon.panels.prepared import lines
 from robokin_addon.properties.bridge import binding, build_armature
 from robokin_addon.robokin import Joint, Link, RobotModel
 
+from tests.support.rigs import ARM, add_rig, select
 from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target
 
-PANELS = [
-    cls for module in (robot, joint, tasks, solve, tables) for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)
-]
+PANELS = [cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
 
 
 class FakeLayout:
@@ -107,10 +106,11 @@ def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
 
 def test_all_panels_are_in_the_one_tab():
     sidebar = [cls for cls in PANELS if cls.bl_space_type == "VIEW_3D"]
-    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 10
+    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 12
     assert [cls.bl_label for cls in sidebar if not hasattr(cls, "bl_parent_id")] == [
         "Robot",
         "Joint",
+        "Make Robot",
         "Tasks",
         "Solve",
         "Bake",
@@ -118,6 +118,16 @@ def test_all_panels_are_in_the_one_tab():
         "Export",
         "Tables",
     ]
+
+
+def test_an_armature_is_offered_to_become_a_robot(scene):
+    obj = add_rig(ARM)
+    assert draw()["ROBOKIN_PT_make_robot"]["operators"] == ["robokin.make_robot"]
+    bpy.ops.robokin.make_robot()
+    select(obj, "lower")
+    drawn = draw()
+    assert "ROBOKIN_PT_make_robot" not in drawn
+    assert drawn["ROBOKIN_PT_many_joints"]["operators"] == ["robokin.set_joint", "robokin.copy_joint"]
 
 
 def test_the_robot_panel_says_what_it_is(panda):
