@@ -95,7 +95,7 @@ def contains(cone: Cone, q: Array, tolerance: float = 0.0) -> Array:
     """(...) bool of unit quaternions (..., 4): inside the limits, give or take `tolerance` [rad]."""
     swing, twist = swing_and_twist(q, cone.basis)
     least = LOCKED / np.maximum(np.cos(0.5 * np.hypot(swing[..., 0], swing[..., 1])), _LEAST_H)
-    inside = _measure(swing, *(np.maximum(axis + tolerance, least) for axis in (cone.a, cone.b))) <= 1.0
+    inside = _measure(swing, cone.a + tolerance, cone.b + tolerance, least) <= 1.0
     if cone.has_twist:
         wider = tolerance + np.where(cone.upper - cone.lower < LOCKED, least, 0.0)
         turned = twist[..., None] + np.array([-2.0 * math.pi, 0.0, 2.0 * math.pi])
@@ -107,20 +107,23 @@ def contains(cone: Cone, q: Array, tolerance: float = 0.0) -> Array:
 def measures(cone: Cone, q: Array) -> tuple[Array, Array]:
     """What limits are on: (...) sqrt((rx / a)^2 + (ry / b)^2), at most 1 inside, and the twist (...) of (..., 4)."""
     swing, twist = swing_and_twist(q, cone.basis)
-    return _measure(swing, max(cone.a, LOCKED), max(cone.b, LOCKED)), twist
+    return _measure(swing, cone.a, cone.b, np.array(LOCKED)), twist
 
 
-def _measure(swing: Array, a: Array | float, b: Array | float) -> Array:
-    return np.hypot(swing[..., 0] / a, swing[..., 1] / b)
+def _measure(swing: Array, a: float, b: float, least: Array) -> Array:
+    """Semi-axes below `least` are `least`; the ellipse is then a line segment of that width."""
+    x, y = swing[..., 0] / np.maximum(a, least), swing[..., 1] / np.maximum(b, least)
+    return np.where(np.minimum(a, b) <= least, np.maximum(abs(x), abs(y)), np.hypot(x, y))
 
 
 def project(cone: Cone, q: Array) -> Array:
-    """(4,) the quaternion itself when it is inside the limits, else one inside: nearest in swing vector and twist."""
-    if contains(cone, q):
-        return q
+    """(4,) the quaternion itself when it is inside the limits by more than rounding, else one that is: nearest in swing
+    vector and twist."""
     swing, angle = swing_and_twist(q, cone.basis)
     rx, ry, twist = float(swing[0]), float(swing[1]), float(angle)
     margin = MARGIN / max(math.cos(0.5 * min(math.hypot(rx, ry), math.pi)), _LEAST_H)
+    if contains(cone.shrunk(0.25 * margin), q):
+        return q
     aim = cone.shrunk(margin)
     rx, ry = nearest_in_ellipse(rx, ry, aim.a, aim.b)
     if cone.has_twist:

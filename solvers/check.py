@@ -176,7 +176,7 @@ def _statuses(
 ) -> tuple[Status, ...]:
     if not tasks:
         return (Status.EMPTY,) * len(motion)
-    data = compile_ik(motion.model, tasks, motion.model.lower, motion.model.upper)
+    data = compile_ik(motion.model, tasks, motion.model.limits)
     wanted = task_targets(tasks, targets, len(motion))
     met = (residuals <= data.records["tolerance"]).all(axis=(1, 2))
     statuses = []

@@ -81,18 +81,13 @@ def _limits(problem: IKProblem, targets: Array, q: Array, seed: int) -> Diagnosi
 def _is_bounded(problem: IKProblem, where: slice) -> bool:
     """Whether a joint is among those that the tasks depend on, and has a bound."""
     own = np.arange(where.start, where.stop)
-    finite = np.isfinite(problem.lower[own]) | np.isfinite(problem.upper[own])
-    return bool((finite & np.isin(own, problem.data.q_index)).any())
+    return problem.limits.is_bounded(own[np.isin(own, problem.data.q_index)])
 
 
 def _without_limits(problem: IKProblem, names: Sequence[str]) -> IKProblem:
-    lower, upper = problem.lower.copy(), problem.upper.copy()
-    for name in names:
-        where = problem.model.slot(name).q
-        lower[where], upper[where] = -np.inf, np.inf
-    return type(problem)(
-        problem.model, problem.tasks, problem.backend, problem.attempts, problem.iterations, (lower, upper)
-    )
+    slots = [problem.model.slot(name).q for name in names]
+    limits = problem.limits.without([i for slot in slots for i in range(slot.start, slot.stop)])
+    return type(problem)(problem.model, problem.tasks, problem.backend, problem.attempts, problem.iterations, limits)
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
@@ -113,8 +108,7 @@ def _conflict(problem: IKProblem, targets: Array, q: Array, seed: int) -> Diagno
 
 def _some_tasks(problem: IKProblem, indices: Sequence[int]) -> IKProblem:
     tasks = [problem.tasks[index] for index in indices]
-    bounds = problem.lower, problem.upper
-    return type(problem)(problem.model, tasks, problem.backend, problem.attempts, problem.iterations, bounds)
+    return type(problem)(problem.model, tasks, problem.backend, problem.attempts, problem.iterations, problem.limits)
 
 
 def _trimmed(items: Sequence, fewest: int, holds) -> list:

@@ -10,6 +10,7 @@ import numpy as np
 from ..robokin.backend import get_backend
 from ..robokin.errors import ConfigurationError, TaskError
 from ..robokin.joint_types import Motion
+from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from .diagnosis import diagnose
 from .ik_data import IKData, compile_ik
@@ -45,7 +46,7 @@ class IKProblem:
 
     backend: "auto", "native" or "numpy".   attempts: starts to try, the given one included; None: 50, and up to 400
     where screws of several turns have a minimum at each of them.   iterations: of one attempt, at most.
-    bounds: (lower, upper), each (nq,), in place of the model's.
+    limits: in place of the model's on positions.
     Raises TaskError, UnknownNameError, BackendError.
     """
 
@@ -56,15 +57,16 @@ class IKProblem:
         backend: str = "auto",
         attempts: int | None = None,
         iterations: int = ITERATIONS,
-        bounds: tuple[Array, Array] | None = None,
+        limits: PositionLimits | None = None,
     ) -> None:
         self.model = model
         self.tasks = _of_one_level(checked_tasks(tasks))
-        self.lower, self.upper = (model.lower, model.upper) if bounds is None else bounds
-        self.data = compile_ik(model, self.tasks, self.lower, self.upper)
+        self.limits = model.limits if limits is None else limits
+        self.lower, self.upper = self.limits.lower, self.limits.upper
+        self.data = compile_ik(model, self.tasks, self.limits)
         self.attempts = _enough(self.data) if attempts is None else _count(attempts, "attempts")
         self.iterations = _count(iterations, "iterations")
-        self.middle = _middle(model, self.lower, self.upper)
+        self.middle = self.limits.middle(model.neutral())
         self.targets = np.array([task.target for task in self.tasks]).reshape(-1, 4, 4)
         self._shape, self._plain = self.targets.shape, not model.tree.quaternions
         self._engine: Engine = _engine_type(backend)(self.data, self.tasks, self.attempts, self.iterations)
@@ -89,9 +91,7 @@ class IKProblem:
         start = self.middle if q0 is None else self._start(q0)
         if not self.tasks:
             found = Diagnosis(Status.EMPTY, "there is no task")
-            return SolveResult(
-                found, np.minimum(np.maximum(start, self.lower), self.upper), np.zeros((0, 2)), 0, 0, self.limits_active
-            )
+            return SolveResult(found, self.limits.clamp(start), np.zeros((0, 2)), 0, 0, self.limits_active)
         code, q, residuals, iterations, attempts = self._engine.solve(goal, start, _seed(seed))
         if code == CONVERGED:
             found = _CONVERGED
@@ -119,7 +119,7 @@ class IKProblem:
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""
-        at_bound = (q <= self.lower) | (q >= self.upper)
+        at_bound = self.limits.at_limit(q)
         return tuple(
             joint.name
             for joint, slot in zip(self.model.joints, self.model.slots, strict=True)
@@ -153,10 +153,10 @@ class IKProblem:
             raise TaskError(f"targets must be a list of sets of targets, not {targets!r}") from None
 
     def _start(self, q0: object) -> Array:
-        """(nq,); where nothing needs normalising, an array is left to the engine to check, which is faster."""
+        """(nq,); without quaternions an array is left to the engine, which checks and clamps it faster."""
         if self._plain and isinstance(q0, np.ndarray) and q0.dtype is _FLOAT and q0.shape == self.lower.shape:
             return q0
-        return self.model.check_configuration(q0)
+        return self.limits.clamp(self.model.check_configuration(q0))
 
     def _starts(self, q0: object, count: int) -> Array:
         """(count, nq)"""
@@ -204,15 +204,6 @@ def _seed(value: int) -> int:
         return operator.index(value)
     except TypeError:
         raise TaskError(f"seed must be a whole number, not {value!r}") from None
-
-
-def _middle(model: RobotModel, lower: Array, upper: Array) -> Array:
-    """(nq,) mid-range, the in-limit value nearest to neutral where unbounded."""
-    middle = np.minimum(np.maximum(model.neutral(), lower), upper)
-    finite = np.isfinite(lower) & np.isfinite(upper)
-    halves = 0.5 * lower[finite] + 0.5 * upper[finite]
-    middle[finite] = np.minimum(np.maximum(halves, lower[finite]), upper[finite])
-    return middle
 
 
 def _engine_type(backend: str) -> type:

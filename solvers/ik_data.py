@@ -6,13 +6,16 @@ Both backends read it: the kernel through the arrays' addresses, the reference d
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from ..robokin.drive import RollingBase
 from ..robokin.joint_types import Motion
+from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
+from ..robokin.swing_twist import Cone
 from ..robokin.tree import ROOT, Tree, pack_placement
 from .tasks import FrameTask
 
@@ -37,13 +40,42 @@ TASK_RECORD = np.dtype(
     align=True,
 )
 
+# Field by field `struct rk_cone`.
+CONE_RECORD = np.dtype(
+    [
+        ("q", np.int32),
+        ("v", np.int32),
+        ("basis", np.float64, (3, 3)),
+        ("swing", np.float64, 2),
+        ("twist", np.float64, 2),
+    ],
+    align=True,
+)
+
+# Field by field `struct rk_base`.
+BASE_RECORD = np.dtype(
+    [
+        ("q", np.int32),
+        ("v", np.int32),
+        ("wheel_q", np.int32, 2),
+        ("wheel_v", np.int32, 2),
+        ("centre", np.float64, 2),
+        ("forward", np.float64, 2),
+        ("rolled", np.float64, 2),
+        ("separation", np.float64),
+    ],
+    align=True,
+)
+
 
 @dataclass(frozen=True, eq=False)
 class IKData:
     """The support tree and the packed tasks. n nodes, nq and nv coordinates and columns of the support.
 
     tree: the nodes that carry a task or an ancestor of one, as a tree of its own; its frame i is the tip of task i.
+    With a wheeled base come its wheels.
     robot_lower, robot_upper: bounds on the model's q.   q_index: (nq,) where the support's coordinates lie in it.
+    cones, bases: of the support's balls, and its wheeled bases; indices are those of the support.
     records: TASK_RECORD per task.   length: the scale L [m] that position errors are divided by.
     lower, upper: (nq,).   middle: (nq,) the start when none is given: mid-range, 0 where unbounded.
     spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion.
@@ -56,6 +88,8 @@ class IKData:
     robot_lower: Array
     robot_upper: Array
     q_index: Array
+    cones: tuple[Cone, ...]
+    bases: tuple[RollingBase, ...]
     records: Array
     length: float
     lower: Array
@@ -75,6 +109,24 @@ class IKData:
             coordinate[iv : iv + plain] = np.arange(iq, iq + plain)
         return coordinate
 
+    @property
+    def cone_records(self) -> Array:
+        """(cones,) CONE_RECORD."""
+        records = np.zeros(len(self.cones), CONE_RECORD)
+        for record, cone in zip(records, self.cones, strict=True):
+            record["q"], record["v"], record["basis"] = cone.q, cone.v, cone.basis
+            record["swing"], record["twist"] = (cone.a, cone.b), (cone.lower, cone.upper)
+        return records
+
+    @property
+    def base_records(self) -> Array:
+        """(bases,) BASE_RECORD."""
+        records = np.zeros(len(self.bases), BASE_RECORD)
+        for record, base in zip(records, self.bases, strict=True):
+            for name in BASE_RECORD.names or ():
+                record[name] = getattr(base, name)
+        return records
+
     @cached_property
     def _columns_of_tasks(self) -> list[list[int]]:
         """Per task, the columns that move its tip, ascending."""
@@ -84,6 +136,8 @@ class IKData:
             for node in _chain(self.tree, frame)[0]:
                 iv = int(self.tree.iv[node])
                 own.update(range(iv, iv + Motion(self.tree.motion[node]).nv))
+            for base in self.bases:
+                own.update(base.wheel_v if base.v in own else ())
             columns.append(sorted(own))
         return columns
 
@@ -121,13 +175,14 @@ def _starts(lists: list[list[int]]) -> Array:
     return np.cumsum([0, *map(len, lists)]).astype(np.int32)
 
 
-def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], lower: Array, upper: Array) -> IKData:
-    """Compile tasks of a model; `lower`, `upper`: (nq,) bounds to use. Raises UnknownNameError for unknown links."""
+def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLimits) -> IKData:
+    """Compile tasks of a model inside limits, which may be others than its own. Raises UnknownNameError for unknown
+    links."""
     tree = model.tree
     frames = [model.link_index(task.link) for task in tasks]
     carriers = [int(tree.frame_node[frame]) for frame in frames]
     tips = [_unpack(tree.frame_placement[frame]) @ task.offset for frame, task in zip(frames, tasks, strict=True)]
-    support = _support_tree(tree, carriers, tips, lower, upper)
+    support = _support_tree(tree, carriers, tips, limits.lower, limits.upper, model.rolling_bases)
     records = np.zeros(len(tasks), TASK_RECORD)
     for index, (record, task) in enumerate(zip(records, tasks, strict=True)):
         record["kind"] = task.record_kind
@@ -143,22 +198,37 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], lower: Array, uppe
     length = _length_scale(support.tree, records)
     for record, task in zip(records, tasks, strict=True):
         record["weights"] = task.weights * np.repeat((1.0 / length, 1.0), 3)
-    return _with_ranges((lower, upper), support, records, length)
+    return _with_ranges(limits, support, records, length)
 
 
 @dataclass(frozen=True, eq=False)
 class _Support:
     tree: Tree
     q_index: Array
+    bases: tuple[RollingBase, ...]
+
+    def at(self, q: int, v: int) -> tuple[int, int] | None:
+        """Where a joint whose coordinates start at q and v of the robot has them in the support; None: not there."""
+        found = np.flatnonzero(self.q_index == q)
+        if len(found) == 0:
+            return None
+        node = int(np.flatnonzero(self.tree.iq == found[0])[0])
+        return int(found[0]), int(self.tree.iv[node])
 
 
-def _support_tree(tree: Tree, carriers: Sequence[int], tips: Sequence[Array], lower: Array, upper: Array) -> _Support:
-    """Nodes between the root and the tasks, renumbered; coordinates keep their order."""
-    needed: set[int] = set()
-    for node in carriers:
-        while node != ROOT:
-            needed.add(node)
-            node = int(tree.parent[node])
+def _support_tree(
+    tree: Tree,
+    carriers: Sequence[int],
+    tips: Sequence[Array],
+    lower: Array,
+    upper: Array,
+    bases: Sequence[RollingBase] = (),
+) -> _Support:
+    """Nodes between the root and the tasks, and wheels, renumbered; coordinates keep their order."""
+    needed = _with_ancestors(tree, carriers)
+    for base in bases:
+        if np.isin(base.q, tree.iq[sorted(needed)]):
+            needed |= _with_ancestors(tree, np.flatnonzero(np.isin(tree.iq, base.wheel_q)).tolist())
     nodes = np.array(sorted(needed), np.int64)
     number = {int(node): i for i, node in enumerate(nodes)} | {ROOT: ROOT}
     first_q: dict[int, int] = {}
@@ -190,7 +260,28 @@ def _support_tree(tree: Tree, carriers: Sequence[int], tips: Sequence[Array], lo
         "node_joint": tree.node_joint[nodes],
     }
     quaternions = tuple(i for i, q in enumerate(q_index) if q in tree.quaternions)
-    return _Support(Tree(nq=len(q_index), nv=columns, quaternions=quaternions, **arrays), kept)
+    support = Tree(nq=len(q_index), nv=columns, quaternions=quaternions, **arrays)
+    here = tuple(
+        replace(
+            base,
+            q=first_q[base.q],
+            v=first_v[base.q],
+            wheel_q=tuple(first_q[wheel] for wheel in base.wheel_q),
+            wheel_v=tuple(first_v[wheel] for wheel in base.wheel_q),
+        )
+        for base in bases
+        if base.q in first_q
+    )
+    return _Support(support, kept, here)
+
+
+def _with_ancestors(tree: Tree, nodes: Iterable[int]) -> set[int]:
+    found: set[int] = set()
+    for node in nodes:
+        while node != ROOT:
+            found.add(node)
+            node = int(tree.parent[node])
+    return found
 
 
 def _unpack(packed: Array) -> Array:
@@ -262,7 +353,7 @@ def _longest(tree: Tree, frames: Iterable[int]) -> float:
     return longest if longest > 0.0 else 1.0
 
 
-def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array, length: float) -> IKData:
+def _with_ranges(limits: PositionLimits, support: _Support, records: Array, length: float) -> IKData:
     """Where solves start and restart, and how columns are damped."""
     tree = support.tree
     lower, upper = tree.lower, tree.upper
@@ -273,6 +364,7 @@ def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array,
     spread = np.where(finite, 0.5 * (upper - lower), 0.0)
     damping = np.ones(tree.nv)
     turns = np.isinf(lower) & np.isinf(upper)
+    moving = {int(tree.iq[node]) for node in _with_ancestors(tree, tree.frame_node.tolist())}
     for node, motion in enumerate(map(Motion, tree.motion)):
         iq, iv = int(tree.iq[node]), int(tree.iv[node])
         if motion in (Motion.ROTATION, Motion.HELICAL) and not finite[iq]:
@@ -288,11 +380,20 @@ def _with_ranges(bounds: tuple[Array, Array], support: _Support, records: Array,
             start = iq + motion.nq - 4
             middle[start : start + 4] = 1.0, 0.0, 0.0, 0.0
             spread[start : start + 4] = np.nan
+        if iq not in moving:  # wheels, which move no task but with their base
+            spread[iq] = 0.0
+    cones = []
+    for cone in limits.cones:
+        where = support.at(cone.q, cone.v)
+        if where is not None:
+            cones.append(replace(cone, q=where[0], v=where[1]))
     return IKData(
         tree=tree,
-        robot_lower=bounds[0],
-        robot_upper=bounds[1],
+        robot_lower=limits.lower,
+        robot_upper=limits.upper,
         q_index=support.q_index,
+        cones=tuple(cones),
+        bases=support.bases,
         records=records,
         length=length,
         lower=lower,

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..robokin import quaternion
+from ..robokin import quaternion, swing_twist
 from ..robokin.backend import Reference, reference
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion
+from ..robokin.limits import AT_LIMIT
 from .bounded_step import bounded_step
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH, BatchOutcome, Outcome
@@ -170,15 +171,29 @@ def take_step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array
 
 
 def _damped_step(data: IKData, q: Array, e: Array, J: Array, damping: float) -> Array:
+    B, lower, upper = local_bounds(data, q)
+    J = J @ B
     g = J.T @ e
     H = J.T @ J + np.diag(damping * data.damping)
+    x, _ = bounded_step(H, g, lower, upper)
+    return _integrate(data, q, B @ x)
+
+
+def local_bounds(data: IKData, q: Array) -> tuple[Array, Array, Array]:
+    """(B, lo, hi): steps x = B c with lo <= c <= hi keep the position limits, to first order those of balls.
+
+    The columns of a limited ball are such that its limits bound single ones (`swing_twist.local_coordinates`).
+    """
     coordinate = data.coordinate
     plain = coordinate >= 0
     lo, hi = np.full(data.tree.nv, -np.inf), np.full(data.tree.nv, np.inf)
     lo[plain] = data.lower[coordinate[plain]] - q[coordinate[plain]]
     hi[plain] = data.upper[coordinate[plain]] - q[coordinate[plain]]
-    x, _ = bounded_step(H, g, lo, hi)
-    return _integrate(data, q, x)
+    B = np.eye(data.tree.nv)
+    for cone in data.cones:
+        at = slice(cone.v, cone.v + 3)
+        B[at, at], lo[at], hi[at] = swing_twist.local_coordinates(cone, q[cone.q : cone.q + 4])
+    return B, lo, hi
 
 
 def _integrate(data: IKData, q: Array, x: Array) -> Array:
@@ -194,6 +209,8 @@ def _integrate(data: IKData, q: Array, x: Array) -> Array:
             at = slice(iq + lengths, iq + lengths + 4)
             turn = quaternion.exp(x[iv + lengths : iv + lengths + 3])
             q[at] = quaternion.normalize(quaternion.multiply(q[at], turn))
+    for cone in data.cones:
+        q[cone.q : cone.q + 4] = swing_twist.project(cone, q[cone.q : cone.q + 4])
     return q
 
 
@@ -204,9 +221,17 @@ def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial
     so that limbs which are already right have a chance to stay.
     """
     q = q.copy()
+    cones = {cone.q: cone for cone in data.cones}
     i = 0
     while i < len(q):
         lower, upper, spread = data.lower[i], data.upper[i], data.spread[i]
+        if i in cones:
+            ball = swing_twist.drawn(cones[i], generator.uniform(), generator.uniform(), generator.uniform())
+            between = bool(swing_twist.contains(cones[i].shrunk(AT_LIMIT), q[i : i + 4]))
+            if not (partial and between and generator.uniform() < 0.5):
+                q[i : i + 4] = ball
+            i += 4
+            continue
         if math.isnan(spread):
             if not partial:
                 q[i : i + 4] = generator.quaternion()

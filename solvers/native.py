@@ -10,7 +10,7 @@ import numpy as np
 from ..robokin.backend.library import load_library, model_struct
 from ..robokin.backend.parallel import run_chunks
 from ..robokin.errors import BackendError, ConfigurationError, TaskError
-from .ik_data import TASK_RECORD, IKData
+from .ik_data import BASE_RECORD, CONE_RECORD, TASK_RECORD, IKData
 from .ik_engine import BAD_START, BAD_TARGET, BatchOutcome, Outcome
 from .tasks import FrameTask
 from .tasks.checks import rigid
@@ -43,16 +43,20 @@ class ProblemStruct(ctypes.Structure):
         ("model", ctypes.c_void_p),
         ("tasks", ctypes.c_void_p),
         *((name, ctypes.c_void_p) for name, _ in _ARRAYS),
+        ("cones", ctypes.c_void_p),
+        ("bases", ctypes.c_void_p),
         ("length", ctypes.c_double),
-        *((name, ctypes.c_int32) for name in ("robot_nq", "attempts", "iterations", "reserved")),
+        *((name, ctypes.c_int32) for name in ("robot_nq", "attempts", "iterations", "n_cones", "n_bases", "reserved")),
     )
 
     def __init__(self, data: IKData, attempts: int, iterations: int) -> None:
         super().__init__(length=data.length, robot_nq=len(data.robot_lower), attempts=attempts, iterations=iterations)
         struct = model_struct(data.tree)
-        records = np.ascontiguousarray(data.records)
-        self.kept = [data.tree, struct, records]
+        records, cones, bases = np.ascontiguousarray(data.records), data.cone_records, data.base_records
+        self.kept = [data.tree, struct, records, cones, bases]
         self.model, self.tasks = ctypes.addressof(struct), records.ctypes.data
+        self.cones, self.bases = cones.ctypes.data, bases.ctypes.data
+        self.n_cones, self.n_bases = len(cones), len(bases)
         for name, dtype in _ARRAYS:
             array = np.ascontiguousarray(getattr(data, name), dtype)
             self.kept.append(array)
@@ -62,7 +66,8 @@ class ProblemStruct(ctypes.Structure):
 def _library() -> ctypes.CDLL:
     """The kernel, checked to have the structs that this file describes. Raises BackendError."""
     library = load_library()
-    for name, size in (("ik", ctypes.sizeof(ProblemStruct)), ("task", TASK_RECORD.itemsize)):
+    sizes = {"ik": ctypes.sizeof(ProblemStruct), "task": TASK_RECORD.itemsize}
+    for name, size in (sizes | {"cone": CONE_RECORD.itemsize, "base": BASE_RECORD.itemsize}).items():
         found = getattr(library, f"rk_sizeof_{name}")()
         if found != size:
             raise BackendError(f"the kernel's rk_{name} has {found} bytes, not {size}")

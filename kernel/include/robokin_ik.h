@@ -19,6 +19,22 @@ typedef struct rk_task {
   double wrist[3], wrist_reach;
 } rk_task;
 
+/* The limits of a ball: CONE_RECORD, and Cone in robokin/swing_twist.py. q, v: where its quaternion and its angular
+   velocity start. */
+typedef struct rk_cone {
+  int32_t q, v;
+  double basis[9];           /* columns u, w, axis */
+  double swing[2], twist[2]; /* half-angles along u and w; range */
+} rk_cone;
+
+/* A wheeled base: BASE_RECORD, and RollingBase in robokin/drive.py. q, v: where x, y, angle start. */
+typedef struct rk_base {
+  int32_t q, v, wheel_q[2], wheel_v[2];
+  double centre[2], forward[2]; /* the axle's middle and its forward direction in the base */
+  double rolled[2];             /* way of the left and right wheel forward per unit of its angle */
+  double separation;
+} rk_base;
+
 /* A compiled problem: IKData in solvers/ik_data.py. Not owned. */
 typedef struct rk_ik {
   const rk_model *model;         /* the support tree; frame i is the tip of task i */
@@ -34,8 +50,10 @@ typedef struct rk_ik {
   const int32_t *centred;        /* [nq] */
   const int32_t *turns;          /* [nq] 1: an angle without bounds, of which whole turns do not matter */
   const double *damping;         /* [nv] */
+  const rk_cone *cones;          /* [n_cones] */
+  const rk_base *bases;          /* [n_bases] */
   double length;
-  int32_t robot_nq, attempts, iterations, reserved;
+  int32_t robot_nq, attempts, iterations, n_cones, n_bases, reserved;
 } rk_ik;
 
 enum rk_ik_code {
@@ -52,12 +70,14 @@ typedef struct rk_ik_outcome {
 
 RK_API int32_t rk_sizeof_ik(void);
 RK_API int32_t rk_sizeof_task(void);
+RK_API int32_t rk_sizeof_cone(void);
+RK_API int32_t rk_sizeof_base(void);
 
 /* Doubles of workspace that rk_ik_solve needs. */
 RK_API int64_t rk_ik_workspace(const rk_ik *ik);
 
 /* Solve for each of `count` sets of targets[count][n_frames][16], 4x4 row-major, from q0[count][robot_nq] (moved inside
-   the limits) and from restarts drawn from `seed`, the same for each. q[count][robot_nq] is always inside the limits;
+   the limits, but for the cones: limited balls are inside them) and from restarts drawn from `seed`, the same for each. q[count][robot_nq] is always inside the limits;
    coordinates outside the support are copied. residuals[count][n_frames][2] belong to q. Quaternions in q0 are of unit
    length. What has a bad target or start is not solved. */
 RK_API void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const double *q0, uint64_t seed,

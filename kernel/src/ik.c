@@ -1,6 +1,7 @@
 /* Inverse kinematics: Levenberg-Marquardt with the damping proportional to the squared error (Sugihara,
    "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), hard limits
    in every step, attempts that do not progress given up early, seeded restarts. Twin of solvers/ik_reference.py. */
+#include "cone.h"
 #include "ik_search.h"
 #include "rk_math.h"
 #include "rk_trig.h"
@@ -11,11 +12,16 @@ static const double PROGRESS = 0.5;
 /* SETTLE: times the iterations of an attempt that the last descent may take; it ends when the error shrinks by less than
    the fraction SETTLED. */
 enum { SETTLE = 10 };
+static const double AT_LIMIT = 1e-9; /* [rad] nearer than this to a limit, a ball is at it */
 static const double SETTLED = 1e-10, DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_LEAST = 1e-9, DAMPING_MOST = 1e6;
 
 int32_t rk_sizeof_ik(void) { return (int32_t)sizeof(rk_ik); }
 
 int32_t rk_sizeof_task(void) { return (int32_t)sizeof(rk_task); }
+
+int32_t rk_sizeof_cone(void) { return (int32_t)sizeof(rk_cone); }
+
+int32_t rk_sizeof_base(void) { return (int32_t)sizeof(rk_base); }
 
 /* -- random numbers: solvers/random_numbers.py ------------------------------------------------------------------- */
 
@@ -38,6 +44,22 @@ static void uniform_quaternion(uint64_t *state, double q[4]) {
 
 static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
 
+/* The limits of the ball whose quaternion starts at i, null when it has none. */
+static const rk_cone *cone_at(const rk_ik *ik, int32_t i) {
+  for (int32_t k = 0; k < ik->n_cones; k++)
+    if (ik->cones[k].q == i) return ik->cones + k;
+  return 0;
+}
+
+static void restart_ball(const rk_cone *cone, uint64_t *state, int partial, double q[4]) {
+  double numbers[3], drawn[4];
+  for (int k = 0; k < 3; k++) numbers[k] = uniform(state);
+  rk_cone_draw(cone, numbers, drawn);
+  const int between = rk_cone_contains(cone, q, AT_LIMIT);
+  if (partial && between && uniform(state) < 0.5) return;
+  for (int k = 0; k < 4; k++) q[k] = drawn[k];
+}
+
 /* Puts s->q at a random place inside the limits. A partial restart moves away from where the last attempt ended: what is
    at a bound there, and half of the rest, so that limbs which are already right have a chance to stay. */
 static void restart(const rk_search *s, uint64_t *state, int partial) {
@@ -46,7 +68,10 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
   for (int32_t i = 0; i < m->nq; i++) {
     const double spread = ik->spread[i], lower = m->lower[i], upper = m->upper[i];
     if (spread != spread) {
-      if (!partial) uniform_quaternion(state, s->q + i);
+      const rk_cone *cone = cone_at(ik, i);
+      if (cone)
+        restart_ball(cone, state, partial, s->q + i);
+      else if (!partial) uniform_quaternion(state, s->q + i);
       i += 3;
     } else if (spread > 0.0) {
       const double centre = ik->centred[i] ? ik->middle[i] : s->start[i];

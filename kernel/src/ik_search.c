@@ -2,6 +2,7 @@
    `take_step` in solvers/ik_reference.py. */
 #include "ik_search.h"
 
+#include "cone.h"
 #include "ik_rows.h"
 #include "rk_tree.h"
 
@@ -9,7 +10,8 @@ static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
   const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
-  return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 3 * nq + rk_bounded_step_workspace((int32_t)n);
+  return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 3 * nq + 9 * (int64_t)ik->n_cones +
+         rk_bounded_step_workspace((int32_t)n);
 }
 
 rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
@@ -30,6 +32,7 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.q = work, work += nq;
   s.start = work, work += nq;
   s.best_q = work, work += nq;
+  s.turns = work, work += 9 * (int64_t)ik->n_cones;
   s.step_work = work;
   return s;
 }
@@ -120,6 +123,21 @@ static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns,
   }
 }
 
+/* Columns of limited balls in the coordinates in which their limits bound single ones. */
+static void turn_columns(const rk_search *s, const int32_t *columns, int count) {
+  for (int32_t k = 0; k < s->ik->n_cones; k++) {
+    const double *B = s->turns + 9 * k;
+    int first = 0;
+    while (first < count && columns[first] != s->ik->cones[k].v) first++;
+    if (first == count) continue;
+    double *J = s->J + 6 * first;
+    for (int r = 0; r < 6; r++) {
+      const double row[3] = {J[r], J[6 + r], J[12 + r]};
+      for (int c = 0; c < 3; c++) J[6 * c + r] = row[0] * B[c] + row[1] * B[3 + c] + row[2] * B[6 + c];
+    }
+  }
+}
+
 /* H = J'J + damping, lower triangle, and g = J'e. */
 static void normal_equations(const rk_search *s, double damping) {
   const rk_ik *ik = s->ik;
@@ -134,6 +152,7 @@ static void normal_equations(const rk_search *s, double damping) {
     const int count = ik->task_start[t + 1] - ik->task_start[t];
     double we[6];
     task_jacobian(s, t, columns, count, we);
+    turn_columns(s, columns, count);
     for (int a = 0; a < count; a++) {
       const double *column = s->J + 6 * a;
       double *row = s->H + (int64_t)columns[a] * n;
@@ -168,6 +187,7 @@ static void integrate(const rk_search *s) {
     for (int j = 0; j < 4; j++) p[j] = turned[j] / length;
     k += 2;
   }
+  for (int32_t k = 0; k < ik->n_cones; k++) rk_cone_project(ik->cones + k, s->q + ik->cones[k].q);
 }
 
 double rk_search_damping(double E) { return DAMPING * (E < DAMPING_CAP ? E : DAMPING_CAP) + DAMPING_FLOOR; }
@@ -175,13 +195,22 @@ double rk_search_damping(double E) { return DAMPING * (E < DAMPING_CAP ? E : DAM
 void rk_search_damped_step(const rk_search *s, double damping) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
-  normal_equations(s, damping);
   for (int32_t k = 0; k < m->nv; k++) {
     const int32_t i = ik->coordinate[k];
     s->lo[k] = i < 0 ? -__builtin_inf() : m->lower[i] - s->q[i];
     s->hi[k] = i < 0 ? __builtin_inf() : m->upper[i] - s->q[i];
   }
+  for (int32_t k = 0; k < ik->n_cones; k++) {
+    const rk_cone *cone = ik->cones + k;
+    rk_cone_local(cone, s->q + cone->q, s->turns + 9 * k, s->lo + cone->v, s->hi + cone->v);
+  }
+  normal_equations(s, damping);
   rk_bounded_step(m->nv, s->H, s->g, s->lo, s->hi, ik->fill_start, ik->fill, s->step_work, s->x, s->side);
+  for (int32_t k = 0; k < ik->n_cones; k++) {
+    double *x = s->x + ik->cones[k].v, turned[3];
+    rk_rotate(s->turns + 9 * k, x, turned);
+    for (int j = 0; j < 3; j++) x[j] = turned[j];
+  }
   integrate(s);
 }
 

@@ -13,6 +13,7 @@ typedef struct rk_search {
   double *residuals, *best_residuals; /* [n_tasks][2] */
   double *J;                       /* [6][columns of one task] */
   double *H, *g, *x, *lo, *hi, *step_work;
+  double *turns;                   /* [n_cones][9] */
   int32_t *side;
   double *q, *start, *best_q;
   double best_error;

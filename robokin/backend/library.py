@@ -17,6 +17,7 @@ ABI = 3  # RK_ABI of kernel/include/robokin_kernel.h
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
 FUNCTIONS = (
     *("rk_abi", "rk_sizeof_model", "rk_sizeof_ik", "rk_sizeof_task", "rk_sizeof_track"),
+    *("rk_sizeof_cone", "rk_sizeof_base"),
     *("rk_workspace", "rk_ik_workspace", "rk_track_workspace", "rk_bounded_step_workspace"),
     *("rk_node_placements", "rk_frame_placements", "rk_frame_jacobian", "rk_integrate", "rk_difference"),
     *("rk_center_of_mass", "rk_center_of_mass_jacobian", "rk_mass_matrix", "rk_inverse_dynamics"),
