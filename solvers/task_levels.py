@@ -16,14 +16,18 @@ from ..robokin.model import RobotModel
 from .hierarchy import Level
 from .ik_data import chain_length
 from .state import State
-from .tasks import Rows, Task
+from .tasks import LoopClosureTask, Rows, Task
 from .tasks.base import residuals
 
 Array = np.ndarray
 
+# Motions of a loop slower than this, relative to its fastest one, are the rounding of its axes (a planar loop has
+# none across its plane): taken for motions, they would lock it.
+IDLE = 1e-5
+
 
 class TaskLevels:
-    """Tasks of a model, checked once. length: L [m].   priorities: ascending.   first: the tasks of the first level.
+    """Tasks of a model, checked once. length: L [m].   priorities: ascending, without the level 0 of loop closures.
 
     Raises TaskError, UnknownNameError, ModelError.
     """
@@ -32,7 +36,8 @@ class TaskLevels:
         self.model, self.tasks, self.backend = model, checked_tasks(tasks), backend
         for task in self.tasks:
             task.check(model)
-        self.priorities = sorted({task.priority for task in self.tasks})
+        self.loops = [(i, task) for i, task in enumerate(self.tasks) if isinstance(task, LoopClosureTask)]
+        self.priorities = sorted({task.priority for task in self.tasks} - {0})
         self.indices = [
             [i for i, task in enumerate(self.tasks) if task.priority == priority] for priority in self.priorities
         ]
@@ -70,6 +75,17 @@ class TaskLevels:
         return [
             _stacked([self._level(state, self.tasks[i], rows[i], damping) for i in indices]) for indices in self.indices
         ]
+
+    def closures(self, state: State, rows: Sequence[Rows]) -> list[tuple[str, Level]]:
+        """The hard level of each loop closure, and its name."""
+        found = []
+        for i, loop in self.loops:
+            level = self._level(state, loop, rows[i], 0.0)
+            U, s, Vt = np.linalg.svd(level.J, full_matrices=False)
+            moving = s > IDLE * s.max(initial=0.0)
+            gap = loop.correction * (U.T @ level.lower)[moving]
+            found.append((loop.name, Level(s[moving, None] * Vt[moving], gap, gap)))
+        return found
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
         """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""

@@ -3,9 +3,9 @@ that is left serves the criteria.
 
 In displacements x = D^-1 v dt, lengths counted in L and angles in radians, the levels are, first to last:
 position bounds of floating joints (those of all others, and all velocity and acceleration limits, are the box that
-nothing leaves); the constraints A v = c; the constraints lower <= A v <= upper; the tasks by priority, J x = e or
-lower <= J x <= upper, which would meet their targets at the end of the step. What is left minimises the criteria's
-1/2 v'Hv + g'v.
+nothing leaves); the loop closures; the constraints A v = c; the constraints lower <= A v <= upper; the tasks by
+priority, J x = e or lower <= J x <= upper, which would meet their targets at the end of the step. What is left
+minimises the criteria's 1/2 v'Hv + g'v.
 """
 
 from __future__ import annotations
@@ -152,11 +152,11 @@ class VelocityProblem:
         model, dt = self.model, self.dt
         start = model.check_configuration(q)
         last = np.zeros(model.nv) if previous is None else check_tangent(model, previous, "previous velocity")
-        hard, names = self._constraints(start, constraints)
         lo, hi = self._box(start, last * dt)
         aims = self.levels.checked_targets(targets)
         state = self.levels.state(start, aims, dt, last)
         rows = self.levels.rows(state, aims)
+        hard, names = self._constraints(start, constraints, self.levels.closures(state, rows))
         H, g = combine(self.criteria, state)
         scale = self._scale
         found = solve_hierarchy(
@@ -197,7 +197,9 @@ class VelocityProblem:
         lo, hi = (np.clip(side, -fastest, fastest) for side in self.limits.bounds(q, last))
         return lo / self._scale, hi / self._scale
 
-    def _constraints(self, q: Array, constraints: Sequence[VelocityConstraint]) -> tuple[list[Level], list[str]]:
+    def _constraints(
+        self, q: Array, constraints: Sequence[VelocityConstraint], closures: Sequence[tuple[str, Level]]
+    ) -> tuple[list[Level], list[str]]:
         """The levels before the tasks, and how reports call them."""
         equations: list[tuple[str, Level]] = []
         inequalities: list[tuple[str, Level]] = []
@@ -215,7 +217,7 @@ class VelocityProblem:
                 if rows.any():
                     level = Level((J / size[:, None])[rows], *(side[rows] for side in sides))
                     into.append((constraint.name, level))
-        named = [*self._floating_bounds(q), *equations, *inequalities]
+        named = [*self._floating_bounds(q), *closures, *equations, *inequalities]
         return [level for _, level in named], [name for name, _ in named]
 
     def _floating_bounds(self, q: Array) -> list[tuple[str, Level]]:

@@ -58,32 +58,30 @@ class AxisTask(FrameTask):
 
     def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
         e, A = np.zeros(6), np.zeros((6, 6))
-        a, d = T_root_tip[:3, :3] @ self.axis, target[:3, 2]
-        n = np.cross(a, d)
-        sine, cosine = math.sqrt(n @ n), a @ d
-        angle = math.atan2(sine, cosine)
-        if sine > 1e-9:
-            n = n / sine
-            ratio = angle / sine
-        else:
-            x = np.zeros(3)
-            x[np.argmin(abs(a))] = 1.0
-            n = np.cross(a, x)
-            n /= math.sqrt(n @ n)
-            ratio = 1.0  # aligned: the limit; opposite: singular, where any finite value gives a step away
-        t = np.cross(n, a)
-        e[3:] = angle * n
-        A[3:, 3:] = np.outer(n, n) + ratio * np.outer(cosine * t - sine * a, t)
+        e[3:], A[3:, 3:] = alignment(T_root_tip[:3, :3] @ self.axis, target[:3, 2])
         return e, A
 
     def rows(self, state: State, target: Array) -> Rows:
         if not self.orientation_band.any():
             return super().rows(state, target)
-        T = state.placement(self.link) @ self.offset
-        e, A = self.tip_rows(T, target)
-        angle = np.linalg.norm(e)
-        # Aligned, the way out of the cone may be any.
-        n = e / angle if angle > 0.0 else A[np.argmax((A * A).sum(axis=1))]
-        J = n @ A @ state.jacobian(self.link)
-        weight = np.array([self.weights.max()])
-        return Rows.wanted(J[None], np.array([angle]), weight, 1, self.orientation_band[:1])
+        e, A = self.tip_rows(self.tip(state), target)
+        J = A @ state.jacobian(self.link)
+        return Rows.within(J, e, self.weights.max(), 1, self.orientation_band[0])
+
+
+def alignment(a: Array, d: Array) -> tuple[Array, Array]:
+    """The rotation vector e (3,) that turns unit vector a into d, and A (3, 3) with d(e)/dt = -A w for a turning a."""
+    n = np.cross(a, d)
+    sine, cosine = math.sqrt(n @ n), a @ d
+    angle = math.atan2(sine, cosine)
+    if sine > 1e-9:
+        n = n / sine
+        ratio = angle / sine
+    else:
+        x = np.zeros(3)
+        x[np.argmin(abs(a))] = 1.0
+        n = np.cross(a, x)
+        n /= math.sqrt(n @ n)
+        ratio = 1.0  # aligned: the limit; opposite: singular, where any finite value gives a step away
+    t = np.cross(n, a)
+    return angle * n, np.outer(n, n) + ratio * np.outer(cosine * t - sine * a, t)

@@ -64,6 +64,14 @@ class Rows:
         return cls(J[used], e - band, e + band, weight[used], np.broadcast_to(np.asarray(part, int), used.shape)[used])
 
     @classmethod
+    def within(cls, J: Array, e: Array, weight: float, part: int, radius: float) -> Rows:
+        """|e| at most `radius` where J v dt reduces e (k,): one row, along e."""
+        size = np.linalg.norm(e)
+        # In the middle, the way out may be any.
+        n = e / size if size > 0.0 else np.eye(len(e))[np.argmax((J * J).sum(axis=1))]
+        return cls.wanted((n @ J)[None], np.array([size]), np.array([weight]), part, radius)
+
+    @classmethod
     def none(cls, nv: int) -> Rows:
         return cls(np.zeros((0, nv)), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, int))
 
@@ -111,9 +119,10 @@ class Task(ABC):
         """(link, point (3,) in it) whose motions the task's lengths are: how the length L is found."""
         return ()
 
-    def starting_target(self, state: State) -> Any:
-        """The checked target that a solve or a motion from `state` has by default."""
-        return self.target
+    def started(self, state: State, target: Any) -> Any:
+        """The checked target of a solve or a motion that starts at `state`: what is told relative to the start is
+        fixed here."""
+        return target
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

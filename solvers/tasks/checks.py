@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...robokin.errors import TaskError
@@ -32,6 +34,13 @@ def positive(value: object, what: str) -> float:
     if array.shape != () or array <= 0:
         raise TaskError(f"{what} must be a positive number, not {value!r}")
     return float(array)
+
+
+def not_negative(value: object, what: str) -> float:
+    found = number(value, what)
+    if found < 0.0:
+        raise TaskError(f"{what} must not be negative: {value!r}")
+    return found
 
 
 def share(value: object, what: str) -> float:
@@ -76,7 +85,7 @@ def per_axis(value: object, what: str, size: int = 3) -> Array:
     return array
 
 
-def weights(value: object, what: str, size: int = 3) -> Array:
+def axis_weights(value: object, what: str, size: int = 3) -> Array:
     """`per_axis`, not all 0."""
     array = per_axis(value, what, size)
     if not array.any():
@@ -101,6 +110,12 @@ def rigid(value: object, what: str) -> Array:
         raise TaskError(f"{what} is not a rigid pose: its last row is {array[3].tolist()}, not 0 0 0 1")
     rotation(array[:3, :3], f"{what}: rotation part")
     return array
+
+
+def choice(value: object, what: str, valid: Sequence[str]) -> str:
+    if not (isinstance(value, str) and value in valid):
+        raise TaskError(f"{what} must be one of {', '.join(valid)}, not {value!r}")
+    return value
 
 
 def link_name(value: object, what: str) -> str:

@@ -18,8 +18,9 @@ import numpy as np
 from ...robokin.errors import TaskError
 from ...robokin.model import RobotModel
 from ...robokin.so3 import hat
-from .base import Part, Rows, Task
-from .checks import link_name, per_axis, positive, rigid
+from .base import Part, Rows
+from .checks import choice, per_axis, positive, rigid
+from .tip import TipTask
 
 if TYPE_CHECKING:
     from ..state import State
@@ -38,7 +39,7 @@ FRAMES = ("world", "tip")
 PART = np.repeat((0, 1), 3)
 
 
-class FrameTask(Task):
+class FrameTask(TipTask):
     """Base of the tasks on one tip. Parts: position [m] and orientation [rad].
 
     link: whose motion the task concerns.   target: (4, 4), see `target_matrix`.   offset: (4, 4) T_link_tip.
@@ -69,12 +70,8 @@ class FrameTask(Task):
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        self.link = link_name(link, "a task's link")
-        super().__init__(name or f"{type(self).__name__} of {link}", priority, influence)
-        if frame not in FRAMES:
-            raise TaskError(f"{self.name}: frame must be one of {', '.join(FRAMES)}, not {frame!r}")
-        self.frame = frame
-        self.offset = np.eye(4) if offset is None else rigid(offset, f"{self.name}: offset")
+        super().__init__(link, offset, name, priority, influence)
+        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
         position = per_axis(position_weights, f"{self.name}: position weights")
         orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
         if not (position.any() or orientation.any()):
@@ -118,18 +115,15 @@ class FrameTask(Task):
         return rigid(target, f"{self.name}: target") if is_matrix else self.target_matrix(target)
 
     def rows(self, state: State, target: Array) -> Rows:
-        T = state.placement(self.link) @ self.offset
+        T = self.tip(state)
         e, A = self.tip_rows(T, target)
         if self.frame == "tip":
             for part in (slice(0, 3), slice(3, 6)):
                 e[part], A[part] = to_tip_axes(e[part], A[part], T[:3, :3])
-        return Rows.wanted(A @ state.jacobian(self.link, T[:3, 3]), e, self.weights, PART, self.band)
-
-    def check(self, model: RobotModel) -> None:
-        model.link_index(self.link)
+        return Rows.wanted(A @ self.tip_jacobian(state), e, self.weights, PART, self.band)
 
     def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
-        return [(self.link, self.offset[:3, 3])] if self.position_weights.any() else []
+        return super().points(model) if self.position_weights.any() else []
 
 
 def to_tip_axes(e: Array, A: Array, R: Array) -> tuple[Array, Array]:

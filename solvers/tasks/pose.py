@@ -60,12 +60,7 @@ class PoseTask(FrameTask):
         return rigid(target, f"{self.name}: target")
 
     def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
-        e, A = np.zeros(6), np.eye(6)
-        e[:3] = target[:3, 3] - T_root_tip[:3, 3]
-        if self.orientation_weights.any():
-            e[3:] = so3.log(target[:3, :3] @ T_root_tip[:3, :3].T)
-            A[3:, 3:] = so3.right_jacobian_inverse(e[3:])
-        return e, A
+        return pose_error(T_root_tip, target, bool(self.orientation_weights.any()))
 
 
 class PositionTask(PoseTask):
@@ -122,3 +117,13 @@ class OrientationTask(PoseTask):
         T = np.eye(4)
         T[:3, :3] = rotation(target, f"{self.name}: target orientation")
         return T
+
+
+def pose_error(T: Array, target: Array, turns: bool = True) -> tuple[Array, Array]:
+    """e (6,) and A (6, 6) of a pose T and a target (4, 4) (see frame.py); without `turns` position rows only."""
+    e, A = np.zeros(6), np.eye(6)
+    e[:3] = target[:3, 3] - T[:3, 3]
+    if turns:
+        e[3:] = so3.log(target[:3, :3] @ T[:3, :3].T)
+        A[3:, 3:] = so3.right_jacobian_inverse(e[3:])
+    return e, A

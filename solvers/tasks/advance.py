@@ -1,0 +1,72 @@
+"""The tip advances by a vector from where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from .base import Part, Rows
+from .checks import axis_weights, choice, positive, vector
+from .frame import FRAMES
+from .tip import TipTask
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Advance:
+    """vector: (3,) in the axes of the task's frame.   start: (4, 4) T_root_tip it is counted from; None: from where the
+    tip is."""
+
+    vector: Array
+    start: Array | None = None
+
+
+class AdvanceTask(TipTask):
+    """The tip moves by the error vector `target` (3,) [m] from where a solve or a motion starts. Part: position [m].
+
+    frame: the axes of the vector and of the weights (3,): "tip" (those of the tip at the start), or "world".
+    `AdvanceTask(link, distance * axis)` advances along an axis of the tip; weights of 0 leave the ways across it free.
+    With p0, R0 the start, e = R0' (p0 - p) + vector. In a single `velocity_step` the vector is counted from where the
+    tip is then, as one that is measured anew for each step. (RoboComp's inverse kinematics, target ADVANCEAXIS.)
+    """
+
+    kind: ClassVar[str] = "advance"
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        weights: object = 1.0,
+        frame: str = "tip",
+        offset: object | None = None,
+        tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(link, offset, name, priority, influence)
+        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
+        self.weights = self.influence * axis_weights(weights, f"{self.name}: weights")
+        self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> Advance:
+        if isinstance(target, Advance):
+            return target
+        return Advance(vector(target, f"{self.name}: target vector"))
+
+    def started(self, state: State, target: Advance) -> Advance:
+        return replace(target, start=self.tip(state)) if target.start is None else target
+
+    def rows(self, state: State, target: Advance) -> Rows:
+        T = self.tip(state)
+        start = T if target.start is None else target.start
+        R = start[:3, :3].T if self.frame == "tip" else np.eye(3)
+        e = R @ (start[:3, 3] - T[:3, 3]) + target.vector
+        return Rows.wanted(R @ self.tip_jacobian(state)[:3], e, self.weights, 0)

@@ -1,0 +1,77 @@
+"""A tip axis points at a point: look-at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...robokin.so3 import hat
+from .axis import alignment
+from .base import Part, Rows
+from .checks import direction, not_negative, positive, vector
+from .tip import TipTask
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+NEAREST = 1e-9  # [m] nearer to the target than this, every direction points at it
+
+
+class AimTask(TipTask):
+    """The axis (3,) of the tip points from the tip's origin at `target` (3,) in the root frame. Part: direction [rad].
+
+    With a the axis and d the direction to the target, r away, e is the rotation vector that turns a into d, and
+    d(e)/dt = w_d x e - A (w - w_d), w_d = -d x v / r how the direction turns when the tip moves with v; A as of an
+    `AxisTask`. Turning about the axis is free. At the target itself nothing is asked for.
+    weight: of its rows.   band: [rad] half angle of a cone in which the target may be.
+    """
+
+    kind: ClassVar[str] = "aim"
+
+    def __init__(
+        self,
+        link: str,
+        axis: object,
+        target: object,
+        weight: float = 1.0,
+        offset: object | None = None,
+        tolerance: float = 1e-5,
+        band: float = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(link, offset, name, priority, influence)
+        self.axis = direction(axis, f"{self.name}: axis")
+        self.weight = positive(weight, f"{self.name}: weight")
+        self.band = not_negative(band, f"{self.name}: band")
+        self.parts = (Part("direction", "rad", positive(tolerance, f"{self.name}: tolerance")),)
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> Array:
+        return vector(target, f"{self.name}: target point")
+
+    def rows(self, state: State, target: Array) -> Rows:
+        aimed = aim(self.tip(state), self.tip_jacobian(state), self.axis, target)
+        if aimed is None:
+            return Rows.none(state.model.nv)
+        J, e = aimed
+        weight = self.weight * self.influence
+        if self.band:
+            return Rows.within(J, e, weight, 0, self.band)
+        return Rows.wanted(J, e, np.full(3, weight), 0)
+
+
+def aim(T_root_tip: Array, J: Array, axis: Array, point: Array) -> tuple[Array, Array] | None:
+    """J (3, nv) and e (3,) of the rotation that makes the tip's axis point at a point; None when it is there."""
+    away = point - T_root_tip[:3, 3]
+    r = float(np.linalg.norm(away))
+    if r < NEAREST:
+        return None
+    d = away / r
+    e, A = alignment(T_root_tip[:3, :3] @ axis, d)
+    turning = -hat(d) @ J[:3] / r
+    return A @ (J[3:] - turning) + hat(e) @ turning, e

@@ -1,0 +1,133 @@
+"""The robot's centre of mass: at a place, or above a support polygon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...robokin.errors import TaskError
+from ...robokin.kinematics import require_mass
+from ...robokin.model import RobotModel
+from .base import Part, Rows, Task
+from .checks import axis_weights, direction, not_negative, numbers, per_axis, positive, vector
+from .on_line import across
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class CenterOfMassTask(Task):
+    """The centre of mass takes a place. Part: position [m]. Raises ModelError without masses.
+
+    target: (3,) in the root frame.   weights: (3,) per root axis, 0 leaves it free.   band: (3,) or one for all [m],
+    errors that do not count.   e = c_d - c.
+    """
+
+    kind: ClassVar[str] = "center of mass"
+
+    def __init__(
+        self,
+        target: object,
+        weights: object = 1.0,
+        tolerance: float = 1e-5,
+        band: object = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(name or type(self).__name__, priority, influence)
+        self.weights = self.influence * axis_weights(weights, f"{self.name}: weights")
+        self.band = per_axis(band, f"{self.name}: band")
+        self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> Array:
+        return vector(target, f"{self.name}: target position")
+
+    def rows(self, state: State, target: Array) -> Rows:
+        return Rows.wanted(state.center_of_mass_jacobian, target - state.center_of_mass, self.weights, 0, self.band)
+
+    def check(self, model: RobotModel) -> None:
+        require_mass(model)
+
+
+class SupportTask(Task):
+    """The centre of mass is above a support polygon: the robot can stand still. Part: distance [m] outside of it.
+
+    target: points (n, 3) of the contacts in the root frame, or (n, 2) with z = 0, of which the convex hull counts, seen
+    along `up` (3,).   margin: [m] by which it is kept inside the edges.
+    Inequalities n_i . (c - p_i) <= -margin, n_i the outward normal of edge i. Raises ModelError without masses.
+    """
+
+    kind: ClassVar[str] = "support"
+
+    def __init__(
+        self,
+        target: object,
+        margin: float = 0.0,
+        up: object = (0.0, 0.0, 1.0),
+        weight: float = 1.0,
+        tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(name or type(self).__name__, priority, influence)
+        self.margin = not_negative(margin, f"{self.name}: margin")
+        self.basis = across(direction(up, f"{self.name}: up"))
+        self.weight = positive(weight, f"{self.name}: weight")
+        self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> tuple[Array, Array]:
+        """Outward normals (m, 3) across `up`, and (m,) how far along them the edges are, margin taken off."""
+        points = numbers(target, f"{self.name}: target polygon")
+        if points.ndim != 2 or points.shape[1] not in (2, 3):
+            raise TaskError(
+                f"{self.name}: target polygon must be points of 2 or 3 numbers, not of shape {points.shape}"
+            )
+        if points.shape[1] == 2:
+            points = np.column_stack((points, np.zeros(len(points))))
+        corners = convex_hull(points @ self.basis.T)
+        if len(corners) < 3:
+            raise TaskError(f"{self.name}: the points of the target polygon are all on one line")
+        edges = np.roll(corners, -1, axis=0) - corners
+        normals = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
+        reach = (normals * corners).sum(axis=1) - self.margin
+        return normals @ self.basis, reach
+
+    def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
+        normals, reach = target
+        upper = reach - normals @ state.center_of_mass
+        weight = np.full(len(upper), self.weight * self.influence)
+        J = normals @ state.center_of_mass_jacobian
+        return Rows(J, np.full(len(upper), -np.inf), upper, weight, np.zeros(len(upper), int))
+
+    def check(self, model: RobotModel) -> None:
+        require_mass(model)
+
+
+def convex_hull(points: Array) -> Array:
+    """(m, 2) corners of the convex hull of points (n, 2), counter-clockwise; 2 or 1 when they are on a line.
+
+    (Andrew, "Another efficient algorithm for convex hulls in two dimensions", Inf. Process. Lett. 9, 1979.)
+    """
+    ordered = np.unique(points, axis=0)
+    flat = 1e-12 * float(np.ptp(ordered, axis=0).max(initial=0.0)) ** 2
+
+    def half(sequence: Array) -> list[Array]:
+        chain: list[Array] = []
+        for p in sequence:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= flat:
+                chain.pop()
+            chain.append(p)
+        return chain[:-1]
+
+    return np.array(half(ordered) + half(ordered[::-1])) if len(ordered) > 1 else ordered
+
+
+def _turn(a: Array, b: Array, c: Array) -> float:
+    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

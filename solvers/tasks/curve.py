@@ -1,0 +1,51 @@
+"""A curve through points: nearest parameter, place and direction at a length along it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.errors import TaskError
+from .checks import numbers
+
+Array = np.ndarray
+
+
+class Curve:
+    """The polyline through points (n, 3) [m], in their order, of arc length `length`. Splines are given as samples.
+
+    closed: the last point is joined to the first.   Raises TaskError.
+    """
+
+    def __init__(self, points: object, closed: bool = False, what: str = "curve") -> None:
+        array = numbers(points, f"{what}: points")
+        if array.ndim != 2 or array.shape[1] != 3 or len(array) < 2:
+            raise TaskError(f"{what} must be at least 2 points of 3 numbers each, not of shape {array.shape}")
+        if closed:
+            array = np.vstack((array, array[:1]))
+        steps = np.diff(array, axis=0)
+        lengths = np.linalg.norm(steps, axis=1)
+        kept = lengths > 0.0
+        if not kept.any():
+            raise TaskError(f"{what} has no length: all its points are {array[0].tolist()}")
+        self.closed = bool(closed)
+        self.origin, self.segment = array[:-1][kept], lengths[kept]
+        self.along = steps[kept] / self.segment[:, None]
+        self.start = np.concatenate(([0.0], np.cumsum(self.segment)))
+        self.length = float(self.start[-1])
+
+    def nearest(self, p: Array) -> float:
+        """Arc length of the point of the curve nearest to p (3,); the first one of several."""
+        at = np.clip(((p - self.origin) * self.along).sum(axis=1), 0.0, self.segment)
+        away = self.origin + at[:, None] * self.along - p
+        i = int(np.argmin((away * away).sum(axis=1)))
+        return float(self.start[i] + at[i])
+
+    def at(self, s: float) -> tuple[Array, Array]:
+        """Point and direction (3,) at an arc length; beyond the ends, the end (or round again when closed)."""
+        s = s % self.length if self.closed else min(max(s, 0.0), self.length)
+        i = min(int(np.searchsorted(self.start, s, side="right")) - 1, len(self.segment) - 1)
+        return self.origin[i] + (s - self.start[i]) * self.along[i], self.along[i]
+
+
+def as_curve(value: object, closed: bool, what: str) -> Curve:
+    return value if isinstance(value, Curve) else Curve(value, closed, what)

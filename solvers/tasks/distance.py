@@ -1,0 +1,82 @@
+"""The distance between two points: of two links, or of a link and the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...robokin.model import RobotModel
+from .base import Part, Rows
+from .checks import choice, link_name, not_negative, vector
+from .on_plane import one_sided
+from .tip import PointTask
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+RELATIONS = ("equal", "inside", "outside")
+
+
+class DistanceTask(PointTask):
+    """The distance from `point` (3,) of the link to another point is the target, at most it or at least.
+
+    Part: distance [m].   other: the link that `other_point` (3,) belongs to; None: it is in the root frame.
+    target: [m] >= 0.   relation: "equal", "inside" (at most) or "outside" (at least).   band: [m] that does not count.
+    e = target - |p1 - p2| along the line between them; for a distance of 0, the three rows p2 - p1. Where both
+    points are one, they part along z.
+    """
+
+    kind: ClassVar[str] = "distance"
+
+    def __init__(
+        self,
+        link: str,
+        target: float,
+        other: str | None = None,
+        other_point: object = (0.0, 0.0, 0.0),
+        relation: str = "equal",
+        point: object = (0.0, 0.0, 0.0),
+        weight: float = 1.0,
+        tolerance: float = 1e-5,
+        band: float = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+        self.other = None if other is None else link_name(other, f"{self.name}: other link")
+        self.other_point = vector(other_point, f"{self.name}: other point")
+        self.relation = choice(relation, f"{self.name}: relation", RELATIONS)
+        self.parts = (Part("distance", "m", self.tolerance),)
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> float:
+        return not_negative(target, f"{self.name}: target distance")
+
+    def rows(self, state: State, target: float) -> Rows:
+        p, J = self.other_point, self.tip_jacobian(state)[:3]
+        if self.other is not None:
+            T = state.placement(self.other)
+            p = T[:3, :3] @ self.other_point + T[:3, 3]
+            J = J - state.jacobian(self.other, p)[:3]
+        away = self.tip(state)[:3, 3] - p
+        if target == 0.0 and self.relation != "outside":
+            return self.near(J, -away)
+        distance = np.linalg.norm(away)
+        n = away / distance if distance > 0.0 else np.array((0.0, 0.0, 1.0))
+        weight = np.array([self.weight * self.influence])
+        rows = Rows.wanted((n @ J)[None], np.array([target - distance]), weight, 0, self.band)
+        return one_sided(rows, {"inside": -1, "outside": 1}.get(self.relation, 0))
+
+    def check(self, model: RobotModel) -> None:
+        super().check(model)
+        if self.other is not None:
+            model.link_index(self.other)
+
+    def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
+        own = super().points(model)
+        return own if self.other is None else [*own, (self.other, self.other_point)]

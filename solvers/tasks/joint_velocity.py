@@ -1,0 +1,75 @@
+"""Joints move at given velocities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...robokin.errors import ConfigurationError, TaskError
+from ...robokin.model import RobotModel
+from .base import Part, Rows, Task
+from .checks import not_negative, numbers, positive
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class JointVelocityTask(Task):
+    """Joints move at given velocities. Parts: angular [rad/s], linear [m/s].
+
+    target: {joint name: velocity, a list for several degrees of freedom}.   band: [rad/s, m/s] that does not count.
+    Rows v_i = target. Raises UnknownNameError, ConfigurationError when it is first used.
+    """
+
+    kind: ClassVar[str] = "joint velocity"
+    is_velocity: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        target: Mapping[str, object],
+        weight: float = 1.0,
+        angular_tolerance: float = 1e-5,
+        linear_tolerance: float = 1e-5,
+        band: float = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(name or type(self).__name__, priority, influence)
+        self.weight = positive(weight, f"{self.name}: weight")
+        self.band = not_negative(band, f"{self.name}: band")
+        self.parts = (
+            Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
+            Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
+        )
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> dict[str, Array]:
+        if not isinstance(target, Mapping) or not target:
+            raise TaskError(f"{self.name}: target must be {{joint name: velocity}}, not {target!r}")
+        return {joint: np.atleast_1d(numbers(v, f"{self.name}: velocity of {joint!r}")) for joint, v in target.items()}
+
+    def rows(self, state: State, target: dict[str, Array]) -> Rows:
+        nv = state.model.nv
+        v, weight = np.zeros(nv), np.zeros(nv)
+        for joint, value in target.items():
+            slot = self._slot(state.model, joint, value)
+            v[slot], weight[slot] = value, self.weight * self.influence
+        return Rows.wanted(np.eye(nv), v * state.dt, weight, state.is_length.astype(int), self.band * state.dt)
+
+    def check(self, model: RobotModel) -> None:
+        for joint, value in self.target.items():
+            self._slot(model, joint, value)
+
+    def _slot(self, model: RobotModel, joint: str, value: Array) -> slice:
+        followed, slot = model.joint(joint).mimic, model.slot(joint).v
+        if followed is not None:
+            raise TaskError(f"{self.name}: joint {joint!r} follows {followed.joint!r}; name that one")
+        if value.shape != (slot.stop - slot.start,) or not value.size:
+            count = slot.stop - slot.start
+            raise ConfigurationError(f"{self.name}: joint {joint!r} takes {count} velocities, not {value.size}")
+        return slot

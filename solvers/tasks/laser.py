@@ -1,0 +1,81 @@
+"""A beam fixed in the tool meets a surface at a given spot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...robokin.errors import TaskError
+from ...robokin.so3 import hat
+from .aim import aim
+from .base import Part, Rows
+from .checks import direction, positive, vector
+from .surface import Surface
+from .tip import TipTask
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class LaserTask(TipTask):
+    """The beam from the tip's origin along `axis` (3,) of the tip falls on `surface` at `target` (3,), a moving spot of
+    it in the root frame. Parts: spot [m], beam [rad].
+
+    With o, a the beam and h = o + t a where it meets the surface of normal n, e = target - h and
+    d(h)/dt = (1 - a n' / (n.a)) (v + t w x a): a motion in the surface's tangent plane (Bruyninckx, section 4, first
+    example). What of e is across the surface, as of a target beside it, no motion changes: it stays in the residual.
+    While the beam is parallel to the surface or misses it, it is turned towards the target: `beam` is the angle that
+    is missing, and `spot` the distance from the tip to the target.
+    """
+
+    kind: ClassVar[str] = "laser"
+
+    def __init__(
+        self,
+        link: str,
+        axis: object,
+        target: object,
+        surface: Surface,
+        weight: float = 1.0,
+        offset: object | None = None,
+        tolerance: float = 1e-5,
+        beam_tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(link, offset, name, priority, influence)
+        self.axis = direction(axis, f"{self.name}: axis")
+        if not isinstance(surface, Surface):
+            raise TaskError(f"{self.name}: surface must be a Plane or a Mesh, not {surface!r}")
+        self.surface = surface
+        self.weight = positive(weight, f"{self.name}: weight")
+        self.parts = (
+            Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
+            Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),
+        )
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> Array:
+        return vector(target, f"{self.name}: target spot")
+
+    def rows(self, state: State, target: Array) -> Rows:
+        T, J = self.tip(state), self.tip_jacobian(state)
+        o, a = T[:3, 3], T[:3, :3] @ self.axis
+        weight = np.full(3, self.weight * self.influence)
+        hit = self.surface.hit(o, a)
+        if hit is None:
+            return self._missing(T, J, target, weight)
+        t, n = hit
+        J_spot = J[:3] - t * hat(a) @ J[3:]
+        J_spot = J_spot - np.outer(a, n @ J_spot) / (n @ a)
+        return Rows.wanted(J_spot, target - (o + t * a), weight, 0)
+
+    def _missing(self, T: Array, J: Array, target: Array, weight: Array) -> Rows:
+        aimed = aim(T, J, self.axis, target) or (np.zeros((3, J.shape[1])), np.zeros(3))
+        J = np.vstack((0.0 * J[:3], aimed[0]))
+        e = np.concatenate((target - T[:3, 3], aimed[1]))
+        return Rows.wanted(J, e, np.tile(weight, 2), np.repeat((0, 1), 3))

@@ -1,0 +1,98 @@
+"""A point of a link on a curve, where it likes or going along it at a speed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from .base import Part, Rows
+from .checks import number
+from .curve import Curve, as_curve
+from .tip import PointTask
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along the curve is one to a corner or an end
+
+
+class OnCurveTask(PointTask):
+    """`point` (3,) of the link is on a curve, anywhere. Part: distance [m].
+
+    target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely).   closed: the last one
+    is joined to the first.   band: [m] radius of a tube about it.
+    e = c - p, c the nearest point of the curve; motion along the curve is free, but at corners and ends nearer than
+    all lines.
+    """
+
+    kind: ClassVar[str] = "curve"
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        closed: bool = False,
+        point: object = (0.0, 0.0, 0.0),
+        weight: float = 1.0,
+        tolerance: float = 1e-5,
+        band: float = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+        self.closed = bool(closed)
+        self.parts = (Part("distance", "m", self.tolerance),)
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> Curve:
+        return as_curve(target, self.closed, f"{self.name}: target")
+
+    def rows(self, state: State, target: Curve) -> Rows:
+        p = self.tip(state)[:3, 3]
+        c, along = target.at(target.nearest(p))
+        e, J = c - p, self.tip_jacobian(state)[:3]
+        if abs(along @ e) <= CORNER * (np.linalg.norm(e) + target.length):
+            J = J - np.outer(along, along @ J)
+        return self.near(J, e)
+
+
+class AlongCurveTask(PointTask):
+    """`point` (3,) of the link goes along a curve at a speed, from its nearest point on. Part: position [m].
+
+    target: the speed [m/s], negative backwards; it ends at the ends of a curve that is not closed.
+    curve: (n, 3) points in the root frame, as of an `OnCurveTask`.
+    e = c(s + speed dt) - p, s the arc length at the nearest point: what is off the curve is corrected on the way.
+    """
+
+    kind: ClassVar[str] = "along curve"
+    is_velocity: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        link: str,
+        curve: object,
+        target: float,
+        closed: bool = False,
+        point: object = (0.0, 0.0, 0.0),
+        weight: float = 1.0,
+        tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(link, point, weight, tolerance, 0.0, name, priority, influence)
+        self.curve = as_curve(curve, bool(closed), f"{self.name}: curve")
+        self.parts = (Part("position", "m", self.tolerance),)
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> float:
+        return number(target, f"{self.name}: target speed")
+
+    def rows(self, state: State, target: float) -> Rows:
+        p = self.tip(state)[:3, 3]
+        c, _ = self.curve.at(self.curve.nearest(p) + target * state.dt)
+        return self.near(self.tip_jacobian(state)[:3], c - p)

@@ -1,0 +1,57 @@
+"""A point of a link on a straight line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from .base import Part, Rows
+from .checks import direction, vector
+from .on_plane import pair
+from .tip import PointTask
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class OnLineTask(PointTask):
+    """`point` (3,) of the link is on a line. Part: distance [m].
+
+    target: (point (3,), direction (3,)) of the line in the root frame.   band: [m] radius of a tube about it.
+    e = B (c - p), the rows of B (2, 3) across the line, c its point.
+    """
+
+    kind: ClassVar[str] = "line"
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        point: object = (0.0, 0.0, 0.0),
+        weight: float = 1.0,
+        tolerance: float = 1e-5,
+        band: float = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+        self.parts = (Part("distance", "m", self.tolerance),)
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> tuple[Array, Array]:
+        point, along = pair(target, f"{self.name}: target", "a line's point and direction")
+        return vector(point, f"{self.name}: point of the line"), direction(along, f"{self.name}: direction of the line")
+
+    def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
+        c, along = target
+        B = across(along)
+        return self.near(B @ self.tip_jacobian(state)[:3], B @ (c - self.tip(state)[:3, 3]))
+
+
+def across(along: Array) -> Array:
+    """(2, 3) an orthonormal basis across a unit vector."""
+    return np.linalg.svd(along[None])[2][1:]

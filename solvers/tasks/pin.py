@@ -1,0 +1,67 @@
+"""A contact that is pinned: a tip stays where it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...robokin.errors import TaskError
+from .base import Part, Rows
+from .checks import per_axis, positive, rigid
+from .frame import PART
+from .pose import pose_error
+from .tip import TipTask
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class PinTask(TipTask):
+    """The tip keeps its pose. Parts: position [m], orientation [rad].
+
+    target: None, the pose that it has where a solve or a motion starts; or a pose (4, 4) that it had, to which it
+    returns when it has drifted.   position_weights, orientation_weights: (3,) per root axis, 0 leaves the axis free:
+    orientation_weights=0 pins a point.
+    Rows as of a `PoseTask`. In a single `velocity_step` without a target they are J v = 0.
+    """
+
+    kind: ClassVar[str] = "pin"
+
+    def __init__(
+        self,
+        link: str,
+        target: object | None = None,
+        position_weights: object = 1.0,
+        orientation_weights: object = 1.0,
+        offset: object | None = None,
+        position_tolerance: float = 1e-5,
+        orientation_tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(link, offset, name, priority, influence)
+        position = per_axis(position_weights, f"{self.name}: position weights")
+        orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
+        if not (position.any() or orientation.any()):
+            raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
+        self.weights = self.influence * np.concatenate((position, orientation))
+        self.parts = (
+            Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
+            Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
+        )
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object | None) -> Array | None:
+        return None if target is None else rigid(target, f"{self.name}: target")
+
+    def started(self, state: State, target: Array | None) -> Array:
+        return self.tip(state) if target is None else target
+
+    def rows(self, state: State, target: Array | None) -> Rows:
+        T = self.tip(state)
+        e, A = pose_error(T, T if target is None else target)
+        return Rows.wanted(A @ self.tip_jacobian(state), e, self.weights, PART)

@@ -1,0 +1,137 @@
+"""Joint values: of all joints, of some, of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...robokin import quaternion, so3
+from ...robokin.errors import TaskError
+from ...robokin.joint_types import Motion
+from ...robokin.model import RobotModel
+from .base import Part, Rows, Task
+from .checks import not_negative, numbers, positive
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class PostureTask(Task):
+    """Joints take values. Parts: angle [rad], length [m].
+
+    target: {joint name: value, a list for several coordinates}, or (nq,) of all joints.
+    weights: {joint name: weight} in place of 1; 0 leaves a joint free.   band: [rad, m], errors that do not count.
+    e = q_d - q; for the rotation of a ball or floating joint log(R' R_d), in the child frame.
+    Raises UnknownNameError, ConfigurationError when it is first used.
+    """
+
+    kind: ClassVar[str] = "posture"
+
+    def __init__(
+        self,
+        target: object,
+        weights: Mapping[str, float] | None = None,
+        angle_tolerance: float = 1e-5,
+        length_tolerance: float = 1e-5,
+        band: float = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        super().__init__(name or type(self).__name__, priority, influence)
+        self.weights = {
+            joint: not_negative(weight, f"{self.name}: weight of {joint!r}")
+            for joint, weight in dict(weights or {}).items()
+        }
+        self.band = not_negative(band, f"{self.name}: band")
+        self.parts = (
+            Part("angle", "rad", positive(angle_tolerance, f"{self.name}: angle tolerance")),
+            Part("length", "m", positive(length_tolerance, f"{self.name}: length tolerance")),
+        )
+        self.target = self.checked_target(target)
+
+    def checked_target(self, target: object) -> dict[str, Array] | Array:
+        if not isinstance(target, Mapping):
+            return numbers(target, f"{self.name}: target")
+        if not target:
+            raise TaskError(f"{self.name}: the target names no joint")
+        return {joint: numbers(value, f"{self.name}: value of {joint!r}") for joint, value in target.items()}
+
+    def rows(self, state: State, target: dict[str, Array] | Array) -> Rows:
+        model = state.model
+        names = [joint.name for joint in model.moving_joints] if isinstance(target, np.ndarray) else list(target)
+        wanted = _configuration(model, target)
+        weight = np.zeros(model.nv)
+        for joint in names:
+            weight[model.slot(joint).v] = self.weights.get(joint, 1.0) * self.influence
+        e, J = difference_rows(model, state.q, wanted)
+        return Rows.wanted(J, e, weight, state.is_length.astype(int), self.band)
+
+    def check(self, model: RobotModel) -> None:
+        for joint in self.weights:
+            model.joint(joint)
+        _configuration(model, self.target)
+
+
+class JointTask(PostureTask):
+    """One joint takes a value. Parts and errors: see `PostureTask`.
+
+    target: its value, a list for several coordinates [rad, m].   weight: of its rows.
+    """
+
+    kind: ClassVar[str] = "joint"
+
+    def __init__(
+        self,
+        joint: str,
+        target: object,
+        weight: float = 1.0,
+        tolerance: float = 1e-5,
+        band: float = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        if not isinstance(joint, str):
+            raise TaskError(f"a task's joint must be the name of a joint, not {joint!r}")
+        self.joint = joint
+        own = name or f"{type(self).__name__} of {joint}"
+        weights = {joint: positive(weight, f"{own}: weight")}
+        super().__init__(target, weights, tolerance, tolerance, band, own, priority, influence)
+
+    def checked_target(self, target: object) -> dict[str, Array] | Array:
+        return super().checked_target({self.joint: target})
+
+
+def _configuration(model: RobotModel, target: dict[str, Array] | Array) -> Array:
+    """(nq,) with the named joints' values, neutral else. Raises UnknownNameError, ConfigurationError."""
+    if isinstance(target, np.ndarray):
+        return model.check_configuration(target)
+    for joint in target:
+        if not model.joint(joint).nq:
+            raise TaskError(f"joint {joint!r} does not move: no value can be asked of it")
+    return model.configuration({joint: value.tolist() for joint, value in target.items()})
+
+
+def difference_rows(model: RobotModel, q: Array, wanted: Array) -> tuple[Array, Array]:
+    """e (nv,) from q to a wanted configuration (nq,), and J (nv, nv) with d(e)/dt = -J v."""
+    e, J = np.zeros(model.nv), np.eye(model.nv)
+    for node, motion in enumerate(map(Motion, model.tree.motion)):
+        iq, iv = int(model.tree.iq[node]), int(model.tree.iv[node])
+        if motion.has_axis:
+            e[iv] = wanted[iq] - q[iq]
+            continue
+        lengths = motion.nv - 3
+        at = slice(iq + lengths, iq + motion.nq)
+        turn = quaternion.log(quaternion.multiply(quaternion.conjugate(q[at]), wanted[at]))
+        rows = slice(iv + lengths, iv + motion.nv)
+        e[rows] = turn
+        J[rows, rows] = so3.left_jacobian_inverse(turn)
+        if lengths:
+            e[iv : iv + 3] = wanted[iq : iq + 3] - q[iq : iq + 3]
+            J[iv : iv + 3, iv : iv + 3] = quaternion.to_matrix(q[at])
+    return e, J

@@ -1,0 +1,76 @@
+"""What tasks on a point or frame of one link have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...robokin.model import RobotModel
+from .base import Rows, Task
+from .checks import link_name, not_negative, positive, rigid, vector
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class TipTask(Task):
+    """link: whose motion the task concerns.   offset: (4, 4) T_link_tip, the tip's frame in the link."""
+
+    def __init__(
+        self,
+        link: str,
+        offset: object | None,
+        name: str,
+        priority: int,
+        influence: float,
+    ) -> None:
+        self.link = link_name(link, "a task's link")
+        super().__init__(name or f"{type(self).__name__} of {link}", priority, influence)
+        self.offset = np.eye(4) if offset is None else rigid(offset, f"{self.name}: offset")
+
+    def tip(self, state: State) -> Array:
+        """(4, 4) T_root_tip."""
+        return state.placement(self.link) @ self.offset
+
+    def tip_jacobian(self, state: State) -> Array:
+        """(6, nv) velocity of the tip's origin, and its angular velocity, in root axes."""
+        return state.jacobian(self.link, self.tip(state)[:3, 3])
+
+    def check(self, model: RobotModel) -> None:
+        model.link_index(self.link)
+
+    def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
+        return [(self.link, self.offset[:3, 3])]
+
+
+class PointTask(TipTask):
+    """A task on one point of a link. point: (3,) in the link.   weight, tolerance, band: of its one part."""
+
+    def __init__(
+        self,
+        link: str,
+        point: object,
+        weight: float,
+        tolerance: float,
+        band: float,
+        name: str,
+        priority: int,
+        influence: float,
+    ) -> None:
+        super().__init__(link, None, name, priority, influence)
+        self.offset = np.eye(4)
+        self.offset[:3, 3] = vector(point, f"{self.name}: point")
+        self.weight = positive(weight, f"{self.name}: weight")
+        self.tolerance = positive(tolerance, f"{self.name}: tolerance")
+        self.band = not_negative(band, f"{self.name}: band")
+
+    def near(self, J: Array, e: Array) -> Rows:
+        """The rows J v dt = e (k,), or, with a band, |e| at most as large as that."""
+        weight = self.weight * self.influence
+        if self.band:
+            return Rows.within(J, e, weight, 0, self.band)
+        return Rows.wanted(J, e, np.full(len(e), weight), 0)
