@@ -64,12 +64,15 @@ class ExtendedJacobian(Task):
             raise TaskError(f"{self.name}: a target comes from starting_target, it is not {target!r}")
         return target
 
+    def started(self, state: State, target: Held | None) -> Held:
+        return self.starting_target(state) if target is None else target
+
     def starting_target(self, state: State) -> Held:
         reference = null_space(state.task_rows)
         return Held(reference, self._stationarity(state, reference))
 
     def rows(self, state: State, target: Held | None) -> Rows:
-        held = self.starting_target(state) if target is None else target
+        held = self.started(state, target)
         A = self._derivative(state, held.reference)
         e = held.s - self._stationarity(state, held.reference)
         return Rows.wanted(A / state.scale, e, np.ones(len(e)), 0)
