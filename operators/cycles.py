@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import bpy
 
+from ..properties.bridge import binding
 from ..robokin import RobokinError
 
-# (object, what of it counts): "" its transform, "pose" any of its bones, "shape" its deformed geometry
+# (object, what of it counts): "" its transform, "pose" any of its bones, "bone NAME" one of them, "shape" its deformed
+# geometry
 Source = tuple[bpy.types.Object, str]
 
+_BONE = "bone "
 _BY_SHAPE = ("VERTEX", "VERTEX_3")
 
 
@@ -23,12 +26,21 @@ def refuse_cycles(robot: bpy.types.Object, target: bpy.types.Object, task: str) 
         if source in seen:
             continue
         seen.add(source)
-        if source == (robot, "pose"):
+        if source[0] == robot and _moves_with_joints(robot, source[1]):
             raise RobokinError(
                 f"task {task!r}: its target {target.name!r} follows a bone of {robot.name!r} itself, a cycle; "
                 "parent it to the robot object or to the world instead"
             )
         waiting.extend(_sources(*source))
+
+
+def _moves_with_joints(robot: bpy.types.Object, what: str) -> bool:
+    """Whether the robot's joints move it. A bone that is no joint, nor hangs on one that moves, steers from outside."""
+    bone = robot.data.bones.get(what.removeprefix(_BONE)) if what.startswith(_BONE) else None
+    if bone is None:
+        return what == "pose" or what.startswith(_BONE)
+    joints = binding(robot).joint_of_bone
+    return any(b.name in joints and joints[b.name].nv > 0 for b in (bone, *bone.parent_recursive))
 
 
 def _sources(obj: bpy.types.Object, what: str) -> Iterator[Source]:
@@ -37,9 +49,9 @@ def _sources(obj: bpy.types.Object, what: str) -> Iterator[Source]:
         yield obj.parent, _parent_part(obj)
     yield from _constraint_sources(obj.constraints)
     yield from _driver_sources(obj)
-    if what == "pose" and obj.pose is not None:
+    if (what == "pose" or what.startswith(_BONE)) and obj.pose is not None:
         yield obj, ""
-        for bone in obj.pose.bones:
+        for bone in _bones_that_count(obj, what.removeprefix(_BONE)):
             yield from _constraint_sources(bone.constraints)
     if what == "shape":
         yield obj, ""
@@ -49,8 +61,16 @@ def _sources(obj: bpy.types.Object, what: str) -> Iterator[Source]:
                 yield other, "pose" if modifier.type == "ARMATURE" else "shape"
 
 
+def _bones_that_count(obj: bpy.types.Object, name: str) -> Iterable[bpy.types.PoseBone]:
+    """The bones whose constraints say where the bone is: those above it, and below, as inverse kinematics goes up."""
+    bone = obj.pose.bones.get(name)
+    return obj.pose.bones if bone is None else (bone, *bone.parent_recursive, *bone.children_recursive)
+
+
 def _parent_part(obj: bpy.types.Object) -> str:
-    if obj.parent_type == "BONE" or (obj.parent.type == "ARMATURE" and obj.parent_type == "ARMATURE"):
+    if obj.parent_type == "BONE":
+        return f"{_BONE}{obj.parent_bone}"
+    if obj.parent.type == "ARMATURE" and obj.parent_type == "ARMATURE":
         return "pose"
     return "shape" if obj.parent_type in _BY_SHAPE else ""
 
@@ -65,12 +85,12 @@ def _constraint_sources(constraints: bpy.types.bpy_prop_collection) -> Iterator[
             if other is None:
                 continue
             if getattr(holder, "subtarget", ""):
-                yield other, "pose" if other.type == "ARMATURE" else "shape"
+                yield other, f"{_BONE}{holder.subtarget}" if other.type == "ARMATURE" else "shape"
             else:
                 yield other, "shape" if constraint.type == "SHRINKWRAP" else ""
         pole = getattr(constraint, "pole_target", None)
         if pole is not None:
-            yield pole, "pose" if constraint.pole_subtarget else ""
+            yield pole, f"{_BONE}{constraint.pole_subtarget}" if constraint.pole_subtarget else ""
 
 
 def _driver_sources(obj: bpy.types.Object) -> Iterator[Source]:
@@ -83,4 +103,5 @@ def _driver_sources(obj: bpy.types.Object) -> Iterator[Source]:
             for target in variable.targets:
                 if isinstance(target.id, bpy.types.Object):
                     reads_pose = target.bone_target if variable.type != "SINGLE_PROP" else "pose." in target.data_path
-                    yield target.id, "pose" if reads_pose else ""
+                    part = f"{_BONE}{target.bone_target}" if target.bone_target else "pose"
+                    yield target.id, part if reads_pose else ""

@@ -47,7 +47,9 @@ def selected_joints(obj: bpy.types.Object) -> dict[str, BoneRecord]:
 def retyped(joint: Joint, kind: str, **changes: Any) -> Joint:
     """The joint as one of another type; its limits stay if they limit the same."""
     bare = Joint("", kind, None, "", axis=joint.axis)
-    if not np.array_equal(lengths(bare), lengths(joint)):
+    if kind != joint.type:
+        changes = {"axes": None, "drive": None} | changes
+    if bare.kind.has_cone != joint.kind.has_cone or not np.array_equal(lengths(bare), lengths(joint)):
         changes = {name: getattr(bare, name) for name in (*_BOUNDS, "rest_position")} | changes
     if not bare.kind.bounded:
         changes |= {"lower": bare.lower, "upper": bare.upper}
@@ -83,7 +85,7 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         records = selected_joints(obj)
-        edit_records(obj, {name: self._edited(name, record) for name, record in records.items()})
+        edit_records(context, obj, {name: self._edited(name, record) for name, record in records.items()})
         self.report({"INFO"}, f"{len(records)} joints are {self.joint_type}")
         return {"FINISHED"}
 
@@ -103,6 +105,8 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
         for end in ("lower", "upper"):
             way, turn = getattr(self, f"{end}_length"), getattr(self, f"{end}_angle")
             ends[end] = np.where(lengths(joint), shortest(way) * unit, angle(turn))
+        if joint.kind.has_cone:
+            ends["lower"][:2] = -ends["upper"][:2]
         return ends
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -134,13 +138,15 @@ class ROBOKIN_OT_copy_joint(RobotOperator, bpy.types.Operator):
         records = {name: record for name, record in selected_joints(obj).items() if name != active.name}
         if not records:
             raise BridgeError(f"only {active.name!r} is selected: select the joints to copy it to as well")
-        edit_records(obj, {name: self._edited(record, source) for name, record in records.items()})
+        edit_records(context, obj, {name: self._edited(record, source) for name, record in records.items()})
         self.report({"INFO"}, f"{len(records)} joints are as {active.name!r}")
         return {"FINISHED"}
 
     def _edited(self, record: BoneRecord, source: BoneRecord) -> BoneRecord:
         copied = {name: getattr(source.joint, name) for name in _COPIED}
-        copied["axis"] = record.frame @ source.frame.T @ source.joint.axis  # the same axis of the bone
+        turn = record.frame @ source.frame.T  # so that it is the same axis of the bone
+        copied["axis"] = turn @ source.joint.axis
+        copied["axes"] = None if source.joint.axes is None else source.joint.axes @ turn.T
         return dataclasses.replace(record, joint=dataclasses.replace(record.joint, **copied))
 
 

@@ -30,6 +30,14 @@ def repath(obj: bpy.types.Object, place: Callable[[int], int | None]) -> None:
                     target.data_path = _moved(target.data_path, place) or target.data_path
 
 
+def move_curves(obj: bpy.types.Object, old: str, new: str) -> None:
+    """Let what animates or drives the property `old` of `obj` do so with `new`."""
+    for curves in _curve_lists(obj):
+        for curve in curves:
+            if curve.data_path == old:
+                curve.data_path = new
+
+
 def _moved(path: str, place: Callable[[int], int | None]) -> str | None:
     found = _TASK.match(path)
     if not found:

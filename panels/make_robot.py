@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge import is_robot
-from ..properties.bridge.truth import KEY
+from ..properties.bridge.truth import HELPER_KEY, KEY
 from .prepared import CATEGORY, RobotPanel, draw_text
 
 
@@ -32,10 +32,12 @@ class ROBOKIN_PT_make_robot(bpy.types.Panel):
         column = layout.column(align=True)
         column.scale_y = 1.3
         column.operator("robokin.make_robot", icon="ARMATURE_DATA")
+        column.operator("robokin.convert_rig", icon="CON_KINEMATIC")
 
 
 def _selects_others(context: bpy.types.Context) -> bool:
-    return any(KEY not in bone.bone for bone in context.selected_pose_bones_from_active_object or ())
+    selected = context.selected_pose_bones_from_active_object or ()
+    return any(KEY not in bone.bone and HELPER_KEY not in bone.bone for bone in selected)
 
 
 class ROBOKIN_PT_many_joints(RobotPanel, bpy.types.Panel):

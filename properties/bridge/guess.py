@@ -49,17 +49,25 @@ def convertible_limit(constraint: bpy.types.Constraint) -> bool:
 def guess_joint(bone: bpy.types.PoseBone, members: Collection[str], unlocked: str) -> Guess:
     """The joint of a bone. members: the robot's bones.   unlocked: what a bone that says nothing becomes: "BALL",
     "HINGE", "FIXED", or "GUESS": a hinge if it is an elbow or a knee by its name, else a ball."""
+    guess = _guess(bone, members, unlocked)
+    resistance = [getattr(bone, f"ik_stiffness_{axis}") for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
+    if any(resistance):
+        # Blender's solver lets an axis move by 1 - stiffness of what it would.
+        guess.fields["stiffness"] = shortest(1.0 / (1.0 - sum(resistance) / len(resistance)))
+    return guess
+
+
+def _guess(bone: bpy.types.PoseBone, members: Collection[str], unlocked: str) -> Guess:
     turns, slides = _ranges(bone)
-    said = any(r != _FREE for r in turns), any(r != _FREE for r in slides) and any(map(any, slides))
-    if said[1]:
-        return _sliding(bone, turns, slides, said[0])
     mode = _euler_mode(bone)
-    if said[0]:
+    turns_said = any(r != _FREE for r in turns)
+    if any(r != _FREE for r in slides) and any(map(any, slides)):
+        return _sliding(bone, turns, slides, turns_said)
+    if turns_said:
         return Guess(_turning(mode, turns))
-    hinge = unlocked == "HINGE" or (unlocked == "GUESS" and _HINGED.search(bone.name))
     if unlocked == "FIXED":
         return Guess({"type": "fixed"})
-    if hinge:
+    if unlocked == "HINGE" or (unlocked == "GUESS" and _HINGED.search(bone.name)):
         axis = bend_axis(bone, members)
         return Guess(_turning(mode, [_FREE if i == axis else (0.0, 0.0) for i in range(3)]))
     return Guess(_turning(mode, turns))
@@ -152,12 +160,22 @@ def _turning(mode: str, ranges: list[tuple[float, float]]) -> dict[str, Any]:
         limited = ranges[free[0]] != _FREE
         kind = {"type": "revolute" if limited else "continuous", "axis": np.eye(3)[free[0]]}
         return kind | {"lower": ranges[free[0]][0], "upper": ranges[free[0]][1]}
+    if len(free) == 3 and not mode and _cone(ranges):
+        half_x, half_z = ranges[0][1], ranges[2][1]
+        bounds = np.array([(-half_x, half_x), (-half_z, half_z), ranges[1]])
+        return {"type": "spherical", "axis": np.eye(3)[1], "lower": bounds[:, 0], "upper": bounds[:, 1]}
     # Blender names first the axis that turns last.
     letters = mode[::-1] or _SWING_TWIST
     order = "".join(letter for letter in letters if "XYZ".index(letter) in free)
     bounds = np.array([ranges["XYZ".index(letter)] for letter in order])
     kind = {"type": "universal" if len(free) == 2 else "gimbal", "order": order}
     return kind | {"lower": bounds[:, 0], "upper": bounds[:, 1]}
+
+
+def _cone(ranges: list[tuple[float, float]]) -> bool:
+    """Whether the swings, about X and Z, are those of an elliptic cone."""
+    swings = [ranges[0], ranges[2]]
+    return all(low == -high for low, high in swings) and len({math.isinf(high) for _, high in swings}) == 1
 
 
 def _sliding(

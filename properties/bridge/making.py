@@ -26,7 +26,7 @@ from .present import bone_placement
 from .records import bone_record, put_record
 from .rescale import rescaled_joint
 from .rig import refresh_rigs
-from .truth import KEY, ROBOT_KEY, BoneRecord, RobotRecord, read_robot, write_robot
+from .truth import HELPER_KEY, KEY, ROBOT_KEY, BoneRecord, RobotRecord, read_robot, write_robot
 
 Array = np.ndarray
 
@@ -41,17 +41,19 @@ _INHERITANCE = (
 
 
 def robot_bones(obj: bpy.types.Object) -> list[str]:
-    """The bones that a robot of the whole armature has: all but those that only steer others, as targets and poles of
-    constraints or in a tree of its own that deforms nothing."""
+    """The bones that a robot of the whole armature has: all but those that only steer others (targets and poles of
+    inverse kinematics, and what other constraints aim at and deforms nothing) and trees that deform nothing."""
     bones = obj.data.bones
-    steering = {
-        name
+    aimed_at = {
+        name: constraint.type == "IK"
         for bone in obj.pose.bones
         for constraint in bone.constraints
         for name in (getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", ""))
-        if name in bones
+        if name in bones and getattr(constraint, "target", None) == obj
     }
-    steering = {n for n in steering if all(b.name in steering for b in bones[n].children_recursive)}
+    steering = {name for name, by_ik in aimed_at.items() if by_ik or not bones[name].use_deform}
+    steering = {n for n in steering if all(b.name in steering or not b.use_deform for b in bones[n].children_recursive)}
+    steering |= {below.name for name in steering for below in bones[name].children_recursive}
     trees = [[root, *root.children_recursive] for root in bones if root.parent is None]
     trees = [[b for b in tree if b.name not in steering] for tree in trees if tree[0].name not in steering]
     deforming = [tree for tree in trees if any(b.use_deform for b in tree)]
@@ -79,7 +81,7 @@ def make_robot(
         unlocked = "HINGE"
     guesses = {name: _guess(obj.pose.bones[name], chosen, members, unlocked) for name in new}
     notes = [note for guess in guesses.values() for note in guess.notes]
-    roots = [name for name in members if obj.data.bones[name].parent is None]
+    roots = [name for name in members if not any(b.name in members for b in obj.data.bones[name].parent_recursive)]
     root_type = _root_type(obj, roots, members, base)
     with ExitStack() as undo:
         if root_type is None:
@@ -126,7 +128,7 @@ def _with_bones_above(obj: bpy.types.Object, chosen: Collection[str]) -> list[st
     bones = obj.data.bones
     wanted = {above.name for name in chosen for above in (bones[name], *bones[name].parent_recursive)}
     wanted |= {bone.name for bone in bones if KEY in bone}
-    return [bone.name for bone in bones if bone.name in wanted]
+    return [bone.name for bone in bones if bone.name in wanted and HELPER_KEY not in bone]
 
 
 def _branches(obj: bpy.types.Object, members: Collection[str]) -> bool:

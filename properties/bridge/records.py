@@ -10,6 +10,7 @@ from ...robokin import RobokinError
 from .binding import binding
 from .errors import BridgeError
 from .fields import edited_record, read_fields, write_fields
+from .fit_helpers import fit_helper_bones
 from .rig import refresh_rigs
 from .truth import KEY, VERSION, BoneRecord, read_record, write_record
 
@@ -25,8 +26,8 @@ def put_record(bone: bpy.types.Bone, record: BoneRecord) -> None:
     write_fields(bone.robokin, record, VERSION)
 
 
-def edit_records(obj: bpy.types.Object, records: Mapping[str, BoneRecord]) -> None:
-    """Write the records of some bones at once; limits, locks and drivers follow.
+def edit_records(context: bpy.types.Context, obj: bpy.types.Object, records: Mapping[str, BoneRecord]) -> None:
+    """Write the records of some bones at once; limits, locks, drivers and helper bones follow.
 
     Raises BridgeError, ModelError when the armature would be no robot any more, and then changes nothing.
     """
@@ -34,17 +35,17 @@ def edit_records(obj: bpy.types.Object, records: Mapping[str, BoneRecord]) -> No
         raise BridgeError(
             f"the joints of {obj.name!r} are in {obj.data.name!r}, linked from another file: edit them there"
         )
-    bones = obj.data.bones
-    before = {name: bone_record(bones[name]) for name in records}
+    before = {name: bone_record(obj.data.bones[name]) for name in records}
     try:
-        _put_all(bones, records)
+        _put_all(obj, records)
+        fit_helper_bones(context, obj)
         binding(obj)
     except RobokinError:
-        _put_all(bones, before)
+        _put_all(obj, before)
         raise
     refresh_rigs(obj.data)
 
 
-def _put_all(bones: bpy.types.ArmatureBones, records: Mapping[str, BoneRecord]) -> None:
+def _put_all(obj: bpy.types.Object, records: Mapping[str, BoneRecord]) -> None:
     for name, record in records.items():
-        put_record(bones[name], record)
+        put_record(obj.data.bones[name], record)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import bpy
 import pytest
 from robokin_addon.operators.cycles import refuse_cycles
+from robokin_addon.properties.bridge import robot_model
 from robokin_addon.robokin import RobokinError
+
+from tests.support.rigs import add_rig
 
 
 @pytest.fixture
 def robot(scene):
-    obj = add("robot", bpy.data.armatures.new("robot"))
-    bpy.context.view_layer.update()
-    bpy.context.view_layer.objects.active = obj
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = obj.data.edit_bones.new("hand")
-    bone.tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    """A moving hand on a fixed base, and a control bone beside them that is no joint."""
+    bones = [("base", None, (0, 0, -1), (0, 0, 0)), ("hand", "base", (0, 0, 0), (0, 0, 1))]
+    obj = add_rig([*bones, ("control", None, (1, 0, 0), (1, 0, 1))], "robot")
+    obj.data.bones["control"].use_deform = False
+    assert bpy.ops.robokin.make_robot() == {"FINISHED"}
+    assert [joint.child for joint in robot_model(obj).joints] == ["base", "hand"]
     return obj
 
 
@@ -121,3 +123,23 @@ def test_everything_else_is_not(robot, tie):
     target = add("target")
     tie(target, robot)
     refuse_cycles(robot, target, "reach")
+
+
+@pytest.mark.parametrize("bone", ["control", "base"])
+def test_bones_that_the_joints_do_not_move_may_be_followed(robot, bone):
+    target = add("target")
+    constraint = target.constraints.new("COPY_TRANSFORMS")
+    constraint.target, constraint.subtarget = robot, bone
+    refuse_cycles(robot, target, "reach")
+    held = add("held")
+    held.parent, held.parent_type, held.parent_bone = robot, "BONE", bone
+    refuse_cycles(robot, held, "reach")
+
+
+def test_a_control_bone_that_follows_a_joint_is_a_cycle(robot):
+    target = add("target")
+    target.parent, target.parent_type, target.parent_bone = robot, "BONE", "control"
+    constraint = robot.pose.bones["control"].constraints.new("COPY_LOCATION")
+    constraint.target, constraint.subtarget = robot, "hand"
+    with pytest.raises(RobokinError, match="a cycle"):
+        refuse_cycles(robot, target, "reach")

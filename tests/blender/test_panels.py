@@ -122,7 +122,7 @@ def test_all_panels_are_in_the_one_tab():
 
 def test_an_armature_is_offered_to_become_a_robot(scene):
     obj = add_rig(ARM)
-    assert draw()["ROBOKIN_PT_make_robot"]["operators"] == ["robokin.make_robot"]
+    assert draw()["ROBOKIN_PT_make_robot"]["operators"] == ["robokin.make_robot", "robokin.convert_rig"]
     bpy.ops.robokin.make_robot()
     select(obj, "lower")
     drawn = draw()

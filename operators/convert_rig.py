@@ -1,0 +1,192 @@
+"""Convert Rig: locks and limits of a rig become joints, its IK and iTaSC constraints tasks."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import bpy
+from mathutils import Matrix
+
+from ..properties.bridge import is_robot, make_robot, robot_bones, robot_model
+from ..properties.bridge.content import OWN_CONSTRAINT
+from ..properties.bridge.guess import convertible_limit, says_something
+from ..properties.bridge.making import EditMode
+from ..properties.bridge.truth import KEY
+from ..robokin import RobokinError
+from .cycles import refuse_cycles
+from .ik_goals import Goal, chain, read_goal
+from .make_robot import BASES, UNLOCKED, ArmatureOperator
+from .task_paths import move_curves
+from .tasks import add_task, tip_pose
+
+Owned = tuple[bpy.types.PoseBone, bpy.types.Constraint]
+
+
+class ROBOKIN_OT_convert_rig(ArmatureOperator, bpy.types.Operator):
+    """Make the rig a robot: IK constraints become tasks, locks and limits joints; the constraints are muted, and what
+    could not be converted is reported"""
+
+    bl_idname = "robokin.convert_rig"
+    bl_label = "Convert Rig"
+
+    base: bpy.props.EnumProperty(name="Base", description="What carries the robot", items=BASES)
+    unlocked: bpy.props.EnumProperty(
+        name="Without Locks",
+        description="What bones without any locks or limits become",
+        items=UNLOCKED,
+        default="BALL",
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        try:
+            notes = convert_rig(context, obj, self.base, self.unlocked)
+            model = robot_model(obj)
+        except RobokinError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        for note in notes:
+            self.report({"WARNING"}, note)
+        count = len(obj.robokin.tasks)
+        self.report({"INFO"}, f"robot {model.name!r} with {len(model.moving_joints)} moving joints and {count} tasks")
+        return {"FINISHED"}
+
+
+def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, unlocked: str) -> list[str]:
+    """Make `obj` a robot that its tasks move as its constraints did.
+
+    Returns what was changed beside, and what could not be converted, one line each by bone and constraint. Raises
+    RobokinError; nothing is changed then.
+    """
+    members = robot_bones(obj) if not is_robot(obj) else [bone.name for bone in obj.data.bones if KEY in bone]
+    constraints = _foreign_constraints(obj, members)
+    goals, lost = _goals(obj, constraints)
+    if base == "AUTO" and not is_robot(obj):
+        base = _base(obj, members, constraints)
+    with ExitStack() as undo:
+        for bone, constraint in constraints:
+            undo.callback(_unmute, obj, bone.name, constraint.name)
+            constraint.mute = True
+        tips = _tips(context, obj, goals, undo)
+        new = [name for name in (*members, *tips.values()) if KEY not in obj.data.bones[name]]
+        notes = make_robot(context, obj, new, base=base, unlocked=unlocked) if new else []
+        undo.pop_all()
+    for goal in goals:
+        lost += _add_task(context, obj, goal, tips[goal.bone, goal.at_tail])
+    context.view_layer.update()
+    return notes + lost
+
+
+def _foreign_constraints(obj: bpy.types.Object, members: list[str]) -> list[Owned]:
+    """What acts on the robot's bones and is neither Robokin's nor a limit that a joint can have."""
+    return [
+        (obj.pose.bones[name], constraint)
+        for name in members
+        for constraint in obj.pose.bones[name].constraints
+        if constraint.enabled and not constraint.name.startswith(OWN_CONSTRAINT) and not convertible_limit(constraint)
+    ]
+
+
+def _goals(obj: bpy.types.Object, constraints: list[Owned]) -> tuple[list[Goal], list[str]]:
+    goals, lost = [], []
+    for bone, constraint in constraints:
+        problems: list[str] = []
+        if constraint.type == "IK":
+            goal = read_goal(obj, bone, constraint, problems)
+            goals += [goal] if goal is not None else []
+        else:
+            kind = constraint.bl_rna.properties["type"].enum_items[constraint.type].name
+            problems.append(f"{kind} constraints")
+        lost += [_lost(bone.name, constraint.name, problem) for problem in problems]
+    return goals, lost
+
+
+def _lost(bone: str, constraint: str, problem: str) -> str:
+    return f"could not be converted: bone {bone!r}, constraint {constraint!r}: {problem}"
+
+
+def _base(obj: bpy.types.Object, members: list[str], constraints: list[Owned]) -> str:
+    """A root bone that a constraint moves is a joint; one that says nothing of itself stays where it is."""
+    root = next((obj.pose.bones[name] for name in members if obj.pose.bones[name].parent is None), None)
+    moved = {name for bone, c in constraints if c.type == "IK" for name in chain(obj, c, bone)}
+    if root is None or root.name in moved:
+        return "NEW"
+    return "AUTO" if says_something(root) else "FIXED"
+
+
+def _unmute(obj: bpy.types.Object, bone: str, constraint: str) -> None:
+    obj.pose.bones[bone].constraints[constraint].mute = False
+
+
+def _tips(
+    context: bpy.types.Context, obj: bpy.types.Object, goals: list[Goal], undo: ExitStack
+) -> dict[tuple[str, bool], str]:
+    """{(bone, whether it is its tail): the bone whose head is the tip}. A tail where no other bone begins, or whose
+    rotation counts, gets a bone of its own, turned as the one that it ends."""
+    tips: dict[tuple[str, bool], str] = {}
+    turned = {(goal.bone, goal.at_tail) for goal in goals if any(goal.rotation)}
+    for place in {(goal.bone, goal.at_tail): None for goal in goals}:
+        name, at_tail = place
+        followers = [child.name for child in obj.data.bones[name].children if child.use_connect]
+        if not at_tail:
+            tips[place] = name
+        elif followers and place not in turned:
+            tips[place] = followers[0]
+        else:
+            tips[place] = _add_tip(context, obj, name, undo)
+    return tips
+
+
+def _add_tip(context: bpy.types.Context, obj: bpy.types.Object, name: str, undo: ExitStack) -> str:
+    with EditMode(context, obj) as bones:
+        bone = bones.new(f"tip.{name}")
+        bone.use_deform = False
+        bone.head, bone.tail = (0.0, 0.0, 0.0), (0.0, 0.25 * bones[name].length, 0.0)
+        bone.matrix = Matrix.Translation(bones[name].tail) @ bones[name].matrix.to_3x3().to_4x4()
+        bone.parent = bones[name]
+        tip = bone.name
+    undo.callback(_remove_bone, context, obj, tip)
+    obj.pose.bones[tip].lock_location = obj.pose.bones[tip].lock_rotation = (True,) * 3
+    return tip
+
+
+def _remove_bone(context: bpy.types.Context, obj: bpy.types.Object, name: str) -> None:
+    with EditMode(context, obj) as bones:
+        bones.remove(bones[name])
+
+
+def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip: str) -> list[str]:
+    """What could not be converted."""
+    target = _bone_target(obj, goal) if goal.subtarget else goal.target
+    try:
+        refuse_cycles(obj, target, goal.constraint)
+    except RobokinError:
+        if goal.subtarget:
+            bpy.data.objects.remove(target)
+        return [_lost(goal.bone, goal.constraint, f"its target {goal.subtarget or target.name!r} hangs on the robot")]
+    task = add_task(obj, goal.kind, tip, tip_pose(obj, tip))
+    task.target = target
+    task.use_location, task.use_rotation = goal.position, goal.rotation
+    task.frame = "TIP" if goal.of_tip else "WORLD"
+    task.position_weight, task.orientation_weight = goal.position_weight, goal.orientation_weight
+    task.influence = goal.influence
+    bone, constraint = (bpy.utils.escape_identifier(name) for name in (goal.bone, goal.constraint))
+    old = f'pose.bones["{bone}"].constraints["{constraint}"].influence'
+    move_curves(obj, old, f"{task.path_from_id()}.influence")
+    return []
+
+
+def _bone_target(obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:
+    """An empty that follows the bone which the constraint aimed at."""
+    target = bpy.data.objects.new(f"{goal.subtarget} target", None)
+    target.empty_display_type = "ARROWS"
+    target.empty_display_size = 0.5 * goal.target.data.bones[goal.subtarget].length
+    for collection in obj.users_collection:
+        collection.objects.link(target)
+    follow = target.constraints.new("COPY_TRANSFORMS")
+    follow.target, follow.subtarget = goal.target, goal.subtarget
+    return target
+
+
+CLASSES = (ROBOKIN_OT_convert_rig,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
