@@ -11,6 +11,7 @@ from . import (
     convert_rig,
     export_motion,
     hand_limits,
+    helper_bones,
     import_table,
     import_urdf,
     joints,

@@ -56,13 +56,13 @@ class ROBOKIN_OT_limits_from_arc(RobotOperator, bpy.types.Operator):
 def _bone(obj: bpy.types.Object, robot: Binding, name: str) -> bpy.types.Bone:
     """Raises RobokinError when there is no such joint, or none is active."""
     if name:
-        if name not in robot.bones:
+        if name not in robot.joint_of_bone:
             raise UnknownNameError("joint bone", name, robot.bones)
-        return obj.data.bones[name]
+        return obj.data.bones[robot.own_bone(name)]
     active = obj.data.bones.active
-    if active is None or active.name not in robot.bones:
+    if active is None or active.name not in robot.joint_of_bone:
         raise RobokinError(f"select the bone of a turning joint of {obj.name!r}")
-    return active
+    return obj.data.bones[robot.own_bone(active.name)]
 
 
 def _turns(joint: Joint, freedom: int) -> bool:

@@ -18,7 +18,7 @@ def default_tip(obj: bpy.types.Object) -> str:
     the deepest leaf of the robot, a tool frame (fixed) rather than a finger."""
     bone = obj.data.bones.active
     if bone is not None and is_selected(obj.pose.bones[bone.name]):
-        return bone.name
+        return binding(obj).own_bone(bone.name)
     robot = binding(obj)
     parents = {joint.parent for joint in robot.model.joints}
     depth: dict[str | None, int] = {None: 0}
