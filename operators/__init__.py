@@ -31,6 +31,7 @@ MODULES: tuple[ModuleType, ...] = (
     make_robot,
     convert_rig,
     hand_limits,
+    helper_bones,
     limits_from_arc,
     joints,
     tasks,

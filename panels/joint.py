@@ -7,7 +7,16 @@ import bpy
 from ..properties.active_robot import active_robot
 from ..properties.bridge.channels import OWN
 from ..properties.bridge.fields import bound_field
-from .prepared import JointSummary, RobotPanel, active_bone, draw_text, joint_summary
+from .prepared import (
+    JointSummary,
+    RobotPanel,
+    active_bone,
+    draw_text,
+    joint_problem,
+    joint_settings,
+    joint_summary,
+    type_fields,
+)
 
 # field, label, unit of an angular joint, unit of a linear one
 _RATES = (
@@ -21,9 +30,9 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
     bone = active_bone(context, obj)
     summary = joint_summary(obj, bone)
     if summary is None:
-        draw_text(context, layout, "Select a bone of the robot in Pose Mode", "INFO")
+        _draw_unreadable(context, layout, obj, bone)
         return
-    settings = bone.robokin
+    settings = obj.data.bones[summary.bone].robokin
     layout.label(text=summary.bone, icon="BONE_DATA")
     layout.prop(settings, "joint_type")
     if not summary.moving:
@@ -36,6 +45,10 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         column.prop(settings, "mimic_offset")
     for field, text in summary.extra:
         layout.prop(settings, field, text=text)
+    if summary.wheels:
+        _draw_wheels(layout, settings, obj)
+    if summary.cone:
+        _draw_cone(layout, settings, summary.cone)
     for freedom, (name, is_length) in enumerate(summary.freedoms):
         if name:
             layout.label(text=name)
@@ -45,12 +58,61 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
             operator.bone, operator.freedom = summary.bone, freedom + 1
 
 
+def _draw_unreadable(
+    context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object, bone: bpy.types.Bone | None
+) -> None:
+    """What a person needs to put a joint right that the robot cannot be read with."""
+    problem = joint_problem(obj, bone)
+    if not problem or bone is None:
+        draw_text(context, layout, "Select a bone of the robot in Pose Mode", "INFO")
+        return
+    box = layout.box()
+    box.alert = True
+    draw_text(context, box, problem, "ERROR")
+    layout.operator("robokin.helper_bones", icon="BONE_DATA")
+    layout.label(text=bone.name, icon="BONE_DATA")
+    settings = bone.robokin
+    layout.prop(settings, "joint_type")
+    for field, text in type_fields(settings):
+        layout.prop(settings, field, text=text)
+    if settings.joint_type == "wheeled":
+        _draw_wheels(layout, settings, obj)
+
+
+def _draw_wheels(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, obj: bpy.types.Object) -> None:
+    column = layout.column(align=True)
+    column.prop_search(settings, "wheel_left", obj.data, "bones", text="Left Wheel", icon="BONE_DATA")
+    column.prop_search(settings, "wheel_right", obj.data, "bones", text="Right Wheel", icon="BONE_DATA")
+    column = layout.column(align=True)
+    column.prop(settings, "wheel_radius_length", text="Wheel Radius")
+    column.prop(settings, "wheel_separation_length", text="Track Width")
+
+
+def _draw_cone(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, swings: tuple[str, ...]) -> None:
+    """A ball's limits: the half-angles of its cone, the range of its twist; and its rates about the link's axes."""
+    column = layout.column(align=True)
+    for freedom, text in enumerate(swings):
+        field = bound_field("upper", freedom)
+        _draw_optional(column, settings, f"use_{field}", f"{field}_angle", text)
+    column = layout.column(align=True)
+    for name, text in (("lower", "Twist Min"), ("upper", "Twist Max")):
+        field = bound_field(name, 2)
+        _draw_optional(column, settings, f"use_{field}", f"{field}_angle", text)
+    for freedom, axis in enumerate("XYZ"):
+        column = layout.column(align=True)
+        column.label(text=f"About {axis} of the Link")
+        _draw_rates(column, settings, freedom, False)
+
+
 def _draw_bounds(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool) -> None:
     column = layout.column(align=True)
     for name, text in (("lower", "Lower Limit"), ("upper", "Upper Limit")):
         field = bound_field(name, freedom)
         _draw_optional(column, settings, f"use_{field}", f"{field}_{'length' if is_length else 'angle'}", text)
-    column = layout.column(align=True)
+    _draw_rates(layout.column(align=True), settings, freedom, is_length)
+
+
+def _draw_rates(column: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool) -> None:
     for name, label, angular, linear in _RATES:
         field = bound_field(name, freedom)
         _draw_optional(column, settings, f"use_{field}", field, f"{label} {linear if is_length else angular}")
@@ -66,11 +128,10 @@ def _draw_value(layout: bpy.types.UILayout, obj: bpy.types.Object, summary: Join
     """The channels themselves: they can be typed, dragged and keyed like any other."""
     column = layout.column(align=True)
     column.use_property_decorate = True
-    pose_bone = obj.pose.bones[summary.bone]
     for label, channel in summary.channels:
         row = column.row(align=True)
         row.enabled = channel.role == OWN
-        row.prop(pose_bone, channel.path, index=channel.index, text=label)
+        row.prop(obj.pose.bones[channel.bone], channel.path, index=channel.index, text=label)
 
 
 def _draw_optional(
@@ -104,7 +165,7 @@ class ROBOKIN_PT_link(RobotPanel, bpy.types.Panel):
         return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-        draw_link(layout, active_bone(context, obj).robokin)
+        draw_link(layout, joint_settings(context, obj))
 
 
 class ROBOKIN_PT_bone_joint(bpy.types.Panel):
@@ -125,7 +186,7 @@ class ROBOKIN_PT_bone_joint(bpy.types.Panel):
         layout.use_property_decorate = False
         obj = active_robot(context)
         draw_joint(context, layout, obj)
-        draw_link(layout, active_bone(context, obj).robokin)
+        draw_link(layout, joint_settings(context, obj))
 
 
 CLASSES = (ROBOKIN_PT_joint, ROBOKIN_PT_link, ROBOKIN_PT_bone_joint)

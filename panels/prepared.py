@@ -10,8 +10,10 @@ from bpy.utils.units import to_string
 
 from ..properties.active_robot import active_robot
 from ..properties.bridge import Channel, binding
-from ..properties.bridge.fields import order_field
-from ..robokin import RobokinError
+from ..properties.bridge.carriers import Carrier, bone_axis
+from ..properties.bridge.fields import AXES, order_field
+from ..robokin import Joint, RobokinError
+from ..robokin.joint_types import JOINT_TYPES, plane_basis
 
 CATEGORY = "Robot"
 
@@ -63,8 +65,10 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
 class JointSummary:
     """The joint of one bone: what to draw for it.
 
-    channels: those of its pose bone, each with its label.   freedoms: (label, whether it is a length) of the degrees of
-    freedom whose bounds can be edited; a single one needs no label.   extra: fields that only its type has.
+    bone: its own bone, also when one of its helper bones was asked for.   channels: those of its pose bones, each with
+    its label.   freedoms: (label, whether it is a length) of the degrees of freedom whose bounds can be edited; one
+    alone needs no label.   cone: labels of the two swings of a spherical joint, whose bounds are those of a cone.
+    extra: fields that only its type has, each with its label.   wheels: it is a wheeled base.
     """
 
     bone: str
@@ -73,44 +77,88 @@ class JointSummary:
     follows: str
     channels: tuple[tuple[str, Channel], ...]
     freedoms: tuple[tuple[str, bool], ...]
+    cone: tuple[str, ...]
     extra: tuple[tuple[str, str], ...]
+    wheels: bool
 
 
 def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSummary | None:
-    """None when the bone is no joint of the robot, or the robot cannot be read."""
+    """None when the bone carries no joint of the robot, or the robot cannot be read."""
     if bone is None:
         return None
     try:
         robot = binding(obj)
     except RobokinError:
         return None
-    if bone.name not in robot.bones:
+    index = robot.joint_of_bone.get(bone.name)
+    if index is None:
         return None
-    joint = robot.model.joints[robot.bones.index(bone.name)]
-    channels = [c for c in robot.channels if c.bone == bone.name]
+    joint, carriers = robot.model.joints[index], robot.carriers[index]
+    bones = {carrier.bone for carrier in carriers}
+    channels = [c for c in robot.channels if c.bone in bones]
     labelled = tuple((_channel_label(c, channels), c) for c in channels)
     plain = [(label, c.path == "location") for label, c in labelled if c.path != "rotation_quaternion"][: joint.nv]
-    extra = [("pitch", "Pitch m/rad")] if joint.kind.has_pitch else []
-    extra += [(order_field(joint.kind), "Axes")] if joint.kind.orders else []
     return JointSummary(
-        bone.name,
+        robot.bones[index],
         joint.kind.label,
         joint.nv > 0,
         joint.mimic.joint if joint.mimic else "",
         labelled,
         tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
-        tuple(extra),
+        _swing_labels(joint, carriers[0]) if joint.kind.has_cone else (),
+        type_fields(obj.data.bones[robot.bones[index]].robokin),
+        joint.type == "wheeled",
     )
 
 
+def _swing_labels(joint: Joint, carrier: Carrier) -> tuple[str, str]:
+    """The axes of the bone about which a ball swings; numbers where its twist is not about an axis of the bone."""
+    axes = plane_basis(joint.axis)
+    found = [bone_axis(axis, carrier.frame)[0] for axis in axes]
+    if min(abs(carrier.frame[:, i] @ axis) for i, axis in zip(found, axes, strict=True)) < 1.0 - 1e-6:
+        return "Swing 1", "Swing 2"
+    first, second = (f"Swing {'XYZ'[i]}" for i in found)
+    return first, second
+
+
 def _channel_label(channel: Channel, channels: list[Channel]) -> str:
-    alike = sum(c.path == channel.path for c in channels)
+    alike = [c for c in channels if c.path == channel.path]
     if channel.path == "rotation_quaternion":
         return "WXYZ"[channel.index]
-    axis = "XYZ"[channel.index] if alike > 1 else ""
+    if len({c.bone for c in alike}) > 1:  # each about an axis of its own bone
+        return f"Angle {1 + alike.index(channel)}"
+    axis = "XYZ"[channel.index] if len(alike) > 1 else ""
     if channel.path == "location":
         return axis or "Position"
     return f"Angle {axis}".rstrip()
+
+
+def type_fields(settings: bpy.types.PropertyGroup) -> tuple[tuple[str, str], ...]:
+    """(field, label) of what only a joint's type has, apart from limits and wheels."""
+    kind = JOINT_TYPES[settings.joint_type]
+    if kind.has_pitch:
+        return (("pitch", "Pitch m/rad"),)
+    if not kind.orders:
+        return ()
+    if not settings.use_axes:
+        return (("use_axes", "Own Axes"), (order_field(kind), "Axes"))
+    return (("use_axes", "Own Axes"), *((name, f"Axis {i + 1}") for i, name in enumerate(AXES[: kind.nv])))
+
+
+def joint_settings(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.PropertyGroup:
+    """The fields of the joint that the active bone carries; valid where `joint_summary` finds one."""
+    return obj.data.bones[binding(obj).own_bone(active_bone(context, obj).name)].robokin
+
+
+def joint_problem(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> str:
+    """Why the robot of a bone that is a joint cannot be read; empty when it can, or the bone is no joint."""
+    if bone is None or not bone.robokin.version:
+        return ""
+    try:
+        binding(obj)
+    except RobokinError as error:
+        return str(error)
+    return ""
 
 
 def active_bone(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Bone | None:

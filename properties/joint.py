@@ -86,6 +86,18 @@ def _order(kind: JointType) -> object:
     )
 
 
+def _axis(name: str, default: tuple[float, float, float]) -> object:
+    description = f"{name} about which the joint turns, from parent to child, in the frame of its link at rest"
+    return bpy.props.FloatVectorProperty(
+        name=name, description=description, size=3, default=default, precision=4, update=_edited
+    )
+
+
+def _wheel(name: str) -> object:
+    description = f"Joint of the {name.lower()} of a wheeled base; empty: the wheels are looked for"
+    return bpy.props.StringProperty(name=name, description=description, update=_edited)
+
+
 class RobokinJoint(bpy.types.PropertyGroup):
     """The joint that a bone is, and the link that moves with it."""
 
@@ -95,12 +107,22 @@ class RobokinJoint(bpy.types.PropertyGroup):
     joint_type: bpy.props.EnumProperty(name="Type", description="What the joint can do", items=TYPES, update=_edited)
     axis: bpy.props.FloatVectorProperty(
         name="Axis",
-        description="Axis of the joint in the frame of its link; it must be one of the bone's axes",
+        description="Axis of the joint in the frame of its link; of a spherical joint the axis of twist",
         size=3,
         default=(0.0, 0.0, 1.0),
         precision=4,
         update=_edited,
     )
+    use_axes: _switch("Own Axes", "A universal or gimbal joint turns about axes of its own, at any angle to each other")
+    axis_1: _axis("First Axis", (1.0, 0.0, 0.0))
+    axis_2: _axis("Second Axis", (0.0, 1.0, 0.0))
+    axis_3: _axis("Third Axis", (0.0, 0.0, 1.0))
+    wheel_left: _wheel("Left Wheel")
+    wheel_right: _wheel("Right Wheel")
+    wheel_radius: _number("Wheel Radius", "Radius of the two wheels [m]", min=0.0, precision=5)
+    wheel_radius_length: _length("Wheel Radius", "wheel_radius")
+    wheel_separation: _number("Track Width", "Distance between the two wheels [m]", min=0.0, precision=5)
+    wheel_separation_length: _length("Track Width", "wheel_separation")
     pitch: _number("Pitch", "Advance of a screw per turn angle [m/rad]", precision=5)
     damping: _number("Damping", "Viscous friction [N m s/rad or N s/m]")
     friction: _number("Friction", "Dry friction [N m or N]")

@@ -125,7 +125,8 @@ def _assemble(found: Records) -> RobotModel:
         for r in ordered
     ]
     kinds = {joint_type: kind for kind, joint_type in ROOT_TYPES.items()}
-    return RobotModel(found.robot.name, [r.link for r in records.values()], joints, kinds[root_type])
+    links = [r.link for r in records.values()]
+    return RobotModel(found.robot.name, links, joints, kinds[root_type], records[root].joint.drive)
 
 
 def _channels(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.joint_types import Elementary, Motion
+from ...robokin.joint_types import Elementary, Motion, plane_basis
 from ...robokin.model import Joint
 
 Array = np.ndarray
@@ -92,9 +92,13 @@ def bone_axis(axis: Array, frame: Array) -> tuple[int, float]:
 
 def _whole_frame(joint: Joint, steps: Sequence[Elementary]) -> Array:
     """The frame of a bone that carries the whole joint, if one can."""
-    if joint.kind.has_axis and not joint.kind.has_cone:
+    if joint.kind.has_axis:
         across = [step.axis for step in steps if abs(step.axis @ joint.axis) < 0.5]
-        return _frame_along(joint.axis, across[0] if across else None)
+        if joint.kind.has_cone:
+            across = [plane_basis(joint.axis)[0]]
+        frame = _frame_along(joint.axis, across[0] if across else None)
+        # A quaternion has its entries along the link's axes, wherever the axis of twist is.
+        return frame if native(steps, frame) else np.eye(3)
     frame = np.eye(3)
     if not native(steps, frame) and len(steps) > 1:
         frame = _frame_along(steps[0].axis, steps[1].axis)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...robokin.drive import Drive
 from ...robokin.joint_types import JOINT_TYPES, JointType
 from ...robokin.model import Mimic
 from .truth import BoneRecord
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 BOUNDS = ("lower", "upper", "velocity", "effort", "acceleration")
 # Degrees of freedom whose bounds can be edited: all of every joint but a floating one, of which the three lengths.
 FREEDOMS = 3
+# The axes of a universal or gimbal joint that has its own; the fields of a Drive.
+AXES = ("axis_1", "axis_2", "axis_3")
+DRIVE = ("wheel_left", "wheel_right", "wheel_radius", "wheel_separation")
 NUMBERS = ("pitch", "damping", "friction", "rotor_inertia", "stiffness")
 _ABSENT = {"lower": -math.inf}
 _UPPER_TRIANGLE = np.triu_indices(3)
@@ -54,7 +58,13 @@ def field_values(record: BoneRecord) -> dict[str, Any]:
         bound = getattr(joint, name)
         present = freedom < len(bound) and math.isfinite(bound[freedom])
         values |= {f"use_{field}": present, field: float(bound[freedom]) if present else 0.0}
-    values |= {order_field(kind): joint.order if kind is joint.kind else kind.orders[0] for kind in ORDERED}
+    values |= {order_field(kind): (kind is joint.kind and joint.order) or kind.orders[0] for kind in ORDERED}
+    axes = np.eye(3)
+    if joint.kind.orders:
+        axes[: joint.nv] = [step.axis for step in joint.kind.decompose(joint)]
+    values |= {"use_axes": joint.axes is not None}
+    values |= {name: tuple(axis) for name, axis in zip(AXES, axes.tolist(), strict=True)}
+    values |= dict(zip(DRIVE, dataclasses.astuple(joint.drive) if joint.drive else ("", "", 0.0, 0.0), strict=True))
     values |= {name: getattr(joint, name) for name in NUMBERS}
     values |= {"use_rest_position": joint.rest_position is not None, "rest_position": joint.rest_position or 0.0}
     mimic = joint.mimic or Mimic("")
@@ -69,6 +79,9 @@ FIELDS: tuple[str, ...] = (
     "axis",
     *(name for _, _, field in _BOUND_FIELDS for name in (f"use_{field}", field)),
     *(order_field(kind) for kind in ORDERED),
+    "use_axes",
+    *AXES,
+    *DRIVE,
     *NUMBERS,
     "use_rest_position",
     "rest_position",
@@ -129,6 +142,10 @@ def _joint(record: BoneRecord, values: dict, edits: dict) -> Any:
     changes |= {"type": kind.name, "order": values[order_field(kind)] if kind.orders else ""}
     if "axis" in edits:
         changes["axis"] = np.array(values["axis"])
+    changes["axes"] = None
+    if kind.orders and values["use_axes"]:
+        changes["axes"] = np.array([values[name] for name in AXES[: kind.nv]])
+    changes["drive"] = _drive(values) if kind.name == "wheeled" else None
     for name in BOUNDS:
         bound = np.full(kind.nv, _ABSENT.get(name, math.inf))
         if kind.nv == joint.nv:
@@ -138,12 +155,22 @@ def _joint(record: BoneRecord, values: dict, edits: dict) -> Any:
             if kind.nv != joint.nv or edits.keys() & {field, f"use_{field}"}:
                 bound[freedom] = values[field] if values[f"use_{field}"] else _ABSENT.get(name, math.inf)
         changes[name] = bound
+    if kind.has_cone:
+        # A cone has two half-angles; they are its upper limits.
+        changes["upper"][:2] = abs(changes["upper"][:2])
+        changes["lower"][:2] = -changes["upper"][:2]
     if edits.keys() & {"use_rest_position", "rest_position"}:
         changes["rest_position"] = values["rest_position"] if values["use_rest_position"] else None
     if edits.keys() & {"mimic_joint", "mimic_multiplier", "mimic_offset"}:
         mimic = Mimic(values["mimic_joint"], values["mimic_multiplier"], values["mimic_offset"])
         changes["mimic"] = mimic if mimic.joint else None
     return dataclasses.replace(joint, **changes)
+
+
+def _drive(values: dict) -> Drive | None:
+    """None when no wheels are named: the model looks for them."""
+    named = [values[name] for name in DRIVE]
+    return Drive(*named) if named[0] or named[1] else None
 
 
 def _link(record: BoneRecord, values: dict, edits: dict) -> Any:

@@ -15,7 +15,7 @@ from .carriers import Share, shares
 from .content import ArmatureContent, armature_content
 from .helpers import helper_owners, stands_right
 from .naming import unique_bone_name
-from .pose import nearest_within_limits, read_configuration, write_configuration
+from .pose import clamp_pose
 from .present import Records, present_records
 from .rig import refresh_rigs
 from .truth import HELPER_KEY, HelperRecord, read_helper, write_helper
@@ -29,7 +29,7 @@ _SIDE = re.compile(r"[._\- ](?:l|r|left|right)$", re.IGNORECASE)
 def fit_helper_bones(context: bpy.types.Context, obj: bpy.types.Object) -> int:
     """Make, put right and remove helper bones until the robot's bones can show its joints; how many joints got others.
 
-    The pose is kept where it can be. Object, Pose or Edit Mode; it comes back. Raises RobokinError.
+    The pose of the other joints is kept. Object, Pose or Edit Mode; it comes back. Raises RobokinError.
     """
     mode = obj.mode
     if mode == "EDIT":
@@ -57,15 +57,13 @@ def _fit(context: bpy.types.Context, obj: bpy.types.Object) -> int:
         return 0
     if not obj.data.is_editable:
         raise RobokinError(f"armature {obj.data.name!r} is linked from another file: its bones cannot be changed")
-    values = _joint_values(obj)
     _set_mode(context, obj, "EDIT")
     _edit(obj.data, found, plan)
     _set_mode(context, obj, "OBJECT")
     context.view_layer.update()
     refresh_rigs(obj.data)
-    robot = binding(obj)
-    dress_helpers(obj, robot)
-    _pose(obj, values)
+    dress_helpers(obj, binding(obj))
+    clamp_pose(obj)
     return len(plan.made)
 
 
@@ -133,24 +131,6 @@ def _helper_name(bone: str, i: int, count: int) -> str:
     side = _SIDE.search(bone)
     stem, side_text = (bone[: side.start()], side.group()) if side else (bone, "")
     return f"{stem} helper{f' {i + 1}' if count > 1 else ''}{side_text}"
-
-
-def _joint_values(obj: bpy.types.Object) -> dict:
-    """Joint values as the robot stands; none where it cannot be read."""
-    try:
-        return binding(obj).model.joint_values(read_configuration(obj))
-    except RobokinError:
-        return {}
-
-
-def _pose(obj: bpy.types.Object, values: dict) -> None:
-    model = binding(obj).model
-    q = nearest_within_limits(model)
-    for joint, slot in zip(model.joints, model.slots, strict=True):
-        value = np.atleast_1d(values.get(joint.name, ()))
-        if joint.mimic is None and len(value) == joint.nq:
-            q[slot.q] = value
-    write_configuration(obj, q)
 
 
 def _set_mode(context: bpy.types.Context, obj: bpy.types.Object, mode: str) -> None:

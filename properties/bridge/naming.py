@@ -25,23 +25,39 @@ def _shortened(name: str, size: int) -> str:
 
 
 def named_apart(records: dict[str, BoneRecord], parents: dict[str, str | None]) -> dict[str, BoneRecord]:
-    """Renamed and duplicated bones give their new names to their joints; mimics follow; link names become unique."""
+    """Renamed and duplicated bones give their new names to their joints; mimics and drives follow, which may also name
+    a joint by its bone; link names become unique."""
     new_names = {name: r.joint.name if name == r.bone else name for name, r in records.items()}
     taken = {r.link.name for name, r in records.items() if name == r.bone}
     result = {}
     for name, record in records.items():
         joint, link = dataclasses.replace(record.joint, name=new_names[name]), record.link
         if joint.mimic is not None:
-            bones = [n for n, r in records.items() if r.joint.name == joint.mimic.joint]
-            # Of a bone and its duplicates it is the nearest in the tree, as where two equal grippers were joined.
-            bone = min(bones, key=lambda n: (_steps_up(name, n, parents), n != records[n].bone), default=None)
-            followed = new_names.get(bone or joint.mimic.joint, joint.mimic.joint)
+            followed = _new_name(joint.mimic.joint, name, records, parents, new_names)
             joint = dataclasses.replace(joint, mimic=dataclasses.replace(joint.mimic, joint=followed))
+        if joint.drive is not None:
+            wheels = (joint.drive.left, joint.drive.right)
+            left, right = (_new_name(wheel, name, records, parents, new_names) for wheel in wheels)
+            joint = dataclasses.replace(joint, drive=dataclasses.replace(joint.drive, left=left, right=right))
         if name != record.bone and link.name in taken:
             link = dataclasses.replace(link, name=_free(f"{link.name}_{name}", taken))
         taken.add(link.name)
         result[name] = dataclasses.replace(record, joint=joint, link=link)
     return result
+
+
+def _new_name(
+    joint: str,
+    seen_from: str,
+    records: dict[str, BoneRecord],
+    parents: dict[str, str | None],
+    new_names: dict[str, str],
+) -> str:
+    """The name now of the joint that a bone's record calls `joint`. Of a bone and its duplicates it is the nearest in
+    the tree, as where two equal grippers were joined."""
+    bones = [n for n, r in records.items() if r.joint.name == joint]
+    bone = min(bones, key=lambda n: (_steps_up(seen_from, n, parents), n != records[n].bone), default=None)
+    return new_names.get(bone or joint, joint)
 
 
 def _steps_up(name: str, other: str, parents: dict[str, str | None]) -> int:

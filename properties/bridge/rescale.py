@@ -38,7 +38,11 @@ def rescaled_joint(joint: Joint, ratio: float, followed: Joint | None) -> Joint:
         own, other = (ratio if lengths(j).any() else 1.0 for j in (joint, followed))
         mimic = Mimic(mimic.joint, mimic.multiplier * own / other, mimic.offset * own)
     placement = _scaled_placement(joint.placement, ratio)
-    return dataclasses.replace(joint, placement=placement, pitch=joint.pitch * ratio, mimic=mimic, **bounds)
+    drive = joint.drive
+    if drive is not None:
+        drive = dataclasses.replace(drive, radius=drive.radius * ratio, separation=drive.separation * ratio)
+    pitch = joint.pitch * ratio
+    return dataclasses.replace(joint, placement=placement, pitch=pitch, mimic=mimic, drive=drive, **bounds)
 
 
 def rescaled_link(link: Link, ratio: float) -> Link:

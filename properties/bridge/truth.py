@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...robokin.drive import Drive
 from ...robokin.geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Sphere
 from ...robokin.model import Joint, Link, Mimic
 from .errors import BridgeError
@@ -24,10 +25,18 @@ Array = np.ndarray
 KEY = "robokin_joint"
 HELPER_KEY = "robokin_helper"
 ROBOT_KEY = "robokin_robot"
-VERSION = 1
+VERSION = 2
+
+
+def _from_1(data: dict) -> dict:
+    """Joints got axes of their own and drives; the first records had no order."""
+    if "joint" not in data:
+        return data
+    return data | {"joint": {"order": "", "axes": None, "drive": None} | data["joint"]}
+
 
 # version -> function that turns a record of that version into one of the next
-MIGRATIONS: dict[int, Callable[[dict], dict]] = {}
+MIGRATIONS: dict[int, Callable[[dict], dict]] = {1: _from_1}
 
 _SHAPES: dict[str, type] = {"box": Box, "cylinder": Cylinder, "capsule": Capsule, "sphere": Sphere, "mesh": Mesh}
 _JOINT_ARRAYS = ("lower", "upper", "velocity", "effort", "acceleration")
@@ -162,6 +171,8 @@ def _joint_to_json(joint: Joint) -> dict:
     data |= {name: [_number(x) for x in getattr(joint, name)] for name in _JOINT_ARRAYS}
     data |= {name: getattr(joint, name) for name in _JOINT_NUMBERS}
     data["order"] = joint.order
+    data["axes"] = None if joint.axes is None else joint.axes.tolist()
+    data["drive"] = None if joint.drive is None else dataclasses.asdict(joint.drive)
     data["mimic"] = None if joint.mimic is None else dataclasses.asdict(joint.mimic)
     return data
 
@@ -176,7 +187,9 @@ def _joint_from_json(data: dict, child: str) -> Joint:
         placement=_placement(data["placement"]),
         axis=np.array(data["axis"], float),
         mimic=None if data["mimic"] is None else Mimic(**data["mimic"]),
-        order=data.get("order", ""),
+        order=data["order"],
+        axes=None if data["axes"] is None else np.array(data["axes"], float),
+        drive=None if data["drive"] is None else Drive(**data["drive"]),
         **{name: data[name] for name in _JOINT_NUMBERS},
         **bounds,
     )
