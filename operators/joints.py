@@ -32,7 +32,18 @@ LIMITS = (
     ("RANGE", "Range", "The same limits for all"),
 )
 _BOUNDS = ("lower", "upper", "velocity", "effort", "acceleration")
-_COPIED = (*_BOUNDS, "type", "order", "pitch", "damping", "friction", "rotor_inertia", "stiffness", "rest_position")
+_COPIED = (
+    *_BOUNDS,
+    "type",
+    "order",
+    "axes",
+    "pitch",
+    "damping",
+    "friction",
+    "rotor_inertia",
+    "stiffness",
+    "rest_position",
+)
 
 
 def selected_joints(obj: bpy.types.Object) -> dict[str, BoneRecord]:

@@ -61,9 +61,10 @@ def operators() -> set[str]:
 
 
 def properties(module: str, group: str) -> set[str]:
-    """The properties of a PropertyGroup; those of a joint's second and third degree of freedom as of its first."""
+    """The properties of a PropertyGroup; those of a joint's second and third degree of freedom
+    as of its first, its axes as one."""
     fields = getattr(importlib.import_module(f"robokin_addon.properties.{module}"), group).__annotations__
-    return {re.sub(r"_[23](?=_|$)", "", name) for name in fields}
+    return {re.sub(r"_[123](?=_|$)", "", name) for name in fields}
 
 
 def test_there_are_pages() -> None:
