@@ -39,6 +39,10 @@ def add_urdf_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", choices=tuple(ROOT_TYPES), help="kind of base (fixed)")
 
 
+def add_posture(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--posture", metavar="NAME", help="start from this stored posture")
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="OUT", type=output_file, help="write the report as JSON; - is stdout")
 

@@ -1,14 +1,15 @@
 """Solve a robot's tasks at every frame and write the motion into the file as keyframes.
 
 The motion depends on the scene alone, not on the keyframes it replaces. It starts from the robot's
-stored posture; without one, from a start that is looked for, from which every frame is met; unless
---q0 is given. Exit code 1 when a frame is not met."""
+stored posture chosen for it; without one, from a start that is looked for, from which every frame is
+met; unless --posture or --q0 is given. Exit code 1 when a frame is not met."""
 
 from __future__ import annotations
 
 import argparse
 
-from .arguments import add_blend_file, add_frames, add_json, output_blend, seed
+from .arguments import add_blend_file, add_frames, add_json, add_posture, output_blend, seed
+from .errors import UsageError
 from .report import frame_rows, read_joint_values, write_report
 
 NAME = "bake"
@@ -20,11 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_frames(parser)
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it')
+    add_posture(parser)
     parser.add_argument("--seed", metavar="N", type=seed, default=0, help="which sequence of restarts is tried (0)")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> bool:
+    if arguments.q0 is not None and arguments.posture is not None:
+        raise UsageError("--q0 and --posture both say where to start: give one")
     from .blender import blender_file, find_robot, run_steps, save_as, scene_frames
 
     with blender_file(arguments):
@@ -33,12 +37,15 @@ def run(arguments: argparse.Namespace) -> bool:
         from ..operators.bake import bake_steps
         from ..operators.posture import bake_start
         from ..properties.bridge import robot_model
+        from ..properties.postures import find_posture, posture_configuration
 
         robot = find_robot(arguments.robot)
-        if arguments.q0 is None:
-            q0 = bake_start(robot, "POSTURE")
-        else:
+        if arguments.posture is not None:
+            q0 = posture_configuration(robot, find_posture(robot, arguments.posture))
+        elif arguments.q0 is not None:
             q0 = robot_model(robot).configuration(read_joint_values(arguments.q0, "--q0"))
+        else:
+            q0 = bake_start(robot, "POSTURE")
         frames = scene_frames(arguments.frames)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         result = run_steps(bake_steps(scene, view_layer, robot, frames, q0, arguments.seed))

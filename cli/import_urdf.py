@@ -6,6 +6,8 @@ from __future__ import annotations
 import argparse
 import os
 
+from ..robokin import import_srdf
+from ..robokin.srdf import SrdfPostures
 from .arguments import add_urdf_options, output_blend
 from .report import say
 from .robot_file import load_description
@@ -18,18 +20,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="robot description (.urdf or .csv)")
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
     add_urdf_options(parser)
+    parser.add_argument("--srdf", metavar="FILE", help="take its named poses as stored postures")
     parser.add_argument("--no-meshes", action="store_true", help="leave out what the links look like")
 
 
 def run(arguments: argparse.Namespace) -> bool:
     root = arguments.root or "fixed"
-    load_description(arguments.file, arguments.package_path, root)  # what is wrong with it shows before Blender starts
+    # What is wrong with the files shows before Blender starts.
+    model = load_description(arguments.file, arguments.package_path, root)
+    postures = SrdfPostures({}) if arguments.srdf is None else import_srdf(arguments.srdf, model)
     from .blender import blender, save_as, some_window
 
     with blender():
         import bpy
 
         from ..properties.bridge import import_robot
+        from ..properties.postures import store_posture
         from ..properties.preferences import package_paths
 
         if not (arguments.in_blender and bpy.data.filepath):
@@ -37,9 +43,11 @@ def run(arguments: argparse.Namespace) -> bool:
         model = load_description(arguments.file, [*arguments.package_path, *package_paths()], root)
         with some_window():
             robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
+        for posture, values in postures.postures.items():
+            store_posture(robot, posture, values)
         name = robot.name
         save_as(arguments.output)
-    for warning in warnings:
+    for warning in (*postures.warnings, *warnings):
         say(warning)
     size = os.path.getsize(arguments.output) / 1e6
     print(f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)")

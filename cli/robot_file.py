@@ -5,20 +5,43 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ..robokin import RobotModel, load_robot_table, load_urdf
+import numpy as np
+
+from ..robokin import RobotModel, UnknownNameError, clamp, import_srdf, load_robot_table, load_urdf
 from .arguments import is_blend
 from .errors import UsageError
+from .report import say
 
 TABLE = ".csv"
 
 
 def load_model(arguments: argparse.Namespace) -> RobotModel:
     """The model in `arguments.file`: a description needs no Blender. Raises RobokinError, OSError."""
+    return load_posed(arguments, None, None)[0]
+
+
+def load_posed(
+    arguments: argparse.Namespace, posture: str | None, srdf: str | None
+) -> tuple[RobotModel, np.ndarray | None]:
+    """(model, q of the posture of that name): one stored in a .blend, or a named pose of an SRDF file; None without a
+    name. Raises RobokinError, OSError."""
     if is_blend(arguments.file):
-        return _model_of_blend(arguments)
+        if srdf is not None:
+            raise UsageError("--srdf is for robot descriptions; a .blend holds its own postures")
+        return _posed_of_blend(arguments, posture)
     if arguments.robot is not None:
         raise UsageError("--robot chooses among the robots of a .blend; a .urdf or .csv holds one")
-    return load_description(arguments.file, arguments.package_path, arguments.root or "fixed")
+    model = load_description(arguments.file, arguments.package_path, arguments.root or "fixed")
+    if posture is None:
+        return model, None
+    if srdf is None:
+        raise UsageError("--posture needs --srdf FILE where the robot is no .blend")
+    found = import_srdf(srdf, model)
+    for warning in found.warnings:
+        say(warning)
+    if posture not in found.postures:
+        raise UnknownNameError(f"posture in {srdf}", posture, found.postures)
+    return model, clamp(model, model.configuration(found.postures[posture]))
 
 
 def load_description(path: str, package_paths: Sequence[str], root: str) -> RobotModel:
@@ -28,12 +51,15 @@ def load_description(path: str, package_paths: Sequence[str], root: str) -> Robo
     return load_urdf(path, package_paths, root)
 
 
-def _model_of_blend(arguments: argparse.Namespace) -> RobotModel:
+def _posed_of_blend(arguments: argparse.Namespace, posture: str | None) -> tuple[RobotModel, np.ndarray | None]:
     if arguments.root is not None or arguments.package_path:
         raise UsageError("--root and --package-path are for .urdf files; a .blend holds the robot as imported")
     from .blender import blender_file, find_robot
 
     with blender_file(arguments):
         from ..properties.bridge import robot_model
+        from ..properties.postures import find_posture, posture_configuration
 
-        return robot_model(find_robot(arguments.robot))
+        robot = find_robot(arguments.robot)
+        q = None if posture is None else posture_configuration(robot, find_posture(robot, posture))
+        return robot_model(robot), q

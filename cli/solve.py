@@ -10,9 +10,10 @@ import argparse
 import numpy as np
 
 from ..solvers import solve_ik
-from .arguments import add_backend, add_json, add_robot_file, seed
+from .arguments import add_backend, add_json, add_posture, add_robot_file, seed
+from .errors import UsageError
 from .report import read_joint_values, write_report
-from .robot_file import load_model
+from .robot_file import load_posed
 from .task_text import GRAMMAR, parse_task
 
 NAME = "solve"
@@ -24,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_file(parser)
     parser.add_argument("--task", metavar="TASK", action="append", required=True, help="see below (repeatable)")
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it (default: mid-range)')
+    add_posture(parser)
+    parser.add_argument("--srdf", metavar="FILE", help="named poses for --posture, where the robot is no .blend")
     parser.add_argument("--seed", metavar="N", type=seed, default=0, help="which sequence of restarts is tried (0)")
     add_backend(parser)
     add_json(parser)
@@ -31,8 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> bool:
     tasks = [parse_task(text) for text in arguments.task]
-    model = load_model(arguments)
-    q0 = None if arguments.q0 is None else model.configuration(read_joint_values(arguments.q0, "--q0"))
+    if arguments.q0 is not None and arguments.posture is not None:
+        raise UsageError("--q0 and --posture both say where to start: give one")
+    model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
+    if arguments.q0 is not None:
+        q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
     result = solve_ik(model, tasks, q0=q0, seed=arguments.seed, backend=arguments.backend)
     report = {
         "status": str(result.status),

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..properties.active_robot import active_robot
 from ..properties.bridge import robot_model
+from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
 from ..robokin import RobokinError, RobotModel
 from ..solvers import Diagnosis, IKProblem, Status
@@ -20,7 +21,7 @@ from ..solvers.starts import Leg, follow, follow_from_best
 from ..solvers.tracking import Tracker, TrackResult
 from .common import MET, FramesOperator, write_json
 from .curves import pose_held, refuse_unwritable, show_curves, write_curves
-from .posture import bake_start, parse_configuration, start_configuration
+from .posture import bake_start
 from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
 
 Array = np.ndarray

@@ -1,50 +1,49 @@
-"""The pose a robot starts from: a stored posture, or rest; and going back to it."""
+"""Poses to go back to: rest, home, and the stored posture that bakes start from."""
 
 from __future__ import annotations
-
-import json
 
 import bpy
 import numpy as np
 
 from ..properties.bridge import nearest_within_limits, read_configuration, robot_model, write_configuration
+from ..properties.postures import free_name, home_posture, posture_configuration, start_configuration, store_posture
 from ..properties.solver_settings import STARTS
-from ..robokin import RobokinError, RobotModel, clamp
+from ..robokin import RobotModel, clamp
+from ..robokin.model import JointValue
 from .common import RobotOperator
 from .curves import auto_keying, key_channels
 
 Array = np.ndarray
 
 
-def start_configuration(obj: bpy.types.Object, start: str) -> Array:
-    """(nq,) inside the limits. start: "POSTURE" or "REST". Raises RobokinError when the stored text is damaged."""
-    model = robot_model(obj)
-    text = obj.robokin.solver.posture
-    if start == "REST" or not text:
-        return nearest_within_limits(model)
-    return clamp(model, parse_configuration(model, text, f"stored posture of {obj.name!r}"))
-
-
 def bake_start(obj: bpy.types.Object, start: str) -> Array | None:
-    """As `start_configuration`; None, for the bake to choose, where the posture is asked for and none is stored."""
+    """As `start_configuration`; None, for the bake to choose, where the posture is asked for and none is chosen."""
     if start == "POSTURE" and not obj.robokin.solver.posture:
         return None
     return start_configuration(obj, start)
 
 
-def parse_configuration(model: RobotModel, text: str, what: str) -> Array:
-    """(nq,) from JSON {joint: value}. Raises RobokinError."""
-    try:
-        values = json.loads(text)
-    except ValueError:
-        values = None
-    if not isinstance(values, dict):
-        raise RobokinError(f'{what} must be joint values as JSON, as {{"joint": 0.5}}, not {text[:40]!r}')
-    return model.configuration(values)
+def take_pose(context: bpy.types.Context, obj: bpy.types.Object, q: Array) -> None:
+    """Pose the robot, and key it where the user has what is posed keyed."""
+    write_configuration(obj, q)
+    if auto_keying(context):
+        key_channels(obj, context.scene.frame_current_final)
+
+
+def present_values(obj: bpy.types.Object) -> dict[str, JointValue]:
+    """{joint: value} of the pose as it stands, moved inside the limits; of the joints that move on their own."""
+    model = robot_model(obj)
+    return own_values(model, clamp(model, read_configuration(obj)))
+
+
+def own_values(model: RobotModel, q: Array) -> dict[str, JointValue]:
+    """{joint: value} of the joints that move on their own."""
+    values = model.joint_values(q)
+    return {joint.name: values[joint.name] for joint in model.moving_joints}
 
 
 class ROBOKIN_OT_reset_pose(RobotOperator, bpy.types.Operator):
-    """Put the robot back into its stored posture, or to rest"""
+    """Put the robot to rest, or into the stored posture that bakes start from"""
 
     bl_idname = "robokin.reset_pose"
     bl_label = "Reset Pose"
@@ -52,9 +51,21 @@ class ROBOKIN_OT_reset_pose(RobotOperator, bpy.types.Operator):
     start: bpy.props.EnumProperty(name="To", description="The pose to go to", items=STARTS, default="REST")
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        write_configuration(obj, start_configuration(obj, self.start))
-        if auto_keying(context):
-            key_channels(obj, context.scene.frame_current_final)
+        take_pose(context, obj, start_configuration(obj, self.start))
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_home(RobotOperator, bpy.types.Operator):
+    """Go to the posture that is home; without one, to rest: every joint at zero or at the limit nearest to it"""
+
+    bl_idname = "robokin.home"
+    bl_label = "Home"
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        posture = home_posture(obj)
+        rest = nearest_within_limits(robot_model(obj))
+        take_pose(context, obj, rest if posture is None else posture_configuration(obj, posture))
+        self.report({"INFO"}, f"Home: {'rest' if posture is None else posture.name}")
         return {"FINISHED"}
 
 
@@ -64,13 +75,16 @@ class ROBOKIN_OT_store_posture(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.store_posture"
     bl_label = "Store Posture"
 
+    name: bpy.props.StringProperty(
+        name="Name", description="Name of the posture; empty: the one that bakes start from, or Start"
+    )
+
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        model = robot_model(obj)
-        values = model.joint_values(clamp(model, read_configuration(obj)))
-        own = {joint.name: values[joint.name] for joint in model.moving_joints}
-        obj.robokin.solver.posture = json.dumps(own)
+        solver, postures = obj.robokin.solver, obj.robokin.postures
+        name = self.name or (solver.posture if solver.posture in postures else free_name("Start", set(postures.keys())))
+        solver.posture = store_posture(obj, name, present_values(obj)).name
         return {"FINISHED"}
 
 
-CLASSES = (ROBOKIN_OT_reset_pose, ROBOKIN_OT_store_posture)
+CLASSES = (ROBOKIN_OT_reset_pose, ROBOKIN_OT_home, ROBOKIN_OT_store_posture)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import joint, make_robot, robot, solve, tables, tasks
+from . import joint, joint_values, make_robot, postures, robot, solve, tables, tasks
 
-MODULES: tuple[ModuleType, ...] = (robot, joint, make_robot, tasks, solve, tables)
+MODULES: tuple[ModuleType, ...] = (robot, joint, joint_values, postures, make_robot, tasks, solve, tables)
 
 
 def register() -> None:

@@ -36,9 +36,8 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         column.label(text=summary.mass, icon="PHYSICS")
         column = layout.column(align=True)
         row = column.row(align=True)
+        row.operator("robokin.home", icon="HOME")
         row.operator("robokin.reset_pose", text="To Rest", icon="LOOP_BACK").start = "REST"
-        row.operator("robokin.reset_pose", text="To Posture", icon="POSE_HLT").start = "POSTURE"
-        column.operator("robokin.store_posture", icon="FILE_TICK")
 
 
 CLASSES = (ROBOKIN_PT_robot,)

@@ -32,6 +32,8 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         column = layout.column()
         column.prop(settings, "step")
         column.prop(settings, "start")
+        if settings.start == "POSTURE":
+            column.prop_search(settings, "posture", obj.robokin, "postures", icon="POSE_HLT")
         column.prop(settings, "new_action")
         _button(layout, "robokin.bake", "ACTION")
         draw_status(context, layout, settings.bake_status, settings.bake_reason)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import bpy
 
-from . import joint, preferences, robot, solver_settings, tasks
+from . import joint, joint_range, postures, preferences, robot, solver_settings, tasks
 
-CLASSES = (*tasks.CLASSES, *solver_settings.CLASSES, *joint.CLASSES, *robot.CLASSES, *preferences.CLASSES)
+CLASSES = (
+    *tasks.CLASSES,
+    *solver_settings.CLASSES,
+    *joint.CLASSES,
+    *postures.CLASSES,
+    *robot.CLASSES,
+    *preferences.CLASSES,
+)
 
 
 def register() -> None:
@@ -16,9 +23,13 @@ def register() -> None:
     # Bone and EditBone share one storage: what is edited in one mode is there in the other.
     bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.EditBone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
+    bpy.types.PoseBone.robokin_range = joint_range.new_property()
+    bpy.app.handlers.load_post.append(postures.adopt_unnamed)
 
 
 def unregister() -> None:
+    bpy.app.handlers.load_post.remove(postures.adopt_unnamed)
+    del bpy.types.PoseBone.robokin_range
     del bpy.types.EditBone.robokin
     del bpy.types.Bone.robokin
     del bpy.types.Object.robokin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .bridge import is_robot
+from .postures import RobokinPosture
 from .solver_settings import RobokinSolverSettings
 from .tasks import RobokinTask
 
@@ -21,6 +22,21 @@ TABLES = (
 )
 
 
+def _active_joint(settings: RobokinRobot) -> int:
+    obj = settings.id_data
+    active = obj.data.bones.active if obj.pose is not None else None
+    return -1 if active is None else obj.pose.bones.find(active.name)
+
+
+def _choose_joint(settings: RobokinRobot, index: int) -> None:
+    obj = settings.id_data
+    chosen = obj.pose.bones[index]
+    for bone in obj.pose.bones:
+        owner = bone if hasattr(bone, "select") else bone.bone  # Blender 5, Blender 4
+        owner.select = bone == chosen
+    obj.data.bones.active = chosen.bone
+
+
 class RobokinRobot(bpy.types.PropertyGroup):
     """The robot's tasks and solver settings. Joints and links are on the bones (`Bone.robokin`)."""
 
@@ -34,6 +50,20 @@ class RobokinRobot(bpy.types.PropertyGroup):
     table_kind: bpy.props.EnumProperty(name="Table", description="The robot's table that is shown", items=TABLES)
     table_tip: bpy.props.StringProperty(
         name="Tip", description="Bone at which the table ends; empty: the robot's only tip"
+    )
+    postures: bpy.props.CollectionProperty(
+        type=RobokinPosture, name="Postures", description="Stored postures: joint values with a name"
+    )
+    active_posture: bpy.props.IntProperty(name="Active Posture", description="Posture chosen in the panel")
+    home_posture: bpy.props.StringProperty(
+        name="Home",
+        description="Name of the posture that is home. Without one it is the posture called home, or else rest",
+    )
+    active_joint: bpy.props.IntProperty(
+        name="Active Joint",
+        description="Bone chosen in the list of joint values: the active one",
+        get=_active_joint,
+        set=_choose_joint,
     )
     solver: bpy.props.PointerProperty(type=RobokinSolverSettings, name="Solver")
 

@@ -8,7 +8,7 @@ STARTS = (
     (
         "POSTURE",
         "Posture",
-        "The stored posture, whatever the pose is now. When none is stored, a bake looks for a start "
+        "A stored posture, whatever the pose is now. When none is chosen, a bake looks for a start "
         "from which every frame is met, at rest first",
     ),
     ("REST", "Rest", "Every joint at zero, or at the limit nearest to zero"),
@@ -29,7 +29,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
 
     posture: bpy.props.StringProperty(
         name="Posture",
-        description="Stored posture: joint values as JSON, SI units and radians",
+        description="The stored posture that bakes start from: its name; or joint values as JSON, in SI units",
     )
     seed: bpy.props.IntProperty(
         name="Seed",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,8 @@ Array = np.ndarray
 # (4, 4) reflections x -> -x, y -> -y, z -> -z; the forward direction of most robots is x, so the left one is y.
 PLANES = {"Y": np.diag([1.0, -1.0, 1.0, 1.0]), "X": np.diag([-1.0, 1.0, 1.0, 1.0]), "Z": np.diag([1.0, 1.0, -1.0, 1.0])}
 _LETTERS = {"L": "R", "R": "L", "l": "r", "r": "l"}
-_SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"), *_LETTERS.items())
+_WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
+_SIDES = (*_WORDS, *((b, a) for a, b in _WORDS), *_LETTERS.items())
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z][a-z]*")  # of snake_case and CamelCase
 _PARALLEL = 1e-3  # sine of the angle up to which axes count as parallel
 _PLACE = 2e-2  # of the robot's size: how far apart a joint and its mirrored counterpart may be
@@ -35,11 +36,13 @@ _PLACE = 2e-2  # of the robot's size: how far apart a joint and its mirrored cou
 @dataclass(frozen=True)
 class Mirrored:
     """q: (nq,) mirrored, inside the limits.   kept: joints that have no mirror image and keep their values.
-    clamped: joints whose mirror image was outside the limits.   plane: (4, 4) the reflection in the root frame."""
+    clamped: joints whose mirror image was outside the limits.   other: {joint: where its image went}.
+    plane: (4, 4) the reflection in the root frame."""
 
     q: Array
     kept: tuple[str, ...]
     clamped: tuple[str, ...]
+    other: dict[str, str]
     plane: Array
 
 
@@ -65,32 +68,36 @@ def mirrored_configuration(model: RobotModel, q: Array, plane: str = "AUTO") -> 
     inside = clamp(model, result)
     outside = [j.name for j in model.moving_joints if abs((result - inside)[model.slot(j.name).q]).max() > 1e-9]
     kept = tuple(joint.name for joint in model.moving_joints if joint.name not in images)
-    return Mirrored(inside, kept, tuple(outside), S)
+    return Mirrored(inside, kept, tuple(outside), {name: other for name, (other, _) in images.items()}, S)
 
 
 def other_side(name: str, names: Mapping[str, object] | set[str]) -> list[str]:
     """Those of `names` that are `name` with its sides swapped: left and right, L and R as a word of their own or one of
     the letters of a short one (`LF_knee`, `arm.L`, `FR_hip`, `leftElbow`). Best ones first."""
+    return [swapped for swapped in _swapped(name) if swapped in names]
+
+
+def flipped_name(name: str) -> str:
+    """The name with its sides swapped; itself when it has none."""
+    return next(_swapped(name), name)
+
+
+def _swapped(name: str) -> Iterator[str]:
     places: list[tuple[int, int, str]] = []
     for match in _WORD.finditer(name):
-        word = match[0]
-        for one, other in (*_SIDES, *((b, a) for a, b in _SIDES[:3])):
-            if word == one:
-                places.append((match.start(), match.end(), other))
+        word, at = match[0], match.start()
+        places += [(at, match.end(), other) for one, other in _SIDES if word == one]
         if len(word) == 2:  # LF, hr: front or hind with a side
-            at = match.start()
             places += [(at + i, at + i + 1, _LETTERS[c]) for i, c in enumerate(word) if c in _LETTERS]
     places = places[:6]
-    found: list[str] = []
     # All of them at once, as in left_arm_left_wrist, before some.
     for count in range(len(places), 0, -1):
         for chosen in itertools.combinations(places, count):
             swapped = name
             for start, end, word in reversed(chosen):
                 swapped = swapped[:start] + word + swapped[end:]
-            if swapped != name and swapped in names and swapped not in found:
-                found.append(swapped)
-    return found
+            if swapped != name:
+                yield swapped
 
 
 def counterparts(model: RobotModel) -> dict[str, str]:

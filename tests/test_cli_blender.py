@@ -13,7 +13,7 @@ import pinocchio as pin
 import pytest
 import yaml
 from support.command import report, run
-from support.robots import robot
+from support.robots import robot, robot_data
 
 pytestmark = pytest.mark.usefixtures("addon")
 
@@ -344,3 +344,25 @@ def test_as_programs(tmp_path) -> None:
     assert (info.returncode, json.loads(info.stdout)["robot"]) == (0, "panda"), info
     bad = program("bake", blend)
     assert (bad.returncode, bad.stdout, len(bad.stderr.splitlines())) == (2, "", 1), bad
+
+
+def test_postures_of_an_srdf_file_start_a_solve(capsys, tmp_path):
+    srdf = robot_data() / "panda_description/srdf/panda.srdf"
+    blend = tmp_path / "panda.blend"
+    outcome = run(capsys, "import", robot("panda"), "--srdf", srdf, "-o", blend, "--no-meshes")
+    assert outcome.code == 0 and outcome.err == ""
+    task = "kind=position,tip=panda_hand,target=0.4:0.1:0.5"
+    found = {
+        file: report(capsys, tmp_path, "solve", file, "--task", task, "--posture", "default", *more)["q"]
+        for file, more in ((blend, ()), (robot("panda"), ("--srdf", srdf)))
+    }
+    assert found[blend] == pytest.approx(found[robot("panda")], abs=1e-9)
+    mid = report(capsys, tmp_path, "solve", blend, "--task", task)["q"]
+    assert max(abs(mid[name] - value) for name, value in found[blend].items()) > 0.01
+    run(capsys, "solve", blend, "--task", task, "--posture", "rest").refused(
+        "no stored posture named 'rest'", "default"
+    )
+    run(capsys, "bake", blend, "--posture", "rest").refused("no stored posture named 'rest'")
+    run(capsys, "solve", blend, "--task", task, "--posture", "default", "--q0", "{}").refused("--q0", "--posture")
+    run(capsys, "solve", robot("panda"), "--task", task, "--posture", "default").refused("--srdf")
+    run(capsys, "import", robot("panda"), "--srdf", tmp_path / "none.srdf", "-o", blend).refused("no such file")

@@ -136,6 +136,7 @@ def test_every_operator_command_status_and_task_is_explained() -> None:
     [
         ("joint", "RobokinJoint"),
         ("robot", "RobokinRobot"),
+        ("postures", "RobokinPosture"),
         ("tasks", "RobokinTask"),
         ("solver_settings", "RobokinSolverSettings"),
         ("preferences", "RobokinPreferences"),

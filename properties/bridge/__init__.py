@@ -4,7 +4,7 @@ A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` m
 to its root frame (T_root_x, metres); `root_from_world` and `to_blender` cross over to Blender's world.
 """
 
-from .binding import Binding, binding, robot_model
+from .binding import Binding, binding, last_binding, robot_model
 from .build import build_armature
 from .channels import Channel
 from .content import is_robot, metres_per_unit
@@ -33,6 +33,7 @@ __all__ = [
     "fit_helper_bones",
     "import_robot",
     "is_robot",
+    "last_binding",
     "link_of_bone",
     "make_robot",
     "mend_drivers",

@@ -96,6 +96,13 @@ def binding(obj: bpy.types.Object) -> Binding:
     return cached[1]
 
 
+def last_binding(obj: bpy.types.Object) -> Binding:
+    """The binding as it was last asked for, for showing values where something else has just asked: whether it still
+    holds is not looked at, which takes most of the time. Raises BridgeError, ModelError."""
+    cached = _cache.get((obj.data.session_uid, obj.data.name_full))
+    return cached[1] if cached is not None else binding(obj)
+
+
 def _build(obj: bpy.types.Object, content: ArmatureContent) -> Binding:
     unit = content.metres_per_unit
     found = present_records(obj, content)

@@ -12,8 +12,8 @@ from mathutils import Matrix
 from robokin_addon.operators import animation
 from robokin_addon.operators.bake import ROBOKIN_OT_bake, bake_steps
 from robokin_addon.operators.curves import own_keys
-from robokin_addon.operators.posture import start_configuration
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
+from robokin_addon.properties.postures import start_configuration
 from robokin_addon.robokin import RobokinError, forward_kinematics
 
 from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target, circle, world_error

@@ -243,7 +243,7 @@ def test_nothing_is_solved_while_bones_are_edited(robot):
 
 
 def test_a_posture_stored_before_the_limits_were_narrowed_is_moved_inside(robot):
-    from robokin_addon.operators.posture import start_configuration
+    from robokin_addon.properties.postures import start_configuration
 
     robot.data.bones["panda_joint4"].robokin.upper = -2.5
     q = start_configuration(robot, "POSTURE")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.panels import MODULES, tasks
+from robokin_addon.panels import MODULES
 from robokin_addon.panels.prepared import lines
 from robokin_addon.properties.bridge import binding, build_armature
 from robokin_addon.robokin import Joint, Link, RobotModel
@@ -15,6 +15,7 @@ from tests.support.rigs import ARM, add_rig, select
 from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target
 
 PANELS = [cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
+LISTS = {cls.__name__: cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.UIList)}
 
 
 class FakeLayout:
@@ -47,14 +48,20 @@ class FakeLayout:
     def template_list(self, list_type, _, data, name, active_data, active_name, **__):
         assert hasattr(bpy.types, list_type) and name in data.bl_rna.properties
         for i, item in enumerate(getattr(data, name)):
-            tasks.ROBOKIN_UL_tasks.draw_item(None, bpy.context, self, data, item, 0, active_data, active_name, i, 0)
+            LISTS[list_type].draw_item(None, bpy.context, self, data, item, 0, active_data, active_name, i, 0)
 
-    def operator(self, name, text=None, icon="NONE"):
+    def operator(self, name, text=None, icon="NONE", **_):
         group, _, operator = name.partition(".")
         assert operator in dir(getattr(bpy.ops, group)) and icon in _icons()
         self.drawn["operators"].append(name)
         properties = getattr(bpy.ops, group).__getattr__(operator).get_rna_type().properties
         return Settable({p.identifier for p in properties})
+
+    def prop_decorator(self, data, name, index=-1):
+        assert name in data.bl_rna.properties
+
+    def menu(self, name, text=None, icon="NONE"):
+        assert hasattr(bpy.types, name) and icon in _icons()
 
     def operator_menu_enum(self, name, prop, text=None, icon="NONE"):
         setattr(self.operator(name, text, icon), prop, None)
@@ -106,10 +113,12 @@ def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
 
 def test_all_panels_are_in_the_one_tab():
     sidebar = [cls for cls in PANELS if cls.bl_space_type == "VIEW_3D"]
-    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 12
+    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 14
     assert [cls.bl_label for cls in sidebar if not hasattr(cls, "bl_parent_id")] == [
         "Robot",
         "Joint",
+        "Joint Values",
+        "Postures",
         "Make Robot",
         "Tasks",
         "Solve",
@@ -118,6 +127,31 @@ def test_all_panels_are_in_the_one_tab():
         "Export",
         "Tables",
     ]
+
+
+def test_joint_values_show_every_moving_joint_and_a_range_where_there_is_one(panda):
+    drawn = draw()["ROBOKIN_PT_joint_values"]
+    assert [label for label in drawn["labels"] if label] == [f"panda_joint{i}" for i in range(1, 8)] + [
+        "panda_finger_joint1",
+        "panda_finger_joint2",
+    ]
+    assert drawn["props"].count("robokin_range") == 8
+    assert drawn["props"].count(("rotation_euler", 1)) == 7 and drawn["props"].count(("location", 1)) == 2
+
+
+def test_joint_values_of_joints_with_several_coordinates(scene):
+    joints = [Joint("cross", "universal", "base", "a"), Joint("wheel", "continuous", "a", "b")]
+    model = RobotModel("r", [Link(name) for name in ("base", "a", "b")], joints, "planar")
+    build_armature(bpy.context, bpy.context.scene.collection, model)
+    drawn = draw()["ROBOKIN_PT_joint_values"]
+    assert len([p for p in drawn["props"] if isinstance(p, tuple)]) == 6 and "robokin_range" not in drawn["props"]
+
+
+def test_postures_are_listed_with_what_they_are_for(panda):
+    drawn = draw()["ROBOKIN_PT_postures"]
+    assert drawn["props"] == ["name"]
+    assert {"robokin.posture_role", "robokin.posture_apply", "robokin.posture_add"} <= set(drawn["operators"])
+    assert "posture" in draw()["ROBOKIN_PT_bake"]["props"]
 
 
 def test_an_armature_is_offered_to_become_a_robot(scene):

@@ -1,0 +1,65 @@
+"""Where a bone's joint stands within its limits: `PoseBone.robokin_range`, what the sliders of the joint list move.
+
+Blender's own channels hold the value, and are keyed; a property of theirs has the same range for all bones, so that
+what a slider shows is the share of the joint's own range.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ..robokin import RobokinError
+from .bridge import Binding, Channel, binding, last_binding, read_configuration, write_configuration
+
+RANGE = "robokin_range"
+
+
+def ranged_channel(robot: Binding, bone: str) -> Channel | None:
+    """The channel of a bone with a single coordinate of its own, if that has two limits."""
+    own = [channel for channel in robot.own_channels if channel.bone == bone]
+    if len(own) != 1 or not np.isfinite((own[0].lower, own[0].upper)).all() or own[0].lower == own[0].upper:
+        return None
+    return own[0]
+
+
+def _get(bone: bpy.types.PoseBone) -> float:
+    try:
+        channel = ranged_channel(last_binding(bone.id_data), bone.name)
+    except RobokinError:
+        return 0.0
+    if channel is None:
+        return 0.0
+    value = channel.factor * getattr(bone, channel.path)[channel.index]
+    return 100.0 * (value - channel.lower) / (channel.upper - channel.lower)
+
+
+def _set(bone: bpy.types.PoseBone, share: float) -> None:
+    obj = bone.id_data
+    robot = binding(obj)
+    channel = ranged_channel(robot, bone.name)
+    if channel is None:
+        return
+    q = read_configuration(obj)
+    q[channel.q] = channel.lower + share / 100.0 * (channel.upper - channel.lower)
+    write_configuration(obj, q)
+    if bpy.context.scene.tool_settings.use_keyframe_insert_auto:
+        for moved in robot.written_channels:
+            if moved.q == channel.q:
+                obj.pose.bones[moved.bone].keyframe_insert(moved.path, index=moved.index, group=moved.bone)
+
+
+def new_property() -> object:
+    """A property for PoseBone. Not one of a group: a group does not know its pose bone."""
+    return bpy.props.FloatProperty(
+        name="Position in Range",
+        description="Where the joint stands between its lower and its upper limit. Drag to move the joint; to key it, "
+        "press I over its value",
+        subtype="PERCENTAGE",
+        min=0.0,
+        max=100.0,
+        precision=0,
+        options=set(),
+        get=_get,
+        set=_set,
+    )

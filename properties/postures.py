@@ -1,0 +1,183 @@
+"""Stored postures of a robot: `Object.robokin.postures`.
+
+A posture is joint values by the names of joints, of all joints or of some: what it does not name stays where it is. A
+joint that was renamed since is found by the link that moves with it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+
+from ..robokin import ConfigurationError, RobokinError, RobotModel, UnknownNameError, clamp
+from ..robokin.model import JointValue
+from .bridge import is_robot, nearest_within_limits, robot_model
+
+Array = np.ndarray
+
+HOME = "home"  # the name by which a posture is home without being marked so
+
+
+def _renamed(item: RobokinPosture, context: bpy.types.Context) -> None:
+    """Names are unique, and what refers to a posture by its name follows."""
+    if item.name == item.known_name:
+        return
+    robot = item.id_data.robokin
+    wanted = item.name.strip() or item.known_name or "Posture"
+    free = free_name(wanted, {other.name for other in robot.postures if other != item})
+    if free != item.name:
+        item.name = free  # comes back here
+        return
+    before, item.known_name = item.known_name, item.name
+    if before and robot.solver.posture == before:
+        robot.solver.posture = item.name
+    if before and robot.home_posture == before:
+        robot.home_posture = item.name
+
+
+class RobokinPosture(bpy.types.PropertyGroup):
+    """A named posture."""
+
+    name: bpy.props.StringProperty(name="Name", description="Name of the posture", update=_renamed)
+    known_name: bpy.props.StringProperty(description="The name before it is edited", options={"HIDDEN"})
+    values: bpy.props.StringProperty(
+        name="Values", description="Joint values by joint names as JSON, SI units and radians"
+    )
+    links: bpy.props.StringProperty(
+        name="Links", description="The link that each joint moved when it was stored, as JSON", options={"HIDDEN"}
+    )
+
+
+CLASSES = (RobokinPosture,)
+
+
+def free_name(wanted: str, taken: set[str]) -> str:
+    """`wanted`, with a number where it is taken."""
+    name, number = wanted, 1
+    while name in taken:
+        name, number = f"{wanted}.{number:03d}", number + 1
+    return name
+
+
+def store_posture(obj: bpy.types.Object, name: str, values: dict[str, JointValue]) -> RobokinPosture:
+    """The posture of that name with these values; a new one at the end of the list when there is none."""
+    postures = obj.robokin.postures
+    item = postures.get(name)
+    if item is None:
+        item = postures.add()
+        item.name = name
+        obj.robokin.active_posture = len(postures) - 1
+    model = robot_model(obj)
+    item.values = json.dumps(values, ensure_ascii=False)
+    item.links = json.dumps({joint: model.joint(joint).child for joint in values}, ensure_ascii=False)
+    return item
+
+
+def find_posture(obj: bpy.types.Object, name: str) -> RobokinPosture:
+    """The posture of that name; the active one for "". Raises UnknownNameError, RobokinError."""
+    postures = obj.robokin.postures
+    if name:
+        if name not in postures:
+            raise UnknownNameError("stored posture", name, [item.name for item in postures])
+        return postures[name]
+    if not 0 <= obj.robokin.active_posture < len(postures):
+        raise RobokinError(f"{obj.name!r} has no stored posture")
+    return postures[obj.robokin.active_posture]
+
+
+def posture_values(model: RobotModel, item: RobokinPosture) -> tuple[dict[str, JointValue], list[str]]:
+    """(joint values for the robot as it is now, joints that it does not have any more or that have become others).
+
+    Raises RobokinError for a damaged text.
+    """
+    stored, links = _object(item.values), _object(item.links)
+    if stored is None:
+        raise RobokinError(f"the posture {item.name!r} of {item.id_data.name!r} is damaged: its values are not JSON")
+    joints = {joint.name: joint for joint in model.joints}
+    mover = {joint.child: joint for joint in model.joints}
+    values, lost = {}, []
+    for name, value in stored.items():
+        joint = joints.get(name) or mover.get((links or {}).get(name))
+        try:
+            if joint is None:
+                raise ConfigurationError(name)
+            joint.coordinates(value)
+            values[joint.name] = value
+        except ConfigurationError:
+            lost.append(name)
+    return values, lost
+
+
+def posture_configuration(obj: bpy.types.Object, item: RobokinPosture, others: Array | None = None) -> Array:
+    """(nq,) the posture inside the limits; joints that it does not name stand as in `others`, or at rest.
+
+    Raises RobokinError for a damaged text.
+    """
+    model = robot_model(obj)
+    values, _ = posture_values(model, item)
+    q = model.check_configuration(nearest_within_limits(model) if others is None else others)
+    given = model.configuration(values)
+    for name in values:
+        own = model.slot(name).q
+        q[own] = given[own]
+    return clamp(model, q)
+
+
+def home_posture(obj: bpy.types.Object) -> RobokinPosture | None:
+    """The posture marked as home, or called so; None when there is none."""
+    postures = obj.robokin.postures
+    marked = postures.get(obj.robokin.home_posture)
+    return marked or next((item for item in postures if item.name.lower() == HOME), None)
+
+
+def start_configuration(obj: bpy.types.Object, start: str) -> Array:
+    """(nq,) inside the limits, where a bake starts. start: "POSTURE" or "REST".
+
+    Raises RobokinError when the posture is not there or its text is damaged.
+    """
+    model = robot_model(obj)
+    name = obj.robokin.solver.posture
+    if start == "REST" or not name:
+        return nearest_within_limits(model)
+    if name not in obj.robokin.postures and name.lstrip().startswith("{"):
+        return clamp(model, parse_configuration(model, name, f"stored posture of {obj.name!r}"))
+    return posture_configuration(obj, find_posture(obj, name))
+
+
+def parse_configuration(model: RobotModel, text: str, what: str) -> Array:
+    """(nq,) from JSON {joint: value}. Raises RobokinError."""
+    values = _object(text)
+    if values is None:
+        raise RobokinError(f'{what} must be joint values as JSON, as {{"joint": 0.5}}, not {text[:40]!r}')
+    return model.configuration(values)
+
+
+def _object(text: str) -> dict | None:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+@persistent
+def adopt_unnamed(*_: object) -> None:
+    """Robots had one posture without a name, its values in `solver.posture`: it becomes the first of the list."""
+    for obj in bpy.data.objects:
+        if not (is_robot(obj) and obj.is_editable):
+            continue
+        text = obj.robokin.solver.posture
+        if not text.lstrip().startswith("{") or _object(text) is None or text in obj.robokin.postures:
+            continue
+        item = obj.robokin.postures.add()
+        item.name, item.values = "Posture", text
+        obj.robokin.solver.posture = item.name
+        try:
+            model = robot_model(obj)
+            joints = {joint.name: joint.child for joint in model.joints}
+            item.links = json.dumps({name: joints[name] for name in _object(text) or {} if name in joints})
+        except RobokinError:
+            continue  # no robot for now; the names of its joints must do
