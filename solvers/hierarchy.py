@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..robokin.backend import get_backend
+from ..robokin.errors import TaskError
 from .qp import QPStatus, solve_qp
 
 Array = np.ndarray
@@ -31,6 +32,9 @@ PASSES = 2  # of the program of a level
 ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight first, since x is moved into them
 INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
 TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
+DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
+
+
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +68,10 @@ def solve_hierarchy(
     """x (n,) with lo <= x <= hi that meets the levels in their order; what freedom they leave minimises
     1/2 x'Hx + g'x.
 
-    lo <= hi: (n,), may be infinite.   H: (n, n) symmetric positive definite.   g: (n,).
+    lo <= hi: (n,), may be infinite.   H: (n, n) symmetric positive semidefinite; what it does not see is held near 0.
+    g: (n,), in the range of H.
     x = 0 moved inside the bounds is the start, so that without rows, H or g nothing moves.
+    Raises TaskError when H is not positive semidefinite; BackendError.
     """
     if get_backend(backend).name == "native":
         from .native_hierarchy import solve
@@ -117,7 +123,14 @@ class _Descent:
         if not Z.shape[1]:
             return
         Hz, gz = Z.T @ H @ Z, Z.T @ (g + H @ self.x)
-        x = self.x - Z @ np.linalg.solve(Hz, gz)
+        if not _is_definite(Hz):  # what H does not see is held near 0
+            raised = DEFINITE * np.trace(Hz) or 1.0
+            Hz, gz = Hz + raised * np.eye(len(Hz)), gz + raised * (Z.T @ self.x)
+        try:
+            L = np.linalg.cholesky(Hz)
+        except np.linalg.LinAlgError:
+            raise TaskError("the matrix H of a hierarchy is not positive semidefinite") from None
+        x = self.x - Z @ np.linalg.solve(L.T, np.linalg.solve(L, gz))
         if not self._is_inside(x):
             found = self._program(Hz, gz, self._walls(Z), *self._sides())
             x = self.x if found is None else self.x + Z @ found  # staying keeps all that is above
@@ -224,6 +237,14 @@ def _reduce(W: Array, none: float) -> tuple[Array, Array, int]:
         del waiting[longest]
         rank += 1
     return W[:, :rank], Q, rank
+
+
+def _is_definite(H: Array) -> bool:
+    try:
+        pivots = np.diag(np.linalg.cholesky(H)) ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool(pivots.min() >= DEFINITE * np.diag(H).max())
 
 
 def _is_met(band: Level, x: Array) -> bool:

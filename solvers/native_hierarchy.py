@@ -27,7 +27,7 @@ class LevelsStruct(ctypes.Structure):
 
 
 def solve(lo: Array, hi: Array, levels: Sequence[Level], H: Array, g: Array) -> tuple[Array, list[Array], list[int]]:
-    """The fields of a HierarchyResult. Raises TaskError when H is not positive definite."""
+    """The fields of a HierarchyResult. Raises TaskError when H is not positive semidefinite."""
     library = load_library()
     library.rk_hierarchy_workspace.restype = ctypes.c_int64
     n = len(lo)
@@ -43,5 +43,5 @@ def solve(lo: Array, hi: Array, levels: Sequence[Level], H: Array, g: Array) -> 
     x, residuals, freedom = np.empty(n), np.empty(rows), np.empty(len(levels) + 1, np.int32)
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (low, high, matrix, slope, work, x, residuals, freedom)]
     if not library.rk_hierarchy(n, *pointers[:2], ctypes.byref(struct), *pointers[2:]):
-        raise TaskError("the matrix H of a hierarchy is not positive definite")
+        raise TaskError("the matrix H of a hierarchy is not positive semidefinite")
     return x, np.split(residuals, start[1:-1]) if levels else [], freedom.tolist()

@@ -50,14 +50,14 @@ def viable_steps(
 
     previous: the last step. to_lower = q - lower, to_upper = upper - q: distances to the position limits.
     largest: bound on |d|. change: bound on |d - previous|. Arrays of one shape; infinite where there is no limit.
-    From a state that is not viable the bounds collapse to one step: the position limit holds first, then the
-    velocity limit, and the acceleration is as small as they permit.
+    From a state that is not viable the bounds collapse to one step: the velocity limit holds first, then the position
+    limit, and the acceleration is as small as they permit.
     """
-    low = np.maximum(-np.asarray(largest, float), -braking_step(to_lower, change))
-    high = np.minimum(largest, braking_step(to_upper, change))
+    low, high = -braking_step(to_lower, change), braking_step(to_upper, change)
     # Outside the position limits: come back, at full speed at most.
     low, high = np.where(high < 0.0, np.minimum(low, high), low), np.where(low > 0.0, np.maximum(high, low), high)
-    low, high = np.minimum(low, largest), np.maximum(high, -np.asarray(largest, float))
+    fastest = np.asarray(largest, float)
+    low, high = np.clip(low, -fastest, fastest), np.clip(high, -fastest, fastest)
     lo = np.clip(previous - change, low, high)
     hi = np.clip(previous + change, low, high)
     return lo, hi

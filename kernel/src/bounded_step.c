@@ -125,8 +125,6 @@ typedef struct step_problem {
 
 static double bound(const step_problem *p, int32_t i, int32_t side) { return side < 0 ? p->lo[i] : p->hi[i]; }
 
-static double clamp(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
-
 /* x = H^-1 x over the coordinates without a side. */
 static void solve_coupled(const step_problem *p, const int32_t *side, double *x) {
   if (!p->fill || p->fill_start[p->n] == p->n * (p->n - 1) / 2)
@@ -207,7 +205,7 @@ static void exchange_single(const step_problem *p, double tolerance, double *x, 
   const int32_t n = p->n;
   double *at = p->at;
   for (int32_t i = 0; i < n; i++) {
-    at[i] = clamp(x[i], p->lo[i], p->hi[i]);
+    at[i] = rk_clamp(x[i], p->lo[i], p->hi[i]);
     side[i] = at[i] <= p->lo[i] ? -1 : at[i] >= p->hi[i] ? 1 : 0;
   }
   for (int32_t round = 0; round < 10 * n; round++) {
@@ -220,7 +218,7 @@ static void exchange_single(const step_problem *p, double tolerance, double *x, 
       if (own < fraction) fraction = own, first = i;
     }
     for (int32_t i = 0; i < n; i++)
-      at[i] = clamp(first < 0 ? x[i] : at[i] + fraction * (x[i] - at[i]), p->lo[i], p->hi[i]);
+      at[i] = rk_clamp(first < 0 ? x[i] : at[i] + fraction * (x[i] - at[i]), p->lo[i], p->hi[i]);
     if (first >= 0) {
       side[first] = x[first] < p->lo[first] ? -1 : 1;
       continue;

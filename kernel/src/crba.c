@@ -2,8 +2,9 @@
 
    Everything is expressed in root axes about one point, so that composite inertias and momenta need no transforms on
    their way to the root. Only nodes and their ancestors meet: branches of a tree cost nothing to each other. */
+#include "crba.h"
+
 #include "rk_inertia.h"
-#include "rk_tree.h"
 
 typedef struct state {
   const rk_model *m;
@@ -26,11 +27,10 @@ static void couple_with_ancestors(const state *s, int32_t node, int64_t row, con
   }
 }
 
-static void mass_matrix(const rk_model *m, const double *q, double *work, double *M) {
-  double *nodes = work, *twists = nodes + 12 * (int64_t)m->n_nodes, *inertias = twists + 6 * (int64_t)m->n_nodes;
+void rk_mass_matrix_placed(const rk_model *m, const double *nodes, double *work, double *M) {
+  double *twists = work, *inertias = twists + 6 * (int64_t)m->n_nodes;
   const int64_t nv = m->nv;
   for (int64_t k = 0; k < nv * nv; k++) M[k] = 0.0;
-  rk_place_nodes(m, q, nodes);
   const double *point = rk_heaviest_point(m, nodes);
   for (int32_t node = 0; node < m->n_nodes; node++) {
     const double *T = nodes + 12 * (int64_t)node;
@@ -64,5 +64,8 @@ static void mass_matrix(const rk_model *m, const double *q, double *work, double
 }
 
 void rk_mass_matrix(const rk_model *model, int64_t count, const double *q, double *work, double *out) {
-  for (; count > 0; count--, q += model->nq, out += (int64_t)model->nv * model->nv) mass_matrix(model, q, work, out);
+  for (; count > 0; count--, q += model->nq, out += (int64_t)model->nv * model->nv) {
+    rk_place_nodes(model, q, work);
+    rk_mass_matrix_placed(model, work, work + 12 * (int64_t)model->n_nodes, out);
+  }
 }

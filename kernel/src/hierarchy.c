@@ -9,7 +9,7 @@
 #include "robokin_qp.h"
 
 static const double NONE = 1e-12, USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9, TOUCHED = 1e-12;
-static const double ROUNDING[2] = {1e-14, 1e-11};
+static const double ROUNDING[2] = {1e-14, 1e-11}, DEFINITE = 1e-12;
 
 /* Of `all` unknowns n can move, `index`; basis: of theirs, the first r directions are used up. W[rows][n], order[rows],
    A[rows][rows], V[rows][rows], beta[rows]: of one level. target, weight, point [n + rows]: in coordinates of its
@@ -21,12 +21,10 @@ typedef struct descent {
   double *x, *trial, *step;
   int32_t *index, *order, *kept;
   rk_reflectors basis;
-  double *W, *A, *V, *beta, *target, *weight, *point, *H, *slope;
+  double *W, *A, *V, *beta, *target, *weight, *point, *H, *L, *slope;
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
   double *program;                 /* workspace of one */
 } descent;
-
-static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
 
 static const double *row_of(const descent *s, int32_t row) { return s->levels->J + (int64_t)row * s->all; }
 
@@ -43,7 +41,7 @@ static double size_of(const descent *s, const double *x) {
 /* What a row's value lacks. */
 static double lacking(const descent *s, const double *row, const double *x, double lower, double upper) {
   const double value = rk_dot(s->all, row, x);
-  return clamp(value, lower, upper) - value;
+  return rk_clamp(value, lower, upper) - value;
 }
 
 static int is_far(const descent *s, const double *row, const double *x, double lower, double upper, double share) {
@@ -96,7 +94,7 @@ static void along(const descent *s, int32_t rank, double *row, double *out) {
 }
 
 static void accept(descent *s) {
-  for (int32_t i = 0; i < s->all; i++) s->x[i] = clamp(s->trial[i], s->lo[i], s->hi[i]);
+  for (int32_t i = 0; i < s->all; i++) s->x[i] = rk_clamp(s->trial[i], s->lo[i], s->hi[i]);
 }
 
 /* One constraint of a program: its normal in the first n - r unknowns, its sides from x on. */
@@ -264,6 +262,30 @@ static void reflect_both(const descent *s, int32_t k, double *H, double *w) {
   }
 }
 
+/* The factor of H[f][f] with its slope[f], raised where H hardly sees a motion: what it does not see is held near 0. */
+static int factor_what_is_left(descent *s, int32_t f, double *slope) {
+  double trace = 0.0, largest = 0.0, least = __builtin_inf();
+  for (int64_t i = 0; i < f; i++) {
+    const double own = s->H[i * f + i];
+    trace += own;
+    largest = own > largest ? own : largest;
+  }
+  double *L = s->L;
+  int definite = rk_cholesky(f, s->H, L);
+  for (int64_t i = 0; definite && i < f; i++) least = L[i * f + i] < least ? L[i * f + i] : least;
+  if (!definite || least * least < DEFINITE * largest) {
+    const double raised = trace > 0.0 ? DEFINITE * trace : 1.0;
+    gather(s, s->x, s->step);
+    rk_into_basis(&s->basis, 0, s->r, s->step);
+    for (int64_t i = 0; i < f; i++) {
+      s->H[i * f + i] += raised;
+      slope[i] += raised * s->step[s->r + i];
+    }
+    definite = rk_cholesky(f, s->H, L);
+  }
+  return definite;
+}
+
 /* The minimum of 1/2 x'Hx + g'x in what freedom is left. */
 static int minimise(descent *s, const double *H, const double *g) {
   const int32_t n = s->n, f = n - s->r;
@@ -282,18 +304,18 @@ static int minimise(descent *s, const double *H, const double *g) {
   for (int32_t k = 0; k < s->r; k++) reflect_both(s, k, s->H, s->step);
   for (int32_t i = 0; i < f; i++) /* the block that is left, to the front */
     for (int32_t j = 0; j <= i; j++) s->H[(int64_t)i * f + j] = s->H[(int64_t)(s->r + i) * n + s->r + j];
-  if (!rk_cholesky(f, s->H, s->H)) return 0;
+  if (!factor_what_is_left(s, f, s->slope + s->r)) return 0;
   for (int32_t i = 0; i < f; i++) s->point[i] = -s->slope[s->r + i];
-  rk_solve_lower(f, s->H, s->point);
+  rk_solve_lower(f, s->L, s->point);
   for (int32_t i = 0; i < f; i++) s->target[i] = s->point[i];
-  rk_solve_lower_transposed(f, s->H, s->point);
+  rk_solve_lower_transposed(f, s->L, s->point);
   move_along(s, 0, s->point);
   if (!is_inside(s, 0, 0)) {
     rk_projection p = begin(s, 0, 0);
-    for (int32_t c = 0; c < p.p; c++) rk_solve_lower(f, s->H, p.N + (int64_t)c * f);
+    for (int32_t c = 0; c < p.p; c++) rk_solve_lower(f, s->L, p.N + (int64_t)c * f);
     for (int32_t i = 0; i < f; i++) p.y0[i] = s->target[i];
     if (!solve(s, &p)) return 1; /* staying keeps all that is above */
-    rk_solve_lower_transposed(f, s->H, p.y);
+    rk_solve_lower_transposed(f, s->L, p.y);
     move_along(s, 0, p.y);
   }
   accept(s);
@@ -304,7 +326,7 @@ static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_work
 
 int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
   const int64_t a = n, b = m;
-  return 2 * a * a + 10 * a + a * b + 2 * b * b + 8 * b + largest_program(a, b);
+  return 3 * a * a + 10 * a + a * b + 2 * b * b + 8 * b + largest_program(a, b);
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
@@ -314,6 +336,7 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.basis.v = work, work += a * a;
   s.basis.factor = work, work += a;
   s.H = work, work += a * a;
+  s.L = work, work += a * a;
   s.trial = work, work += a;
   s.step = work, work += a;
   s.slope = work, work += a;
@@ -331,7 +354,7 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.kept_upper = work, work += b;
   s.program = work;
   for (int32_t i = 0; i < n; i++) {
-    x[i] = clamp(0.0, lo[i], hi[i]);
+    x[i] = rk_clamp(0.0, lo[i], hi[i]);
     if (lo[i] < hi[i]) s.index[s.n++] = i;
   }
   s.basis.n = s.n;

@@ -42,8 +42,6 @@ static void uniform_quaternion(uint64_t *state, double q[4]) {
   q[0] = b * c2, q[1] = a * s1, q[2] = a * c1, q[3] = b * s2;
 }
 
-static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
-
 /* The limits of the ball whose quaternion starts at i, null when it has none. */
 static const rk_cone *cone_at(const rk_ik *ik, int32_t i) {
   for (int32_t k = 0; k < ik->n_cones; k++)
@@ -75,7 +73,7 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
       i += 3;
     } else if (spread > 0.0) {
       const double centre = ik->centred[i] ? ik->middle[i] : s->start[i];
-      const double drawn = clamp(centre + spread * (2.0 * uniform(state) - 1.0), lower, upper);
+      const double drawn = rk_clamp(centre + spread * (2.0 * uniform(state) - 1.0), lower, upper);
       const int between = s->q[i] > lower && s->q[i] < upper;
       if (!(partial && between && uniform(state) < 0.5)) s->q[i] = drawn;
     } else if (!partial) {
@@ -172,7 +170,7 @@ void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const do
     int finite = 1;
     for (int32_t i = 0; i < ik->robot_nq; i++) {
       finite = finite && from[i] - from[i] == 0.0;
-      to[i] = clamp(from[i], ik->robot_lower[i], ik->robot_upper[i]);
+      to[i] = rk_clamp(from[i], ik->robot_lower[i], ik->robot_upper[i]);
     }
     for (int32_t i = 0; i < m->nq; i++) {
       s.start[i] = to[ik->q_index[i]];

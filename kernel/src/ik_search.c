@@ -37,8 +37,6 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   return s;
 }
 
-static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
-
 double rk_search_measure(const rk_search *s, int *met) {
   const rk_model *m = s->ik->model;
   rk_place_nodes(m, s->q, s->nodes);
@@ -169,7 +167,7 @@ static void integrate(const rk_search *s) {
   for (int32_t k = 0; k < m->nv; k++) {
     const int32_t i = ik->coordinate[k];
     if (i >= 0) {
-      s->q[i] = clamp(s->q[i] + s->x[k], m->lower[i], m->upper[i]);
+      s->q[i] = rk_clamp(s->q[i] + s->x[k], m->lower[i], m->upper[i]);
       continue;
     }
     /* the first of three rotations; the quaternion lies behind the coordinates so far */

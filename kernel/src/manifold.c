@@ -1,6 +1,7 @@
 /* q (+) v and its inverse, node by node. Angles and lengths add; quaternions follow the exponential map of SO(3),
    floating bodies that of SE(3), both with v in the child frame (Sola, Deray, Atchuthan, A micro Lie theory,
    arXiv 1812.01537, examples 4 and 5). Mimic nodes repeat what the joint they follow does. */
+#include "rk_manifold.h"
 #include "rk_tree.h"
 
 /* sin(x) / x */
@@ -61,8 +62,7 @@ static void integrate_free(const double *q, const double *v, double *out) {
   integrate_ball(q + 3, w, out + 3);
 }
 
-/* w with q0 exp(w / 2) = q1, |w| <= pi. */
-static void difference_ball(const double *q0, const double *q1, double *w) {
+void rk_difference_ball(const double *q0, const double *q1, double *w) {
   const double back[4] = {q0[0], -q0[1], -q0[2], -q0[3]};
   double step[4];
   rk_quaternion_multiply(back, q1, step);
@@ -75,7 +75,7 @@ static void difference_ball(const double *q0, const double *q1, double *w) {
 static void difference_free(const double *q0, const double *q1, double *v) {
   double R[9], slide[3];
   const double moved[3] = {q1[0] - q0[0], q1[1] - q0[1], q1[2] - q0[2]};
-  difference_ball(q0 + 3, q1 + 3, v + 3);
+  rk_difference_ball(q0 + 3, q1 + 3, v + 3);
   rk_quaternion_matrix(q0 + 3, R);
   rk_rotate_back(R, moved, slide);
   turn(v + 3, -0.5, inverse_slide(length3(v + 3)), slide, v);
@@ -99,7 +99,7 @@ void rk_difference(const rk_model *model, int64_t count, const double *q0, const
     for (int32_t node = 0; node < model->n_nodes; node++) {
       const int32_t iq = model->iq[node], iv = model->iv[node];
       switch (model->motion[node]) {
-        case RK_BALL: difference_ball(q0 + iq, q1 + iq, out + iv); break;
+        case RK_BALL: rk_difference_ball(q0 + iq, q1 + iq, out + iv); break;
         case RK_FREE: difference_free(q0 + iq, q1 + iq, out + iv); break;
         default: out[iv] = q1[iq] - q0[iq];
       }

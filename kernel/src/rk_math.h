@@ -4,6 +4,8 @@
 
 static inline double rk_sqrt(double x) { return __builtin_sqrt(x); }
 
+static inline double rk_clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
+
 static inline double rk_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* Two sums of every other product, for vectors of two. */

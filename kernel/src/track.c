@@ -3,6 +3,7 @@
 
 #include "ik_search.h"
 #include "rk_math.h"
+#include "rk_viability.h"
 
 enum { FRAME_STEPS = 10, GOAL_STEPS = 30, PATIENCE = 3 };
 static const double PROGRESS = 0.5; /* of the error in PATIENCE steps */
@@ -45,14 +46,6 @@ static int is_equal(const double *a, const double *b, int64_t count) {
   return 1;
 }
 
-static double braking_step(double gap, double change) {
-  const double inf = __builtin_inf();
-  if (gap == inf || change == inf || !(gap > 0.0)) return gap;
-  double n = 0.5 * (rk_sqrt(1.0 + 8.0 * gap / change) - 1.0);
-  if (n < 9e15) n = (double)(int64_t)n; /* above, every double is whole */
-  return gap / (n + 1.0) + 0.5 * n * change;
-}
-
 /* The viable steps, and the box of coordinates that they allow. */
 static void bounds(tracking *t) {
   const rk_track *track = t->track;
@@ -62,15 +55,8 @@ static void bounds(tracking *t) {
   for (int32_t k = 0; k < m->nv; k++) {
     const int32_t i = track->coordinate[k];
     const double position = i >= 0 ? t->last[i] : 0.0, largest = track->largest[k], change = track->change[k];
-    double low = larger(-largest, -braking_step(position - track->lower[k], change));
-    double high = smaller(largest, braking_step(track->upper[k] - position, change));
-    const double first = low;
-    if (high < 0.0) low = smaller(low, high);
-    if (first > 0.0) high = larger(first, high);
-    low = smaller(low, largest);
-    high = larger(high, -largest);
-    t->lo[k] = smaller(larger(t->step[k] - change, low), high);
-    t->hi[k] = smaller(larger(t->step[k] + change, low), high);
+    rk_viable_step(t->step[k], position - track->lower[k], track->upper[k] - position, largest, change, t->lo + k,
+                   t->hi + k);
     if (i >= 0) {
       t->lower[i] = larger(m->lower[i], t->last[i] + t->lo[k]);
       t->upper[i] = larger(t->lower[i], smaller(m->upper[i], t->last[i] + t->hi[k]));
@@ -162,7 +148,7 @@ static void follow(const tracking *t, const double *goal, double *q) {
     const double largest = track->largest[k];
     const double pace = smaller(larger(t->pace[k], -largest), largest);
     const double gap = t->way[k] - pace;
-    const double braked = braking_step(magnitude(gap), track->change[k]);
+    const double braked = rk_braking_step(magnitude(gap), track->change[k]);
     t->pace[k] = smaller(larger(pace + (gap < 0.0 ? -braked : braked), t->lo[k]), t->hi[k]);
   }
   rk_integrate(m, 1, t->last, t->pace, q);
