@@ -35,8 +35,6 @@ TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
 DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
 
 
-
-
 @dataclass(frozen=True, eq=False)
 class Level:
     """Rows of one priority. J: (m, n).   lower, upper: (m,) of J x; equal: that value is wanted (least squares);

@@ -6,7 +6,7 @@ change with those below it; columns are displacements with lengths over L too (D
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,22 +65,21 @@ class TaskLevels:
 
     def rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:
         """Of each task; none of those without influence."""
-        return [
-            task.rows(state, target) if task.influence else Rows.none(self.model.nv)
-            for task, target in zip(self.tasks, targets, strict=True)
-        ]
+        return [self.rows_of(i, state, target) for i, target in enumerate(targets)]
+
+    def rows_of(self, i: int, state: State, target: Any) -> Rows:
+        task = self.tasks[i]
+        return task.rows(state, target) if task.influence else Rows.none(self.model.nv)
 
     def levels(self, state: State, rows: Sequence[Rows], damping: float) -> list[Level]:
         """By priority, dimensionless and weighted."""
-        return [
-            _stacked([self._level(state, self.tasks[i], rows[i], damping) for i in indices]) for indices in self.indices
-        ]
+        return [_stacked([self.level_of(i, state, rows[i], damping) for i in indices]) for indices in self.indices]
 
-    def closures(self, state: State, rows: Sequence[Rows]) -> list[tuple[str, Level]]:
+    def closures(self, state: State, rows: Sequence[Rows] | Mapping[int, Rows]) -> list[tuple[str, Level]]:
         """The hard level of each loop closure, and its name."""
         found = []
         for i, loop in self.loops:
-            level = self._level(state, loop, rows[i], 0.0)
+            level = self.level_of(i, state, rows[i])
             U, s, Vt = np.linalg.svd(level.J, full_matrices=False)
             moving = s > IDLE * s.max(initial=0.0)
             gap = loop.correction * (U.T @ level.lower)[moving]
@@ -89,17 +88,18 @@ class TaskLevels:
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
         """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""
-        found = [residuals(task, own, own.lacking(own.J @ moved), dt) for task, own in self._each(rows)]
-        return np.array(found).reshape(-1, 2)
+        return np.array([self.residuals_of(i, own, moved, dt) for i, own in enumerate(rows)]).reshape(-1, 2)
+
+    def residuals_of(self, i: int, rows: Rows, moved: Array, dt: float) -> Array:
+        """(2,) of one task."""
+        return residuals(self.tasks[i], rows, rows.lacking(rows.J @ moved), dt)
 
     def names(self, priority: int) -> tuple[str, ...]:
         return tuple(task.name for task in self.tasks if task.priority == priority)
 
-    def _each(self, rows: Sequence[Rows]) -> list[tuple[Task, Rows]]:
-        return list(zip(self.tasks, rows, strict=True))
-
-    def _level(self, state: State, task: Task, rows: Rows, damping: float) -> Level:
-        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in task.parts])
+    def level_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> Level:
+        """The rows of one task, dimensionless and weighted."""
+        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in self.tasks[i].parts])
         factor = rows.weight * size[rows.part]
         return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
 

@@ -12,20 +12,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..robokin import quaternion
+from ..robokin.backend import get_backend
 from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
 from .criteria import Criterion, combine
+from .criteria.kinds import KINDS
 from .hierarchy import Level, solve_hierarchy
-from .task_levels import TaskLevels
+from .recent_problems import RecentProblems
+from .state import State
+from .task_levels import TaskLevels, checked_tasks
 from .tasks import Task
 from .tasks.checks import numbers
 from .viability import StepLimits
+
+if TYPE_CHECKING:
+    from .native_step import NativeStep
 
 Array = np.ndarray
 
@@ -111,7 +119,18 @@ def velocity_step(
     where they can be, at any speed that the limits allow; 1e-4 or more keeps slow what is nearly singular.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
-    return VelocityProblem(model, tasks, criteria, dt, damping, backend).step(q, previous, constraints)
+    checked, preferred = checked_tasks(tasks), _checked_criteria(criteria)
+    settings = (len(checked), dt, damping, get_backend(backend).name)
+    problem = _recent.get(
+        model,
+        (*checked, *preferred),
+        settings,
+        lambda: VelocityProblem(model, checked, preferred, dt, damping, backend),
+    )
+    return problem.step(q, previous, constraints)
+
+
+_recent = RecentProblems()
 
 
 class VelocityProblem:
@@ -140,6 +159,21 @@ class VelocityProblem:
         self._scale = neutral.scale
         for criterion in self.criteria:
             criterion.check(neutral)
+        self._still = np.zeros(model.nv)
+        self._floating = [node for node, motion in enumerate(model.tree.motion) if _is_held(model, node, motion)]
+        self._level_names = [self.levels.names(priority) for priority in self.levels.priorities]
+        self._criterion_names = [criterion.name for criterion in self.criteria]
+        self._joint_of = [joint.name for joint in model.moving_joints for _ in range(joint.nv)]
+        self._native = self._bound_to_kernel(neutral) if get_backend(backend).name == "native" else None
+
+    def _bound_to_kernel(self, neutral: State) -> NativeStep:
+        from .native_step import NativeStep
+
+        records = [(each, each.record(neutral) if type(each) in KINDS.values() else None) for each in self.criteria]
+        levels = self.levels
+        return NativeStep(
+            self.model, self.tasks, levels.indices, records, self.limits, self._scale, self.length, self.damping
+        )
 
     def step(
         self,
@@ -149,47 +183,99 @@ class VelocityProblem:
         targets: Sequence[object] | None = None,
     ) -> VelocityStep:
         """targets: one per task, each in its task's own terms; the tasks' own when None."""
-        model, dt = self.model, self.dt
-        start = model.check_configuration(q)
-        last = np.zeros(model.nv) if previous is None else check_tangent(model, previous, "previous velocity")
-        lo, hi = self._box(start, last * dt)
+        last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
         aims = self.levels.checked_targets(targets)
+        native, check = self._native, self.model.check_configuration
+        if native is None:
+            return self._by_reference(check(q), last, aims, constraints)
+        if native.is_alone and isinstance(q, np.ndarray) and q.dtype == float and q.shape == native.q.shape:
+            step = self._by_kernel(native, q, last, aims, constraints)
+            if step is not None:
+                return step
+        step = self._by_kernel(native, check(q), last, aims, constraints)
+        assert step is not None, "the kernel refuses a configuration that was checked"
+        return step
+
+    def _by_reference(
+        self, start: Array, last: Array, aims: Sequence[Any], constraints: Sequence[VelocityConstraint]
+    ) -> VelocityStep:
+        dt, scale = self.dt, self._scale
+        lo, hi = self._box(start, last * dt)
         state = self.levels.state(start, aims, dt, last)
         rows = self.levels.rows(state, aims)
         hard, names = self._constraints(start, constraints, self.levels.closures(state, rows))
         H, g = combine(self.criteria, state)
-        scale = self._scale
         found = solve_hierarchy(
             np.clip(-LARGEST_STEP, lo, hi),
             np.clip(LARGEST_STEP, lo, hi),
             [*hard, *self.levels.levels(state, rows, self.damping)],
             scale[:, None] * H * scale,
             scale * g * dt,
-            self.backend,
+            "numpy",
         )
         v = scale * found.x * (1.0 - ROUNDING) / dt
-        levels = tuple(
-            StepLevel(
-                priority,
-                self.levels.names(priority),
-                found.residuals[len(hard) + k],
-                found.freedom[len(hard) + k + 1],
-            )
-            for k, priority in enumerate(self.levels.priorities)
-        )
         return VelocityStep(
             v,
-            levels,
+            self._step_levels(found.residuals[len(hard) :], found.freedom[len(hard) + 1 :]),
             self.levels.residuals(rows, v * dt, dt),
-            self.levels.residuals(rows, np.zeros(model.nv), dt),
-            tuple(
-                name
-                for name, level, lacking in zip(names, hard, found.residuals, strict=False)
-                if (abs(lacking) > MET * np.sqrt((level.J**2).sum(axis=1))).any()
-            ),
-            self._limits_active(found.x, lo, hi),
+            self.levels.residuals(rows, np.zeros(len(v)), dt),
+            _unmet(names, hard, found.residuals),
+            self._limits_active((found.x <= lo) | (found.x >= hi)),
             {criterion.name: criterion.value(state, v) for criterion in self.criteria},
         )
+
+    def _by_kernel(
+        self,
+        native: NativeStep,
+        start: Array,
+        last: Array,
+        aims: Sequence[Any],
+        constraints: Sequence[VelocityConstraint],
+    ) -> VelocityStep | None:
+        """None when the kernel does not take `start`."""
+        levels = self.levels
+        hard: list[Level] = []
+        names: list[str] = []
+        native.q[...], native.previous[...] = start, last
+        for buffer, i in zip(native.targets, native.native_tasks, strict=True):
+            buffer[...] = aims[i]
+        if native.is_alone:
+            if constraints or self._floating:
+                hard, names = self._constraints(start, constraints, [])
+            found = native.run(hard, {}, None)
+            if found is None:
+                return None
+            errors, residuals = found.errors, found.residuals
+            costs = dict(zip(self._criterion_names, found.costs, strict=True))
+        else:
+            state = levels.state(start, aims, self.dt, last)
+            rows = {i: levels.rows_of(i, state, aims[i]) for i in native.other_tasks}
+            scaled = {i: levels.level_of(i, state, own) for i, own in rows.items()}
+            hard, names = self._constraints(start, constraints, levels.closures(state, rows))
+            others = [self.criteria[i] for i in native.other_criteria]
+            found = native.run(hard, scaled, combine(others, state) if others else None)
+            if found is None:
+                return None
+            errors, residuals = np.zeros((2, len(self.tasks), 2))
+            errors[native.native_tasks], residuals[native.native_tasks] = found.errors, found.residuals
+            for i, own in rows.items():
+                errors[i] = levels.residuals_of(i, own, np.zeros(self.model.nv), self.dt)
+                residuals[i] = levels.residuals_of(i, own, found.v * self.dt, self.dt)
+            values = dict(zip(native.native_criteria, found.costs, strict=True))
+            values |= {i: self.criteria[i].value(state, found.v) for i in native.other_criteria}
+            costs = {name: values[i] for i, name in enumerate(self._criterion_names)}
+        return VelocityStep(
+            found.v,
+            self._step_levels(found.lacking[len(hard) :], found.freedom[len(hard) + 1 :]),
+            residuals,
+            errors,
+            _unmet(names, hard, found.lacking) if hard else (),
+            self._limits_active(found.active) if found.active.any() else (),
+            costs,
+        )
+
+    def _step_levels(self, lacking: Sequence[Array], freedom: Sequence[int]) -> tuple[StepLevel, ...]:
+        return tuple(map(StepLevel, self.levels.priorities, self._level_names, lacking, freedom))
 
     def _box(self, q: Array, last: Array) -> tuple[Array, Array]:
         """Viable displacements, dimensionless; from outside the position limits back, at full speed at most."""
@@ -223,12 +309,10 @@ class VelocityProblem:
     def _floating_bounds(self, q: Array) -> list[tuple[str, Level]]:
         """Position bounds of floating joints, which hold along the axes of the parent."""
         model, bounds = self.model, []
-        for node, motion in enumerate(model.tree.motion):
+        for node in self._floating:
             iq, iv = int(model.tree.iq[node]), int(model.tree.iv[node])
             at = slice(iq, iq + 3)
             lower, upper = model.lower[at], model.upper[at]
-            if motion != Motion.FREE or not (np.isfinite(lower) | np.isfinite(upper)).any():
-                continue
             J = np.zeros((3, model.nv))
             J[:, iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7])
             sides = np.minimum(lower - q[at], 0.0), np.maximum(upper - q[at], 0.0)
@@ -237,9 +321,22 @@ class VelocityProblem:
             bounds.append((f"position limits of {name}", level))
         return bounds
 
-    def _limits_active(self, x: Array, lo: Array, hi: Array) -> tuple[str, ...]:
-        at = (x <= lo) | (x >= hi)
-        return tuple(joint.name for joint in self.model.moving_joints if at[self.model.slot(joint.name).v].any())
+    def _limits_active(self, active: Array) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._joint_of[k] for k in np.flatnonzero(active)))
+
+
+def _is_held(model: RobotModel, node: int, motion: int) -> bool:
+    """Whether a node is a floating joint with position bounds."""
+    at = slice(int(model.tree.iq[node]), int(model.tree.iq[node]) + 3)
+    return motion == Motion.FREE and bool((np.isfinite(model.lower[at]) | np.isfinite(model.upper[at])).any())
+
+
+def _unmet(names: Sequence[str], hard: Sequence[Level], lacking: Sequence[Array]) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, level, own in zip(names, hard, lacking, strict=False)
+        if (abs(own) > MET * np.sqrt((level.J**2).sum(axis=1))).any()
+    )
 
 
 def _checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:

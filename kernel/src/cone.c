@@ -11,8 +11,6 @@ static double smaller(double a, double b) { return a < b ? a : b; }
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-static double clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
-
 static double length2(double x, double y) { return rk_sqrt(x * x + y * y); }
 
 static int has_twist(const rk_cone *cone) { return cone->twist[1] - cone->twist[0] < 2.0 * PI; }
@@ -94,8 +92,8 @@ static double nearest_twist(const rk_cone *cone, double twist) {
 static void nearest_in_ellipse(double a, double b, double swing[2]) {
   const double inf = __builtin_inf(), x = swing[0], y = swing[1];
   if (a == 0.0 || b == 0.0 || a == inf || b == inf) {
-    swing[0] = clamp(x, -a, a);
-    swing[1] = clamp(y, -b, b);
+    swing[0] = rk_clamp(x, -a, a);
+    swing[1] = rk_clamp(y, -b, b);
     return;
   }
   if (length2(x / a, y / b) <= 1.0) return;

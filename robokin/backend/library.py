@@ -22,7 +22,8 @@ FUNCTIONS = (
     *("rk_node_placements", "rk_frame_placements", "rk_frame_jacobian", "rk_integrate", "rk_difference"),
     *("rk_center_of_mass", "rk_center_of_mass_jacobian", "rk_mass_matrix", "rk_inverse_dynamics"),
     *("rk_ik_solve", "rk_track_run", "rk_bounded_step", "rk_qp", "rk_qp_workspace"),
-    *("rk_hierarchy", "rk_hierarchy_workspace"),
+    *("rk_hierarchy", "rk_hierarchy_workspace", "rk_step_run", "rk_step_workspace"),
+    *("rk_sizeof_step", "rk_sizeof_step_data", "rk_sizeof_criterion"),
 )
 
 _INTS = ("parent", "motion", "iq", "iv", "frame_node")

@@ -10,8 +10,10 @@ To add a criterion: one class with `value` and either `matrix` or `gradient`.
 
 from __future__ import annotations
 
+import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +22,25 @@ from ..tasks.checks import positive
 
 Array = np.ndarray
 
-DEFINITE = 1e-12  # least eigenvalue of H relative to its largest one; below, as with massless links, H is raised
+
+class CriterionKind(enum.IntEnum):
+    """What the kernel computes by itself; the values are those of `enum rk_criterion_kind` there."""
+
+    LEAST_VELOCITY = 0  # 1/2 sum of metric (v - gain previous)^2
+    SPRINGS = 1  # the potential 1/2 sum of stiffness (q - rest)^2 with its metric
+    KINETIC_ENERGY = 2  # gain/2 v'Mv
+
+
+@dataclass(frozen=True, eq=False)
+class CriterionRecord:
+    """A criterion of one robot as the kernel takes it, before its weight. metric, stiffness: (nv,).   rest: (nq,);
+    rotations of balls and floating joints count by their rotation vector from there."""
+
+    kind: CriterionKind
+    gain: float = 1.0
+    metric: Array | None = None
+    stiffness: Array | None = None
+    rest: Array | None = None
 
 
 class Criterion(ABC):
@@ -32,6 +52,10 @@ class Criterion(ABC):
 
     def check(self, state: State) -> None:  # noqa: B027 - most criteria need nothing in particular
         """Raises a RobokinError when the robot has not what the criterion needs."""
+
+    def record(self, state: State) -> CriterionRecord | None:
+        """For the kernel, of any state of the robot; None when `quadratic` and `value` are asked at each step."""
+        return None
 
     @abstractmethod
     def quadratic(self, state: State) -> tuple[Array, Array]:
@@ -86,15 +110,11 @@ class Potential(Criterion):
 
 
 def combine(criteria: Sequence[Criterion], state: State) -> tuple[Array, Array]:
-    """H (nv, nv), positive definite, and g (nv,) of the weighted sum; least velocity when there are none."""
+    """H (nv, nv), positive semidefinite, and g (nv,) of the weighted sum."""
     nv = state.model.nv
     H, g = np.zeros((nv, nv)), np.zeros(nv)
     for criterion in criteria:
         own_H, own_g = criterion.quadratic(state)
         H += criterion.weight * own_H
         g += criterion.weight * own_g
-    plain = np.diag(state.scale**-2.0)
-    values = np.linalg.eigvalsh(state.scale[:, None] * H * state.scale)
-    if values.max(initial=0.0) <= 0.0:
-        return plain, g
-    return H + max(0.0, DEFINITE * values[-1] - values[0]) * plain, g
+    return H, g

@@ -12,7 +12,7 @@ from ...robokin.model import Joint, RobotModel
 from ..state import State
 from ..tasks.checks import numbers
 from ..viability import dof_coordinates
-from .base import Potential
+from .base import CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray
 
@@ -55,6 +55,14 @@ class JointSprings(Potential):
 
     def check(self, state: State) -> None:
         self._fit(state)
+
+    def record(self, state: State) -> CriterionRecord:
+        springs = self._fit(state)
+        rest = state.model.neutral()
+        stretched = springs.stiffness > 0.0
+        rest[springs.coordinate[stretched]] = springs.rest[stretched]
+        metric = self.metric(state)
+        return CriterionRecord(CriterionKind.SPRINGS, self.gain, metric, springs.stiffness * metric, rest)
 
     def potential(self, state: State) -> float:
         return 0.5 * float(self._fit(state).stiffness @ self._stretch(state) ** 2)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...robokin.kinematics import require_mass
 from ..state import State
-from .base import Velocity
+from .base import CriterionKind, CriterionRecord, Velocity
 
 Array = np.ndarray
 
@@ -20,6 +20,9 @@ class KineticEnergy(Velocity):
 
     def check(self, state: State) -> None:
         require_mass(state.model)
+
+    def record(self, state: State) -> CriterionRecord:
+        return CriterionRecord(CriterionKind.KINETIC_ENERGY, 1.0 / (state.typical_inertia or 1.0))
 
     def matrix(self, state: State) -> Array:
         typical = state.typical_inertia

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import State
-from .base import Velocity
+from .base import CriterionKind, CriterionRecord, Velocity
 
 Array = np.ndarray
 
@@ -15,6 +15,9 @@ class MinimumVelocity(Velocity):
 
     def __init__(self, weight: float = 1.0, name: str = "") -> None:
         super().__init__(weight, name)
+
+    def record(self, state: State) -> CriterionRecord:
+        return CriterionRecord(CriterionKind.LEAST_VELOCITY, 0.0, state.scale**-2.0)
 
     def matrix(self, state: State) -> Array:
         return np.diag(state.scale**-2.0)

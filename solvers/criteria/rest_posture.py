@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from ...robokin import quaternion
 from ...robokin.joint_types import Motion
 from ..state import State
-from .base import Potential
+from .base import CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray
 
@@ -20,10 +22,14 @@ class RestPosture(Potential):
 
     def __init__(self, posture: object | None = None, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
         super().__init__(weight, gain, name)
-        self.posture = posture
+        self.posture = copy.copy(posture)
 
     def check(self, state: State) -> None:
         self._posture(state)
+
+    def record(self, state: State) -> CriterionRecord:
+        metric = self.metric(state)
+        return CriterionRecord(CriterionKind.SPRINGS, self.gain, metric, metric, self._posture(state))
 
     def potential(self, state: State) -> float:
         away = self._away(state)[0]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..state import State
 from ..tasks.checks import positive
-from .base import Criterion
+from .base import Criterion, CriterionKind, CriterionRecord
 
 Array = np.ndarray
 
@@ -22,10 +22,17 @@ class Smooth(Criterion):
         super().__init__(weight, name)
         self.time = positive(time, f"{self.name}: time")
 
+    def record(self, state: State) -> CriterionRecord:
+        return CriterionRecord(CriterionKind.LEAST_VELOCITY, 1.0, self._stiffness(state))
+
     def quadratic(self, state: State) -> tuple[Array, Array]:
-        stiffness = (self.time / state.dt) ** 2 / state.scale**2
+        stiffness = self._stiffness(state)
         return np.diag(stiffness), -stiffness * state.previous
 
     def value(self, state: State, v: Array) -> float:
         change = self.time * (v - state.previous) / state.dt / state.scale
         return 0.5 * float(change @ change)
+
+    def _stiffness(self, state: State) -> Array:
+        """(nv,)"""
+        return (self.time / state.dt) ** 2 / state.scale**2
