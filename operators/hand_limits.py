@@ -1,5 +1,5 @@
 """Joints stop at their limits while they are posed by hand, whatever moves them: a drag, a typed value, a script;
-and mimic joints go on following a bone that was renamed.
+and what bones were made into (renamed, duplicated, mirrored, joined) has limits, locks and drivers of its own.
 
 It acts on edits only: changing the frame does not call the handler. While a transform is running, angles go on from
 where they were: Blender computes the pose of a drag from its start and by matrix, so that an angle more than half a
@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 import bpy
 from bpy.app.handlers import persistent
 
-from ..properties.bridge import Binding, Channel, binding, clamp_pose, is_robot, mend_drivers
+from ..properties.bridge import Binding, Channel, binding, clamp_pose, is_robot, mend_drivers, settle_records
 from ..properties.bridge.channels import COUPLED
 from ..robokin import RobokinError
 from .animation import fcurves
@@ -40,6 +40,8 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         try:
             robot = binding(obj)
             if _known.get(obj.session_uid) is not robot:
+                if settle_records(obj):
+                    robot = binding(obj)
                 _known[obj.session_uid] = robot
                 mend_drivers(obj)
             if dragging or _last:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import bpy
 import numpy as np
 from mathutils import Matrix
@@ -90,7 +92,7 @@ class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         index = _index(obj, self.index)
-        obj.robokin.tasks.remove(index)
+        _reorder(obj, obj.robokin.tasks.remove, index)
         repath(obj, lambda i: None if i == index else i - (i > index))
         obj.robokin.active_task = max(0, min(obj.robokin.active_task, len(obj.robokin.tasks) - 1))
         return {"FINISHED"}
@@ -110,11 +112,21 @@ class ROBOKIN_OT_task_move(RobotOperator, bpy.types.Operator):
         other = index + (1 if self.direction == "DOWN" else -1)
         if not 0 <= other < len(obj.robokin.tasks):
             return {"CANCELLED"}
-        obj.robokin.tasks.move(index, other)
+        _reorder(obj, obj.robokin.tasks.move, index, other)
         swap = {index: other, other: index}
         repath(obj, lambda i: swap.get(i, i))
         obj.robokin.active_task = other
         return {"FINISHED"}
+
+
+def _reorder(obj: bpy.types.Object, change: Callable[..., None], *places: int) -> None:
+    """Raises RobokinError where Blender lets the list only grow: in an override, of what is in its file."""
+    try:
+        change(*places)
+    except TypeError:
+        raise RobokinError(
+            f"the tasks of {obj.name!r} come from another file: disable them, or edit them there"
+        ) from None
 
 
 def _index(obj: bpy.types.Object, index: int) -> int:

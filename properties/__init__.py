@@ -19,7 +19,9 @@ CLASSES = (
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Object.robokin = bpy.props.PointerProperty(type=robot.RobokinRobot, name="Robokin")
+    bpy.types.Object.robokin = bpy.props.PointerProperty(
+        type=robot.RobokinRobot, name="Robokin", override={"LIBRARY_OVERRIDABLE"}
+    )
     # Bone and EditBone share one storage: what is edited in one mode is there in the other.
     bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.EditBone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")

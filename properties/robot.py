@@ -45,7 +45,12 @@ class RobokinRobot(bpy.types.PropertyGroup):
         description="This armature carries a robot",
         get=_is_robot,
     )
-    tasks: bpy.props.CollectionProperty(type=RobokinTask, name="Tasks", description="What the robot's tips must do")
+    tasks: bpy.props.CollectionProperty(
+        type=RobokinTask,
+        name="Tasks",
+        description="What the tips must do",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
     active_task: bpy.props.IntProperty(name="Active Task", description="Task shown in the panel")
     table_kind: bpy.props.EnumProperty(name="Table", description="The robot's table that is shown", items=TABLES)
     table_tip: bpy.props.StringProperty(

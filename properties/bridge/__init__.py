@@ -13,7 +13,7 @@ from .fit_helpers import fit_helper_bones
 from .importing import import_robot
 from .making import make_robot, robot_bones
 from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
-from .records import bone_record, edit_records
+from .records import bone_record, edit_records, settle_records
 from .renames import mend_drivers
 from .rig import refresh_rigs, rig_pose
 from .space import root_from_world, to_blender, world_from_root
@@ -45,6 +45,7 @@ __all__ = [
     "robot_bones",
     "robot_model",
     "root_from_world",
+    "settle_records",
     "to_blender",
     "world_from_root",
     "write_configuration",

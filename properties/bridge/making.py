@@ -73,7 +73,7 @@ def make_robot(
     chosen = set(chosen)
     members = _with_bones_above(obj, chosen)
     new = [name for name in members if KEY not in obj.data.bones[name]]
-    if not new:
+    if not new and ROBOT_KEY in obj.data:
         raise BridgeError(f"{obj.name!r}: all these bones are joints already")
     for name in new:
         _refuse_constraints(obj.pose.bones[name])

@@ -11,6 +11,7 @@ import numpy as np
 from .content import ArmatureContent
 from .errors import BridgeError
 from .fields import edited_record, read_fields
+from .mirrored import mirrored_apart
 from .naming import named_apart
 from .rescale import rescaled_joint, rescaled_link
 from .truth import BoneRecord, RobotRecord, read_record, read_robot
@@ -34,7 +35,16 @@ class Records:
 
 
 def present_records(obj: bpy.types.Object, content: ArmatureContent) -> Records:
-    """Raises BridgeError naming the bone, or ModelError."""
+    """In the present unit. Raises BridgeError naming the bone, or ModelError."""
+    found = recorded_records(obj, content)
+    ratio = content.metres_per_unit / found.robot.metres_per_unit
+    if abs(ratio - 1.0) > 1e-6:
+        return dataclasses.replace(found, records=_rescaled(found.records, ratio))
+    return found
+
+
+def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records:
+    """In the unit in which they were recorded. Raises BridgeError naming the bone, or ModelError."""
     robot = read_robot(content.robot, obj.data.name)
     bones = content.bones
     shown = {b.name: read_fields(obj.data.bones[b.name].robokin) for b in bones}
@@ -46,14 +56,11 @@ def present_records(obj: bpy.types.Object, content: ArmatureContent) -> Records:
     if len(roots) != 1:
         listed = ", ".join(map(repr, roots[:6])) or "none"
         raise BridgeError(f"{obj.name!r}: a robot has one root bone; these have no parent: {listed}")
-    records = named_apart(records, parents)
+    records = named_apart(mirrored_apart(records, rests), parents)
     for name, record in records.items():
         parent = parents[name]
         if parent is not None:
             records[name] = _moved(record, records[parent], rests[name], rests[parent], robot)
-    ratio = content.metres_per_unit / robot.metres_per_unit
-    if abs(ratio - 1.0) > 1e-6:
-        records = _rescaled(records, ratio)
     return Records(robot, roots[0], records, parents, matrices)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import bpy
+import numpy as np
 
 from ...robokin import RobokinError
 from .binding import binding
+from .content import armature_content
 from .errors import BridgeError
 from .fields import edited_record, read_fields, write_fields
 from .fit_helpers import fit_helper_bones
+from .present import recorded_records
 from .rig import refresh_rigs
 from .truth import KEY, VERSION, BoneRecord, read_record, write_record
 
@@ -44,6 +48,27 @@ def edit_records(context: bpy.types.Context, obj: bpy.types.Object, records: Map
         _put_all(obj, before)
         raise
     refresh_rigs(obj.data)
+
+
+def settle_records(obj: bpy.types.Object) -> bool:
+    """Let bones that were renamed, duplicated, mirrored or joined from another robot have records of their own, with
+    the names they have now; limits, locks and drivers follow. Whether there were any. Raises BridgeError, ModelError.
+    """
+    content = armature_content(obj)
+    found = recorded_records(obj, content)
+    rests = {bone.name: found.rests[bone.place] for bone in content.bones}
+    stale = {}
+    for name, record in found.records.items():
+        written = read_record(obj.data.bones[name][KEY], name)
+        if written.bone != name or written.joint.mimic != record.joint.mimic:
+            rest, parent = rests[name], found.parents[name]
+            if parent is not None:
+                rest = np.linalg.inv(rests[parent]) @ rest
+            stale[name] = dataclasses.replace(record, bone=name, rest=rest)
+    if stale and obj.data.is_editable:
+        _put_all(obj, stale)
+        refresh_rigs(obj.data)
+    return bool(stale)
 
 
 def _put_all(obj: bpy.types.Object, records: Mapping[str, BoneRecord]) -> None:

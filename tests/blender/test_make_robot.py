@@ -15,6 +15,8 @@ from robokin_addon.properties.bridge import (
     robot_model,
     write_configuration,
 )
+from robokin_addon.properties.bridge.fields import stored_fields
+from robokin_addon.properties.bridge.truth import KEY, ROBOT_KEY
 from robokin_addon.robokin import Joint, Link, RobotModel, in_limits, load_urdf, random_configuration
 
 from tests.support.rigs import ARM, HUMANOID, QUADRUPED, add_rig, disagreement, select
@@ -271,9 +273,9 @@ def test_a_base_added_below_a_robot_carries_it(scene):
 
 
 def state(obj: bpy.types.Object) -> list:
-    bones = [(b.name, dict(b.items()), b.inherit_scale, b.use_inherit_rotation) for b in obj.data.bones]
+    bones = [(b.name, b.get(KEY), stored_fields(b), b.inherit_scale, b.use_inherit_rotation) for b in obj.data.bones]
     constraints = [(c.name, c.mute) for b in obj.pose.bones for c in b.constraints]
-    return [bones, constraints, dict(obj.data.items()), obj.mode]
+    return [bones, constraints, obj.data.get(ROBOT_KEY), obj.mode]
 
 
 @pytest.mark.parametrize(

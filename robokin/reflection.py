@@ -1,0 +1,70 @@
+"""The mirror image of a joint and its link: what the right arm is when it is made from the left one.
+
+With S a reflection in the axes of the joint, the image of a motion J is S J S: a rotation about w becomes one about
+-S w (axes of rotation are pseudo-vectors), a translation along w one along S w. Axes are chosen so that the image has
+the same joint values, where the type lets them be chosen; otherwise bounds change sign and side.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from .geometry import Geometry, Mesh
+from .joint import Joint
+from .joint_types import Elementary, Motion
+from .link import Link
+
+Array = np.ndarray
+
+_MIRROR_X = np.diag([-1.0, 1.0, 1.0])
+
+
+def reflected_joint(joint: Joint, S: Array) -> Joint:
+    """The image of a joint; its placement stays. S: (3, 3) reflection in the axes of the joint frame."""
+    slides = joint.kind.motions == (Motion.TRANSLATION,)
+    image = dataclasses.replace(joint, axis=S @ joint.axis * (1.0 if slides else -1.0), pitch=-joint.pitch)
+    steps = joint.kind.decompose(joint)
+    if joint.kind.orders and not _kept(steps, joint.kind.decompose(image), S):
+        image = dataclasses.replace(image, axes=np.array([-S @ step.axis for step in steps]))
+    lower, upper = joint.lower.copy(), joint.upper.copy()
+    dof = 0
+    for step, mine in zip(steps, joint.kind.decompose(image), strict=True):
+        if step.motion.has_axis and _image(step, S) @ mine.axis < 0.0:
+            lower[dof], upper[dof] = -joint.upper[dof], -joint.lower[dof]
+        dof += step.motion.nv
+    return dataclasses.replace(image, lower=lower, upper=upper)
+
+
+def _image(step: Elementary, S: Array) -> Array:
+    return S @ step.axis * (1.0 if step.motion is Motion.TRANSLATION else -1.0)
+
+
+def _kept(steps: tuple[Elementary, ...], images: tuple[Elementary, ...], S: Array) -> bool:
+    """Whether the images turn about the mirrored axes, one way or the other."""
+    pairs = zip(steps, images, strict=True)
+    return all(abs(_image(step, S) @ image.axis) > 1.0 - 1e-9 for step, image in pairs)
+
+
+def reflected_link(link: Link, S: Array) -> Link:
+    """The image of a link. S: (3, 3) reflection in the axes of its frame. Meshes get a negative scale in x."""
+    return dataclasses.replace(
+        link,
+        com=S @ link.com,
+        inertia=S @ link.inertia @ S.T,
+        visuals=tuple(_reflected_geometry(g, S) for g in link.visuals),
+        collisions=tuple(_reflected_geometry(g, S) for g in link.collisions),
+    )
+
+
+def _reflected_geometry(geometry: Geometry, S: Array) -> Geometry:
+    """All shapes but meshes are their own image in x."""
+    placement = np.eye(4)
+    placement[:3, :3] = S @ geometry.placement[:3, :3] @ _MIRROR_X
+    placement[:3, 3] = S @ geometry.placement[:3, 3]
+    shape = geometry.shape
+    if isinstance(shape, Mesh):
+        x, y, z = shape.scale
+        shape = dataclasses.replace(shape, scale=(-x, y, z))
+    return dataclasses.replace(geometry, shape=shape, placement=placement)
