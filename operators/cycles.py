@@ -39,8 +39,9 @@ def _moves_with_joints(robot: bpy.types.Object, what: str) -> bool:
     bone = robot.data.bones.get(what.removeprefix(_BONE)) if what.startswith(_BONE) else None
     if bone is None:
         return what == "pose" or what.startswith(_BONE)
-    joints = binding(robot).joint_of_bone
-    return any(b.name in joints and joints[b.name].nv > 0 for b in (bone, *bone.parent_recursive))
+    bound = binding(robot)
+    moving = {name for name, index in bound.joint_of_bone.items() if bound.model.joints[index].nv}
+    return any(b.name in moving for b in (bone, *bone.parent_recursive))
 
 
 def _sources(obj: bpy.types.Object, what: str) -> Iterator[Source]:
