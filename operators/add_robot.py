@@ -25,7 +25,11 @@ class ROBOKIN_OT_add_robot(bpy.types.Operator):
         items=[(robot.name, robot.label, robot.description) for robot in ROBOTS.values()],
         default="panda",
     )
-    root: bpy.props.EnumProperty(name="Base", description="How the robot's base moves", items=ROOTS)
+    root: bpy.props.EnumProperty(
+        name="Base",
+        description="How the robot's base moves",
+        items=(("own", "Its Own", "As the robot is built: on its wheels if it has any, else fixed"), *ROOTS),
+    )
     meshes: bpy.props.BoolProperty(name="Shapes", description="Show what the links look like", default=True)
 
     @classmethod
@@ -34,7 +38,7 @@ class ROBOKIN_OT_add_robot(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            model = library_robot(self.robot, self.root)
+            model = library_robot(self.robot, "" if self.root == "own" else self.root)
             obj, _ = import_robot(context, model, meshes=self.meshes)
         except RobokinError as fault:
             self.report({"ERROR"}, str(fault))

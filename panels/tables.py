@@ -56,7 +56,7 @@ def _number(value: float) -> str:
 
 
 def _plus_q(number: str) -> str:
-    return "q" if number == "0" else f"q {number[0]} {number[1:]}" if number[0] == "-" else f"q + {number}"
+    return "q" if number == "0" else f"q{number}" if number[0] == "-" else f"q+{number}"
 
 
 def _vector(values: Array) -> str:
@@ -71,7 +71,9 @@ def draw_new(layout: bpy.types.UILayout) -> None:
 
 def draw_table(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     settings = obj.robokin
-    layout.row().prop(settings, "table_kind", expand=True)
+    row = layout.row()
+    row.use_property_split = False
+    row.prop(settings, "table_kind", expand=True)
     layout.prop_search(settings, "table_tip", obj.pose, "bones", text="Tip")
     try:
         robot = binding(obj)

@@ -10,15 +10,17 @@ from ..model import RobotModel
 from .cartesian import gantry, scara
 from .desk_arm import desk_arm
 from .humanoid import humanoid
+from .mobile_arm import mobile_arm
 from .panda import panda
-from .planar import four_part_arm, planar_2r, planar_3r
+from .planar import four_part_arm, planar_2r, planar_3r, planar_4r
 from .puma560 import puma560
+from .puppet import puppet
 
 
 @dataclass(frozen=True)
 class LibraryRobot:
     """One entry: `make(root)` -> RobotModel; `tip`: the link that tasks hold; `up`: the axis that points up in the
-    text it comes from, "y" or "z" (such a robot's root frame is that of the text, not turned)."""
+    text it comes from, "y" or "z" (such a robot's root frame is that of the text, not turned); `root`: its own base."""
 
     name: str
     label: str
@@ -26,6 +28,7 @@ class LibraryRobot:
     make: Callable[[str], RobotModel]
     tip: str = "tool"
     up: str = "z"
+    root: str = "fixed"
 
 
 ROBOTS: dict[str, LibraryRobot] = {
@@ -41,21 +44,36 @@ ROBOTS: dict[str, LibraryRobot] = {
             "end_effector",
             "y",
         ),
+        LibraryRobot(
+            "planar_4r", "Planar 4R", "Breen's planar arm with all four angles free", planar_4r, "end_effector", "y"
+        ),
         LibraryRobot("desk_arm", "Desk Arm", "Five hobby servos, after Sukesh", desk_arm, up="y"),
         LibraryRobot("scara", "SCARA", "Four axes, the geometry of the Adept Cobra 600", scara),
         LibraryRobot("gantry", "Gantry", "Three slides at right angles", gantry),
         LibraryRobot("puma560", "Puma 560", "Six axes, spherical wrist, identified masses", puma560),
         LibraryRobot("panda", "Panda", "Seven axes, geometry and identified masses of the Franka Emika Panda", panda),
+        LibraryRobot(
+            "mobile_arm",
+            "Mobile Arm",
+            "Six axes of the UR5e on two driven wheels, the PMB-2",
+            mobile_arm,
+            root="wheeled",
+        ),
         LibraryRobot("humanoid", "Humanoid", "32 joints, human proportions and masses", humanoid, "left_hand"),
+        LibraryRobot("puppet", "Puppet", "An artist's lay figure: ten ball joints, four hinges", puppet, "left_hand"),
     )
 }
 
 
-def library_robot(name: str, root: str = "fixed") -> RobotModel:
-    """A new robot of the library. root: "fixed", "floating", "planar", "wheeled". Raises UnknownNameError."""
+def library_robot(name: str, root: str = "") -> RobotModel:
+    """A new robot of the library. root: "fixed", "floating", "planar", "wheeled"; empty: as the robot is built.
+
+    Raises UnknownNameError.
+    """
     if name not in ROBOTS:
         raise UnknownNameError("robot in the library", name, ROBOTS)
-    return ROBOTS[name].make(root)
+    robot = ROBOTS[name]
+    return robot.make(root or robot.root)
 
 
 __all__ = ["ROBOTS", "LibraryRobot", "library_robot"]

@@ -16,23 +16,24 @@ import numpy as np
 from ..construction.solids import BLUE, DARK, LIGHT, ORANGE, Point, ball, bar, box, drum, rod, solid
 from ..geometry import Geometry, Material
 from ..model import Joint, Link, RobotModel
+from . import proportions as body
 
 HEIGHT, MASS = 1.7, 65.0
 AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0)}
 VELOCITY = 8.0
 
-FOOT, SHANK, THIGH = 0.039 * HEIGHT, 0.246 * HEIGHT, 0.245 * HEIGHT
-UPPER_ARM, FOREARM, HAND = 0.186 * HEIGHT, 0.146 * HEIGHT, 0.108 * HEIGHT
-HIP, SHOULDER = 0.191 * HEIGHT / 2.0, 0.259 * HEIGHT / 2.0
-HIP_HEIGHT, SHOULDER_HEIGHT = 0.530 * HEIGHT, 0.818 * HEIGHT
+FOOT, SHANK, THIGH = body.FOOT * HEIGHT, body.SHANK * HEIGHT, body.THIGH * HEIGHT
+UPPER_ARM, FOREARM, HAND = body.UPPER_ARM * HEIGHT, body.FOREARM * HEIGHT, body.HAND * HEIGHT
+HIP, SHOULDER = body.HIP * HEIGHT, body.SHOULDER * HEIGHT
+HIP_HEIGHT, SHOULDER_HEIGHT = body.HIP_HEIGHT * HEIGHT, body.SHOULDER_HEIGHT * HEIGHT
 WAIST, NECK = 0.1, SHOULDER_HEIGHT + 0.05  # above the hips; above the ground
 
 
 def humanoid(root: str = "fixed") -> RobotModel:
     """The root frame lies on the ground between the feet; tips are left_hand, right_foot and so on."""
-    body = _Body()
-    body.fixed("pelvis_mount", "base_link", "pelvis", (0, 0, HIP_HEIGHT), 0.142, _pelvis())
-    body.chain(
+    robot = _Body()
+    robot.fixed("pelvis_mount", "base_link", "pelvis", (0, 0, HIP_HEIGHT), 0.142, _pelvis())
+    robot.chain(
         "pelvis",
         "waist",
         (0, 0, WAIST),
@@ -42,19 +43,19 @@ def humanoid(root: str = "fixed") -> RobotModel:
         _chest(),
     )
     neck = NECK - HIP_HEIGHT - WAIST
-    body.chain(
+    robot.chain(
         "chest", "neck", (0, 0, neck), (("yaw", -80, 80), ("roll", -45, 45), ("pitch", -45, 45)), "head", 0.081, _head()
     )
     for name, side in (("left", 1), ("right", -1)):
-        _leg(body, name, side)
-        _arm(body, name, side)
-    return RobotModel("Humanoid", body.links, body.joints, root)
+        _leg(robot, name, side)
+        _arm(robot, name, side)
+    return RobotModel("Humanoid", robot.links, robot.joints, root)
 
 
-def _leg(body: _Body, name: str, side: int) -> None:
+def _leg(robot: _Body, name: str, side: int) -> None:
     hip = (_out(side, "yaw", -45, 45), _out(side, "roll", -30, 45), ("pitch", -120, 30))
-    body.chain("pelvis", f"{name}_hip", (0, side * HIP, 0), hip, f"{name}_thigh", 0.100, _limb(THIGH, 0.068, 0.055))
-    body.chain(
+    robot.chain("pelvis", f"{name}_hip", (0, side * HIP, 0), hip, f"{name}_thigh", 0.100, _limb(THIGH, 0.068, 0.055))
+    robot.chain(
         f"{name}_thigh",
         f"{name}_knee",
         (0, 0, -THIGH),
@@ -65,14 +66,14 @@ def _leg(body: _Body, name: str, side: int) -> None:
     )
     ankle = (("pitch", -20, 50), _out(side, "roll", -35, 15))
     sole = [box((0.045, 0, 0.012 - FOOT), (0.152 * HEIGHT, 0.09, 0.024), DARK), box((0, 0, -0.02), (0.07, 0.06, 0.05))]
-    body.chain(f"{name}_shank", f"{name}_ankle", (0, 0, -SHANK), ankle, f"{name}_ankle_body", 0.0145, sole)
-    body.fixed(f"{name}_sole", f"{name}_ankle_body", f"{name}_foot", (0, 0, -FOOT), 0.0, ())
+    robot.chain(f"{name}_shank", f"{name}_ankle", (0, 0, -SHANK), ankle, f"{name}_ankle_body", 0.0145, sole)
+    robot.fixed(f"{name}_sole", f"{name}_ankle_body", f"{name}_foot", (0, 0, -FOOT), 0.0, ())
 
 
-def _arm(body: _Body, name: str, side: int) -> None:
+def _arm(robot: _Body, name: str, side: int) -> None:
     height = SHOULDER_HEIGHT - HIP_HEIGHT - WAIST
     shoulder = (("pitch", -180, 60), _out(side, "roll", -30, 150), _out(side, "yaw", -90, 70))
-    body.chain(
+    robot.chain(
         "chest",
         f"{name}_shoulder",
         (0, side * SHOULDER, height),
@@ -81,7 +82,7 @@ def _arm(body: _Body, name: str, side: int) -> None:
         0.028,
         _limb(UPPER_ARM, 0.042, 0.034),
     )
-    body.chain(
+    robot.chain(
         f"{name}_upper_arm",
         f"{name}_elbow",
         (0, 0, -UPPER_ARM),
@@ -96,8 +97,8 @@ def _arm(body: _Body, name: str, side: int) -> None:
         box((0, 0, -0.125), (0.065, 0.02, 0.085), LIGHT),
         bar((0.038, 0, -0.045), (0.06, 0, -0.085), 0.011, LIGHT),
     ]
-    body.chain(f"{name}_forearm", f"{name}_wrist", (0, 0, -FOREARM), wrist, f"{name}_palm", 0.006, palm)
-    body.fixed(f"{name}_grip", f"{name}_palm", f"{name}_hand", (0, 0, -HAND / 2.0), 0.0, ())
+    robot.chain(f"{name}_forearm", f"{name}_wrist", (0, 0, -FOREARM), wrist, f"{name}_palm", 0.006, palm)
+    robot.fixed(f"{name}_grip", f"{name}_palm", f"{name}_hand", (0, 0, -HAND / 2.0), 0.0, ())
 
 
 class _Body:

@@ -1,4 +1,4 @@
-"""Arms in a plane: two and three revolute joints, and Breen's arm of four parts.
+"""Arms in a plane: two, three and four revolute joints, and Breen's arm of four parts.
 
 2R and 3R are the arms of the textbooks (Spong, Hutchinson, Vidyasagar, "Robot modeling and control", chapter 3): links
 along x at zero, turning about z. The four-part arm is that of lecture notes on D. E. Breen, "Cost minimization for
@@ -35,6 +35,16 @@ def planar_3r(root: str = "fixed") -> RobotModel:
 
 def four_part_arm(root: str = "fixed") -> RobotModel:
     """Breen's arm: parts of 0.35, 0.4, 0.3 and 0.2 m, the first fixed; joints are named as the angles, phi_2 ..."""
+    return _four_parts("Four-Part Arm", 3, root)
+
+
+def planar_4r(root: str = "fixed") -> RobotModel:
+    """The same four parts with all four angles free, phi_1 to phi_4 (section 3 of the notes)."""
+    return _four_parts("Planar 4R", 4, root)
+
+
+def _four_parts(name: str, turning: int, root: str) -> RobotModel:
+    """`turning`: how many of the parts turn, the last ones."""
     lengths = (0.35, 0.4, 0.3, 0.2)
     links = [solid("ground", 4.0, [box((0, -0.015, 0), (0.24, 0.03, 0.18), DARK)])]
     joints = []
@@ -43,13 +53,14 @@ def four_part_arm(root: str = "fixed") -> RobotModel:
         shapes = _part((0.0, 1.0, 0.0), length, 1.0 - 0.15 * number, paint)
         links.append(solid(f"part_{number}", DENSITY * length, shapes))
         wide = math.radians(135.0)
-        bounds: dict[str, Any] = {} if number == 1 else {"lower": -wide, "upper": wide, "velocity": 3.0, "effort": 60.0}
-        kind = "fixed" if number == 1 else "revolute"
+        held = number <= len(lengths) - turning
+        bounds: dict[str, Any] = {} if held else {"lower": -wide, "upper": wide, "velocity": 3.0, "effort": 60.0}
+        kind = "fixed" if held else "revolute"
         joints.append(Joint(f"phi_{number}", kind, links[-2].name, links[-1].name, _up(offset), **bounds))
         offset = length
     links.append(solid("end_effector", 0.1, [ball((0, 0, 0), 0.02, ORANGE)]))
     joints.append(Joint("p_5", "fixed", "part_4", "end_effector", _up(offset)))
-    return RobotModel("Four-Part Arm", links, joints, root)
+    return RobotModel(name, links, joints, root)
 
 
 def _planar(name: str, lengths: Sequence[float], root: str) -> RobotModel:

@@ -28,7 +28,7 @@ class Chain:
 def chains(model: RobotModel) -> list[Chain]:
     """One for each joint that URDF has no word for. Raises ModelError naming a joint that no chain stands for."""
     joints, links = {joint.name for joint in model.joints}, set(model.link_names)
-    return [_chain(joint, joints, links) for joint in model.joints if joint.kind.urdf is None]
+    return [_chain(joint, joints, links) for joint in model.joints[1:] if joint.kind.urdf is None]
 
 
 def with_chains(model: RobotModel) -> RobotModel:
