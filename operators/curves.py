@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import Channel, binding, curves, read_configuration, write_configuration
-from ..properties.bridge.channels import OWN
+from ..properties.bridge.channels import OWN, QUATERNION
 from ..robokin import RobokinError
 from . import animation
 
@@ -83,7 +83,9 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
     written = np.array(Q, float)
     existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
     at = np.asarray(frames, np.float32)
-    for (path, index, values, group), channel in zip(curves(obj, Q), binding(obj).written_channels, strict=True):
+    before = None if new_action else _kept_before(obj, existing, frames)
+    channels = binding(obj).written_channels
+    for (path, index, values, group), channel in zip(curves(obj, Q, before), channels, strict=True):
         curve = existing.get((path, index)) or bag.fcurves.new(path, index=index)
         if new_action:
             curve.keyframe_points.clear()
@@ -99,8 +101,26 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
     return written
 
 
+def _kept_before(obj: bpy.types.Object, existing: dict[Key, bpy.types.FCurve], frames: Sequence[int]) -> Array:
+    """(nq,) the quaternions of the last keys that stay before the frames; zero where there are none, and elsewhere."""
+    before = np.zeros(binding(obj).model.nq)
+    for key, channel in own_keys(obj).items():
+        if channel.path == QUATERNION and key in existing:
+            earlier = [point.co.x for point in existing[key].keyframe_points if point.co.x < frames[0]]
+            if earlier:
+                before[channel.q] = channel.factor * existing[key].evaluate(earlier[-1])
+    return before
+
+
 def key_channels(obj: bpy.types.Object, frame: float) -> None:
-    """Key every channel that follows from q as it stands."""
+    """Key every channel that follows from q as it stands; quaternions with the sign that their curves have there."""
+    found = animation.fcurves(obj)
+    for bone, modes in binding(obj).modes.items():
+        path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].rotation_quaternion'
+        if modes == ("QUATERNION",) and all((path, i) in found for i in range(4)):
+            shown = np.array([found[path, i].evaluate(frame) for i in range(4)])
+            if shown @ np.array(obj.pose.bones[bone].rotation_quaternion) < 0.0:
+                obj.pose.bones[bone].rotation_quaternion.negate()
     for channel in binding(obj).written_channels:
         bone = obj.pose.bones[channel.bone]
         bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)

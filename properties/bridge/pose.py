@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
+from ...robokin import clamp
 from ...robokin.model import RobotModel
+from ...robokin.swing_twist import Cone, contains
+from .balls import keys_in_cone, round_into_cone, unit
 from .binding import Binding, binding
 from .channels import COUPLED, EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
 from .errors import BridgeError
@@ -43,6 +48,9 @@ def write_configuration(obj: bpy.types.Object, q: Array) -> None:
     for bone, modes in robot.modes.items():
         if bones[bone].rotation_mode not in modes:
             bones[bone].rotation_mode = modes[0]
+    for cone in robot.model.limits.cones:
+        at = slice(cone.q, cone.q + 4)
+        q[at] = round_into_cone(cone, q[at])
     for channel in robot.written_channels:
         getattr(bones[channel.bone], channel.path)[channel.index] = float(
             _channel_values(channel, q[channel.q : channel.q + 1])[0]
@@ -52,18 +60,22 @@ def write_configuration(obj: bpy.types.Object, q: Array) -> None:
 
 def nearest_within_limits(model: RobotModel) -> Array:
     """(nq,) the configuration inside the limits that is nearest to the neutral one."""
-    return np.clip(model.neutral(), model.lower, model.upper)
+    return clamp(model, model.neutral())
 
 
-def curves(obj: bpy.types.Object, Q: Array) -> list[Curve]:
+def curves(obj: bpy.types.Object, Q: Array, before: Array | None = None) -> list[Curve]:
     """Whole F-curves of a motion: (data path, array index, float32 values, group) of `Binding.written_channels`.
 
     Q: (frames, nq). Every value lies inside its limit as the single precision number that is returned, so linear
-    keys stay inside between frames too; quaternions do not change sign from frame to frame.
+    keys stay inside between frames too; quaternions do not change sign from frame to frame.   before: (nq,) where the
+    robot is shown before the first frame, from which the sign goes on.
     """
     robot = binding(obj)
     Q = np.array(Q, float)
-    _sign_continuous(robot.model, Q)
+    _sign_continuous(robot.model, Q, before)
+    for cone in robot.model.limits.cones:
+        at = slice(cone.q, cone.q + 4)
+        Q[:, at] = keys_in_cone(cone, Q[:, at])
     found: list[Curve] = []
     for channel in robot.written_channels:
         path = f'pose.bones["{bpy.utils.escape_identifier(channel.bone)}"].{channel.path}'
@@ -85,7 +97,22 @@ def clamp_pose(obj: bpy.types.Object, robot: Binding | None = None) -> list[Chan
         if np.isfinite(values[channel.index]) and not low <= values[channel.index] <= high:
             values[channel.index] = float(round_inward(np.array([values[channel.index]]), low, high)[0])
             changed.append(channel)
+    for cone in robot.model.limits.cones:
+        changed += _clamp_ball(obj, robot.own_channels[cone.q : cone.q + 4], cone)
     return changed + _couple(obj, robot)
+
+
+def _clamp_ball(obj: bpy.types.Object, channels: Sequence[Channel], cone: Cone) -> list[Channel]:
+    """Put a ball joint that is outside of its cone back into it."""
+    bone = obj.pose.bones[channels[0].bone]
+    q = np.array([channel.factor * _read(bone, channel) for channel in channels])
+    if contains(cone, unit(q)):
+        return []
+    if bone.rotation_mode not in channels[0].modes:
+        bone.rotation_mode = channels[0].modes[0]
+    for channel, value in zip(channels, round_into_cone(cone, q).tolist(), strict=True):
+        getattr(bone, channel.path)[channel.index] = value / channel.factor
+    return list(channels)
 
 
 def _couple(obj: bpy.types.Object, robot: Binding) -> list[Channel]:
@@ -126,8 +153,10 @@ def _normalise(model: RobotModel, q: Array) -> None:
         q[start : start + 4] = q[start : start + 4] / length if length > 1e-9 else (1.0, 0.0, 0.0, 0.0)
 
 
-def _sign_continuous(model: RobotModel, Q: Array) -> None:
+def _sign_continuous(model: RobotModel, Q: Array, before: Array | None) -> None:
     for start in model.tree.quaternions:
         quaternions = Q[:, start : start + 4]
+        if before is not None and quaternions[0] @ before[start : start + 4] < 0.0:
+            quaternions[0] *= -1.0
         turns = np.sign(np.einsum("ij,ij->i", quaternions[1:], quaternions[:-1]))
         quaternions[1:] *= np.cumprod(np.where(turns < 0, -1.0, 1.0))[:, None]

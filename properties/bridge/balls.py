@@ -1,0 +1,75 @@
+"""Ball joints in single precision: quaternions that stay inside their cones, as keys and between keys."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.swing_twist import Cone, contains, project, swing_and_twist
+
+Array = np.ndarray
+
+# Rounding a unit quaternion to single precision changes swing and twist by less [rad], away from a swing of pi.
+_SINGLE = 3e-7
+_BETWEEN = np.arange(1, 8) / 8.0  # where between two keys it is looked
+_SLACK = 1e-6  # [rad] what is less than this beyond a limit between two keys is rounding of what Blender evaluates
+_ROUNDS = 12
+
+
+def unit(Q: Array) -> Array:
+    """(..., 4) quaternions of length 1 in double precision; none that has no length, which Blender shows as no
+    rotation."""
+    Q = np.asarray(Q, float)
+    length = np.linalg.norm(Q, axis=-1, keepdims=True)
+    return np.where(length > 1e-9, Q / np.maximum(length, 1e-9), (1.0, 0.0, 0.0, 0.0))
+
+
+def round_into_cone(cone: Cone, q: Array) -> Array:
+    """(4,) float32, of the same sign as q (4,): inside the cone when normalised in double precision, and near it.
+
+    Where no single precision quaternion is inside (a swing that is locked askew), the nearest.
+    """
+    nearest = None
+    for step in range(_ROUNDS):
+        margin = 0.0 if step == 0 else _SINGLE * 2.0 ** (step - 1)
+        inside = project(cone.shrunk(margin), unit(q))
+        single = (inside if inside @ q >= 0.0 else -inside).astype(np.float32)
+        if contains(cone, unit(single)):
+            return single
+        nearest = single if nearest is None else nearest
+    return nearest
+
+
+def keys_in_cone(cone: Cone, Q: Array) -> Array:
+    """(n, 4) float32 keys for the quaternions (n, 4), neighbours of which have no opposite signs: inside the cone, and
+    linear between two keys too. The set of a cone and a range of twist is not convex, so that keys at its border
+    which are far apart move a little further inside."""
+    rounded = Q.astype(np.float32)
+    margins = np.zeros(len(Q))
+    outside = ~contains(cone, unit(rounded))
+    for _ in range(_ROUNDS):
+        for i in np.flatnonzero(outside):
+            rounded[i] = round_into_cone(cone.shrunk(margins[i]), Q[i])
+        over = _beyond_between(cone, rounded.astype(float))
+        far = over > _SLACK
+        if not far.any():
+            break
+        outside = np.zeros(len(Q), bool)
+        for at in (slice(None, -1), slice(1, None)):
+            margins[at] += np.where(far, 1.1 * over, 0.0)
+            outside[at] |= far
+    return rounded
+
+
+def _beyond_between(cone: Cone, keys: Array) -> Array:
+    """(n - 1,) [rad] how far the limits are exceeded between each key and the next."""
+    first, second = keys[:-1, None], keys[1:, None]
+    share = _BETWEEN[:, None]
+    swing, twist = swing_and_twist(unit(first + share * (second - first)), cone.basis)
+    least = 1e-12
+    measure = np.hypot(swing[..., 0] / max(cone.a, least), swing[..., 1] / max(cone.b, least))
+    size = np.hypot(swing[..., 0], swing[..., 1])
+    over = size * (1.0 - 1.0 / np.maximum(measure, 1.0))
+    if cone.has_twist:
+        turned = twist[..., None] + np.array([-2.0 * np.pi, 0.0, 2.0 * np.pi])
+        over = np.maximum(over, np.maximum(cone.lower - turned, turned - cone.upper).min(axis=-1))
+    return over.max(axis=1, initial=0.0)
