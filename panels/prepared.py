@@ -90,23 +90,23 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         robot = binding(obj)
     except RobokinError:
         return None
-    index = robot.joint_of_bone.get(bone.name)
-    if index is None:
+    joint = robot.joint_of_bone.get(bone.name)
+    if joint is None:
         return None
-    joint, carriers = robot.model.joints[index], robot.carriers[index]
+    carriers = robot.carriers[robot.model.joint_index(joint.name)]
     bones = {carrier.bone for carrier in carriers}
     channels = [c for c in robot.channels if c.bone in bones]
     labelled = tuple((_channel_label(c, channels), c) for c in channels)
     plain = [(label, c.path == "location") for label, c in labelled if c.path != "rotation_quaternion"][: joint.nv]
     return JointSummary(
-        robot.bones[index],
+        carriers[-1].bone,
         joint.kind.label,
         joint.nv > 0,
         joint.mimic.joint if joint.mimic else "",
         labelled,
         tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
         _swing_labels(joint, carriers[0]) if joint.kind.has_cone else (),
-        type_fields(obj.data.bones[robot.bones[index]].robokin),
+        type_fields(obj.data.bones[carriers[-1].bone].robokin),
         joint.type == "wheeled",
     )
 

@@ -65,8 +65,8 @@ def _beyond_between(cone: Cone, keys: Array) -> Array:
     first, second = keys[:-1, None], keys[1:, None]
     share = _BETWEEN[:, None]
     swing, twist = swing_and_twist(unit(first + share * (second - first)), cone.basis)
-    least = 1e-12
-    measure = np.hypot(swing[..., 0] / max(cone.a, least), swing[..., 1] / max(cone.b, least))
+
+    measure = np.hypot(swing[..., 0] / max(cone.a, _SLACK), swing[..., 1] / max(cone.b, _SLACK))
     size = np.hypot(swing[..., 0], swing[..., 1])
     over = size * (1.0 - 1.0 / np.maximum(measure, 1.0))
     if cone.has_twist:

@@ -58,13 +58,15 @@ class Binding:
         return tuple(c for c in self.channels if c.role != DRIVEN)
 
     @cached_property
-    def joint_of_bone(self) -> dict[str, int]:
-        """Index of the joint that each bone carries, helper bones included."""
-        return {carrier.bone: i for i, carriers in enumerate(self.carriers) for carrier in carriers}
+    def joint_of_bone(self) -> dict[str, Joint]:
+        """The joint that each bone carries, helper bones included."""
+        joints = zip(self.model.joints, self.carriers, strict=True)
+        return {carrier.bone: joint for joint, carriers in joints for carrier in carriers}
 
     def own_bone(self, bone: str) -> str:
         """The joint's own bone for one of its helper bones; any other bone is returned as it is."""
-        return self.bones[self.joint_of_bone[bone]] if bone in self.joint_of_bone else bone
+        joint = self.joint_of_bone.get(bone)
+        return bone if joint is None else self.bone_of_link[joint.child]
 
     @cached_property
     def bone_of_link(self) -> dict[str, str]:

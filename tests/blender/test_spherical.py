@@ -88,7 +88,7 @@ def excess(model: RobotModel, swing: np.ndarray, twist: float) -> float:
     cone = model.limits.cones[0]
     u, w = cone.basis[:, 0], cone.basis[:, 1]
     size = float(np.linalg.norm(swing))
-    measure = math.hypot(*(float(swing @ x) / max(end, 1e-9) for x, end in ((u, joint.upper[0]), (w, joint.upper[1]))))
+    measure = math.hypot(*(float(swing @ x) / max(end, 1e-6) for x, end in ((u, joint.upper[0]), (w, joint.upper[1]))))
     over = size * (1.0 - 1.0 / max(measure, 1.0))
     if cone.has_twist:
         over = max(over, joint.lower[2] - twist, twist - joint.upper[2])
