@@ -48,7 +48,7 @@ class ROBOKIN_OT_posture_add(RobotOperator, bpy.types.Operator):
         if self.selected:
             robot = binding(obj)
             selected = {bone.name for bone in obj.pose.bones if _is_selected(bone)}
-            chosen = {robot.model.joints[i].name for bone, i in robot.joint_of_bone.items() if bone in selected}
+            chosen = {joint.name for bone, joint in robot.joint_of_bone.items() if bone in selected}
             values = {name: value for name, value in values.items() if name in chosen}
             if not values:
                 raise RobokinError("no bone of a moving joint is selected")
