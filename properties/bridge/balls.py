@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...robokin.swing_twist import Cone, contains, project, swing_and_twist
@@ -26,14 +28,17 @@ def unit(Q: Array) -> Array:
 def round_into_cone(cone: Cone, q: Array) -> Array:
     """(4,) float32, of the same sign as q (4,): inside the cone when normalised in double precision, and near it.
 
-    Where no single precision quaternion is inside (a swing that is locked askew), the nearest.
+    A swing that is locked, or one twist alone, counts as kept within 1e-6 rad: single precision can be no nearer.
     """
     nearest = None
+    kept = replace(cone, a=max(cone.a, _SLACK), b=max(cone.b, _SLACK))
+    if cone.upper - cone.lower < 2.0 * _SLACK:
+        kept = replace(kept, lower=cone.lower - _SLACK, upper=cone.upper + _SLACK)
     for step in range(_ROUNDS):
         margin = 0.0 if step == 0 else _SINGLE * 2.0 ** (step - 1)
         inside = project(cone.shrunk(margin), unit(q))
         single = (inside if inside @ q >= 0.0 else -inside).astype(np.float32)
-        if contains(cone, unit(single)):
+        if contains(kept, unit(single)):
             return single
         nearest = single if nearest is None else nearest
     return nearest
@@ -61,12 +66,13 @@ def keys_in_cone(cone: Cone, Q: Array) -> Array:
 
 
 def _beyond_between(cone: Cone, keys: Array) -> Array:
-    """(n - 1,) [rad] how far the limits are exceeded between each key and the next."""
+    """(n - 1,) [rad] how far the limits are exceeded between each key and the next. A swing that is locked is not
+    looked at: nothing could be moved further inside."""
     first, second = keys[:-1, None], keys[1:, None]
     share = _BETWEEN[:, None]
     swing, twist = swing_and_twist(unit(first + share * (second - first)), cone.basis)
-
-    measure = np.hypot(swing[..., 0] / max(cone.a, _SLACK), swing[..., 1] / max(cone.b, _SLACK))
+    a, b = (axis if axis > _SLACK else np.inf for axis in (cone.a, cone.b))
+    measure = np.hypot(swing[..., 0] / a, swing[..., 1] / b)
     size = np.hypot(swing[..., 0], swing[..., 1])
     over = size * (1.0 - 1.0 / np.maximum(measure, 1.0))
     if cone.has_twist:

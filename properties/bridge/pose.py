@@ -16,6 +16,7 @@ from .channels import COUPLED, EULER, LOCATION, QUATERNION, Channel, channel_bou
 from .errors import BridgeError
 
 Array = np.ndarray
+_ROUNDING = 1.2e-7  # of a quaternion's entry in single precision
 Curve = tuple[str, int, Array, str]  # data path, array index, (frames,) float32, group
 
 
@@ -108,9 +109,12 @@ def _clamp_ball(obj: bpy.types.Object, channels: Sequence[Channel], cone: Cone) 
     q = np.array([channel.factor * _read(bone, channel) for channel in channels])
     if contains(cone, unit(q)):
         return []
+    inside = round_into_cone(cone, q)
+    if abs(inside - unit(q)).max() < _ROUNDING:  # a cone that no single precision quaternion is in: as near as can be
+        return []
     if bone.rotation_mode not in channels[0].modes:
         bone.rotation_mode = channels[0].modes[0]
-    for channel, value in zip(channels, round_into_cone(cone, q).tolist(), strict=True):
+    for channel, value in zip(channels, inside.tolist(), strict=True):
         getattr(bone, channel.path)[channel.index] = value / channel.factor
     return list(channels)
 

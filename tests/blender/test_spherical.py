@@ -86,10 +86,12 @@ def excess(model: RobotModel, swing: np.ndarray, twist: float) -> float:
     """[rad] beyond the limits of the ball, 0 inside."""
     joint = model.joint("ball")
     cone = model.limits.cones[0]
-    u, w = cone.basis[:, 0], cone.basis[:, 1]
-    size = float(np.linalg.norm(swing))
-    measure = math.hypot(*(float(swing @ x) / max(end, 1e-6) for x, end in ((u, joint.upper[0]), (w, joint.upper[1]))))
-    over = size * (1.0 - 1.0 / max(measure, 1.0))
+    parts = [float(swing @ cone.basis[:, i]) for i in (0, 1)]
+    if joint.upper[:2].min() == 0.0:
+        over = max(abs(part) - end for part, end in zip(parts, joint.upper[:2], strict=True))
+    else:
+        measure = math.hypot(*(part / end for part, end in zip(parts, joint.upper[:2], strict=True)))
+        over = float(np.linalg.norm(swing)) * (1.0 - 1.0 / max(measure, 1.0))
     if cone.has_twist:
         over = max(over, joint.lower[2] - twist, twist - joint.upper[2])
     return over
