@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from .. import se3
-from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Shape, Sphere
+from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Sphere
+from ..inertia import combined, shape_body
 from ..model import Link, RobotModel
 from ..tree import axis_to_z
 
@@ -52,14 +52,9 @@ def box(center: Point, size: Point, paint: Material = LIGHT) -> Geometry:
 
 def solid(name: str, mass: float, shapes: Sequence[Geometry]) -> Link:
     """A link of uniform density: mass [kg] over the shapes by their volumes, each counted whole where they overlap."""
-    volumes = np.array([_volume(g.shape) for g in shapes])
-    masses = mass * volumes / volumes.sum()
-    com = sum(m * g.placement[:3, 3] for m, g in zip(masses, shapes, strict=True)) / mass
-    inertia = np.zeros((3, 3))
-    for m, g in zip(masses, shapes, strict=True):
-        R, c = g.placement[:3, :3], g.placement[:3, 3] - com
-        inertia += R @ np.diag(m * _square_radii(g.shape)) @ R.T + m * ((c @ c) * np.eye(3) - np.outer(c, c))
-    return Link(name, mass, com, (inertia + inertia.T) / 2.0, tuple(shapes))
+    parts = combined([shape_body(g.shape).moved(g.placement) for g in shapes])
+    body = parts.of_mass(mass)
+    return Link(name, body.mass, body.com, body.inertia, tuple(shapes))
 
 
 def with_links(model: RobotModel, links: Mapping[str, Link]) -> RobotModel:
@@ -82,30 +77,3 @@ def _between(start: Point, end: Point) -> tuple[Array, float]:
 
 def _at(R: Array, center: Point) -> Array:
     return se3.placement(R, np.array(center, float))
-
-
-def _volume(shape: Shape) -> float:
-    if isinstance(shape, Box):
-        return math.prod(shape.size)
-    if isinstance(shape, Sphere):
-        return 4.0 / 3.0 * math.pi * shape.radius**3
-    assert isinstance(shape, Cylinder | Capsule)
-    caps = 4.0 / 3.0 * shape.radius if isinstance(shape, Capsule) else 0.0
-    return math.pi * shape.radius**2 * (shape.length + caps)
-
-
-def _square_radii(shape: Shape) -> Array:
-    """(3,) principal inertias per mass about the centre [m^2]."""
-    if isinstance(shape, Box):
-        x, y, z = (edge**2 / 12.0 for edge in shape.size)
-        return np.array([y + z, x + z, x + y])
-    if isinstance(shape, Sphere):
-        return np.full(3, 0.4 * shape.radius**2)
-    assert isinstance(shape, Cylinder | Capsule)
-    r, h = shape.radius, shape.length
-    along, across = r**2 / 2.0, r**2 / 4.0 + h**2 / 12.0
-    if isinstance(shape, Capsule):  # two half balls beyond the ends, their centres of mass 3/8 r from them
-        share = 4.0 * r / (3.0 * h + 4.0 * r)
-        along = (1.0 - share) * along + share * 0.4 * r**2
-        across = (1.0 - share) * across + share * (0.4 * r**2 + h**2 / 4.0 + 3.0 * h * r / 8.0)
-    return np.array([across, across, along])

@@ -1,0 +1,28 @@
+"""Mass, centre of mass and inertia of rigid bodies: of shapes and meshes, combined, and whether they can be."""
+
+from .body import Body, combined, link_body, total_body
+from .mesh import MeshBody, Solidity, convex_body, mesh_body
+from .plausibility import implausible_inertia, implausible_links, principal_moments
+from .shapes import box, capsule, cone, cylinder, ellipsoid, hollow_sphere, shape_body, sphere
+
+__all__ = [
+    "Body",
+    "MeshBody",
+    "Solidity",
+    "box",
+    "capsule",
+    "combined",
+    "cone",
+    "convex_body",
+    "cylinder",
+    "ellipsoid",
+    "hollow_sphere",
+    "implausible_inertia",
+    "implausible_links",
+    "link_body",
+    "mesh_body",
+    "principal_moments",
+    "shape_body",
+    "sphere",
+    "total_body",
+]
