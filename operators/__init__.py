@@ -14,6 +14,7 @@ from . import (
     helper_bones,
     import_table,
     import_urdf,
+    inertia_from_mesh,
     joint_text,
     joints,
     limits_from_arc,
@@ -24,6 +25,7 @@ from . import (
     solve,
     srdf,
     tasks,
+    unit_scale,
 )
 
 MODULES: tuple[ModuleType, ...] = (
@@ -37,6 +39,8 @@ MODULES: tuple[ModuleType, ...] = (
     helper_bones,
     limits_from_arc,
     joints,
+    inertia_from_mesh,
+    unit_scale,
     tasks,
     posture,
     posture_list,

@@ -16,12 +16,15 @@ from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read
 from .records import bone_record, edit_records, settle_records
 from .renames import mend_drivers
 from .rig import refresh_rigs, rig_pose
+from .link_bodies import write_bodies
 from .space import root_from_world, to_blender, world_from_root
+from .unit_scale import adopt_unit
 
 __all__ = [
     "Binding",
     "BridgeError",
     "Channel",
+    "adopt_unit",
     "binding",
     "bone_of_link",
     "bone_record",
@@ -48,6 +51,7 @@ __all__ = [
     "settle_records",
     "to_blender",
     "world_from_root",
+    "write_bodies",
     "write_configuration",
 ]
 

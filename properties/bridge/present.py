@@ -39,7 +39,7 @@ def present_records(obj: bpy.types.Object, content: ArmatureContent) -> Records:
     found = recorded_records(obj, content)
     ratio = content.metres_per_unit / found.robot.metres_per_unit
     if abs(ratio - 1.0) > 1e-6:
-        return dataclasses.replace(found, records=_rescaled(found.records, ratio))
+        return dataclasses.replace(found, records=rescaled(found.records, ratio))
     return found
 
 
@@ -64,7 +64,8 @@ def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records
     return Records(robot, roots[0], records, parents, matrices)
 
 
-def _rescaled(records: dict[str, BoneRecord], ratio: float) -> dict[str, BoneRecord]:
+def rescaled(records: dict[str, BoneRecord], ratio: float) -> dict[str, BoneRecord]:
+    """Records in metres of another size: `ratio` times the number of metres in a Blender unit."""
     joints = {record.joint.name: record.joint for record in records.values()}
     result = {}
     for name, record in records.items():

@@ -1,0 +1,29 @@
+"""The numbers on the bones of a robot follow a change of the scene's unit scale."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..properties.bridge import adopt_unit, is_robot
+from ..robokin import RobokinError
+
+
+@persistent
+def follow_unit_scale(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if not depsgraph.id_type_updated("SCENE"):
+        return
+    for obj in scene.objects:
+        if is_robot(obj) and obj.data.is_editable and obj.mode != "EDIT":
+            try:
+                adopt_unit(obj)
+            except RobokinError:
+                continue  # no robot for now: the panel says why
+
+
+def register() -> None:
+    bpy.app.handlers.depsgraph_update_post.append(follow_unit_scale)
+
+
+def unregister() -> None:
+    bpy.app.handlers.depsgraph_update_post.remove(follow_unit_scale)

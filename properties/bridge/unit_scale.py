@@ -1,0 +1,33 @@
+"""A robot whose scene has got another unit scale.
+
+Everything in a scene keeps its size in Blender units then, and so does the robot: it becomes as much larger or smaller
+in metres as the meshes on it do. `binding` sees that at once; here the numbers on the bones follow.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import bpy
+
+from .content import metres_per_unit
+from .present import rescaled
+from .records import bone_record, put_record
+from .truth import KEY, ROBOT_KEY, read_robot, write_robot
+
+
+def adopt_unit(obj: bpy.types.Object) -> bool:
+    """Put the records and fields of a robot into the metres of its scene; whether there was anything to do.
+
+    Raises BridgeError, ModelError.
+    """
+    armature = obj.data
+    robot, unit = read_robot(armature[ROBOT_KEY], armature.name), metres_per_unit(obj)
+    ratio = unit / robot.metres_per_unit
+    if abs(ratio - 1.0) <= 1e-6:
+        return False
+    records = {bone.name: bone_record(bone) for bone in armature.bones if KEY in bone}
+    armature[ROBOT_KEY] = write_robot(dataclasses.replace(robot, metres_per_unit=unit))
+    for name, record in rescaled(records, ratio).items():
+        put_record(armature.bones[name], record)
+    return True
