@@ -11,12 +11,12 @@ from .content import is_robot, metres_per_unit
 from .errors import BridgeError
 from .fit_helpers import fit_helper_bones
 from .importing import import_robot
+from .link_bodies import write_bodies
 from .making import make_robot, robot_bones
 from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
 from .records import bone_record, edit_records, settle_records
 from .renames import mend_drivers
 from .rig import refresh_rigs, rig_pose
-from .link_bodies import write_bodies
 from .space import root_from_world, to_blender, world_from_root
 from .unit_scale import adopt_unit
 
