@@ -6,7 +6,9 @@ import argparse
 
 import numpy as np
 
-from ..robokin import Joint, RobotModel
+from ..robokin import Joint, Link, RobotModel
+from ..robokin.inertia import implausible_inertia, principal_moments, total_body
+from ..robokin.units import FORCES, freedom_units
 from .arguments import add_json, add_robot_file
 from .report import write_report
 from .robot_file import load_model
@@ -23,19 +25,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     model = load_model(arguments)
     report = describe(model)
-    write_report(report, arguments.json, _summary(report))
+    write_report(report, arguments.json, _summary(report, model))
     return True
 
 
 def describe(model: RobotModel) -> dict:
-    """Plain values. The root joint is listed only where it moves; absent limits are None."""
+    """Plain values. The root joint is listed only where it moves; absent limits are None.
+
+    center_of_mass: of the whole robot at zero, in the root frame; None without mass.
+    """
+    whole = total_body(model, model.neutral())
     return {
         "robot": model.name,
         "nq": model.nq,
         "nv": model.nv,
         "total_mass": model.total_mass,
+        "center_of_mass": whole.com.tolist() if whole.mass else None,
         "joints": [_joint(joint) for joint in model.joints if joint.parent is not None or joint.nq],
-        "links": [{"name": link.name, "mass": float(link.mass)} for link in model.links],
+        "links": [_link(link) for link in model.links],
+    }
+
+
+def _link(link: Link) -> dict:
+    """implausible: why no real body can have these numbers, in words."""
+    return {
+        "name": link.name,
+        "mass": float(link.mass),
+        "com": link.com.tolist(),
+        "inertia": link.inertia.tolist(),
+        "principal_moments": principal_moments(link.inertia).tolist(),
+        "implausible": implausible_inertia(link.mass, link.inertia),
     }
 
 
@@ -62,18 +81,25 @@ def _limit(values: np.ndarray) -> float | list[float | None] | None:
     return finite[0] if len(finite) == 1 else finite
 
 
-def _summary(report: dict) -> str:
+def _summary(report: dict, model: RobotModel) -> str:
     rows = [("joint", "type", "lower", "upper", "velocity", "effort", "parent > child")]
     for joint in report["joints"]:
-        limits = [_cell(joint[name]) for name in ("lower", "upper", "velocity", "effort")]
+        units = freedom_units(model.joint(joint["name"]))
+        ways = [units, units, [f"{unit}/s" for unit in units], [FORCES[unit] for unit in units]]
+        names = ("lower", "upper", "velocity", "effort")
+        limits = [_cell(joint[name], way) for name, way in zip(names, ways, strict=True)]
         rows.append((joint["name"], joint["type"], *limits, f"{joint['parent']} > {joint['child']}"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     head = f"{report['robot']}: {report['nv']} degrees of freedom, {len(report['links'])} links"
-    return "\n".join([f"{head}, {report['total_mass']:.4g} kg (SI units, radians)", *table])
+    head += f", {report['total_mass']:.4g} kg"
+    if report["center_of_mass"]:
+        head += f" centred at {', '.join(f'{x + 0.0:.4g}' for x in report['center_of_mass'])} m (joints at zero)"
+    doubts = [f"link {link['name']!r}: {reason}" for link in report["links"] for reason in link["implausible"]]
+    return "\n".join([head, *table, *doubts])
 
 
-def _cell(limit: object) -> str:
+def _cell(limit: object, units: list[str]) -> str:
     if isinstance(limit, list):
-        return "/".join(_cell(x) for x in limit)
-    return "-" if limit is None else f"{limit:.5g}"
+        return ", ".join(_cell(x, [unit]) for x, unit in zip(limit, units, strict=True))
+    return "-" if limit is None else f"{limit:.5g} {units[0]}"

@@ -9,6 +9,8 @@ import argparse
 
 import numpy as np
 
+from ..robokin import Joint
+from ..robokin.units import coordinate_units, with_unit
 from ..solvers import solve_ik
 from .arguments import add_backend, add_json, add_posture, add_robot_file, seed
 from .errors import UsageError
@@ -47,17 +49,18 @@ def run(arguments: argparse.Namespace) -> bool:
         "residuals": result.residuals,
         "iterations": int(result.iterations),
     }
-    write_report(report, arguments.json, _summary(report, arguments.task))
+    write_report(report, arguments.json, _summary(report, arguments.task, [model.joint(name) for name in report["q"]]))
     return result.converged
 
 
-def _summary(report: dict, tasks: list[str]) -> str:
+def _summary(report: dict, tasks: list[str], joints: list[Joint]) -> str:
     lines = [f"{report['status']}: {report['reason']}"]
     for text, residual in zip(tasks, report["residuals"], strict=True):
         lines.append(f"  {residual['position']:.3g} m, {residual['orientation']:.3g} rad off {text}")
-    lines += [f"  {name} = {_value(value)}" for name, value in report["q"].items()]
+    lines += [f"  {joint.name} = {_value(report['q'][joint.name], joint)}" for joint in joints]
     return "\n".join(lines)
 
 
-def _value(value: float | list[float]) -> str:
-    return " ".join(f"{round(x, 9) + 0.0:.6g}" for x in np.atleast_1d(value))
+def _value(value: float | list[float], joint: Joint) -> str:
+    units = coordinate_units(joint)
+    return ", ".join(with_unit(round(x, 9) + 0.0, unit) for x, unit in zip(np.atleast_1d(value), units, strict=True))

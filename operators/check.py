@@ -47,10 +47,7 @@ class AnimationCheck:
         if self.limits.violations:
             worst = max(self.limits.violations, key=lambda v: abs(v.value / v.limit) if v.limit else np.inf)
             count = len({violation.frame for violation in self.limits.violations})
-            parts.append(
-                f"{count} break a limit, the worst at {self.frames[worst.frame]}: "
-                f"{worst.kind} of {worst.joint} is {worst.value:.4g}, allowed {worst.limit:.4g}"
-            )
+            parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.told()}")
         return "; ".join(parts) + ("" if len(parts) > 1 else ": limits kept, tasks met")
 
     def to_dict(self) -> dict:

@@ -7,6 +7,9 @@ from types import ModuleType
 from . import joint, joint_values, make_robot, postures, robot, solve, tables, tasks
 
 MODULES: tuple[ModuleType, ...] = (robot, joint, joint_values, postures, make_robot, tasks, solve, tables)
+from . import joint, link, make_robot, robot, solve, tables, tasks
+
+MODULES: tuple[ModuleType, ...] = (robot, joint, link, make_robot, tasks, solve, tables)
 
 
 def register() -> None:

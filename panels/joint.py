@@ -1,4 +1,4 @@
-"""The joint of the active bone: its value, limits and link. In the sidebar and under Properties > Bone."""
+"""The joint of the active bone: its value and limits. In the sidebar and under Properties > Bone."""
 
 from __future__ import annotations
 
@@ -17,12 +17,16 @@ from .prepared import (
     joint_summary,
     type_fields,
 )
+from .prepared import JointSummary, RobotPanel, active_bone, draw_text, joint_summary, unitless
 
-# field, label, unit of an angular joint, unit of a linear one
-_RATES = (
-    ("velocity", "Velocity", "rad/s", "m/s"),
-    ("acceleration", "Accel.", "rad/s²", "m/s²"),
-    ("effort", "Effort", "N m", "N"),
+# Bounds with their labels: the view of what turns, and of what slides, which Blender shows with its unit; and the field
+# itself in a scene without units.
+_BOUNDS = (
+    ("lower", ("_angle", "Lower Limit"), ("_length", "Lower Limit"), "Lower Limit m"),
+    ("upper", ("_angle", "Upper Limit"), ("_length", "Upper Limit"), "Upper Limit m"),
+    ("velocity", ("_angle", "Velocity /s"), ("_length", "Velocity"), "Velocity m/s"),
+    ("acceleration", ("_angle", "Accel. /s²"), ("_length", "Accel."), "Accel. m/s²"),
+    ("effort", ("", "Effort N m"), ("", "Effort N"), "Effort N"),
 )
 
 
@@ -42,7 +46,7 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         column = layout.column(align=True)
         column.label(text=f"Follows {summary.follows}", icon="LINKED")
         column.prop(settings, "mimic_multiplier")
-        column.prop(settings, "mimic_offset")
+        column.prop(settings, "mimic_offset_length" if summary.freedoms[0][1] else "mimic_offset_angle")
     for field, text in summary.extra:
         layout.prop(settings, field, text=text)
     if summary.wheels:
@@ -52,7 +56,7 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
     for freedom, (name, is_length) in enumerate(summary.freedoms):
         if name:
             layout.label(text=name)
-        _draw_bounds(layout, settings, freedom, is_length)
+        _draw_bounds(layout, settings, freedom, is_length, unitless(context.scene))
         if not is_length:
             operator = layout.operator("robokin.limits_from_arc", text="Limits From Two Angles", icon="CON_ROTLIMIT")
             operator.bone, operator.freedom = summary.bone, freedom + 1
@@ -105,8 +109,12 @@ def _draw_cone(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, sw
 
 
 def _draw_bounds(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool) -> None:
+def _draw_bounds(
+    layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool, unitless: bool
     column = layout.column(align=True)
-    for name, text in (("lower", "Lower Limit"), ("upper", "Upper Limit")):
+    for name, angular, linear, bare in _BOUNDS:
+        if name == "velocity":
+            column = layout.column(align=True)
         field = bound_field(name, freedom)
         _draw_optional(column, settings, f"use_{field}", f"{field}_{'length' if is_length else 'angle'}", text)
     _draw_rates(layout.column(align=True), settings, freedom, is_length)
@@ -122,6 +130,8 @@ def draw_link(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> 
     layout.prop(settings, "link")
     layout.prop(settings, "mass", text="Mass kg")
     layout.prop(settings, "com", text="Centre m")
+        ending, text = ("", bare) if is_length and unitless else linear if is_length else angular
+        _draw_optional(column, settings, f"use_{field}", field + ending, text)
 
 
 def _draw_value(layout: bpy.types.UILayout, obj: bpy.types.Object, summary: JointSummary) -> None:
@@ -189,5 +199,5 @@ class ROBOKIN_PT_bone_joint(bpy.types.Panel):
         draw_link(layout, joint_settings(context, obj))
 
 
-CLASSES = (ROBOKIN_PT_joint, ROBOKIN_PT_link, ROBOKIN_PT_bone_joint)
+CLASSES = (ROBOKIN_PT_joint, ROBOKIN_PT_bone_joint)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -98,6 +98,8 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
     channels = [c for c in robot.channels if c.bone in bones]
     labelled = tuple((_channel_label(c, channels), c) for c in channels)
     plain = [(label, c.path == "location") for label, c in labelled if c.path != "rotation_quaternion"][: joint.nv]
+    extra = [("pitch_length", "Pitch /rad")] if joint.kind.has_pitch else []
+    extra += [(order_field(joint.kind), "Axes")] if joint.kind.orders else []
     return JointSummary(
         carriers[-1].bone,
         joint.kind.label,
@@ -204,15 +206,28 @@ def draw_text(context: bpy.types.Context, layout: bpy.types.UILayout, text: str,
         column.label(text=line, icon=first)
 
 
+def unitless(scene: bpy.types.Scene) -> bool:
+    """Whether Blender shows lengths and masses as bare numbers: our labels then say the unit."""
+    return scene.unit_settings.system == "NONE"
+
+
+def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
+    """A "LENGTH" [m], "MASS" [kg] or "ROTATION" [rad] in the units of the scene."""
+    units = scene.unit_settings
+    if kind == "ROTATION" and units.system_rotation == "RADIANS":
+        return f"{value:.3g} rad"
+    if kind != "ROTATION" and unitless(scene):
+        return f"{value:.4g} {'m' if kind == 'LENGTH' else 'kg'}"
+    return to_string(units.system, kind, value, precision=3, split_unit=False).strip()
+
+
 def residual_text(scene: bpy.types.Scene, task: bpy.types.PropertyGroup) -> str:
     """How far a task is off its target after the last solve, in the scene's units."""
-    units = scene.unit_settings
     parts = []
     if task.kind in ("POSE", "POSITION"):
-        metres = task.position_residual * units.scale_length
-        parts.append(to_string(units.system, "LENGTH", metres, precision=3, split_unit=False).strip())
+        parts.append(quantity_text(scene, "LENGTH", task.position_residual * scene.unit_settings.scale_length))
     if task.kind != "POSITION":
-        parts.append(to_string(units.system, "ROTATION", task.orientation_residual, precision=3).strip())
+        parts.append(quantity_text(scene, "ROTATION", task.orientation_residual))
     return "Off by " + ", ".join(parts)
 
 

@@ -1,20 +1,23 @@
 """What a bone is as a joint and a link: `Bone.robokin`, also on `EditBone` (the storage is one).
 
 The fields are SI and radians, single precision; the exact numbers lie in the bone's record (see bridge/truth.py).
-`lower_angle`, `lower_length` ... are views of `lower`, `upper` that Blender shows in degrees or scene units.
+`lower_angle`, `lower_length` ... are views of `lower` ... that Blender shows, and takes, in the units of the scene:
+angles in degrees or radians, lengths, speeds and masses in Blender units.
 `lower_2`, `lower_3` ... are the bounds of a joint's second and third degree of freedom.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import bpy
 
+from ..robokin import RobokinError
 from ..robokin.joint_types import JOINT_TYPES, JointType
 from .bridge.content import metres_per_unit
 from .bridge.fields import FREEDOMS, ORDERED, bound_field, order_field
 from .bridge.rig import refresh_rigs
+from .bridge.truth import ROBOT_KEY, read_robot
 
 TYPES = tuple(
     (t.name, t.label, f"{t.label} joint: {t.nv} degrees of freedom", i) for i, t in enumerate(JOINT_TYPES.values())
@@ -30,20 +33,49 @@ _BOUNDS = (
 )
 
 
+# What Blender calls the unit of a bound of what slides.
+_LENGTH_UNITS = {"lower": "LENGTH", "upper": "LENGTH", "velocity": "VELOCITY", "acceleration": "ACCELERATION"}
+
+
 def _edited(settings: RobokinJoint, context: bpy.types.Context) -> None:
     """Limits, locks and drivers of the posed bones follow an edit at once."""
     if settings.version:  # 0 while the fields are being rebuilt from the record
         refresh_rigs(settings.id_data)
 
 
-def _view(name: str, length: bool) -> tuple[Callable, Callable]:
+def _metres(settings: RobokinJoint) -> float:
+    """Metres in a Blender unit of the robot's numbers: those of the scene but for a moment after a change of that."""
+    try:
+        return read_robot(settings.id_data[ROBOT_KEY], "").metres_per_unit
+    except (KeyError, RobokinError):
+        return metres_per_unit()
+
+
+def _one(settings: RobokinJoint) -> float:
+    return 1.0
+
+
+def _kilograms(settings: RobokinJoint) -> float:
+    """Blender shows a mass times the cube of the unit scale."""
+    return metres_per_unit() ** 3
+
+
+def _view(name: str, unit: Callable[[RobokinJoint], float], size: int = 1) -> dict[str, Callable]:
+    """`get` and `set` of a property that shows the field `name` in a unit."""
+
     def get(settings: RobokinJoint) -> float:
-        return getattr(settings, name) / (metres_per_unit() if length else 1.0)
+        return getattr(settings, name) / unit(settings)
 
     def put(settings: RobokinJoint, value: float) -> None:
-        setattr(settings, name, value * (metres_per_unit() if length else 1.0))
+        setattr(settings, name, value * unit(settings))
 
-    return get, put
+    def get_vector(settings: RobokinJoint) -> list[float]:
+        return [x / unit(settings) for x in getattr(settings, name)]
+
+    def put_vector(settings: RobokinJoint, value: Sequence[float]) -> None:
+        setattr(settings, name, [x * unit(settings) for x in value])
+
+    return {"get": get, "set": put} if size == 1 else {"get": get_vector, "set": put_vector}
 
 
 def _number(name: str, description: str, **options: object) -> object:
@@ -55,14 +87,12 @@ def _switch(name: str, description: str) -> object:
 
 
 def _angle(name: str, field: str) -> object:
-    get, put = _view(field, length=False)
-    return bpy.props.FloatProperty(name=name, description=f"{name} of the joint", subtype="ANGLE", get=get, set=put)
+    return bpy.props.FloatProperty(name=name, description=f"{name} of the joint", subtype="ANGLE", **_view(field, _one))
 
 
-def _length(name: str, field: str) -> object:
-    get, put = _view(field, length=True)
+def _length(name: str, field: str, unit: str = "LENGTH") -> object:
     return bpy.props.FloatProperty(
-        name=name, description=f"{name} of the joint", subtype="DISTANCE", precision=4, get=get, set=put
+        name=name, description=f"{name} of the joint", unit=unit, precision=4, **_view(field, _metres)
     )
 
 
@@ -74,8 +104,9 @@ def _bounds(freedom: int) -> dict[str, object]:
         field = bound_field(name, freedom)
         fields[f"use_{field}"] = _switch(f"{label} Limit", f"There is a limit: {what}{which}")
         fields[field] = _number(label, f"{what}{which}", **options)
-        if name in ("lower", "upper"):
-            fields[f"{field}_angle"], fields[f"{field}_length"] = _angle(label, field), _length(label, field)
+        if name in _LENGTH_UNITS:
+            fields[f"{field}_angle"] = _angle(label, field)
+            fields[f"{field}_length"] = _length(label, field, _LENGTH_UNITS[name])
     return fields
 
 
@@ -124,6 +155,8 @@ class RobokinJoint(bpy.types.PropertyGroup):
     wheel_separation: _number("Track Width", "Distance between the two wheels [m]", min=0.0, precision=5)
     wheel_separation_length: _length("Track Width", "wheel_separation")
     pitch: _number("Pitch", "Advance of a screw per turn angle [m/rad]", precision=5)
+    pitch: _number("Pitch", "Advance of a screw per angle [m/rad]", precision=5)
+    pitch_length: _length("Pitch", "pitch")
     damping: _number("Damping", "Viscous friction [N m s/rad or N s/m]")
     friction: _number("Friction", "Dry friction [N m or N]")
     rotor_inertia: _number("Rotor Inertia", "Reflected inertia of the drive [kg m2 or kg]")
@@ -135,10 +168,23 @@ class RobokinJoint(bpy.types.PropertyGroup):
     )
     mimic_multiplier: _number("Multiplier", "Position = multiplier * followed joint + offset", default=1.0)
     mimic_offset: _number("Offset", "Position = multiplier * followed joint + offset [rad or m]")
+    mimic_offset_angle: _angle("Offset", "mimic_offset")
+    mimic_offset_length: _length("Offset", "mimic_offset")
     link: bpy.props.StringProperty(name="Link", description="Name of the rigid body that moves with the bone")
     mass: bpy.props.FloatProperty(name="Mass", description="Mass of the link [kg]", min=0.0, precision=4)
+    mass_shown: bpy.props.FloatProperty(
+        name="Mass", description="Mass of the link", unit="MASS", min=0.0, precision=4, **_view("mass", _kilograms)
+    )
     com: bpy.props.FloatVectorProperty(
         name="Centre of Mass", description="In the frame of the link [m]", size=3, precision=4
+    )
+    com_length: bpy.props.FloatVectorProperty(
+        name="Centre of Mass",
+        description="In the frame of the link",
+        size=3,
+        subtype="XYZ_LENGTH",
+        precision=4,
+        **_view("com", _metres, size=3),
     )
     inertia: bpy.props.FloatVectorProperty(
         name="Inertia",

@@ -11,6 +11,7 @@ import numpy as np
 from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
+from ..robokin.units import coordinate_units, freedom_units
 from .ik_data import compile_ik
 from .ik_reference import reachable
 from .motion import Motion, coordinate_names, velocity_names
@@ -24,14 +25,19 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class Violation:
     """A limit broken at one sample. frame: index of the sample. joint: its name, "joint/x" for one of several
-    coordinates. kind: lower, upper, velocity or acceleration. value, limit: SI; of a velocity or an acceleration the
-    value has its sign and the limit is the bound on its size."""
+    coordinates. kind: lower, upper, velocity or acceleration. value, limit: SI, in `unit`; of a velocity or an
+    acceleration the value has its sign and the limit is the bound on its size."""
 
     frame: int
     joint: str
     kind: str
     value: float
     limit: float
+    unit: str = ""
+
+    def told(self) -> str:
+        """In words."""
+        return f"{self.kind} of {self.joint} is {self.value:.4g} {self.unit}, allowed {self.limit:.4g} {self.unit}"
 
     def to_dict(self) -> dict:
         return {
@@ -140,19 +146,24 @@ def _violations(motion: Motion, eps: float, allow_positions: bool) -> list[Viola
     model = motion.model
     found: list[Violation] = []
 
-    def collect(names: list[str], kind: str, values: Array, limits: Array, broken: Array) -> None:
+    def collect(names: list[str], units: list[str], kind: str, values: Array, limits: Array, broken: Array) -> None:
         for frame, i in np.argwhere(broken):
-            found.append(Violation(int(frame), names[i], kind, float(values[frame, i]), float(limits[i])))
+            value, limit = float(values[frame, i]), float(limits[i])
+            found.append(Violation(int(frame), names[i], kind, value, limit, units[i]))
 
     q_names = [name for joint in model.moving_joints for name in coordinate_names(joint)]
     v_names = [name for joint in model.moving_joints for name in velocity_names(joint)]
+    q_units = [unit for joint in model.moving_joints for unit in coordinate_units(joint)]
+    v_units = [unit for joint in model.moving_joints for unit in freedom_units(joint)]
+    speeds, rates = ([f"{unit}/{per}" for unit in v_units] for per in ("s", "s\u00b2"))
     rounding = eps * abs(motion.q)
     slack = rounding if allow_positions else 0.0
-    collect(q_names, "lower", motion.q, model.lower, motion.q < model.lower - slack)
-    collect(q_names, "upper", motion.q, model.upper, motion.q > model.upper + slack)
+    collect(q_names, q_units, "lower", motion.q, model.lower, motion.q < model.lower - slack)
+    collect(q_names, q_units, "upper", motion.q, model.upper, motion.q > model.upper + slack)
     v_slack, a_slack = _difference_rounding(motion, eps, rounding)
-    collect(v_names, "velocity", motion.v, model.velocity, abs(motion.v) > model.velocity + v_slack)
-    collect(v_names, "acceleration", motion.a, model.acceleration, abs(motion.a) > model.acceleration + a_slack)
+    v, a = motion.v, motion.a
+    collect(v_names, speeds, "velocity", v, model.velocity, abs(v) > model.velocity + v_slack)
+    collect(v_names, rates, "acceleration", a, model.acceleration, abs(a) > model.acceleration + a_slack)
     return sorted(found, key=lambda violation: violation.frame)
 
 

@@ -25,7 +25,7 @@ def limit(joint: ElementTree.Element, word: str, absent_when_zero: bool) -> floa
 def test_joints_and_links_are_those_of_the_file(name, capsys, tmp_path) -> None:
     document = ElementTree.parse(robot(name)).getroot()
     said = report(capsys, tmp_path, "info", robot(name))
-    assert set(said) == {"robot", "nq", "nv", "total_mass", "joints", "links"}
+    assert set(said) == {"robot", "nq", "nv", "total_mass", "center_of_mass", "joints", "links"}
     assert said["robot"] == document.get("name")
     joints = {joint["name"]: joint for joint in said["joints"]}
     assert sorted(joints) == sorted(j.get("name") for j in document.findall("joint"))
@@ -95,4 +95,6 @@ def test_names_of_any_alphabet(capsys, tmp_path: Path) -> None:
     path = tmp_path / "r\u00f4bot.urdf"
     path.write_text('<robot name="\u30ed\u30dc\u30c3\u30c8"><link name="b\u00e4se"/></robot>', "utf-8")
     said = report(capsys, tmp_path, "info", path)
-    assert (said["robot"], said["links"]) == ("\u30ed\u30dc\u30c3\u30c8", [{"name": "b\u00e4se", "mass": 0.0}])
+    (link,) = said["links"]
+    assert (said["robot"], link["name"], link["mass"]) == ("\u30ed\u30dc\u30c3\u30c8", "b\u00e4se", 0.0)
+    assert (said["center_of_mass"], link["implausible"]) == (None, [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ...robokin.inertia import inertia_warnings
 from ...robokin.model import RobotModel
 from .binding import binding
 from .build import build_armature
@@ -33,4 +34,4 @@ def import_robot(
     except BaseException:
         bpy.data.batch_remove([made for kind in _KINDS for made in getattr(bpy.data, kind) if made not in before[kind]])
         raise
-    return obj, visuals.warnings if visuals is not None else []
+    return obj, [*(visuals.warnings if visuals is not None else []), *inertia_warnings(model)]

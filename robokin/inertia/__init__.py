@@ -3,7 +3,7 @@
 from .body import Body, combined, link_body, total_body
 from .bounds import body_around
 from .mesh import MeshBody, Solidity, convex_body, mesh_body
-from .plausibility import implausible_inertia, implausible_links, principal_moments
+from .plausibility import implausible_inertia, implausible_links, inertia_warnings, principal_moments
 from .shapes import box, capsule, cone, cylinder, ellipsoid, hollow_sphere, shape_body, sphere
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "hollow_sphere",
     "implausible_inertia",
     "implausible_links",
+    "inertia_warnings",
     "link_body",
     "mesh_body",
     "principal_moments",

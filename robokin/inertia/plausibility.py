@@ -11,6 +11,7 @@ Array = np.ndarray
 # Files give some six digits: an entry is off by 5e-7 of the largest, a sum of principal moments by about ten times as
 # much.
 _ROUNDING = 1e-5
+_SHOWN = 4  # links that are named in warnings
 _SINGULAR = 1e-12  # of the largest moment: what double precision leaves of a zero
 
 
@@ -52,3 +53,10 @@ def implausible_links(model: RobotModel) -> dict[str, list[str]]:
     """{link name: reasons} of the links that no real body can be."""
     found = {link.name: implausible_inertia(link.mass, link.inertia) for link in model.links}
     return {name: reasons for name, reasons in found.items() if reasons}
+
+
+def inertia_warnings(model: RobotModel) -> list[str]:
+    """A line for each link that no real body can be; of many the first and a line that counts the others."""
+    doubts = [f"link {name!r}: {'; '.join(reasons)}" for name, reasons in implausible_links(model).items()]
+    more = len(doubts) - _SHOWN
+    return doubts[:_SHOWN] + ([f"{more} more links have an inertia that no body can have"] if more > 0 else [])

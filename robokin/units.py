@@ -1,0 +1,28 @@
+"""Units of a joint's numbers, for what is written for people. Inside all is SI and radians."""
+
+from __future__ import annotations
+
+from .joint import Joint
+from .joint_types import Motion
+
+_COORDINATES = {
+    Motion.TRANSLATION: ("m",),
+    Motion.BALL: ("",) * 4,
+    Motion.FREE: ("m",) * 3 + ("",) * 4,
+}
+_FREEDOMS = {Motion.TRANSLATION: ("m",), Motion.BALL: ("rad",) * 3, Motion.FREE: ("m",) * 3 + ("rad",) * 3}
+FORCES = {"m": "N", "rad": "N m"}
+
+
+def coordinate_units(joint: Joint) -> list[str]:
+    """(nq) "rad", "m", or "" for the parts of a quaternion."""
+    return [unit for motion in joint.kind.motions for unit in _COORDINATES.get(motion, ("rad",))]
+
+
+def freedom_units(joint: Joint) -> list[str]:
+    """(nv) "rad" or "m": velocities are in these per second, efforts in `FORCES` of them."""
+    return [unit for motion in joint.kind.motions for unit in _FREEDOMS.get(motion, ("rad",))]
+
+
+def with_unit(number: float, unit: str) -> str:
+    return f"{number:.6g} {unit}".rstrip()
