@@ -95,7 +95,7 @@ class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
         volume = sum(body.mass for body in solids.values())
         density = self.mass / volume if self.by == "MASS" else DENSITIES.get(self.material, ("", self.density))[1]
         bodies = {bone: body.times(density) for bone, body in solids.items()}
-        write_bodies(obj, bodies)
+        write_bodies(context, obj, bodies)
         for note in notes:
             self.report({"WARNING"}, note)
         total = sum(body.mass for body in bodies.values())

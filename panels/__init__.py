@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import joint, joint_values, make_robot, postures, robot, solve, tables, tasks
+from . import joint, joint_values, link, make_robot, postures, robot, solve, tables, tasks
 
-MODULES: tuple[ModuleType, ...] = (robot, joint, joint_values, postures, make_robot, tasks, solve, tables)
-from . import joint, link, make_robot, robot, solve, tables, tasks
-
-MODULES: tuple[ModuleType, ...] = (robot, joint, link, make_robot, tasks, solve, tables)
+MODULES: tuple[ModuleType, ...] = (robot, joint, link, joint_values, postures, make_robot, tasks, solve, tables)
 
 
 def register() -> None:

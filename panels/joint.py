@@ -13,17 +13,18 @@ from .prepared import (
     active_bone,
     draw_text,
     joint_problem,
-    joint_settings,
     joint_summary,
     type_fields,
+    unitless,
 )
-from .prepared import JointSummary, RobotPanel, active_bone, draw_text, joint_summary, unitless
 
 # Bounds with their labels: the view of what turns, and of what slides, which Blender shows with its unit; and the field
 # itself in a scene without units.
-_BOUNDS = (
+_LIMITS = (
     ("lower", ("_angle", "Lower Limit"), ("_length", "Lower Limit"), "Lower Limit m"),
     ("upper", ("_angle", "Upper Limit"), ("_length", "Upper Limit"), "Upper Limit m"),
+)
+_RATES = (
     ("velocity", ("_angle", "Velocity /s"), ("_length", "Velocity"), "Velocity m/s"),
     ("acceleration", ("_angle", "Accel. /s²"), ("_length", "Accel."), "Accel. m/s²"),
     ("effort", ("", "Effort N m"), ("", "Effort N"), "Effort N"),
@@ -56,7 +57,8 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
     for freedom, (name, is_length) in enumerate(summary.freedoms):
         if name:
             layout.label(text=name)
-        _draw_bounds(layout, settings, freedom, is_length, unitless(context.scene))
+        for bounds in (_LIMITS, _RATES):
+            _draw_bounds(layout.column(align=True), settings, freedom, is_length, bounds)
         if not is_length:
             operator = layout.operator("robokin.limits_from_arc", text="Limits From Two Angles", icon="CON_ROTLIMIT")
             operator.bone, operator.freedom = summary.bone, freedom + 1
@@ -105,32 +107,17 @@ def _draw_cone(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, sw
     for freedom, axis in enumerate("XYZ"):
         column = layout.column(align=True)
         column.label(text=f"About {axis} of the Link")
-        _draw_rates(column, settings, freedom, False)
+        _draw_bounds(column, settings, freedom, False, _RATES)
 
 
-def _draw_bounds(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool) -> None:
 def _draw_bounds(
-    layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool, unitless: bool
-    column = layout.column(align=True)
-    for name, angular, linear, bare in _BOUNDS:
-        if name == "velocity":
-            column = layout.column(align=True)
+    column: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool, bounds: tuple
+) -> None:
+    for name, angular, linear, bare in bounds:
         field = bound_field(name, freedom)
-        _draw_optional(column, settings, f"use_{field}", f"{field}_{'length' if is_length else 'angle'}", text)
-    _draw_rates(layout.column(align=True), settings, freedom, is_length)
-
-
-def _draw_rates(column: bpy.types.UILayout, settings: bpy.types.PropertyGroup, freedom: int, is_length: bool) -> None:
-    for name, label, angular, linear in _RATES:
-        field = bound_field(name, freedom)
-        _draw_optional(column, settings, f"use_{field}", field, f"{label} {linear if is_length else angular}")
-
-
-def draw_link(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:
-    layout.prop(settings, "link")
-    layout.prop(settings, "mass", text="Mass kg")
-    layout.prop(settings, "com", text="Centre m")
-        ending, text = ("", bare) if is_length and unitless else linear if is_length else angular
+        ending, text = angular
+        if is_length:
+            ending, text = ("", bare) if unitless(bpy.context.scene) else linear
         _draw_optional(column, settings, f"use_{field}", field + ending, text)
 
 
@@ -163,21 +150,6 @@ class ROBOKIN_PT_joint(RobotPanel, bpy.types.Panel):
         draw_joint(context, layout, obj)
 
 
-class ROBOKIN_PT_link(RobotPanel, bpy.types.Panel):
-    bl_label = "Link"
-    bl_idname = "ROBOKIN_PT_link"
-    bl_parent_id = "ROBOKIN_PT_joint"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = active_robot(context)
-        return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
-
-    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-        draw_link(layout, joint_settings(context, obj))
-
-
 class ROBOKIN_PT_bone_joint(bpy.types.Panel):
     bl_label = "Joint"
     bl_idname = "ROBOKIN_PT_bone_joint"
@@ -194,9 +166,7 @@ class ROBOKIN_PT_bone_joint(bpy.types.Panel):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        obj = active_robot(context)
-        draw_joint(context, layout, obj)
-        draw_link(layout, joint_settings(context, obj))
+        draw_joint(context, layout, active_robot(context))
 
 
 CLASSES = (ROBOKIN_PT_joint, ROBOKIN_PT_bone_joint)

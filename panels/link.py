@@ -12,7 +12,7 @@ from ..properties.bridge import binding, read_configuration, robot_model, to_ble
 from ..robokin import RobokinError, center_of_mass
 from ..robokin.inertia import implausible_inertia, principal_moments
 from ..robokin.se3 import placement
-from .prepared import RobotPanel, active_bone, draw_text, joint_summary, quantity_text, unitless
+from .prepared import RobotPanel, active_bone, draw_text, joint_settings, joint_summary, quantity_text, unitless
 
 _ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
 
@@ -45,10 +45,10 @@ def whole_summary(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[str]:
 
 
 def draw_link(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
-    bone = active_bone(context, obj)
-    settings = bone.robokin
+    settings = joint_settings(context, obj)
     try:
-        summary, whole = link_summary(obj, bone.name), whole_summary(context.scene, obj)
+        bone = joint_summary(obj, active_bone(context, obj)).bone
+        summary, whole = link_summary(obj, bone), whole_summary(context.scene, obj)
     except RobokinError:
         return  # the Robot panel says why
     layout.prop(settings, "link")

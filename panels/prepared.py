@@ -98,8 +98,6 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
     channels = [c for c in robot.channels if c.bone in bones]
     labelled = tuple((_channel_label(c, channels), c) for c in channels)
     plain = [(label, c.path == "location") for label, c in labelled if c.path != "rotation_quaternion"][: joint.nv]
-    extra = [("pitch_length", "Pitch /rad")] if joint.kind.has_pitch else []
-    extra += [(order_field(joint.kind), "Axes")] if joint.kind.orders else []
     return JointSummary(
         carriers[-1].bone,
         joint.kind.label,
@@ -139,7 +137,7 @@ def type_fields(settings: bpy.types.PropertyGroup) -> tuple[tuple[str, str], ...
     """(field, label) of what only a joint's type has, apart from limits and wheels."""
     kind = JOINT_TYPES[settings.joint_type]
     if kind.has_pitch:
-        return (("pitch", "Pitch m/rad"),)
+        return (("pitch_length", "Pitch /rad"),)
     if not kind.orders:
         return ()
     if not settings.use_axes:

@@ -154,7 +154,6 @@ class RobokinJoint(bpy.types.PropertyGroup):
     wheel_radius_length: _length("Wheel Radius", "wheel_radius")
     wheel_separation: _number("Track Width", "Distance between the two wheels [m]", min=0.0, precision=5)
     wheel_separation_length: _length("Track Width", "wheel_separation")
-    pitch: _number("Pitch", "Advance of a screw per turn angle [m/rad]", precision=5)
     pitch: _number("Pitch", "Advance of a screw per angle [m/rad]", precision=5)
     pitch_length: _length("Pitch", "pitch")
     damping: _number("Damping", "Viscous friction [N m s/rad or N s/m]")

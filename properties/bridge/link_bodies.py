@@ -14,12 +14,12 @@ from .rescale import rescaled_link
 from .truth import ROBOT_KEY, BoneRecord, read_robot
 
 
-def write_bodies(obj: bpy.types.Object, bodies: Mapping[str, Body]) -> None:
+def write_bodies(context: bpy.types.Context, obj: bpy.types.Object, bodies: Mapping[str, Body]) -> None:
     """Give the links of bones these mass properties, in the links' frames. Raises BridgeError, ModelError, and then
     changes nothing."""
     ratio = read_robot(obj.data[ROBOT_KEY], obj.data.name).metres_per_unit / metres_per_unit(obj)
     records = {name: _with_body(bone_record(obj.data.bones[name]), body, ratio) for name, body in bodies.items()}
-    edit_records(obj, records)
+    edit_records(context, obj, records)
 
 
 def _with_body(record: BoneRecord, body: Body, ratio: float) -> BoneRecord:
