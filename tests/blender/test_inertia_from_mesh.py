@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -130,6 +129,8 @@ def test_an_open_mesh_has_its_hull_and_a_link_without_mesh_is_an_error(scene):
         bpy.ops.robokin.inertia_from_mesh(which="ACTIVE")
     put_box(obj, "hinge")
     mesh = obj.children[0].data
+
+    import bmesh  # there once bpy is
 
     opened = bmesh.new()
     opened.from_mesh(mesh)
