@@ -17,7 +17,7 @@ from ..robokin.tree import Tree, pack_placement
 from .criteria.base import Criterion, CriterionRecord
 from .hierarchy import Level
 from .ik_data import TASK_RECORD
-from .tasks import AxisTask, FrameTask, PoseTask, Task
+from .tasks import FrameTask, Task
 from .viability import StepLimits
 
 Array = np.ndarray
@@ -33,7 +33,7 @@ class CriterionStruct(ctypes.Structure):
         ("reserved", ctypes.c_int32),
         ("weight", ctypes.c_double),
         ("gain", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in ("metric", "stiffness", "rest")),
+        *((name, ctypes.c_void_p) for name in ("metric", "stiffness", "rest", "gravity")),
     )
 
 
@@ -41,9 +41,10 @@ class StepStruct(ctypes.Structure):
     """`rk_step` of the kernel."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("model", "tasks", "bands", "criteria", "scale")),
+        *((name, ctypes.c_void_p) for name in ("model", "tasks", "bands", "first", "criteria", "scale")),
         *((name, ctypes.c_void_p) for name in ("largest", "change", "lower", "upper", "coordinate")),
         ("dt", ctypes.c_double),
+        ("length", ctypes.c_double),
         ("n_criteria", ctypes.c_int32),
         ("reserved", ctypes.c_int32),
     )
@@ -76,11 +77,7 @@ def _library() -> ctypes.CDLL:
 
 
 def is_native(task: Task) -> TypeGuard[FrameTask]:
-    """Whether the kernel makes the task's rows itself: those of a pose or an axis, as their classes define them."""
-    if not isinstance(task, FrameTask):
-        return False
-    kind = type(task)
-    return kind.rows is FrameTask.rows and kind.tip_rows in (PoseTask.tip_rows, AxisTask.tip_rows)
+    return isinstance(task, FrameTask) and task.is_in_kernel
 
 
 class Found(NamedTuple):
@@ -125,7 +122,7 @@ class NativeStep:
         frames = [task for task in tasks if is_native(task)]
         records = np.array([_task_record(task, length) for task in frames], TASK_RECORD)
         self._counts = {i: int(record["used"].sum()) for i, record in zip(self.native_tasks, records, strict=True)}
-        self._struct = StepStruct(dt=limits.dt, n_criteria=len(self.native_criteria))
+        self._struct = StepStruct(dt=limits.dt, length=length, n_criteria=len(self.native_criteria))
         struct = ModelStruct(_tree_of_tips(model, frames))
         packed = (CriterionStruct * len(self.native_criteria))()
         own = [(criterion, record) for criterion, record in criteria if record is not None]
@@ -133,7 +130,15 @@ class NativeStep:
         self._kept += [_fill(each, *pair) for each, pair in zip(packed, own, strict=True)]
         self._struct.model, self._struct.criteria = ctypes.addressof(struct), ctypes.addressof(packed)
         bands = np.array([task.band for task in frames]).reshape(-1, 6)
-        arrays = {"tasks": records, "bands": bands, "scale": scale, "coordinate": limits.coordinate.astype(np.int32)}
+        top = levels[0] if levels else []
+        first = np.array([i in top and bool(tasks[i].influence) for i in self.native_tasks], np.int32)
+        arrays = {
+            "tasks": records,
+            "bands": bands,
+            "first": first,
+            "scale": scale,
+            "coordinate": limits.coordinate.astype(np.int32),
+        }
         for name in ("largest", "change", "lower", "upper"):
             arrays[name] = np.ascontiguousarray(getattr(limits, name), np.float64)
         for name, array in arrays.items():
@@ -279,7 +284,7 @@ def _fill(struct: CriterionStruct, criterion: Criterion, record: CriterionRecord
     """Fills a struct in; the arrays that it points to."""
     struct.kind, struct.weight, struct.gain = record.kind, criterion.weight, record.gain
     kept = []
-    for name in ("metric", "stiffness", "rest"):
+    for name in ("metric", "stiffness", "rest", "gravity"):
         if getattr(record, name) is not None:
             kept.append(np.ascontiguousarray(getattr(record, name), np.float64))
             setattr(struct, name, kept[-1].ctypes.data)

@@ -7,7 +7,14 @@
 #include "robokin_ik.h"
 
 /* Criteria that the kernel computes; the values are those of CriterionKind in solvers/criteria/base.py. */
-enum rk_criterion_kind { RK_LEAST_VELOCITY = 0, RK_SPRINGS = 1, RK_KINETIC_ENERGY = 2 };
+enum rk_criterion_kind {
+  RK_LEAST_VELOCITY = 0,
+  RK_SPRINGS = 1,
+  RK_KINETIC_ENERGY = 2,
+  RK_MANIPULABILITY = 3,
+  RK_SMALLEST_SINGULAR_VALUE = 4,
+  RK_GRAVITY_TORQUE = 5
+};
 
 /* CriterionRecord in solvers/criteria/base.py says what each field means. */
 typedef struct rk_criterion {
@@ -15,6 +22,7 @@ typedef struct rk_criterion {
   double weight, gain;
   const double *metric, *stiffness; /* [nv] */
   const double *rest;               /* [nq] */
+  const double *gravity;            /* [3] */
 } rk_criterion;
 
 /* A compiled problem: NativeStep in solvers/native_step.py. Not owned. */
@@ -22,11 +30,12 @@ typedef struct rk_step {
   const rk_model *model;        /* the whole robot; frame i is the tip of frame task i */
   const rk_task *tasks;         /* [n_frames] with `exact` in all parts */
   const double *bands;          /* [n_frames][6] errors that do not count */
+  const int32_t *first;         /* [n_frames] 1: of the first level, whose rows criteria look at */
   const rk_criterion *criteria; /* [n_criteria] */
   const double *scale;          /* [nv] L for lengths, 1 for angles */
   const double *largest, *change, *lower, *upper; /* [nv], and coordinate[nv]: StepLimits in solvers/viability.py */
   const int32_t *coordinate;
-  double dt;
+  double dt, length;
   int32_t n_criteria, reserved;
 } rk_step;
 

@@ -2,6 +2,7 @@
 #include "robokin_step.h"
 
 #include "crba.h"
+#include "criteria.h"
 #include "ik_rows.h"
 #include "rk_manifold.h"
 #include "rk_tree.h"
@@ -16,16 +17,21 @@ typedef struct stepping {
   const rk_step_data *data;
   double *nodes, *node_work;
   double *M, *H, *g, *x, *lo, *hi, *box_lo, *box_hi, *away;
-  double *hierarchy;
+  double *criteria_work, *hierarchy;
 } stepping;
 
 int32_t rk_sizeof_step(void) { return (int32_t)sizeof(rk_step); }
 int32_t rk_sizeof_step_data(void) { return (int32_t)sizeof(rk_step_data); }
 int32_t rk_sizeof_criterion(void) { return (int32_t)sizeof(rk_criterion); }
 
+static int64_t criteria_workspace(const rk_step *step) {
+  const int64_t gravity = rk_gravity_workspace(step->model), manipulability = rk_manipulability_workspace(step);
+  return gravity > manipulability ? gravity : manipulability;
+}
+
 int64_t rk_step_workspace(const rk_step *step, int32_t m) {
   const int64_t n = step->model->nv, nodes = step->model->n_nodes;
-  return 28 * nodes + 2 * n * n + 7 * n + rk_hierarchy_workspace(step->model->nv, m);
+  return 28 * nodes + 2 * n * n + 7 * n + criteria_workspace(step) + rk_hierarchy_workspace(step->model->nv, m);
 }
 
 static stepping lay_out(const rk_step *step, const rk_step_data *data, double *work) {
@@ -37,6 +43,7 @@ static stepping lay_out(const rk_step *step, const rk_step_data *data, double *w
   s.H = work, work += n * n;
   double **vectors[] = {&s.g, &s.x, &s.lo, &s.hi, &s.box_lo, &s.box_hi, &s.away};
   for (int k = 0; k < 7; k++, work += n) *vectors[k] = work;
+  s.criteria_work = work, work += criteria_workspace(step);
   s.hierarchy = work;
   return s;
 }
@@ -159,23 +166,31 @@ static void combine(const stepping *s) {
   for (int64_t k = 0; k < nv; k++) s->g[k] = s->data->g ? s->data->g[k] : 0.0;
   for (int32_t c = 0; c < step->n_criteria; c++) {
     const rk_criterion *criterion = step->criteria + c;
-    const double weight = criterion->weight;
+    const double weight = criterion->weight, share = weight * criterion->gain;
     double cost = 0.0;
     switch (criterion->kind) {
       case RK_KINETIC_ENERGY:
         rk_mass_matrix_placed(step->model, s->nodes, s->node_work, s->M);
-        rk_add_scaled((int32_t)(nv * nv), weight * criterion->gain, s->M, s->H);
+        rk_add_scaled((int32_t)(nv * nv), share, s->M, s->H);
         continue;
       case RK_SPRINGS:
         stretch(s, criterion->rest);
         for (int64_t k = 0; k < nv; k++) cost += 0.5 * criterion->stiffness[k] * s->away[k] * s->away[k];
         pull(s, criterion);
-        s->data->costs[c] = cost;
         break;
-      default:
-        for (int64_t k = 0; k < nv; k++)
-          s->g[k] -= weight * criterion->gain * criterion->metric[k] * s->data->previous[k];
+      case RK_MANIPULABILITY:
+      case RK_SMALLEST_SINGULAR_VALUE:
+        cost = rk_add_manipulability(step, s->nodes, criterion->kind == RK_SMALLEST_SINGULAR_VALUE, share,
+                                     s->criteria_work, s->g);
+        break;
+      case RK_GRAVITY_TORQUE:
+        cost = rk_add_gravity_torque(step->model, s->nodes, criterion->gravity, criterion->stiffness, share,
+                                     s->criteria_work, s->g);
+        break;
+      default: /* the least velocity */
+        for (int64_t k = 0; k < nv; k++) s->g[k] -= share * criterion->metric[k] * s->data->previous[k];
     }
+    s->data->costs[c] = cost;
     for (int64_t k = 0; k < nv; k++) s->H[k * (nv + 1)] += weight * criterion->metric[k];
   }
   for (int64_t i = 0; i < nv; i++) {

@@ -29,18 +29,22 @@ class CriterionKind(enum.IntEnum):
     LEAST_VELOCITY = 0  # 1/2 sum of metric (v - gain previous)^2
     SPRINGS = 1  # the potential 1/2 sum of stiffness (q - rest)^2 with its metric
     KINETIC_ENERGY = 2  # gain/2 v'Mv
+    MANIPULABILITY = 3
+    SMALLEST_SINGULAR_VALUE = 4
+    GRAVITY_TORQUE = 5  # the potential 1/2 sum of stiffness tau^2
 
 
 @dataclass(frozen=True, eq=False)
 class CriterionRecord:
     """A criterion of one robot as the kernel takes it, before its weight. metric, stiffness: (nv,).   rest: (nq,);
-    rotations of balls and floating joints count by their rotation vector from there."""
+    rotations of balls and floating joints count by their rotation vector from there.   gravity: (3,)."""
 
     kind: CriterionKind
     gain: float = 1.0
     metric: Array | None = None
     stiffness: Array | None = None
     rest: Array | None = None
+    gravity: Array | None = None
 
 
 class Criterion(ABC):

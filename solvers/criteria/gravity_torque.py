@@ -8,7 +8,7 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.kinematics import require_mass
 from ..state import State
-from .base import Potential
+from .base import CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray
 
@@ -29,6 +29,11 @@ class GravityTorque(Potential):
 
     def check(self, state: State) -> None:
         require_mass(state.model)
+
+    def record(self, state: State) -> CriterionRecord:
+        stiffness = effort_scale(state, self.gravity) ** -2.0
+        metric = self.metric(state)
+        return CriterionRecord(CriterionKind.GRAVITY_TORQUE, self.gain, metric, stiffness, gravity=self.gravity)
 
     def potential(self, state: State) -> float:
         torque = -self._momenta(state) @ self.gravity @ state.columns.G / effort_scale(state, self.gravity)

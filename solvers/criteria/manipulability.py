@@ -8,7 +8,7 @@ from ...robokin.configuration import integrate
 from ...robokin.so3 import hat
 from ..state import State
 from ..tasks import FrameTask, Task, TaskKind
-from .base import Potential
+from .base import CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray
 
@@ -26,6 +26,9 @@ class Manipulability(Potential):
 
     def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
         super().__init__(weight, gain, name)
+
+    def record(self, state: State) -> CriterionRecord | None:
+        return _record(CriterionKind.MANIPULABILITY, self, state)
 
     def potential(self, state: State) -> float:
         s = np.linalg.svd(task_jacobian(state)[0], compute_uv=False)
@@ -47,6 +50,9 @@ class SmallestSingularValue(Potential):
     def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
         super().__init__(weight, gain, name)
 
+    def record(self, state: State) -> CriterionRecord | None:
+        return _record(CriterionKind.SMALLEST_SINGULAR_VALUE, self, state)
+
     def potential(self, state: State) -> float:
         s = np.linalg.svd(task_jacobian(state)[0], compute_uv=False)
         return -float(s[_smallest(s)]) if len(s) else 0.0
@@ -58,6 +64,13 @@ class SmallestSingularValue(Potential):
             return np.zeros(state.model.nv)
         at = _smallest(s)
         return -np.einsum("r,rjk,j->k", U[:, at], change, Vt[at])
+
+
+def _record(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
+    """None when the kernel does not have the rows of all tasks of the first level."""
+    if not all(isinstance(task, FrameTask) and task.is_in_kernel for task in state.tasks if task.influence):
+        return None
+    return CriterionRecord(kind, criterion.gain, criterion.metric(state))
 
 
 def _smallest(s: Array) -> int:

@@ -92,6 +92,13 @@ class FrameTask(TipTask):
         """e (6,) and A (6, 6) in root axes (see the module's head); only rows of weighted parts need be filled."""
 
     @property
+    def is_in_kernel(self) -> bool:
+        """Whether the kernel has its rows: not those of a class that changes them."""
+        kind = type(self)
+        stated_by = next(each for each in kind.__mro__ if "tip_rows" in vars(each))
+        return kind.rows is FrameTask.rows and "record_kind" in vars(stated_by)
+
+    @property
     def weights(self) -> Array:
         """(6,) position rows first."""
         return np.concatenate((self.position_weights, self.orientation_weights))

@@ -1,0 +1,20 @@
+/* Potentials that the step descends, with their gradients. Each adds `share` times its gradient to g[nv] and returns its
+   value. */
+#ifndef RK_CRITERIA_H
+#define RK_CRITERIA_H
+
+#include "robokin_step.h"
+
+/* 1/2 sum of stiffness tau^2, tau[nv] what holds the robot still: solvers/criteria/gravity_torque.py.
+   work: rk_gravity_workspace(m) doubles. */
+double rk_add_gravity_torque(const rk_model *m, const double *nodes, const double *gravity, const double *stiffness,
+                             double share, double *work, double *g);
+int64_t rk_gravity_workspace(const rk_model *m);
+
+/* -1/2 log det JJ' of the rows of the tasks of the first level, or minus its smallest singular value:
+   solvers/criteria/manipulability.py. */
+double rk_add_manipulability(const rk_step *step, const double *nodes, int smallest, double share, double *work,
+                             double *g);
+int64_t rk_manipulability_workspace(const rk_step *step);
+
+#endif
