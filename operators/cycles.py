@@ -39,8 +39,7 @@ def _moves_with_joints(robot: bpy.types.Object, what: str) -> bool:
     bone = robot.data.bones.get(what.removeprefix(_BONE)) if what.startswith(_BONE) else None
     if bone is None:
         return what == "pose" or what.startswith(_BONE)
-    bound = binding(robot)
-    moving = {name for name, index in bound.joint_of_bone.items() if bound.model.joints[index].nv}
+    moving = {name for name, joint in binding(robot).joint_of_bone.items() if joint.nv}
     return any(b.name in moving for b in (bone, *bone.parent_recursive))
 
 
