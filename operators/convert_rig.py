@@ -13,10 +13,10 @@ from ..properties.bridge.guess import convertible_limit, says_something
 from ..properties.bridge.making import EditMode
 from ..properties.bridge.truth import KEY
 from ..robokin import RobokinError
+from .animated_lists import move_curves
 from .cycles import refuse_cycles
 from .ik_goals import Goal, chain, read_goal
 from .make_robot import BASES, UNLOCKED, ArmatureOperator
-from .task_paths import move_curves
 from .tasks import add_task, tip_pose
 
 Owned = tuple[bpy.types.PoseBone, bpy.types.Constraint]

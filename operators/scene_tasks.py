@@ -70,15 +70,15 @@ def _solver_task(task: RobokinTask, link: str, metres_per_unit: float, T: Array,
     orientation = np.array(task.use_rotation) * (task.orientation_weight * influence)
     frame = task.frame.lower()
     near, turned = task.position_tolerance * metres_per_unit, task.orientation_tolerance
-    name = f"task {task.name!r}"
+    name, level = f"task {task.name!r}", task.priority
     if task.kind == "POSITION":
-        return PositionTask(link, T[:3, 3], position, frame, tolerance=near, name=name)
+        return PositionTask(link, T[:3, 3], position, frame, tolerance=near, name=name, priority=level)
     if task.kind == "ORIENTATION":
-        return OrientationTask(link, T[:3, :3], orientation, frame, tolerance=turned, name=name)
+        return OrientationTask(link, T[:3, :3], orientation, frame, tolerance=turned, name=name, priority=level)
     if task.kind == "AXIS":
         weight = task.orientation_weight * influence
-        return AxisTask(link, _signed_axis(task.axis), T[:3, 2], weight, tolerance=turned, name=name)
-    return PoseTask(link, T, position, orientation, frame, None, near, turned, name)
+        return AxisTask(link, _signed_axis(task.axis), T[:3, 2], weight, tolerance=turned, name=name, priority=level)
+    return PoseTask(link, T, position, orientation, frame, None, near, turned, name, level)
 
 
 def metres_per_world_unit(obj: bpy.types.Object) -> float:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import bpy
 import numpy as np
 from mathutils import Matrix
 
 from ..properties.bridge import binding, link_of_bone, read_configuration, robot_model, to_blender
 from ..properties.tasks import KINDS
-from ..robokin import RobokinError, UnknownNameError, forward_kinematics
+from ..robokin import UnknownNameError, forward_kinematics
+from .animated_lists import move_entry, remove_entry
 from .common import RobotOperator, is_selected
-from .task_paths import repath
 
 
 def default_tip(obj: bpy.types.Object) -> str:
@@ -91,10 +89,7 @@ class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
     index: bpy.props.IntProperty(name="Index", description="Which task; -1: the active one", default=-1, min=-1)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        index = _index(obj, self.index)
-        _reorder(obj, obj.robokin.tasks.remove, index)
-        repath(obj, lambda i: None if i == index else i - (i > index))
-        obj.robokin.active_task = max(0, min(obj.robokin.active_task, len(obj.robokin.tasks) - 1))
+        remove_entry(obj, "tasks", self.index)
         return {"FINISHED"}
 
 
@@ -108,33 +103,7 @@ class ROBOKIN_OT_task_move(RobotOperator, bpy.types.Operator):
     direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        index = _index(obj, self.index)
-        other = index + (1 if self.direction == "DOWN" else -1)
-        if not 0 <= other < len(obj.robokin.tasks):
-            return {"CANCELLED"}
-        _reorder(obj, obj.robokin.tasks.move, index, other)
-        swap = {index: other, other: index}
-        repath(obj, lambda i: swap.get(i, i))
-        obj.robokin.active_task = other
-        return {"FINISHED"}
-
-
-def _reorder(obj: bpy.types.Object, change: Callable[..., None], *places: int) -> None:
-    """Raises RobokinError where Blender lets the list only grow: in an override, of what is in its file."""
-    try:
-        change(*places)
-    except TypeError:
-        raise RobokinError(
-            f"the tasks of {obj.name!r} come from another file: disable them, or edit them there"
-        ) from None
-
-
-def _index(obj: bpy.types.Object, index: int) -> int:
-    index = obj.robokin.active_task if index < 0 else index
-    count = len(obj.robokin.tasks)
-    if not 0 <= index < count:
-        raise RobokinError(f"{obj.name!r} has no task number {index} (it has {count})")
-    return index
+        return {"FINISHED"} if move_entry(obj, "tasks", self.index, self.direction) else {"CANCELLED"}
 
 
 class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):

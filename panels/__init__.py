@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import joint, joint_values, link, make_robot, postures, robot, solve, tables, tasks
+from . import criteria, joint, joint_values, link, make_robot, postures, robot, solve, tables, tasks
 
-MODULES: tuple[ModuleType, ...] = (robot, joint, link, joint_values, postures, make_robot, tasks, solve, tables)
+MODULES: tuple[ModuleType, ...] = (
+    robot,
+    joint,
+    link,
+    joint_values,
+    postures,
+    make_robot,
+    tasks,
+    criteria,
+    solve,
+    tables,
+)
 
 
 def register() -> None:

@@ -18,6 +18,10 @@ class ROBOKIN_UL_tasks(bpy.types.UIList):
         row = layout.row(align=True)
         row.active = item.enabled
         row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
+        if any(task.priority != item.priority for task in data.tasks):
+            level = row.row()
+            level.alignment = "RIGHT"
+            level.label(text=f"Level {item.priority}")
         if item.solved:
             row.label(text="", icon="CHECKMARK" if item.reached else "ERROR")
         row.prop(item, "enabled", text="")
@@ -65,6 +69,7 @@ def _draw_task(
     row = column.row()
     row.use_property_decorate = True
     row.prop(task, "influence", slider=True)
+    column.prop(task, "priority")
     if task.solved:
         row = layout.row()
         row.alert = not task.reached

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from . import joint, joint_range, postures, preferences, robot, solver_settings, tasks
+from . import criteria, joint, joint_range, postures, preferences, robot, solver_settings, tasks
 
 CLASSES = (
     *tasks.CLASSES,
+    *criteria.CLASSES,
     *solver_settings.CLASSES,
     *joint.CLASSES,
     *postures.CLASSES,

@@ -36,6 +36,9 @@ def _renamed(item: RobokinPosture, context: bpy.types.Context) -> None:
         robot.solver.posture = item.name
     if before and robot.home_posture == before:
         robot.home_posture = item.name
+    for criterion in robot.criteria:
+        if before and criterion.posture == before:
+            criterion.posture = item.name
 
 
 class RobokinPosture(bpy.types.PropertyGroup):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .bridge import is_robot
+from .criteria import RobokinCriterion
 from .postures import RobokinPosture
 from .solver_settings import RobokinSolverSettings
 from .tasks import RobokinTask
@@ -70,6 +71,13 @@ class RobokinRobot(bpy.types.PropertyGroup):
         get=_active_joint,
         set=_choose_joint,
     )
+    criteria: bpy.props.CollectionProperty(
+        type=RobokinCriterion,
+        name="Criteria",
+        description="What the robot prefers where the tasks leave it free",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    active_criterion: bpy.props.IntProperty(name="Active Criterion", description="Criterion shown in the panel")
     solver: bpy.props.PointerProperty(type=RobokinSolverSettings, name="Solver")
 
 

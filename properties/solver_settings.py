@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from .criteria import MODES
+
 STARTS = (
     (
         "POSTURE",
@@ -31,6 +33,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         name="Posture",
         description="The stored posture that bakes start from: its name; or joint values as JSON, in SI units",
     )
+    mode: bpy.props.EnumProperty(name="Mode", description="How tasks and criteria come together", items=MODES)
     seed: bpy.props.IntProperty(
         name="Seed",
         description="Which sequence of restarts is tried; the same seed gives the same pose",

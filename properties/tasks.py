@@ -96,6 +96,13 @@ class RobokinTask(bpy.types.PropertyGroup):
         size=3,
     )
     enabled: bpy.props.BoolProperty(name="Enabled", description="Take part in solving", default=True)
+    priority: bpy.props.IntProperty(
+        name="Priority",
+        description="Level of the task, 1 first: a task moves nothing that one of an earlier level asks for",
+        default=1,
+        min=1,
+        soft_max=5,
+    )
     influence: bpy.props.FloatProperty(
         name="Influence",
         description="How much this task counts against the others; 0 removes it at that frame",

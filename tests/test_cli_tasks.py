@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.cli.task_text import parse_task
+from robokin_addon.cli.task_text import KINDS, parse_task
 from robokin_addon.robokin import RobokinError, TaskError, UnknownNameError
-from robokin_addon.solvers.tasks import AxisTask, OrientationTask, PoseTask, PositionTask
+from robokin_addon.solvers.tasks import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 
 QUARTER_ABOUT_Z = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
@@ -105,3 +105,60 @@ def test_priority() -> None:
         parse_task("kind=position,tip=hand,target=0:0:0,priority=high")
     with pytest.raises(TaskError, match="priority"):
         parse_task("kind=position,tip=hand,target=0:0:0,priority=0")
+
+
+TEXTS = {
+    "aim": "tip=hand,axis=0:0:2,target=1:0:0,weight=2",
+    "plane": "tip=hand,target=0:0:1:0:0:3,side=above,point=0:0:0.1,band=0.01",
+    "line": "tip=hand,target=0:0:1:0:2:0",
+    "curve": "tip=hand,target=0:0:0:1:0:0:1:1:0,closed=yes",
+    "distance": "tip=hand,target=0.3,other=base,other_point=0:0:1,relation=inside",
+    "laser": "tip=hand,axis=0:0:1,target=1:0:0,surface=0:0:0:0:0:1",
+    "relative_pose": "tip=hand,other=base,target=0:0:1:1:0:0:0,weights=1:1:1:0:0:0,tolerance=1e-3:1e-2",
+    "advance": "tip=hand,target=0:0:0.1,frame=tip,weights=0:0:1",
+    "pin": "tip=hand,weights=1:1:1:0:0:0",
+    "loop_closure": "tip=hand,other=base",
+    "center_of_mass": "target=0:0:0.5,weights=1:1:0",
+    "support": "target=0:0:0:1:0:0:0:1:0,margin=0.02,up=0:0:1",
+    "posture": 'target={"elbow": 0.5, "slide": 0.1},band=0.1',
+    "joint": "joint=elbow,target=0.5",
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_every_kind_can_be_written(kind: str) -> None:
+    levels = "" if kind == "loop_closure" else ",priority=2,influence=0.5"
+    task = parse_task(f"kind={kind},{TEXTS[kind]}{levels},name=mine")
+    assert task.kind.replace(" ", "_") == kind
+    assert task.name == "mine"
+    if levels:
+        assert (task.priority, task.influence) == (2, 0.5)
+
+
+def test_no_kind_is_left_out() -> None:
+    assert set(TEXTS) | {"pose", "position", "orientation", "axis"} == set(KINDS)
+    words = {cls.kind.replace(" ", "_") for cls in _all(Task) if not cls.is_velocity and hasattr(cls, "kind")}
+    assert set(KINDS) == words - {"extended_jacobian"}
+
+
+def _all(cls: type[Task]) -> set[type[Task]]:
+    found = set(cls.__subclasses__())
+    return found | {deeper for sub in found for deeper in _all(sub)}
+
+
+def test_what_a_kind_says_arrives() -> None:
+    plane = parse_task(f"kind=plane,{TEXTS['plane']}")
+    np.testing.assert_allclose(np.array(plane.target), [[0, 0, 1], [0, 0, 1]])
+    assert plane.side == "above"
+    curve = parse_task(f"kind=curve,{TEXTS['curve']}")
+    assert curve.target.closed
+    assert curve.target.length == pytest.approx(2.0 + np.sqrt(2.0))
+    relative = parse_task(f"kind=relative_pose,{TEXTS['relative_pose']}")
+    assert relative.weights.tolist() == [1, 1, 1, 0, 0, 0]
+    assert [part.tolerance for part in relative.parts] == [1e-3, 1e-2]
+    with pytest.raises(TaskError, match="closed: 'perhaps' is neither yes nor no"):
+        parse_task("kind=curve,tip=hand,target=0:0:0:1:0:0,closed=perhaps")
+    with pytest.raises(TaskError, match="target takes 6 number"):
+        parse_task("kind=curve,tip=hand,target=0:0:0:1:0:0:1")
+    with pytest.raises(TaskError, match="surface is missing"):
+        parse_task("kind=laser,tip=hand,axis=0:0:1,target=1:0:0")

@@ -138,6 +138,7 @@ def test_every_operator_command_status_and_task_is_explained() -> None:
         ("robot", "RobokinRobot"),
         ("postures", "RobokinPosture"),
         ("tasks", "RobokinTask"),
+        ("criteria", "RobokinCriterion"),
         ("solver_settings", "RobokinSolverSettings"),
         ("preferences", "RobokinPreferences"),
     ],

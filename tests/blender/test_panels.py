@@ -113,7 +113,7 @@ def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
 
 def test_all_panels_are_in_the_one_tab():
     sidebar = [cls for cls in PANELS if cls.bl_space_type == "VIEW_3D"]
-    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 14
+    assert {cls.bl_category for cls in sidebar} == {"Robot"} and len(sidebar) == 15
     assert [cls.bl_label for cls in sidebar if not hasattr(cls, "bl_parent_id")] == [
         "Robot",
         "Joint",
@@ -121,6 +121,7 @@ def test_all_panels_are_in_the_one_tab():
         "Postures",
         "Make Robot",
         "Tasks",
+        "Criteria",
         "Solve",
         "Bake",
         "Check",
@@ -317,3 +318,13 @@ def test_a_robot_without_a_table_says_why(panda):
     panda.robokin.table_tip = "panda_finger_joint2"
     labels = draw()["ROBOKIN_PT_tables"]["labels"]
     assert "follows 'panda_finger_joint1'" in " ".join(labels)
+
+
+def test_criteria_show_costs_and_what_pulls(panda):
+    bpy.ops.robokin.criterion_add(kind="GRAVITY_TORQUE")
+    drawn = draw()["ROBOKIN_PT_criteria"]
+    assert {"mode", "kind", "weight", "gain"} <= set(drawn["props"]) and "time" not in drawn["props"]
+    assert any(label.startswith("panda_joint") for label in drawn["labels"])
+    assert any(label.startswith(("+", "-")) for label in drawn["labels"])
+    bpy.ops.robokin.criterion_add(kind="SMOOTH")
+    assert "time" in draw()["ROBOKIN_PT_criteria"]["props"]

@@ -1,0 +1,114 @@
+"""The criteria of a robot as the solvers take them, and what they say of the present pose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ..properties import readouts
+from ..properties.bridge import read_configuration, robot_model, world_from_root
+from ..properties.criteria import POTENTIALS
+from ..properties.postures import find_posture, posture_configuration
+from ..properties.readouts import CriterionReadout
+from ..robokin import RobokinError
+from ..solvers.criteria import Criterion, Potential, criterion
+from ..solvers.state import State
+from ..solvers.task_levels import TaskLevels
+from .scene_tasks import SolverTasks, enabled_tasks
+
+Array = np.ndarray
+RobokinCriterion = bpy.types.PropertyGroup
+
+PULLS = 4  # joints that a readout names
+WEAK = 1e-3  # of the strongest pull: what is weaker is not named
+
+
+def enabled_criteria(obj: bpy.types.Object) -> list[Criterion]:
+    """Those that take part. Raises RobokinError naming the criterion."""
+    return [solver_criterion(obj, item) for item in obj.robokin.criteria if item.enabled]
+
+
+def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion) -> Criterion:
+    """Raises RobokinError naming the criterion."""
+    options: dict[str, object] = {"weight": item.weight, "name": f"criterion {item.name!r}"}
+    if item.kind in POTENTIALS:
+        options["gain"] = item.gain
+    if item.kind == "SMOOTH":
+        options["time"] = item.time
+    if item.kind == "DYNAMIC_TORQUE":
+        options["damping"] = item.damping
+    if item.kind in ("GRAVITY_TORQUE", "DYNAMIC_TORQUE"):
+        options["gravity"] = root_gravity(obj)
+    if item.kind == "REST_POSTURE" and item.posture:
+        options["posture"] = posture_configuration(obj, find_posture(obj, item.posture))
+    return criterion(item.kind.lower(), **options)
+
+
+def root_gravity(obj: bpy.types.Object) -> Array:
+    """(3,) [m/s^2] the scene's gravity in the robot's root frame, as the robot stands now."""
+    scenes = obj.users_scene or (bpy.context.scene,)
+    axes = world_from_root(obj)[:3, :3]
+    return (axes / np.linalg.norm(axes, axis=0)).T @ np.array(scenes[0].gravity)
+
+
+def criteria_readouts(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
+    """One for each criterion of the list, in the present pose, at rest. Computed anew only when something changed."""
+    try:
+        q = read_configuration(obj)
+        settings = tuple(
+            (item.kind, item.gain, item.time, item.damping, item.posture, item.name) for item in obj.robokin.criteria
+        )
+        tasks = tuple((task.kind, task.tip, task.enabled, task.priority) for task in obj.robokin.tasks)
+        key = (robot_model(obj), q.tobytes(), settings, tasks, root_gravity(obj).tobytes())
+        if _last.get("key") != key:
+            _last.update(key=key, shown=_read(obj, q))
+    except RobokinError as error:
+        return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
+    return _last["shown"]
+
+
+_last: dict = {}
+
+
+def _read(obj: bpy.types.Object, q: Array) -> list[CriterionReadout]:
+    state = _state(obj, q)
+    return [_readout(obj, item, state) for item in obj.robokin.criteria]
+
+
+def _state(obj: bpy.types.Object, q: Array) -> State:
+    """At q at rest, with the tips of the tasks, wherever their targets are."""
+    tasks = enabled_tasks(obj)
+    here = np.tile(np.eye(4), (len(tasks), 1, 1))
+    levels = TaskLevels(robot_model(obj), SolverTasks(obj, tasks).at(here, np.ones(len(tasks)))[1])
+    return levels.state(q, levels.targets, 1.0)
+
+
+def _readout(obj: bpy.types.Object, item: RobokinCriterion, state: State) -> CriterionReadout:
+    try:
+        own = solver_criterion(obj, item)
+        own.check(state)
+        cost = own.value(state, np.zeros(state.model.nv))
+    except RobokinError as error:
+        return CriterionReadout(None, problem=str(error))
+    if not isinstance(own, Potential):
+        return CriterionReadout(cost)
+    slope = own.gradient(state) * state.scale
+    pulls = []
+    for joint in state.model.moving_joints:
+        at = state.model.slot(joint.name).v
+        steepest = max(slope[at], key=abs)
+        if abs(steepest) > WEAK * abs(slope).max():
+            pulls.append((joint.name, float(steepest)))
+    pulls.sort(key=lambda pull: -abs(pull[1]))
+    return CriterionReadout(cost, tuple(pulls[:PULLS]))
+
+
+def register() -> None:
+    readouts.criteria = criteria_readouts
+
+
+def unregister() -> None:
+    readouts.criteria = readouts.nothing
+    _last.clear()

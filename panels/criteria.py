@@ -1,0 +1,85 @@
+"""The list of criteria with their live costs, and the active one."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties import readouts
+from ..properties.criteria import KINDS, POTENTIALS
+from .prepared import RobotPanel, draw_text
+
+_KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in KINDS}
+
+
+class ROBOKIN_UL_criteria(bpy.types.UIList):
+    bl_idname = "ROBOKIN_UL_criteria"
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        row = layout.row(align=True)
+        row.active = item.enabled
+        row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
+        shown = readouts.criteria(item.id_data)
+        if index < len(shown):
+            cost = row.row()
+            cost.alignment = "RIGHT"
+            known = shown[index].cost is not None
+            cost.label(text=f"{shown[index].cost:.4g}" if known else "", icon="NONE" if known else "ERROR")
+        row.prop(item, "enabled", text="")
+
+
+class ROBOKIN_PT_criteria(RobotPanel, bpy.types.Panel):
+    bl_label = "Criteria"
+    bl_idname = "ROBOKIN_PT_criteria"
+    bl_order = 2
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        robot = obj.robokin
+        layout.prop(robot.solver, "mode")
+        row = layout.row()
+        row.template_list("ROBOKIN_UL_criteria", "", robot, "criteria", robot, "active_criterion", rows=3)
+        buttons = row.column(align=True)
+        buttons.operator_menu_enum("robokin.criterion_add", "kind", text="", icon="ADD")
+        buttons.operator("robokin.criterion_remove", text="", icon="REMOVE")
+        if len(robot.criteria) > 1:
+            buttons.separator()
+            buttons.operator("robokin.criterion_move", text="", icon="TRIA_UP").direction = "UP"
+            buttons.operator("robokin.criterion_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        if not robot.criteria:
+            draw_text(context, layout, "A criterion says what to prefer where the tasks leave the robot free", "INFO")
+        elif 0 <= robot.active_criterion < len(robot.criteria):
+            _draw_criterion(context, layout, obj, robot.active_criterion)
+
+
+def _draw_criterion(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object, index: int) -> None:
+    item = obj.robokin.criteria[index]
+    column = layout.column()
+    column.prop(item, "kind")
+    column.prop(item, "weight")
+    if item.kind in POTENTIALS:
+        column.prop(item, "gain")
+    if item.kind == "SMOOTH":
+        column.prop(item, "time")
+    if item.kind == "DYNAMIC_TORQUE":
+        column.prop(item, "damping")
+    if item.kind == "REST_POSTURE":
+        column.prop_search(item, "posture", obj.robokin, "postures", icon="ARMATURE_DATA")
+    shown = readouts.criteria(obj)
+    if index >= len(shown):
+        return
+    if shown[index].problem:
+        draw_text(context, layout, shown[index].problem, "ERROR")
+    if shown[index].pulls:
+        column = layout.column(align=True)
+        column.scale_y = 0.8
+        column.label(text="Slope of the cost, per radian or robot size:")
+        for joint, slope in shown[index].pulls:
+            row = column.row()
+            row.label(text=joint)
+            right = row.row()
+            right.alignment = "RIGHT"
+            right.label(text=f"{slope:+.3g}")
+
+
+CLASSES = (ROBOKIN_UL_criteria, ROBOKIN_PT_criteria)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,86 @@
+"""What a robot prefers among the motions that its tasks leave free: `Object.robokin.criteria`."""
+
+from __future__ import annotations
+
+import bpy
+
+KINDS = (
+    ("MINIMUM_VELOCITY", "Least Velocity", "Move the joints as little as possible", "MOD_TIME", 0),
+    ("KINETIC_ENERGY", "Least Kinetic Energy", "Move the masses as little as possible", "MOD_PHYSICS", 1),
+    ("SMOOTH", "Smooth", "Change the velocities as little as possible", "MOD_SMOOTH", 2),
+    ("JOINT_SPRINGS", "Joint Springs", "Keep the joints near the middle of their ranges", "FORCE_HARMONIC", 3),
+    ("REST_POSTURE", "Rest Posture", "Keep near a posture", "ARMATURE_DATA", 4),
+    (
+        "MANIPULABILITY",
+        "Manipulability",
+        "Keep far from poses in which the robot cannot move freely",
+        "PIVOT_MEDIAN",
+        5,
+    ),
+    (
+        "SMALLEST_SINGULAR_VALUE",
+        "Singularity Avoidance",
+        "Keep the direction of motion that is hardest as easy as possible",
+        "ORIENTATION_GIMBAL",
+        6,
+    ),
+    ("GRAVITY_TORQUE", "Gravity Torque", "Hold the robot with as little torque as possible", "FORCE_FORCE", 7),
+    ("DYNAMIC_TORQUE", "Motion Torque", "Move the robot with as little torque as possible", "FORCE_TURBULENCE", 8),
+)
+POTENTIALS = ("JOINT_SPRINGS", "REST_POSTURE", "MANIPULABILITY", "SMALLEST_SINGULAR_VALUE", "GRAVITY_TORQUE")
+MODES = (
+    ("PRIORITIES", "Priorities", "Tasks are met in the order of their priority; what is left free serves the criteria"),
+    ("WEIGHTED", "Weighted", "All tasks count at once, by their weights; what is left free serves the criteria"),
+    (
+        "EXTENDED",
+        "Repeatable",
+        "Hold the criteria as they are at the start, so that closed tool paths close in the joints",
+    ),
+)
+
+
+class RobokinCriterion(bpy.types.PropertyGroup):
+    """One criterion. `name` (from PropertyGroup) labels it."""
+
+    kind: bpy.props.EnumProperty(name="Type", description="What is preferred", items=KINDS)
+    enabled: bpy.props.BoolProperty(name="Enabled", description="Take part in solving", default=True)
+    weight: bpy.props.FloatProperty(
+        name="Weight",
+        description="How much the criterion counts against the others",
+        default=1.0,
+        min=1e-6,
+        soft_max=10.0,
+    )
+    gain: bpy.props.FloatProperty(
+        name="Gain 1/s",
+        description="How fast the cost is descended, per second",
+        default=1.0,
+        min=1e-6,
+        soft_max=10.0,
+    )
+    time: bpy.props.FloatProperty(
+        name="Time",
+        description="Time over which velocities change",
+        default=0.1,
+        min=1e-3,
+        soft_max=2.0,
+        unit="TIME_ABSOLUTE",
+    )
+    damping: bpy.props.FloatProperty(
+        name="Damping 1/s",
+        description="How fast motions that the tasks do not see die out, per second; 0 lets them whip",
+        default=20.0,
+        min=0.0,
+        soft_max=100.0,
+    )
+    posture: bpy.props.StringProperty(
+        name="Posture", description="Name of the stored posture to keep near; empty: every joint at zero"
+    )
+    cost: bpy.props.FloatProperty(
+        name="Cost",
+        description="Cost of the motion, as the last bake keyed it, or of the last solved pose",
+        precision=5,
+    )
+
+
+CLASSES = (RobokinCriterion,)

@@ -1,0 +1,121 @@
+"""Criteria in Blender: the list, its animation, what the solvers take, and live costs."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.operators.animation import fcurves
+from robokin_addon.operators.scene_criteria import enabled_criteria
+from robokin_addon.properties import readouts
+from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
+from robokin_addon.properties.criteria import KINDS, POTENTIALS
+from robokin_addon.robokin import RobokinError, gravity_torque
+from robokin_addon.solvers import criteria as solver_criteria
+from robokin_addon.solvers.criteria import Potential, State
+
+from tests.support.scene_robots import READY, TOOL, add_robot
+
+
+@pytest.fixture
+def robot(scene):
+    return add_robot()
+
+
+def add(robot, kind, **settings):
+    assert bpy.ops.robokin.criterion_add(kind=kind) == {"FINISHED"}
+    item = robot.robokin.criteria[-1]
+    for name, value in settings.items():
+        setattr(item, name, value)
+    return item
+
+
+def test_kinds_are_those_of_the_solvers():
+    assert {kind.lower() for kind, *_ in KINDS} == set(solver_criteria.KINDS)
+    assert {kind.upper() for kind, cls in solver_criteria.KINDS.items() if issubclass(cls, Potential)} == set(
+        POTENTIALS
+    )
+
+
+def test_add_remove_and_move_with_animation(robot):
+    for kind in ("KINETIC_ENERGY", "SMOOTH", "SMOOTH"):
+        add(robot, kind)
+    items = robot.robokin.criteria
+    assert [item.name for item in items] == ["Least Kinetic Energy", "Smooth", "Smooth.001"]
+    assert robot.robokin.active_criterion == 2
+    items[2].weight = 7.0
+    items[2].keyframe_insert("weight", frame=1)
+    bpy.ops.robokin.task_add(tip=TOOL)
+    robot.robokin.tasks[0].keyframe_insert("influence", frame=1)
+
+    assert bpy.ops.robokin.criterion_move(direction="UP") == {"FINISHED"}
+    assert [item.name for item in items] == ["Least Kinetic Energy", "Smooth.001", "Smooth"]
+    assert bpy.ops.robokin.criterion_remove(index=0) == {"FINISHED"}
+    assert items[0].weight == 7.0
+    assert {path for path, _ in fcurves(robot)} == {"robokin.criteria[0].weight", "robokin.tasks[0].influence"}
+    assert bpy.ops.robokin.criterion_move(index=1, direction="DOWN") == {"CANCELLED"}
+    with pytest.raises(RuntimeError, match="no criterion number 9"):
+        bpy.ops.robokin.criterion_remove(index=9)
+
+
+def test_solver_form_has_the_settings(robot):
+    add(robot, "SMOOTH", time=0.4, weight=3.0)
+    add(robot, "MANIPULABILITY", gain=2.5)
+    add(robot, "KINETIC_ENERGY", enabled=False)
+    add(robot, "DYNAMIC_TORQUE", damping=4.0)
+    bpy.context.scene.gravity = (0.0, 1.0, -9.0)
+    robot.rotation_euler = (np.pi / 2, 0.0, 0.0)  # the robot's y is the world's z
+    bpy.context.view_layer.update()
+    smooth, manipulability, torque = enabled_criteria(robot)
+    assert (smooth.time, smooth.weight) == (pytest.approx(0.4), 3.0)
+    assert manipulability.gain == 2.5
+    assert manipulability.name == "criterion 'Manipulability'"
+    assert torque.damping == 4.0
+    np.testing.assert_allclose(torque.gravity, [0.0, -9.0, -1.0], atol=1e-6)
+
+
+def test_rest_posture_keeps_near_a_stored_one(robot):
+    stored = robot.robokin.postures[0].name
+    item = add(robot, "REST_POSTURE", posture=stored)
+    np.testing.assert_allclose(enabled_criteria(robot)[0].posture[: len(READY)], READY, atol=1e-6)
+    robot.robokin.postures[stored].name = "ready to go"
+    assert item.posture == "ready to go"
+    item.posture = "nowhere"
+    with pytest.raises(RobokinError, match="no stored posture named 'nowhere'"):
+        enabled_criteria(robot)
+    assert readouts.criteria(robot)[0].cost is None
+    assert "nowhere" in readouts.criteria(robot)[0].problem
+
+
+def test_live_cost_and_slopes_follow_the_pose(robot):
+    add(robot, "GRAVITY_TORQUE")
+    model = robot_model(robot)
+    for turned in (0.0, 0.7):
+        q = read_configuration(robot)
+        q[1] += turned
+        write_configuration(robot, q)
+        q = read_configuration(robot)
+        state = State(model, q)
+        expected = 0.5 * np.sum((gravity_torque(model, q) / model.effort) ** 2)
+        shown = readouts.criteria(robot)[0]
+        assert shown.cost == pytest.approx(expected, rel=1e-6)
+        slope = enabled_criteria(robot)[0].gradient(state)
+        assert shown.pulls[0][0] == model.moving_joints[int(np.argmax(abs(slope)))].name
+        assert shown.pulls[0][1] == pytest.approx(max(slope, key=abs), rel=1e-6)
+
+
+def test_manipulability_without_a_task_says_nothing(robot):
+    add(robot, "MANIPULABILITY")
+    assert readouts.criteria(robot)[0].cost == 0.0
+    bpy.ops.robokin.task_add(tip=TOOL)
+    assert readouts.criteria(robot)[0].cost != 0.0
+
+
+def test_criteria_are_saved(robot, tmp_path):
+    add(robot, "REST_POSTURE", posture="ready", weight=0.25)
+    path = str(tmp_path / "criteria.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    name = robot.name
+    bpy.ops.wm.open_mainfile(filepath=path)
+    item = bpy.data.objects[name].robokin.criteria[0]
+    assert (item.kind, item.posture, item.weight) == ("REST_POSTURE", "ready", 0.25)
