@@ -1,48 +1,94 @@
-"""Write a robot's animation as joint values over time, in SI units and radians.
+"""Write a robot's animation as joint values over time, in SI units and radians; or the robot itself. The
+ending of OUT decides.
 
 .csv   time and one column for each joint
 .json  times, positions, velocities, accelerations by joint name
-.yaml  ROS trajectory_msgs/JointTrajectory"""
+.yaml  ROS trajectory_msgs/JointTrajectory
+.urdf  the robot, with mesh files for what was modelled in Blender; of any robot FILE
+.srdf  its stored postures"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from .arguments import add_blend_file, add_frames, output_file, rate
+from ..robokin import save_urdf, urdf_losses
+from ..robokin.urdf.ranges import with_ranges
+from .arguments import add_frames, add_robot_file, is_blend, output_file, rate
+from .errors import UsageError
+from .report import say
+from .robot_file import load_model
 
 NAME = "export"
-HELP = "write the animation of a .blend as joint values over time"
-FORMATS = (".csv", ".json", ".yaml", ".yml")
+HELP = "write the animation of a .blend as joint values over time, or a robot as URDF"
+MOTIONS = (".csv", ".json", ".yaml", ".yml")
+URDF, SRDF = ".urdf", ".srdf"
+FORMATS = (*MOTIONS, URDF, SRDF)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_blend_file(parser)
+    add_robot_file(parser)
     add_frames(parser)
     parser.add_argument("--rate", metavar="HZ", type=rate, help="samples per second (one for each frame)")
     parser.add_argument(
-        "-o", "--output", metavar="MOTION", type=_motion_file, required=True, help="motion.csv, .json or .yaml"
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=_output,
+        required=True,
+        help="motion.csv, .json, .yaml; robot.urdf; robot.srdf",
     )
 
 
-def _motion_file(text: str) -> str:
+def _output(text: str) -> str:
     if Path(text).suffix.lower() not in FORMATS:
         raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(FORMATS)}")
     return output_file(text)
 
 
 def run(arguments: argparse.Namespace) -> bool:
+    ending = Path(arguments.output).suffix.lower()
+    if ending not in MOTIONS and (arguments.frames is not None or arguments.rate is not None):
+        raise UsageError(f"--frames and --rate are for motions; a {ending} has none")
+    if ending == URDF and not is_blend(arguments.file):
+        model = load_model(arguments)
+        losses = urdf_losses(model)
+        model, told = with_ranges(model)
+        save_urdf(model, arguments.output)
+        return _told(arguments.output, "robot written", [*losses, *told])
+    if arguments.root is not None or arguments.package_path:
+        raise UsageError("--root and --package-path are for robot descriptions; a .blend holds the robot as imported")
+    return _export_blend(arguments, ending)
+
+
+def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
     from .blender import blender_file, find_robot, run_steps, scene_frames
 
     with blender_file(arguments):
         import bpy
 
         from ..operators.export_motion import motion_at_rate
+        from ..operators.srdf import write_srdf
+        from ..properties.bridge import export_urdf
         from ..solvers.motion_files import write_motion
 
         robot = find_robot(arguments.robot)
-        frames = scene_frames(arguments.frames)
-        motion = run_steps(motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], arguments.rate))
-        write_motion(motion, arguments.output)
-    print(f"{arguments.output}: {len(motion)} samples, {motion.duration:.3f} s")
+        losses: list[str] = []
+        if ending == URDF:
+            losses = export_urdf(robot, arguments.output, bpy.context.evaluated_depsgraph_get())
+            line = "robot written"
+        elif ending == SRDF:
+            line = f"{write_srdf(robot, arguments.output)} posture(s)"
+        else:
+            frames = scene_frames(arguments.frames)
+            motion = run_steps(motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], arguments.rate))
+            write_motion(motion, arguments.output)
+            line = f"{len(motion)} samples, {motion.duration:.3f} s"
+    return _told(arguments.output, line, losses)
+
+
+def _told(output: str, line: str, losses: list[str]) -> bool:
+    for loss in losses:
+        say(loss)
+    print(f"{output}: {line}")
     return True

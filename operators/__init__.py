@@ -11,6 +11,7 @@ from . import (
     convert_rig,
     criteria,
     export_motion,
+    export_urdf,
     hand_limits,
     helper_bones,
     import_table,
@@ -54,6 +55,7 @@ MODULES: tuple[ModuleType, ...] = (
     bake,
     check,
     export_motion,
+    export_urdf,
 )
 
 

@@ -70,6 +70,7 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
         column.prop(settings, "format")
         column.prop(settings, "rate", text="Rate Hz")
         _button(layout, "robokin.export_motion", "EXPORT")
+        layout.operator("robokin.export_urdf", text="Export Robot as URDF", icon="ARMATURE_DATA")
 
 
 def _draw_range(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:

@@ -15,6 +15,7 @@ import yaml
 from robokin_addon.robokin import load_urdf
 from robokin_addon.robokin.inertia import implausible_links
 from support.command import report, run
+from support.compare import compare_models
 from support.robots import robot, robot_data
 
 pytestmark = pytest.mark.usefixtures("addon")
@@ -370,3 +371,15 @@ def test_postures_of_an_srdf_file_start_a_solve(capsys, tmp_path):
     run(capsys, "solve", blend, "--task", task, "--posture", "default", "--q0", "{}").refused("--q0", "--posture")
     run(capsys, "solve", robot("panda"), "--task", task, "--posture", "default").refused("--srdf")
     run(capsys, "import", robot("panda"), "--srdf", tmp_path / "none.srdf", "-o", blend).refused("no such file")
+
+
+def test_the_robot_itself_is_exported(capsys, panda, tmp_path):
+    for file in (panda, robot("panda")):
+        target = tmp_path / "robot.urdf"
+        outcome = run(capsys, "export", file, "-o", target)
+        assert outcome.code == 0 and outcome.err == "" and outcome.out.startswith(f"{target}: robot written"), outcome
+        assert compare_models(load_urdf(target, [robot_data().parent.parent]), load_urdf(robot("panda"))) == []
+    run(capsys, "export", panda, "-o", tmp_path / "robot.urdf", "--rate", "100").refused("--rate", ".urdf")
+    run(capsys, "export", robot("panda"), "-o", tmp_path / "a.srdf").refused(".blend")
+    assert run(capsys, "export", panda, "-o", tmp_path / "a.srdf").out.endswith("a.srdf: 1 posture(s)\n")
+    run(capsys, "export", panda, "-o", tmp_path / "a.step").refused(".urdf")

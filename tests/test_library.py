@@ -10,7 +10,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robokin_addon.robokin import (
-    ModelError,
     RobotModel,
     UnknownNameError,
     forward_kinematics,
@@ -81,9 +80,15 @@ def test_survives_urdf(name: str) -> None:
     assert len(problems) == len(urdf_losses(model)), problems
 
 
-def test_urdf_has_no_word_for_the_puppet() -> None:
-    with pytest.raises(ModelError, match="joint 'waist': URDF has no spherical joints"):
-        urdf_text(library_robot("puppet"))
+def test_balls_of_the_puppet_become_three_turns_in_a_urdf() -> None:
+    model = library_robot("puppet")
+    balls = [joint for joint in model.joints if joint.type == "spherical"]
+    found = read_urdf_text(urdf_text(model), root=model.root)
+    assert len(found.joints) == len(model.joints) + 2 * len(balls)
+    told = [line for line in urdf_losses(model) if "spherical" in line]
+    assert len(told) == len(balls) and all(any(repr(ball.name) in line for line in told) for ball in balls)
+    rest, shown = forward_kinematics(model, model.neutral()), forward_kinematics(found, found.neutral())
+    assert all(np.allclose(rest[link], shown[link], atol=1e-12) for link in model.link_names)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,6 +9,7 @@ from .build import build_armature
 from .channels import Channel
 from .content import is_robot, metres_per_unit
 from .errors import BridgeError
+from .exporting import export_urdf
 from .fit_helpers import fit_helper_bones
 from .importing import import_robot
 from .link_bodies import write_bodies
@@ -33,6 +34,7 @@ __all__ = [
     "clamp_pose",
     "curves",
     "edit_records",
+    "export_urdf",
     "fit_helper_bones",
     "import_robot",
     "is_robot",

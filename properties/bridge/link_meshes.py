@@ -90,7 +90,7 @@ def _link_from_mesh(obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Objec
             break
         child = child.parent
     bone = obj.data.bones[top.parent_bone]
-    T_bone_mesh = _bone_from_children(bone, top) @ T_bone_mesh
+    T_bone_mesh = bone_from_children(bone, top) @ T_bone_mesh
     T_link_mesh = np.eye(4)
     T_link_mesh[:3, :3] = robot.frames[robot.bones.index(bone.name)]
     T_link_mesh = T_link_mesh @ T_bone_mesh
@@ -98,7 +98,7 @@ def _link_from_mesh(obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Objec
     return T_link_mesh
 
 
-def _bone_from_children(bone: bpy.types.Bone, child: bpy.types.Object) -> Array:
+def bone_from_children(bone: bpy.types.Bone, child: bpy.types.Object) -> Array:
     """(4, 4) where in the bone's frame its children start from."""
     if bone.use_relative_parent:
         return np.linalg.inv(_double(bone.matrix_local))

@@ -46,3 +46,25 @@ def _linear(value: float) -> float:
     """sRGB to linear (IEC 61966-2-1)."""
     value = min(max(value, 0.0), 1.0)
     return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+
+def stated_color(material: bpy.types.Material) -> Rgba:
+    """The colour of a material as a display value; what a texture adds is not looked at."""
+    nodes = material.node_tree.nodes if material.node_tree is not None else ()
+    shader = next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)
+    color = material.diffuse_color
+    if shader is not None:
+        color = (*shader.inputs["Base Color"].default_value[:3], shader.inputs["Alpha"].default_value)
+    red, green, blue = (_display(float(x)) for x in color[:3])
+    return red, green, blue, round(min(max(float(color[3]), 0.0), 1.0), 6)
+
+
+def has_texture(material: bpy.types.Material) -> bool:
+    nodes = material.node_tree.nodes if material.node_tree is not None else ()
+    return any(node.type == "TEX_IMAGE" and node.image is not None for node in nodes)
+
+
+def _display(value: float) -> float:
+    """Linear to sRGB (IEC 61966-2-1), rounded to what single precision knows."""
+    value = min(max(value, 0.0), 1.0)
+    return round(12.92 * value if value <= 0.0031308 else 1.055 * value ** (1 / 2.4) - 0.055, 6)

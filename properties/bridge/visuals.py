@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import zlib
 
 import bmesh
 import bpy
@@ -21,6 +22,8 @@ from .meshes import FORMATS, MeshData, is_supported, read_mesh
 
 Array = np.ndarray
 
+SHOWS = "robokin_visual"  # on an object: which of its link's visuals it shows
+MADE = "robokin_mesh"  # on a mesh: fingerprint of what was read from the file, to notice that it was edited
 _SHARP = math.radians(35.0)
 _SEGMENTS = 32
 
@@ -86,6 +89,7 @@ class VisualMeshes:
                 self._made[key] = _from_primitive(shape)
             if not self._made[key].materials:
                 self._made[key].materials.append(None)
+            self._made[key][MADE] = fingerprint(self._made[key])
         return self._made[key]
 
 
@@ -100,10 +104,16 @@ def add_visuals(
             visual = meshes.new_object(link.name if i == 0 else f"{link.name} {i}", geometry)
             if visual is None:
                 continue
+            visual[SHOWS] = i
             collection.objects.link(visual)
             _attach(visual, obj, obj.data.bones[bone], place, geometry, robot.metres_per_unit)
             made.append(visual)
     return made
+
+
+def shape_scale(shape: Shape) -> Array:
+    """(3,) metres in a unit of the mesh that shows a shape."""
+    return np.array(shape.scale if isinstance(shape, Mesh) else (1.0, 1.0, 1.0))
 
 
 def _attach(
@@ -121,14 +131,18 @@ def _attach(
     # Children of a bone sit at its tail. The rest matrix is the single precision one that Blender poses with.
     T_armature_tail = np.array(bone.matrix_local, float) @ _translation(0.0, bone.length, 0.0)
     visual.matrix_parent_inverse = Matrix((np.linalg.inv(T_armature_tail) @ T_armature_link).tolist())
-    T_link_shape = geometry.placement.copy()
-    T_link_shape[:3, 3] /= metres_per_unit
-    scale = np.array(geometry.shape.scale if isinstance(geometry.shape, Mesh) else (1.0,) * 3) / metres_per_unit
-    visual.location = T_link_shape[:3, 3]
-    visual.rotation_euler = Matrix(T_link_shape[:3, :3].tolist()).to_euler()
-    visual.scale = scale
+    visual.location = geometry.placement[:3, 3] / metres_per_unit
+    visual.rotation_euler = Matrix(geometry.placement[:3, :3].tolist()).to_euler()
+    visual.scale = shape_scale(geometry.shape) / metres_per_unit
     # Clicks in the viewport pick the bones.
     visual.hide_select = True
+
+
+def fingerprint(mesh: bpy.types.Mesh) -> str:
+    """The same for meshes of the same vertices."""
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    return f"{len(mesh.vertices)} {len(mesh.polygons)} {zlib.crc32(points.tobytes()):08x}"
 
 
 def _translation(x: float, y: float, z: float) -> Array:

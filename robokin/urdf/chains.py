@@ -1,7 +1,9 @@
 """Joints that URDF has no word for, as chains of joints that it has, with massless links between them.
 
 One joint for each coordinate, in their order, so that the same q means the same pose; the way of a screw follows its
-angle by a mimic.
+angle by a mimic. A ball becomes three turns about u, w and its axis (`plane_basis`), whose ranges are the half-angles
+of its cone and its range of twist; its quaternion has no place in q then. A wheeled base keeps its coordinates as a
+planar joint that may slip.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..joint_types import JOINT_TYPES, Elementary, Motion
+from ..joint_types import JOINT_TYPES, Elementary, Motion, plane_basis
 from ..model import Joint, Link, Mimic, RobotModel
 
 
@@ -28,6 +30,7 @@ class Chain:
 def chains(model: RobotModel) -> list[Chain]:
     """One for each joint that URDF has no word for. Raises ModelError naming a joint that no chain stands for."""
     joints, links = {joint.name for joint in model.joints}, set(model.link_names)
+    # The root joint is no part of a URDF.
     return [_chain(joint, joints, links) for joint in model.joints[1:] if joint.kind.urdf is None]
 
 
@@ -44,7 +47,9 @@ def with_chains(model: RobotModel) -> RobotModel:
 
 
 def _chain(joint: Joint, joints: set[str], links: set[str]) -> Chain:
-    steps = joint.kind.decompose(joint)
+    if joint.type == "wheeled":
+        return Chain(joint, (replace(joint, type="planar", drive=None),), ())
+    steps = _turns(joint) if joint.kind.has_cone else joint.kind.decompose(joint)
     if any(not step.motion.has_axis for step in steps):
         raise ModelError(f"joint {joint.name!r}: URDF has no {joint.type} joints", joint)
     parts: list[Joint] = []
@@ -60,6 +65,11 @@ def _chain(joint: Joint, joints: set[str], links: set[str]) -> Chain:
     whole = zip(parts, placements, ends, ends[1:], strict=False)
     joined = tuple(replace(part, placement=T, parent=a, child=b) for part, T, a, b in whole)
     return Chain(joint, joined, tuple(map(Link, between)))
+
+
+def _turns(joint: Joint) -> tuple[Elementary, ...]:
+    """Three turns in place of a ball."""
+    return tuple(Elementary(Motion.ROTATION, axis) for axis in (*plane_basis(joint.axis), joint.axis))
 
 
 def _part(joint: Joint, step: Elementary, i: int, name: str) -> Joint:

@@ -24,7 +24,7 @@ def relocated(model: RobotModel, path: str | os.PathLike) -> RobotModel:
         )
         for link in model.links
     ]
-    return RobotModel(model.name, links, model.joints[1:], model.root)
+    return RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
 
 
 class _Place:

@@ -51,10 +51,12 @@ def urdf_losses(model: RobotModel) -> list[str]:
 
     Raises ModelError, naming the joint, for a type that no chain of URDF's joints stands for.
     """
-    losses = []
+    losses: list[str] = []
     for chain in chains(model):
         parts = ", ".join(f"{part.name!r} ({part.type})" for part in chain.parts)
         losses.append(f"joint {chain.joint.name!r}: URDF has no {chain.joint.type} joints; written as {parts}")
+        if chain.joint.kind.has_cone and np.isfinite(chain.joint.upper).any():
+            losses.append(f"joint {chain.joint.name!r}: URDF has no cones; its limits become those of the three angles")
     for joint in with_chains(model).joints[1:]:
         word = joint.kind.urdf
         lost = {

@@ -2,5 +2,6 @@
 
 from .mesh_data import FileMaterial, MeshData
 from .reading import FORMATS, is_supported, read_mesh
+from .stl import stl_bytes
 
-__all__ = ["FORMATS", "FileMaterial", "MeshData", "is_supported", "read_mesh"]
+__all__ = ["FORMATS", "FileMaterial", "MeshData", "is_supported", "read_mesh", "stl_bytes"]

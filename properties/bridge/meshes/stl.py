@@ -1,4 +1,5 @@
-"""STL files, binary and ASCII. STL has no unit and no up axis: its numbers are taken as they are."""
+"""STL files: read binary and ASCII, written binary. STL has no unit and no up axis: its numbers are taken as they
+are."""
 
 from __future__ import annotations
 
@@ -49,3 +50,13 @@ def _ascii_points(path: str, data: bytes) -> np.ndarray:
     if not len(points) or len(points) % 3:
         raise FileFormatError(path, None, "not a complete ASCII STL file")
     return points
+
+
+def stl_bytes(triangles: np.ndarray) -> bytes:
+    """A binary STL file. triangles: (n, 3, 3) corners, counter-clockwise seen from outside."""
+    corners = np.asarray(triangles, np.float32)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    facets = np.zeros(len(corners), _FACET)
+    facets["normal"], facets["corners"] = normals / np.where(lengths > 0.0, lengths, 1.0), corners
+    return b"binary STL".ljust(_HEADER - 4, b" ") + len(corners).to_bytes(4, "little") + facets.tobytes()
