@@ -80,6 +80,10 @@ class RollingBase:
         moved = moved + _turned(self.centre, before) - _turned(self.centre, after)
         return np.concatenate((base[..., :2] + moved, after[..., None]), axis=-1)
 
+    def axle(self, base: Array) -> Array:
+        """(..., 2) the middle of the axle in the plane for x, y, angle `base` (..., 3)."""
+        return base[..., :2] + _turned(self.centre, base[..., 2])
+
     def rolled_jacobian(self, base: Array, turned: Array) -> Array:
         """(3, 2) derivative of `roll` by `turned`."""
         way, turn = (float(x) for x in self._way_and_turn(np.asarray(turned, float)))

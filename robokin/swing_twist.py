@@ -91,13 +91,14 @@ def from_swing_and_twist(swing: Array, twist: Array, basis: Array) -> Array:
     return np.concatenate(((np.cos(0.5 * size) * cosine)[..., None], along @ basis.T), axis=-1)
 
 
-def contains(cone: Cone, q: Array, tolerance: float = 0.0) -> Array:
-    """(...) bool of unit quaternions (..., 4): inside the limits, give or take `tolerance` [rad]."""
+def contains(cone: Cone, q: Array, tolerance: float | Array = 0.0, locked: float = LOCKED) -> Array:
+    """(...) bool of unit quaternions (..., 4): inside the limits, give or take `tolerance` [rad]; ranges narrower than
+    `locked` are so wide."""
     swing, twist = swing_and_twist(q, cone.basis)
-    least = LOCKED / np.maximum(np.cos(0.5 * np.hypot(swing[..., 0], swing[..., 1])), _LEAST_H)
-    inside = _measure(swing, cone.a + tolerance, cone.b + tolerance, least) <= 1.0
+    least = locked / np.maximum(np.cos(0.5 * np.hypot(swing[..., 0], swing[..., 1])), _LEAST_H)
+    inside = _measure(swing, cone, tolerance, least) <= 1.0
     if cone.has_twist:
-        wider = tolerance + np.where(cone.upper - cone.lower < LOCKED, least, 0.0)
+        wider = tolerance + np.where(cone.upper - cone.lower < locked, least, 0.0)
         turned = twist[..., None] + np.array([-2.0 * math.pi, 0.0, 2.0 * math.pi])
         within = (turned >= (cone.lower - wider)[..., None]) & (turned <= (cone.upper + wider)[..., None])
         inside &= within.any(axis=-1)
@@ -107,13 +108,13 @@ def contains(cone: Cone, q: Array, tolerance: float = 0.0) -> Array:
 def measures(cone: Cone, q: Array) -> tuple[Array, Array]:
     """What limits are on: (...) sqrt((rx / a)^2 + (ry / b)^2), at most 1 inside, and the twist (...) of (..., 4)."""
     swing, twist = swing_and_twist(q, cone.basis)
-    return _measure(swing, cone.a, cone.b, np.array(LOCKED)), twist
+    return _measure(swing, cone, 0.0, np.array(LOCKED)), twist
 
 
-def _measure(swing: Array, a: float, b: float, least: Array) -> Array:
-    """Semi-axes below `least` are `least`; the ellipse is then a line segment of that width."""
-    x, y = swing[..., 0] / np.maximum(a, least), swing[..., 1] / np.maximum(b, least)
-    return np.where(np.minimum(a, b) <= least, np.maximum(abs(x), abs(y)), np.hypot(x, y))
+def _measure(swing: Array, cone: Cone, tolerance: float | Array, least: Array) -> Array:
+    """A semi-axis below `least` makes the ellipse a line segment of that width."""
+    x, y = (swing[..., k] / np.maximum(axis + tolerance, least) for k, axis in enumerate((cone.a, cone.b)))
+    return np.where(min(cone.a, cone.b) <= least, np.maximum(abs(x), abs(y)), np.hypot(x, y))
 
 
 def project(cone: Cone, q: Array) -> Array:
@@ -122,7 +123,7 @@ def project(cone: Cone, q: Array) -> Array:
     swing, angle = swing_and_twist(q, cone.basis)
     rx, ry, twist = float(swing[0]), float(swing[1]), float(angle)
     margin = MARGIN / max(math.cos(0.5 * min(math.hypot(rx, ry), math.pi)), _LEAST_H)
-    if contains(cone.shrunk(0.25 * margin), q):
+    if contains(cone.shrunk(0.25 * margin), q, locked=0.5 * LOCKED):
         return q
     aim = cone.shrunk(margin)
     rx, ry = nearest_in_ellipse(rx, ry, aim.a, aim.b)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..robokin import swing_twist
 from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
+from ..robokin.swing_twist import Cone
 from ..robokin.units import coordinate_units, freedom_units
 from .ik_data import compile_ik
 from .ik_reference import reachable
@@ -21,12 +23,16 @@ from .viability import dof_coordinates
 
 Array = np.ndarray
 
+ROLLED = 1e-9  # [m] of slip that is none
+
 
 @dataclass(frozen=True)
 class Violation:
     """A limit broken at one sample. frame: index of the sample. joint: its name, "joint/x" for one of several
-    coordinates. kind: lower, upper, velocity or acceleration. value, limit: SI, in `unit`; of a velocity or an
-    acceleration the value has its sign and the limit is the bound on its size."""
+    coordinates. kind: lower, upper, velocity, acceleration or slip. value, limit: SI, in `unit`; of a velocity or an
+    acceleration the value has its sign and the limit is the bound on its size. A spherical joint has "joint/twist", and
+    "joint/swing" with its swing as a share of the cone. Slip: by how much a wheel has not rolled since the sample
+    before what its base has moved; the limit is what rounding explains."""
 
     frame: int
     joint: str
@@ -52,6 +58,7 @@ class Violation:
 @dataclass(frozen=True, eq=False)
 class MotionCheck:
     """violations: by frame, then joint. residuals: (F, tasks, 2) position [m] and orientation [rad] errors.
+    slip: (F, wheeled bases) [m], since the sample before.
     statuses: per frame; CONVERGED when every residual is within its tolerance and the positions inside their limits,
     LIMIT when only the positions are not, OUT_OF_REACH when a distance certificate says so, EMPTY without tasks,
     else MAX_ITERATIONS."""
@@ -59,6 +66,7 @@ class MotionCheck:
     violations: tuple[Violation, ...]
     residuals: Array
     statuses: tuple[Status, ...]
+    slip: Array
 
     @property
     def ok(self) -> bool:
@@ -84,6 +92,7 @@ class MotionCheck:
                 for frame, (status, residuals) in enumerate(zip(self.statuses, self.residuals, strict=True))
             ],
             "violations": [violation.to_dict() for violation in self.violations],
+            **({"slip": [float(most) for most in self.slip.max(axis=0)]} if self.slip.size else {}),
         }
 
 
@@ -97,11 +106,42 @@ def check_motion(
     `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
     relative) and the differences accordingly. Raises TaskError for targets of the wrong shape.
     """
-    violations = _violations(motion, float(np.finfo(np.float32 if float32 else np.float64).eps), float32)
+    eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
+    slip = wheel_slip(motion.model, motion.q)
+    violations = _violations(motion, eps, float32) + _slips(motion, slip, eps)
+    violations.sort(key=lambda violation: violation.frame)
     residuals = task_residuals(motion.model, motion.q, tasks, targets)
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
     statuses = _statuses(motion, tasks, targets, residuals, outside)
-    return MotionCheck(tuple(violations), residuals, statuses)
+    return MotionCheck(tuple(violations), residuals, statuses, slip)
+
+
+def wheel_slip(model: RobotModel, q: Array) -> Array:
+    """(F, wheeled bases) [m] between where a base is and where its wheels have rolled it since the row before.
+
+    q: (F, nq). The larger one of what the middle of its axle and what its wheels, by its turn, are off.
+    """
+    slip = np.zeros((len(q), len(model.rolling_bases)))
+    for i, base in enumerate(model.rolling_bases):
+        own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+        rolled = base.roll(q[:-1, own], np.diff(q[:, wheels], axis=0))
+        middles = [base.axle(each) for each in (q[1:, own], rolled)]
+        turned = abs(q[1:, base.q + 2] - rolled[:, 2])
+        slip[1:, i] = np.maximum(np.linalg.norm(middles[0] - middles[1], axis=1), 0.5 * base.separation * turned)
+    return slip
+
+
+def _slips(motion: Motion, slip: Array, eps: float) -> list[Violation]:
+    found = []
+    for i, base in enumerate(motion.model.rolling_bases):
+        own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+        arm = np.array([1.0, 1.0, np.hypot(*base.centre) + base.separation])
+        size = abs(motion.q[:, own]) @ arm + abs(motion.q[:, wheels]) @ abs(base.rolled)
+        allowed = np.full(len(motion), ROLLED)
+        allowed[1:] += 4.0 * eps * (size[1:] + size[:-1])
+        for frame in np.flatnonzero(slip[:, i] > allowed):
+            found.append(Violation(int(frame), base.joint, "slip", float(slip[frame, i]), float(allowed[frame]), "m"))
+    return found
 
 
 def task_residuals(model: RobotModel, q: Array, tasks: Sequence[FrameTask], targets: object | None = None) -> Array:
@@ -160,11 +200,29 @@ def _violations(motion: Motion, eps: float, allow_positions: bool) -> list[Viola
     slack = rounding if allow_positions else 0.0
     collect(q_names, q_units, "lower", motion.q, model.lower, motion.q < model.lower - slack)
     collect(q_names, q_units, "upper", motion.q, model.upper, motion.q > model.upper + slack)
+    for cone in model.limits.cones:
+        found += _cone_violations(cone, motion.q, 8.0 * eps if allow_positions else 0.0)
     v_slack, a_slack = _difference_rounding(motion, eps, rounding)
     v, a = motion.v, motion.a
     collect(v_names, speeds, "velocity", v, model.velocity, abs(v) > model.velocity + v_slack)
     collect(v_names, rates, "acceleration", a, model.acceleration, abs(a) > model.acceleration + a_slack)
-    return sorted(found, key=lambda violation: violation.frame)
+    return found
+
+
+def _cone_violations(cone: Cone, q: Array, tolerance: float) -> list[Violation]:
+    own = q[:, cone.q : cone.q + 4]
+    outside = ~swing_twist.contains(cone, own, tolerance)
+    measure, twist = swing_twist.measures(cone, own)
+    found = []
+    for frame in np.flatnonzero(outside):
+        if measure[frame] > 1.0:
+            found.append(
+                Violation(int(frame), f"{cone.joint}/swing", "upper", float(measure[frame]), 1.0, "of the cone")
+            )
+        if cone.has_twist and not cone.lower <= twist[frame] <= cone.upper:
+            kind, limit = ("lower", cone.lower) if twist[frame] < cone.lower else ("upper", cone.upper)
+            found.append(Violation(int(frame), f"{cone.joint}/twist", kind, float(twist[frame]), limit, "rad"))
+    return found
 
 
 def _difference_rounding(motion: Motion, eps: float, rounding: Array) -> tuple[Array, Array]:

@@ -82,6 +82,7 @@ class IKData:
     centred: (nq,) bool, restarts are centred on `middle` (else on the start's value).
     turns: (nq,) bool, angles without bounds, of which whole turns do not matter.
     damping: (nv,) factor of each column's damping: 1 for angles, 1/L^2 for lengths.
+    rolled_from: (nq,) the configuration from which the wheels move the bases, without slip; None: bases move freely.
     """
 
     tree: Tree
@@ -99,6 +100,7 @@ class IKData:
     centred: Array
     turns: Array
     damping: Array
+    rolled_from: Array | None = None
 
     @cached_property
     def coordinate(self) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..robokin import quaternion, swing_twist
 from ..robokin.backend import Reference, reference
+from ..robokin.drive import RollingBase
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion
 from ..robokin.limits import AT_LIMIT
@@ -182,7 +183,8 @@ def _damped_step(data: IKData, q: Array, e: Array, J: Array, damping: float) -> 
 def local_bounds(data: IKData, q: Array) -> tuple[Array, Array, Array]:
     """(B, lo, hi): steps x = B c with lo <= c <= hi keep the position limits, to first order those of balls.
 
-    The columns of a limited ball are such that its limits bound single ones (`swing_twist.local_coordinates`).
+    The columns of a limited ball are such that its limits bound single ones (`swing_twist.local_coordinates`). Those of
+    the wheels carry their base along where it rolls.
     """
     coordinate = data.coordinate
     plain = coordinate >= 0
@@ -193,6 +195,12 @@ def local_bounds(data: IKData, q: Array) -> tuple[Array, Array, Array]:
     for cone in data.cones:
         at = slice(cone.v, cone.v + 3)
         B[at, at], lo[at], hi[at] = swing_twist.local_coordinates(cone, q[cone.q : cone.q + 4])
+    if data.rolled_from is not None:
+        for base in data.bases:
+            at, wheels = slice(base.v, base.v + 3), list(base.wheel_q)
+            start = data.rolled_from[base.q : base.q + 3]
+            B[at, at], lo[at], hi[at] = 0.0, 0.0, 0.0
+            B[at, list(base.wheel_v)] = base.rolled_jacobian(start, q[wheels] - data.rolled_from[wheels])
     return B, lo, hi
 
 
@@ -211,7 +219,16 @@ def _integrate(data: IKData, q: Array, x: Array) -> Array:
             q[at] = quaternion.normalize(quaternion.multiply(q[at], turn))
     for cone in data.cones:
         q[cone.q : cone.q + 4] = swing_twist.project(cone, q[cone.q : cone.q + 4])
+    if data.rolled_from is not None:
+        roll(data.bases, data.rolled_from, q)
     return q
+
+
+def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:
+    """Put bases where their wheels in q have moved them since `start`, both (nq,)."""
+    for base in bases:
+        wheels = list(base.wheel_q)
+        q[base.q : base.q + 3] = base.roll(start[base.q : base.q + 3], q[wheels] - start[wheels])
 
 
 def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..robokin import swing_twist
 from ..robokin.backend import get_backend
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion as Elementary
@@ -90,6 +91,12 @@ class Motion:
         q = backend.integrate(self.model.tree, self.q[before], share[:, None] * move)
         exact = self.times[after] == t
         q[exact] = self.q[after[exact]]
+        for cone in self.model.limits.cones:
+            # A geodesic between two rotations may leave a cone that holds both.
+            own = slice(cone.q, cone.q + 4)
+            ends = swing_twist.contains(cone, self.q[:, own])
+            for i in np.flatnonzero(ends[before] & ends[after] & ~exact):
+                q[i, own] = swing_twist.project(cone, q[i, own])
         # Rounding of the interpolation must not leave the range of the two samples.
         for i in scalar_coordinates(self.model):
             ends = self.q[before, i], self.q[after, i]

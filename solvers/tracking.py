@@ -16,6 +16,7 @@ from ..robokin.model import RobotModel
 from .ik import IKProblem
 from .ik_data import IKData, robot_columns
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from .ik_reference import roll
 from .motion import Motion
 from .results import Diagnosis, SolveResult, Status
 from .starts import Leg, follow, follow_from_best
@@ -136,7 +137,7 @@ class Tracker:
     def stand(self, q: object, velocity: object | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given."""
         moved = self.model.check_configuration(q)
-        moved = np.minimum(np.maximum(moved, self.problem.lower), self.problem.upper)
+        moved = self.problem.limits.clamp(moved)
         self._stand(moved, self.limits.viable(moved, self._velocity(velocity) * self.dt), late=False)
 
     def step(self, targets: object) -> SolveResult:
@@ -221,10 +222,10 @@ class Tracker:
         free = np.isin(np.arange(self.model.nv), self._free)
         here = self._q
         for row in q:
-            lo, hi = self.limits.bounds(here, self._coasting)
-            self._coasting = np.where(free, np.minimum(np.maximum(0.0, lo), hi), 0.0)
-            moved = reference.integrate(self.model.tree, here, self._coasting)
-            row[idle] = np.minimum(np.maximum(moved, self.model.lower), self.model.upper)[idle]
+            self._coasting = np.where(free, self.limits.coasting(here, self._coasting), 0.0)
+            moved = self.model.limits.clamp(reference.integrate(self.model.tree, here, self._coasting))
+            roll(self.model.rolling_bases, here, moved)
+            row[idle] = moved[idle]
             here = row
 
 

@@ -19,9 +19,10 @@ import numpy as np
 
 from ..robokin.backend import reference
 from ..robokin.joint_types import Motion
+from .coupled_limits import ball_within, base_within
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
-from .ik_reference import linearise, reachable, take_step
+from .ik_reference import linearise, reachable, roll, take_step
 from .tasks import FrameTask
 from .tasks.checks import rigid
 from .viability import braking_step, viable_steps
@@ -129,7 +130,7 @@ class ReferenceTracking:
             return CONVERGED, nearest.residuals, nearest.iterations, behind
 
         aim = _Descent(data, self.tasks, targets)
-        possible = aim.run(self._goal, GOAL_STEPS)
+        possible = aim.run(self._goal_to_be(), GOAL_STEPS, replace(data, rolled_from=last))
         iterations = nearest.iterations + aim.iterations
         way = reference.difference(tree, last, aim.q)
         if limits.braked or (possible and not self._comes_nearer(way, nearest.q, aim.q)):
@@ -141,9 +142,19 @@ class ReferenceTracking:
             return CONVERGED, nearest.residuals, iterations, behind
         if possible:
             behind[abs(reference.difference(tree, nearest.q, aim.q)) > AT_GOAL] = 1
+            for base in data.bases:
+                behind[base.v : base.v + 3] = 0
             return LATE, nearest.residuals, iterations, behind
         code = NOT_CONVERGED if reachable(data, targets) else OUT_OF_REACH
         return code, nearest.residuals, iterations, behind
+
+    def _goal_to_be(self) -> Array:
+        """The last goal, with the bases where they are: only from there they can roll."""
+        goal = self._goal.copy()
+        for base in self.data.bases:
+            own = [*range(base.q, base.q + 3), *base.wheel_q]
+            goal[own] = self._q[own]
+        return goal
 
     def _advance(self, q: Array, goal: Array, late: bool) -> None:
         self.step = reference.difference(self.data.tree, self._q, q)
@@ -162,10 +173,13 @@ class ReferenceTracking:
         at = limits.coordinate[plain]
         lower[at] = np.maximum(lower[at], last[at] + lo[plain])
         upper[at] = np.maximum(lower[at], np.minimum(upper[at], last[at] + hi[plain]))
-        return replace(data, lower=lower, upper=upper)
+        return replace(data, lower=lower, upper=upper, rolled_from=last)
 
     def within(self, box: IKData, last: Array, lo: Array, hi: Array, q: Array) -> Array:
-        """q moved into the box, and its step from `last` into [lo, hi] where ball and floating joints have limits."""
+        """q moved into the box, and its step from `last` into [lo, hi] where ball and floating joints have limits.
+
+        Balls are in their cones then, and bases where their wheels have rolled them.
+        """
         if self.limits.curved:
             step = np.minimum(np.maximum(reference.difference(box.tree, last, q), lo), hi)
             moved = reference.integrate(box.tree, last, step)
@@ -173,7 +187,31 @@ class ReferenceTracking:
             plain = self.limits.coordinate[self.limits.coordinate >= 0]
             moved[plain] = q[plain]
             q = moved
-        return np.minimum(np.maximum(q, box.lower), box.upper)
+        q = np.minimum(np.maximum(q, box.lower), box.upper)
+        self._couple(last, lo, hi, q)
+        return q
+
+    def _couple(self, last: Array, lo: Array, hi: Array, q: Array) -> None:
+        limits, data = self.limits, self.data
+        for cone in data.cones:
+            own, at = slice(cone.v, cone.v + 3), slice(cone.q, cone.q + 4)
+            if np.isfinite([limits.largest[own], limits.change[own]]).any():
+                q[at] = ball_within(cone, last[at], self.step[own], lo[own], hi[own], limits.change[own], q[at])
+        for base in data.bases:
+            own, at = slice(base.v, base.v + 3), slice(base.q, base.q + 3)
+            wheel_q, wheel_v = list(base.wheel_q), list(base.wheel_v)
+            turned = base_within(
+                base,
+                last[at],
+                self.step[wheel_v],
+                q[wheel_q] - last[wheel_q],
+                limits.change[wheel_v],
+                data.lower[at],
+                data.upper[at],
+                limits.largest[own],
+            )
+            q[wheel_q] = last[wheel_q] + turned
+        roll(data.bases, last, q)
 
     def _stop_at_bounds(self, last: Array, moved: Array) -> None:
         """Shorten the way of floating joints that leads out of their position bounds: slower, in the same direction."""

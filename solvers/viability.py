@@ -15,9 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..robokin.drive import RollingBase
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion as Elementary
 from ..robokin.model import RobotModel
+from ..robokin.swing_twist import Cone
+from .coupled_limits import ball_is_safe, base_is_safe, braked, shortened
 
 Array = np.ndarray
 
@@ -70,6 +73,7 @@ class StepLimits:
     largest: V dt. change: A dt^2. coordinate: index in q of the position that the degree of freedom adds to, -1
     where it has none (rotations of ball and floating joints; lengths of floating joints move in the child frame).
     lower, upper: position bounds of the degrees of freedom, infinite where there is none.
+    cones, bases: of the balls that are limited, and the wheeled bases.
     """
 
     dt: float
@@ -78,6 +82,8 @@ class StepLimits:
     coordinate: Array
     lower: Array
     upper: Array
+    cones: tuple[Cone, ...] = ()
+    bases: tuple[RollingBase, ...] = ()
 
     @classmethod
     def of(cls, model: RobotModel, dt: float) -> StepLimits:
@@ -89,7 +95,8 @@ class StepLimits:
         lower = np.where(scalar, model.lower[coordinate], -np.inf) if model.nv else np.zeros(0)
         upper = np.where(scalar, model.upper[coordinate], np.inf) if model.nv else np.zeros(0)
         keep = 1.0 - ROUNDING
-        return cls(dt, model.velocity * (dt * keep), model.acceleration * (dt * dt * keep), coordinate, lower, upper)
+        largest, change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
+        return cls(dt, largest, change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
 
     def bounds(self, q: Array, previous: Array) -> tuple[Array, Array]:
         """Viable steps (lo, hi), each (nv,), from configuration q (nq,) reached by the step `previous` (nv,)."""
@@ -102,7 +109,36 @@ class StepLimits:
         with np.errstate(invalid="ignore"):
             low = -braking_step(position - self.lower, self.change) - self.change
             high = braking_step(self.upper - position, self.change) + self.change
-        return np.clip(np.clip(step, low, high), -self.largest, self.largest)
+        kept = np.clip(np.clip(step, low, high), -self.largest, self.largest)
+        for cone in self.cones:
+            own = slice(cone.v, cone.v + 3)
+            kept[own] = self._viable_ball(cone, q[cone.q : cone.q + 4], kept[own], self.change[own])
+        for base in self.bases:
+            wheels = list(base.wheel_v)
+            kept[wheels] = self._viable_wheels(base, q[base.q : base.q + 3], kept[wheels], self.change[wheels])
+            kept[base.v : base.v + 3] = base.rolled_jacobian(q[base.q : base.q + 3], np.zeros(2)) @ kept[wheels]
+        return kept
+
+    @staticmethod
+    def _viable_ball(cone: Cone, ball: Array, step: Array, change: Array) -> Array:
+        return shortened(step, 0.0 * step, lambda x: ball_is_safe(cone, ball, braked(x, change), change))
+
+    def _viable_wheels(self, base: RollingBase, start: Array, step: Array, change: Array) -> Array:
+        own = slice(base.v, base.v + 3)
+        ends = self.lower[own], self.upper[own], self.largest[own]
+        return shortened(step, 0.0 * step, lambda x: base_is_safe(base, start, braked(x, change), change, *ends))
+
+    def coasting(self, q: Array, step: Array) -> Array:
+        """(nv,) the next step when everything brakes to a stand, from q (nq,) reached by `step`."""
+        lo, hi = self.bounds(q, step)
+        slower = np.minimum(np.maximum(0.0, lo), hi)
+        for columns in self._coupled_columns():
+            slower[columns] = braked(step[columns], self.change[columns])
+        return slower
+
+    def _coupled_columns(self) -> list[list[int]]:
+        """Those that brake together, along one way."""
+        return [*([c.v, c.v + 1, c.v + 2] for c in self.cones), *(list(base.wheel_v) for base in self.bases)]
 
 
 def dof_coordinates(model: RobotModel) -> Array:

@@ -62,22 +62,27 @@ static double cosine_of_half(double size) {
   return larger(c, LEAST_H);
 }
 
-int rk_cone_contains(const rk_cone *outer, const double q[4], double margin) {
+/* Ranges narrower than `locked` are so wide. */
+static int contains(const rk_cone *outer, const double q[4], double margin, double locked) {
   const rk_cone cone = shrunk(outer, margin);
   double swing[2], twist;
   decompose(&cone, q, swing, &twist);
-  const double least = LOCKED / cosine_of_half(length2(swing[0], swing[1]));
+  const double least = locked / cosine_of_half(length2(swing[0], swing[1]));
   const double a = larger(cone.swing[0], least), b = larger(cone.swing[1], least);
   const double x = __builtin_fabs(swing[0] / a), y = __builtin_fabs(swing[1] / b);
   const int is_segment = cone.swing[0] <= least || cone.swing[1] <= least;
   if (!((is_segment ? larger(x, y) : length2(x, y)) <= 1.0)) return 0;
   if (!has_twist(&cone)) return 1;
-  const double wider = cone.twist[1] - cone.twist[0] < LOCKED ? least : 0.0;
+  const double wider = cone.twist[1] - cone.twist[0] < locked ? least : 0.0;
   for (int turn = -1; turn <= 1; turn++) {
     const double turned = twist + turn * 2.0 * PI;
     if (turned >= cone.twist[0] - wider && turned <= cone.twist[1] + wider) return 1;
   }
   return 0;
+}
+
+int rk_cone_contains(const rk_cone *cone, const double q[4], double margin) {
+  return contains(cone, q, margin, LOCKED);
 }
 
 /* The end of the twist's range that is the least turn away. */
@@ -114,7 +119,7 @@ void rk_cone_project(const rk_cone *cone, double q[4]) {
   double swing[2], twist;
   decompose(cone, q, swing, &twist);
   const double margin = MARGIN / cosine_of_half(length2(swing[0], swing[1]));
-  if (rk_cone_contains(cone, q, 0.25 * margin)) return;
+  if (contains(cone, q, 0.25 * margin, 0.5 * LOCKED)) return;
   const rk_cone aim = shrunk(cone, margin);
   nearest_in_ellipse(aim.swing[0], aim.swing[1], swing);
   if (has_twist(cone)) twist = nearest_twist(&aim, twist);

@@ -5,13 +5,14 @@
 #include "cone.h"
 #include "ik_rows.h"
 #include "rk_tree.h"
+#include "rolling.h"
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
   const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
   return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 3 * nq + 9 * (int64_t)ik->n_cones +
-         rk_bounded_step_workspace((int32_t)n);
+         6 * (int64_t)ik->n_bases + rk_bounded_step_workspace((int32_t)n);
 }
 
 rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
@@ -33,6 +34,7 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.start = work, work += nq;
   s.best_q = work, work += nq;
   s.turns = work, work += 9 * (int64_t)ik->n_cones;
+  s.rolls = work, work += 6 * (int64_t)ik->n_bases;
   s.step_work = work;
   return s;
 }
@@ -136,6 +138,26 @@ static void turn_columns(const rk_search *s, const int32_t *columns, int count) 
   }
 }
 
+/* Columns of wheels carry their base along; those of the base have no say. */
+static void roll_columns(const rk_search *s, const int32_t *columns, int count) {
+  for (int32_t k = 0; k < s->ik->n_bases; k++) {
+    const rk_base *base = s->ik->bases + k;
+    const double *M = s->rolls + 6 * k;
+    int first = 0;
+    while (first < count && columns[first] != base->v) first++;
+    if (first == count) continue;
+    double *moved = s->J + 6 * first;
+    for (int wheel = 0; wheel < 2; wheel++) {
+      int at = 0;
+      while (columns[at] != base->wheel_v[wheel]) at++;
+      double *J = s->J + 6 * at;
+      for (int r = 0; r < 6; r++)
+        J[r] += M[wheel] * moved[r] + M[2 + wheel] * moved[6 + r] + M[4 + wheel] * moved[12 + r];
+    }
+    for (int r = 0; r < 18; r++) moved[r] = 0.0;
+  }
+}
+
 /* H = J'J + damping, lower triangle, and g = J'e. */
 static void normal_equations(const rk_search *s, double damping) {
   const rk_ik *ik = s->ik;
@@ -151,6 +173,7 @@ static void normal_equations(const rk_search *s, double damping) {
     double we[6];
     task_jacobian(s, t, columns, count, we);
     turn_columns(s, columns, count);
+    if (s->rolled_from) roll_columns(s, columns, count);
     for (int a = 0; a < count; a++) {
       const double *column = s->J + 6 * a;
       double *row = s->H + (int64_t)columns[a] * n;
@@ -186,6 +209,19 @@ static void integrate(const rk_search *s) {
     k += 2;
   }
   for (int32_t k = 0; k < ik->n_cones; k++) rk_cone_project(ik->cones + k, s->q + ik->cones[k].q);
+  if (s->rolled_from) rk_roll_bases(ik, s->rolled_from, s->q);
+}
+
+/* How the wheels move the bases from here on; the bases' own columns are held. */
+static void linearise_rolling(const rk_search *s) {
+  for (int32_t k = 0; k < s->ik->n_bases; k++) {
+    const rk_base *base = s->ik->bases + k;
+    double turned[2];
+    for (int wheel = 0; wheel < 2; wheel++)
+      turned[wheel] = s->q[base->wheel_q[wheel]] - s->rolled_from[base->wheel_q[wheel]];
+    rk_roll_jacobian(base, s->rolled_from + base->q, turned, s->rolls + 6 * k);
+    for (int j = 0; j < 3; j++) s->lo[base->v + j] = s->hi[base->v + j] = 0.0;
+  }
 }
 
 double rk_search_damping(double E) { return DAMPING * (E < DAMPING_CAP ? E : DAMPING_CAP) + DAMPING_FLOOR; }
@@ -202,6 +238,7 @@ void rk_search_damped_step(const rk_search *s, double damping) {
     const rk_cone *cone = ik->cones + k;
     rk_cone_local(cone, s->q + cone->q, s->turns + 9 * k, s->lo + cone->v, s->hi + cone->v);
   }
+  if (s->rolled_from) linearise_rolling(s);
   normal_equations(s, damping);
   rk_bounded_step(m->nv, s->H, s->g, s->lo, s->hi, ik->fill_start, ik->fill, s->step_work, s->x, s->side);
   for (int32_t k = 0; k < ik->n_cones; k++) {

@@ -14,6 +14,8 @@ typedef struct rk_search {
   double *J;                       /* [6][columns of one task] */
   double *H, *g, *x, *lo, *hi, *step_work;
   double *turns;                   /* [n_cones][9] */
+  double *rolls;                   /* [n_bases][6] */
+  const double *rolled_from;       /* [nq] from where wheels move the bases, null: bases move freely */
   int32_t *side;
   double *q, *start, *best_q;
   double best_error;

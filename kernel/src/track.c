@@ -1,9 +1,11 @@
 /* Tracking, twin of solvers/tracking_reference.py, which explains it; viability bounds as in solvers/viability.py. */
 #include "robokin_track.h"
 
+#include "coupled.h"
 #include "ik_search.h"
 #include "rk_math.h"
 #include "rk_viability.h"
+#include "rolling.h"
 
 enum { FRAME_STEPS = 10, GOAL_STEPS = 30, PATIENCE = 3 };
 static const double PROGRESS = 0.5; /* of the error in PATIENCE steps */
@@ -79,6 +81,38 @@ static void stop_at_bounds(const rk_model *m, const double *last, double *moved)
   }
 }
 
+static int is_limited(const double *values, int count) {
+  for (int k = 0; k < count; k++)
+    if (values[k] < __builtin_inf()) return 1;
+  return 0;
+}
+
+/* Balls in their cones, bases where their wheels have rolled them. */
+static void couple(const tracking *t, double *q) {
+  const rk_track *track = t->track;
+  const rk_ik *ik = track->ik;
+  for (int32_t k = 0; k < ik->n_cones; k++) {
+    const rk_cone *cone = ik->cones + k;
+    const int32_t v = cone->v;
+    if (is_limited(track->largest + v, 3) || is_limited(track->change + v, 3))
+      rk_ball_within(cone, t->last + cone->q, t->step + v, t->lo + v, t->hi + v, track->change + v, q + cone->q);
+  }
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    double turned[2], previous[2], change[2];
+    for (int wheel = 0; wheel < 2; wheel++) {
+      turned[wheel] = q[base->wheel_q[wheel]] - t->last[base->wheel_q[wheel]];
+      previous[wheel] = t->step[base->wheel_v[wheel]];
+      change[wheel] = track->change[base->wheel_v[wheel]];
+    }
+    rk_base_within(base, t->last + base->q, previous, change, ik->model->lower + base->q, ik->model->upper + base->q,
+                   track->largest + base->v, turned);
+    for (int wheel = 0; wheel < 2; wheel++)
+      q[base->wheel_q[wheel]] = t->last[base->wheel_q[wheel]] + turned[wheel];
+  }
+  rk_roll_bases(ik, t->last, q);
+}
+
 /* q into the box, and its step from the last configuration into the viable steps. */
 static void keep_within(const tracking *t, double *q) {
   const rk_track *track = t->track;
@@ -93,6 +127,7 @@ static void keep_within(const tracking *t, double *q) {
     copy(q, t->moved, m->nq);
   }
   for (int32_t i = 0; i < m->nq; i++) q[i] = smaller(larger(q[i], t->lower[i]), t->upper[i]);
+  couple(t, q);
 }
 
 static void keep_best(rk_search *s, double E) {
@@ -116,7 +151,7 @@ static int descend(tracking *t, const double *start, int32_t steps, int inside) 
   for (int32_t count = 0; count < steps; count++) {
     history[count % PATIENCE] = E;
     rk_search_step(s, E);
-    if (inside && t->track->curved) keep_within(t, s->q); /* else the step has kept inside the box */
+    if (inside && (t->track->curved || s->ik->n_bases > 0)) keep_within(t, s->q); /* else the step has kept inside */
     s->iterations++;
     E = rk_search_measure(s, &met);
     if (met || E < s->best_error) keep_best(s, E);
@@ -188,7 +223,13 @@ static int32_t frame(tracking *t, double *late, double *residuals, int8_t *behin
       return RK_IK_CONVERGED;
     }
   }
-  const int possible = descend(t, t->goal, GOAL_STEPS, 0);
+  copy(t->moved, t->goal, m->nq);
+  for (int32_t k = 0; k < ik->n_bases; k++) { /* only from where they are the bases can roll */
+    const rk_base *base = ik->bases + k;
+    copy(t->moved + base->q, t->last + base->q, 3);
+    for (int wheel = 0; wheel < 2; wheel++) t->moved[base->wheel_q[wheel]] = t->last[base->wheel_q[wheel]];
+  }
+  const int possible = descend(t, t->moved, GOAL_STEPS, 0);
   copy(t->aim, s->best_q, m->nq);
   rk_difference(m, 1, t->last, t->aim, t->way);
   t->placed = 0;
@@ -207,6 +248,8 @@ static int32_t frame(tracking *t, double *late, double *residuals, int8_t *behin
   if (possible) {
     rk_difference(m, 1, t->q, t->aim, t->way);
     for (int32_t k = 0; k < m->nv; k++) behind[k] = magnitude(t->way[k]) > AT_GOAL;
+    for (int32_t k = 0; k < ik->n_bases; k++)
+      for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
     return RK_TRACK_LATE;
   }
   return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
@@ -223,6 +266,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.last = state, t.goal = state + nq, t.step = state + 2 * nq;
   t.box_model.lower = t.lower, t.box_model.upper = t.upper;
   t.box.model = &t.box_model;
+  t.search.rolled_from = t.last;
   for (int64_t i = 0; i < count; i++) {
     for (int64_t k = 0; k < nv; k++) behind[i * nv + k] = 0;
     t.search.targets = targets + 16 * i * tasks;

@@ -1,0 +1,16 @@
+/* How a wheeled base moves on the arc that its wheels roll. Twin of RollingBase in robokin/drive.py. */
+#ifndef RK_ROLLING_H
+#define RK_ROLLING_H
+
+#include "robokin_ik.h"
+
+/* out = x, y, angle reached from `start` when the wheels turn by `turned`; out may be start. */
+void rk_roll(const rk_base *base, const double start[3], const double turned[2], double out[3]);
+
+/* M[3][2], its derivative by `turned`. */
+void rk_roll_jacobian(const rk_base *base, const double start[3], const double turned[2], double M[6]);
+
+/* Put the bases in q where their wheels have moved them since `start`, both [nq]. */
+void rk_roll_bases(const rk_ik *ik, const double *start, double *q);
+
+#endif
