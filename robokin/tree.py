@@ -72,7 +72,7 @@ class Tree:
 def axis_to_z(axis: Array) -> Array:
     """(3, 3) rotation R with R @ (0, 0, 1) = axis; identity for z, so that usual robots keep their own frames."""
     z = np.asarray(axis, float)
-    if z[2] > 1.0 - 1e-15:
+    if z[2] > 0.0 and abs(z[:2]).max() < 1e-15:  # not by z[2]: its last digit is an angle of 2e-8
         return np.eye(3)
     x = np.zeros(3)
     x[np.argmin(abs(z))] = 1.0

@@ -22,6 +22,7 @@ from robokin_addon.robokin import (
     inverse_dynamics,
     mass_matrix,
 )
+from support.pinocchio_oracle import Oracle
 from support.random_trees import random_placement, random_robot
 
 
@@ -132,3 +133,14 @@ def test_placements_compose_along_the_tree():
     joints = [Joint("two", "fixed", "b", "c", B), Joint("one", "fixed", "a", "b", A)]
     placements = forward_kinematics(RobotModel("welded", links, joints), [])
     assert placements["c"] == pytest.approx(A @ B)
+
+
+@pytest.mark.parametrize("off", [1e-7, 3e-8, 1e-9, 1e-12, 1e-16])
+def test_an_axis_hardly_off_z_is_not_z(off):
+    """A thousand metres out along it the direction shows, as Pinocchio says."""
+    for axis in ([off, 0.0, 1.0], [0.0, -off, 1.0], [off, off, -1.0]):
+        model = RobotModel(
+            "slide", [Link("base"), Link("far")], [Joint("j", "prismatic", "base", "far", axis=np.array(axis))]
+        )
+        expected = Oracle.from_model(model).frames(np.array([1000.0]))["far"]
+        assert forward_kinematics(model, [1000.0])["far"] == pytest.approx(expected, abs=1e-12)

@@ -86,7 +86,7 @@ def _motions(joint: Joint) -> tuple:
     motions = joint.kind.decompose(joint)
     if joint.mimic is not None:
         raise ModelError(f"joint {joint.name!r} follows {joint.mimic.joint!r}: a table cannot say that")
-    if not all(motion.motion in TYPES for motion in motions):
+    if joint.drive is not None or not all(motion.motion in TYPES for motion in motions):
         raise ModelError(f"joint {joint.name!r} is {joint.type}: it is no sequence of axes that a table could hold")
     return motions
 

@@ -18,6 +18,7 @@ from .table_file import ANGLES, COM, DH, INERTIA, LENGTHS, MAX_CELL, SCREW
 Array = np.ndarray
 
 NOTHING = 1e-14  # SI: what is smaller is a rounding error of one that is 0
+PLAIN = 9  # decimals of a number that a person would have written
 _TRIANGLE = np.triu_indices(3)
 _WORDS = re.compile(r"[^\S ]|[,;#\"]")  # what would end a cell
 
@@ -25,7 +26,7 @@ _WORDS = re.compile(r"[^\S ]|[,;#\"]")  # what would end a cell
 def robot_table_text(table: DHTable | ScrewTable, angles: str = "degrees", lengths: str = "m") -> str:
     """The text of a table. angles: "degrees" or "radians"; lengths: "m", "cm", "mm" or "inch".
 
-    `read_robot_table` of it gives the same robot to 1e-12 or better. Columns that say nothing are left out, and from
+    `read_robot_table` of it gives the same robot, to the last digits. Columns that say nothing are left out, and from
     names the characters that separate cells. Raises UnknownNameError for a wrong unit.
     """
     for word, unit, choices in (("angles", angles, ANGLES), ("lengths", lengths, LENGTHS)):
@@ -85,15 +86,23 @@ def _place(T: Array, angle: float, length: float) -> list[str]:
 
 
 def _number(value: float, unit: float = 1.0) -> str:
-    return f"{value / unit:.15g}" if abs(value) > NOTHING else "0"
+    return _digits(value / unit) if abs(value) > NOTHING else "0"
 
 
 def _said(value: float) -> str:
-    return f"{value:.15g}" if abs(value) > NOTHING else ""
+    return _digits(value, NOTHING) if abs(value) > NOTHING else ""
 
 
 def _bound(value: float) -> str:
-    return f"{value:.15g}" if np.isfinite(value) else ""
+    return _digits(value) if np.isfinite(value) else ""
+
+
+def _digits(value: float, slack: float = 0.0) -> str:
+    """All digits, but the plain number where only rounding, or `slack`, keeps the value from it."""
+    plain = round(value, PLAIN)
+    return repr(float(plain if abs(plain - value) <= max(slack, 4.0 * np.spacing(abs(value))) else value)).removesuffix(
+        ".0"
+    )
 
 
 def _names(names: Sequence[str], otherwise: str) -> list[str]:
