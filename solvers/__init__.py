@@ -2,10 +2,12 @@
 
 from .check import MotionCheck, Violation, check_motion
 from .extended_jacobian import ExtendedJacobian
-from .ik import IKProblem, solve_ik
+from .hierarchical_ik import HierarchicalIK
+from .ik import IKProblem
 from .motion import Motion
 from .motion_files import read_motion, write_motion
 from .results import BatchResult, Diagnosis, SolveResult, Status
+from .solve import solve_ik
 from .tasks import (
     AdvanceTask,
     AimTask,
@@ -52,6 +54,7 @@ __all__ = [
     "DistanceTask",
     "ExtendedJacobian",
     "FrameTask",
+    "HierarchicalIK",
     "IKProblem",
     "JointTask",
     "JointVelocityTask",

@@ -7,15 +7,14 @@ singularity (stationary though not met, with a vanishing singular value). Else M
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
-from .ik_reference import linearise, out_of_reach
-from .results import Diagnosis, Status
-
-if TYPE_CHECKING:
-    from .ik import IKProblem
+from ..robokin.limits import PositionLimits
+from ..robokin.model import RobotModel
+from .results import Diagnosis, SolveResult, Status
+from .tasks import Task
 
 Array = np.ndarray
 
@@ -24,8 +23,40 @@ SINGULAR_VALUE = 1e-3  # of the scaled Jacobian
 _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
 
+class Problem(Protocol):
+    """What can be diagnosed: a solver's problem that can be solved again with fewer limits or tasks."""
+
+    model: RobotModel
+    attempts: int
+    limits: PositionLimits
+
+    @property
+    def tasks(self) -> Sequence[Task]: ...
+
+    @property
+    def tolerance(self) -> Array:
+        """(tasks, 2) of each task's parts."""
+
+    def solve(self, targets: Any, q0: Any, seed: int, find_reason: bool) -> SolveResult: ...
+
+    def limits_active(self, q: Array) -> tuple[str, ...]: ...
+
+    def excess(self, targets: Any) -> Array:
+        """(tasks,) metres by which each target is farther than can be reached; 0 where that is not known."""
+
+    def depends(self) -> Array:
+        """(nq,) bool, the coordinates that the tasks depend on."""
+
+    def without_limits(self, coordinates: Sequence[int]) -> Problem: ...
+
+    def some_tasks(self, indices: Sequence[int]) -> Problem: ...
+
+    def linearised(self, targets: Any, q: Array) -> tuple[Array, Array]:
+        """e (m,) and J (m, n) of the rows that count, in the scale of the solve."""
+
+
 def diagnose(
-    problem: IKProblem, status: Status, targets: Array, q: Array, residuals: Array, seed: int, find_reason: bool
+    problem: Problem, status: Status, targets: Any, q: Array, residuals: Array, seed: int, find_reason: bool
 ) -> Diagnosis:
     """The diagnosis of a solve that did not converge; q: (nq,) its best configuration."""
     worst = _worst(problem, residuals)
@@ -41,15 +72,16 @@ def diagnose(
     return found or Diagnosis(Status.MAX_ITERATIONS, f"not met after {problem.attempts} attempts; {worst}")
 
 
-def _worst(problem: IKProblem, residuals: Array) -> str:
-    index = int(np.argmax((residuals / problem.data.records["tolerance"]).max(axis=1)))
-    position, orientation = residuals[index]
-    return f"{problem.tasks[index].name} is off by {position:.3g} m and {orientation:.3g} rad"
+def _worst(problem: Problem, residuals: Array) -> str:
+    index = int(np.argmax((residuals / problem.tolerance).max(axis=1)))
+    task = problem.tasks[index]
+    off = " and ".join(f"{value:.3g} {part.unit}" for value, part in zip(residuals[index], task.parts, strict=False))
+    return f"{task.name} is off by {off}"
 
 
-def _out_of_reach(problem: IKProblem, targets: Array) -> Diagnosis:
-    excess = out_of_reach(problem.data, targets)
-    names = tuple(problem.tasks[i].name for i in np.flatnonzero(excess > 0.0))
+def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
+    excess = problem.excess(targets)
+    names = tuple(problem.tasks[int(i)].name for i in np.flatnonzero(excess > 0.0))
     reason = f"at least {excess.max():.3g} m farther than the links are long: {', '.join(names)}"
     return Diagnosis(Status.OUT_OF_REACH, reason, tasks=names)
 
@@ -57,16 +89,23 @@ def _out_of_reach(problem: IKProblem, targets: Array) -> Diagnosis:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-def _limits(problem: IKProblem, targets: Array, q: Array, seed: int) -> Diagnosis | None:
+def _limits(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | None:
     """LIMIT when freeing bounds makes it converge; as few joints are named as were found to suffice."""
 
+    depends, model = problem.depends(), problem.model
+
+    def coordinates(name: str) -> list[int]:
+        own = model.slot(name).q
+        return list(range(own.start, own.stop))
+
     def suffices(names: Sequence[str]) -> bool:
-        return _without_limits(problem, names).solve(targets, q, seed, find_reason=False).converged
+        freed = problem.without_limits([i for name in names for i in coordinates(name)])
+        return freed.solve(targets, q, seed, find_reason=False).converged
 
     names = [
         joint.name
-        for joint, slot in zip(problem.model.joints, problem.model.slots, strict=True)
-        if joint.nq and joint.mimic is None and _is_bounded(problem, slot.q)
+        for joint in model.moving_joints
+        if problem.limits.is_bounded([i for i in coordinates(joint.name) if depends[i]])
     ]
     if not names or not suffices(names):
         return None
@@ -78,37 +117,21 @@ def _limits(problem: IKProblem, targets: Array, q: Array, seed: int) -> Diagnosi
     return Diagnosis(Status.LIMIT, f"{them} {', '.join(names)} must be wider to meet it", joints=tuple(names))
 
 
-def _is_bounded(problem: IKProblem, where: slice) -> bool:
-    """Whether a joint is among those that the tasks depend on, and has a bound."""
-    own = np.arange(where.start, where.stop)
-    return problem.limits.is_bounded(own[np.isin(own, problem.data.q_index)])
-
-
-def _without_limits(problem: IKProblem, names: Sequence[str]) -> IKProblem:
-    slots = [problem.model.slot(name).q for name in names]
-    limits = problem.limits.without([i for slot in slots for i in range(slot.start, slot.stop)])
-    return type(problem)(problem.model, problem.tasks, problem.backend, problem.attempts, problem.iterations, limits)
-
-
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def _conflict(problem: IKProblem, targets: Array, q: Array, seed: int) -> Diagnosis | None:
+def _conflict(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | None:
     """TASK_CONFLICT when every task alone converges; as few tasks are named as were found to conflict."""
 
     def conflict(indices: Sequence[int]) -> bool:
-        return not _some_tasks(problem, indices).solve(targets[list(indices)], q, seed, find_reason=False).converged
+        own = [targets[index] for index in indices]
+        return not problem.some_tasks(indices).solve(own, q, seed, find_reason=False).converged
 
     indices = list(range(len(problem.tasks)))
     if len(indices) < 2 or any(conflict([index]) for index in indices):
         return None
     names = tuple(problem.tasks[index].name for index in _trimmed(indices, 2, conflict))
     return Diagnosis(Status.TASK_CONFLICT, f"each alone can be met, not together: {', '.join(names)}", tasks=names)
-
-
-def _some_tasks(problem: IKProblem, indices: Sequence[int]) -> IKProblem:
-    tasks = [problem.tasks[index] for index in indices]
-    return type(problem)(problem.model, tasks, problem.backend, problem.attempts, problem.iterations, problem.limits)
 
 
 def _trimmed(items: Sequence, fewest: int, holds) -> list:
@@ -124,11 +147,8 @@ def _trimmed(items: Sequence, fewest: int, holds) -> list:
 # -- singularity -------------------------------------------------------------------------------------------------------
 
 
-def _singular(problem: IKProblem, targets: Array, q: Array, worst: str) -> Diagnosis | None:
-    data = problem.data
-    e, J, _ = linearise(data, problem.tasks, targets, q[data.q_index])
-    active = (data.records["weights"] != 0.0).ravel()
-    e, J = e[active], J[active] / np.sqrt(data.damping)
+def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis | None:
+    e, J = problem.linearised(targets, q)
     smallest = np.linalg.svd(J, compute_uv=False).min(initial=np.inf) if J.shape[1] else 0.0
     if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e) or smallest > SINGULAR_VALUE:
         return None

@@ -1,4 +1,4 @@
-"""Inverse kinematics of any tree under any number of tasks: the prepared problem and the one-shot function."""
+"""Inverse kinematics of any tree under any number of tasks on tips: the problem that the kernel solves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..robokin.model import RobotModel
 from .diagnosis import diagnose
 from .ik_data import IKData, compile_ik
 from .ik_engine import CONVERGED, Engine
-from .ik_reference import ReferenceEngine
+from .ik_reference import ReferenceEngine, linearise, out_of_reach
 from .results import BatchResult, Diagnosis, SolveResult, Status
 from .task_levels import checked_tasks
 from .tasks import FrameTask, Task
@@ -27,18 +27,6 @@ ITERATIONS = 30
 _FLOAT = np.dtype(np.float64)  # the very object of most arrays: `is` is fast, and the others take the longer way
 _CODES = (Status.CONVERGED, Status.OUT_OF_REACH, Status.MAX_ITERATIONS)
 _CONVERGED = Diagnosis(Status.CONVERGED, "every task is met")
-
-
-def solve_ik(
-    model: RobotModel,
-    tasks: Sequence[Task],
-    q0: Array | None = None,
-    seed: int = 0,
-    backend: str = "auto",
-    attempts: int | None = None,
-) -> SolveResult:
-    """Solve once. Arguments, result and errors: see `IKProblem` and `IKProblem.solve`."""
-    return IKProblem(model, tasks, backend=backend, attempts=attempts).solve(q0=q0, seed=seed)
 
 
 class IKProblem:
@@ -64,8 +52,8 @@ class IKProblem:
         self.limits = model.limits if limits is None else limits
         self.lower, self.upper = self.limits.lower, self.limits.upper
         self.data = compile_ik(model, self.tasks, self.limits)
-        self.attempts = _enough(self.data) if attempts is None else _count(attempts, "attempts")
-        self.iterations = _count(iterations, "iterations")
+        self.attempts = _enough(self.data) if attempts is None else checked_count(attempts, "attempts")
+        self.iterations = checked_count(iterations, "iterations")
         self.middle = self.limits.middle(model.neutral())
         self.targets = np.array([task.target for task in self.tasks]).reshape(-1, 4, 4)
         self._shape, self._plain = self.targets.shape, not model.tree.quaternions
@@ -92,7 +80,7 @@ class IKProblem:
         if not self.tasks:
             found = Diagnosis(Status.EMPTY, "there is no task")
             return SolveResult(found, self.limits.clamp(start), np.zeros((0, 2)), 0, 0, self.limits_active)
-        code, q, residuals, iterations, attempts = self._engine.solve(goal, start, _seed(seed))
+        code, q, residuals, iterations, attempts = self._engine.solve(goal, start, checked_seed(seed))
         if code == CONVERGED:
             found = _CONVERGED
         else:
@@ -114,17 +102,41 @@ class IKProblem:
             none = np.zeros(count, np.int32)
             starts = np.minimum(np.maximum(starts, self.lower), self.upper)
             return BatchResult([Status.EMPTY] * count, starts, np.zeros((count, 0, 2)), none, none)
-        codes, *arrays = self._engine.solve_batch(goals, starts, _seed(seed), threads)
+        codes, *arrays = self._engine.solve_batch(goals, starts, checked_seed(seed), threads)
         return BatchResult([_CODES[code] for code in codes.tolist()], *arrays)
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""
-        at_bound = self.limits.at_limit(q)
-        return tuple(
-            joint.name
-            for joint, slot in zip(self.model.joints, self.model.slots, strict=True)
-            if joint.nq and joint.mimic is None and at_bound[slot.q].any()
-        )
+        return joints_at_limits(self.model, self.limits, q)
+
+    # -- what `diagnose` asks ------------------------------------------------------------------------------------
+
+    @property
+    def tolerance(self) -> Array:
+        """(tasks, 2)"""
+        return self.data.records["tolerance"]
+
+    def excess(self, targets: Array) -> Array:
+        """(tasks,) metres by which targets are farther than the links are long."""
+        return np.maximum(out_of_reach(self.data, targets), 0.0)
+
+    def depends(self) -> Array:
+        """(nq,) bool: the coordinates that the tasks depend on."""
+        return np.isin(np.arange(self.model.nq), self.data.q_index)
+
+    def without_limits(self, coordinates: Sequence[int]) -> IKProblem:
+        limits = self.limits.without(coordinates)
+        return type(self)(self.model, self.tasks, self.backend, self.attempts, self.iterations, limits)
+
+    def some_tasks(self, indices: Sequence[int]) -> IKProblem:
+        tasks = [self.tasks[index] for index in indices]
+        return type(self)(self.model, tasks, self.backend, self.attempts, self.iterations, self.limits)
+
+    def linearised(self, targets: Array, q: Array) -> tuple[Array, Array]:
+        """e (m,) and J (m, nv of the support) of the rows that are not free, in the scale of the solve."""
+        e, J, _ = linearise(self.data, self.tasks, targets, q[self.data.q_index])
+        active = (self.data.records["weights"] != 0.0).ravel()
+        return e[active], J[active] / np.sqrt(self.data.damping)
 
     # -- arguments -----------------------------------------------------------------------------------------------
 
@@ -174,12 +186,10 @@ def _of_one_level(tasks: tuple[Task, ...]) -> tuple[FrameTask, ...]:
     levels = sorted({task.priority for task in tasks})
     if len(levels) > 1:
         shown = ", ".join(map(str, levels))
-        raise TaskError(
-            f"tasks of several priorities ({shown}) can be stepped (velocity_step), not yet solved or tracked"
-        )
+        raise TaskError(f"tasks of several priorities ({shown}) are not for IKProblem: take solve_ik or HierarchicalIK")
     for task in tasks:
         if not isinstance(task, FrameTask) or task.band.any():
-            raise TaskError(f"{task.name} can be stepped (velocity_step), not yet solved or tracked")
+            raise TaskError(f"{task.name} is not for IKProblem: take solve_ik or HierarchicalIK")
     return tuple(task for task in tasks if isinstance(task, FrameTask))
 
 
@@ -193,13 +203,13 @@ def _enough(data: IKData) -> int:
     return int(min(ATTEMPTS * factor, MOST_ATTEMPTS))
 
 
-def _count(value: int, what: str) -> int:
+def checked_count(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
     return int(value)
 
 
-def _seed(value: int) -> int:
+def checked_seed(value: int) -> int:
     try:
         return operator.index(value)
     except TypeError:
@@ -213,3 +223,9 @@ def _engine_type(backend: str) -> type:
     from .native import NativeEngine
 
     return NativeEngine
+
+
+def joints_at_limits(model: RobotModel, limits: PositionLimits, q: Array) -> tuple[str, ...]:
+    """Names of the joints of which a coordinate of q (nq,) is at a limit."""
+    at_limit = limits.at_limit(q)
+    return tuple(joint.name for joint in model.moving_joints if at_limit[model.slot(joint.name).q].any())

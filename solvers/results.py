@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,11 +39,12 @@ class SolveResult:
     """Outcome of one solve.
 
     diagnosis: status, reason, named joints and tasks.   q: (nq,) the best configuration found, inside the limits.
-    residual_array: (tasks, 2) position [m] and orientation [rad] error of each task, over the axes that are not free.
-    iterations, attempts: over all starts.
+    residual_array: (tasks, 2) what the parts of each task lack, in their units; position [m] and orientation [rad] of
+    a task on one tip, over the axes that are not free; 0 for a second part that a task has not.
+    iterations, attempts: over all starts.   costs: value of each criterion by its name.
     """
 
-    __slots__ = ("_active", "attempts", "diagnosis", "iterations", "q", "residual_array")
+    __slots__ = ("_active", "_parts", "attempts", "costs", "diagnosis", "iterations", "q", "residual_array")
 
     def __init__(
         self,
@@ -53,14 +54,19 @@ class SolveResult:
         iterations: int,
         attempts: int,
         active: Callable[[Array], tuple[str, ...]],
+        parts: Sequence[tuple[str, ...]] | None = None,
+        costs: dict[str, float] | None = None,
     ) -> None:
-        """`active(q)`: names of the joints at a bound; called when they are asked for."""
+        """`active(q)`: names of the joints at a bound; called when they are asked for.   parts: names of each task's
+        residuals; None: those of tasks on one tip."""
         self.diagnosis = diagnosis
         self.q = q
         self.residual_array = residual_array
         self.iterations = iterations
         self.attempts = attempts
+        self.costs = {} if costs is None else costs
         self._active = active
+        self._parts = parts
 
     @property
     def status(self) -> Status:
@@ -72,7 +78,8 @@ class SolveResult:
 
     @property
     def residuals(self) -> list[dict[str, float]]:
-        return [{"position": float(p), "orientation": float(r)} for p, r in self.residual_array]
+        """Per task, what it lacks by the name of each part."""
+        return named_residuals(self.residual_array, self._parts)
 
     @property
     def limits_active(self) -> tuple[str, ...]:
@@ -103,10 +110,18 @@ class SolveResult:
             "tasks": list(self.tasks),
             "iterations": self.iterations,
             "attempts": self.attempts,
+            **({"costs": self.costs} if self.costs else {}),
         }
 
     def __repr__(self) -> str:
         return f"SolveResult({self.status}, iterations={self.iterations}, residuals={self.residual_array.tolist()})"
+
+
+def named_residuals(array: Array, parts: Sequence[tuple[str, ...]] | None) -> list[dict[str, float]]:
+    """Of (tasks, 2) numbers, the first ones of each task under the names of its parts."""
+    if parts is None:
+        return [{"position": float(p), "orientation": float(r)} for p, r in array]
+    return [dict(zip(names, row, strict=False)) for names, row in zip(parts, array.tolist(), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)

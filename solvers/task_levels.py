@@ -104,6 +104,14 @@ class TaskLevels:
         return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
 
 
+def tolerances(tasks: Sequence[Task]) -> Array:
+    """(tasks, 2) of their parts; infinite for a second part that a task has not."""
+    found = np.full((len(tasks), 2), np.inf)
+    for own, task in zip(found, tasks, strict=True):
+        own[: len(task.parts)] = [part.tolerance for part in task.parts]
+    return found
+
+
 def _stacked(levels: Sequence[Level]) -> Level:
     if len(levels) == 1:
         return levels[0]

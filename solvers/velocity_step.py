@@ -22,7 +22,7 @@ from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
-from .criteria import Criterion, combine
+from .criteria import Criterion, checked_criteria, combine
 from .criteria.kinds import KINDS
 from .hierarchy import Level, solve_hierarchy
 from .recent_problems import RecentProblems
@@ -119,7 +119,7 @@ def velocity_step(
     where they can be, at any speed that the limits allow; 1e-4 or more keeps slow what is nearly singular.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
-    checked, preferred = checked_tasks(tasks), _checked_criteria(criteria)
+    checked, preferred = checked_tasks(tasks), checked_criteria(criteria)
     settings = (len(checked), dt, damping, get_backend(backend).name)
     problem = _recent.get(
         model,
@@ -149,7 +149,7 @@ class VelocityProblem:
         self.model, self.backend, self.dt = model, backend, dt
         self.levels = TaskLevels(model, tasks, backend)
         self.tasks, self.length = self.levels.tasks, self.levels.length
-        self.criteria = _checked_criteria(criteria)
+        self.criteria = checked_criteria(criteria)
         self.limits = StepLimits.of(model, dt)
         damped = numbers(damping, "damping")
         if damped.shape != () or damped < 0.0:
@@ -337,14 +337,3 @@ def _unmet(names: Sequence[str], hard: Sequence[Level], lacking: Sequence[Array]
         for name, level, own in zip(names, hard, lacking, strict=False)
         if (abs(own) > MET * np.sqrt((level.J**2).sum(axis=1))).any()
     )
-
-
-def _checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
-    try:
-        checked = tuple(criteria)
-    except TypeError:
-        raise TaskError(f"criteria must be a list of criteria, not {criteria!r}") from None
-    for criterion in checked:
-        if not isinstance(criterion, Criterion):
-            raise TaskError(f"{criterion!r} is not a criterion")
-    return checked

@@ -1,7 +1,7 @@
 """What to prefer among the motions that satisfy the tasks. One criterion per file."""
 
 from ..state import State
-from .base import Criterion, Potential, Velocity, combine
+from .base import Criterion, Potential, Velocity, checked_criteria, combine
 from .dynamic_torque import DynamicTorque
 from .gravity_torque import GravityTorque
 from .joint_springs import JointSprings
@@ -27,6 +27,7 @@ __all__ = [
     "Smooth",
     "State",
     "Velocity",
+    "checked_criteria",
     "combine",
     "criterion",
     "options_of",

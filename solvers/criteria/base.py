@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...robokin.errors import TaskError
 from ..state import State
 from ..tasks.checks import positive
 
@@ -122,3 +123,15 @@ def combine(criteria: Sequence[Criterion], state: State) -> tuple[Array, Array]:
         H += criterion.weight * own_H
         g += criterion.weight * own_g
     return H, g
+
+
+def checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """Raises TaskError for what is not a list of criteria."""
+    try:
+        checked = tuple(criteria)
+    except TypeError:
+        raise TaskError(f"criteria must be a list of criteria, not {criteria!r}") from None
+    for criterion in checked:
+        if not isinstance(criterion, Criterion):
+            raise TaskError(f"{criterion!r} is not a criterion")
+    return checked

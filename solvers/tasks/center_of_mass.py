@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -54,6 +55,15 @@ class CenterOfMassTask(Task):
         require_mass(model)
 
 
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Of a support polygon. normals: (m, 3) outward, across `up`.   reach: (m,) how far along them the edges are, the
+    margin taken off."""
+
+    normals: Array
+    reach: Array
+
+
 class SupportTask(Task):
     """The centre of mass is above a support polygon: the robot can stand still. Part: distance [m] outside of it.
 
@@ -82,8 +92,9 @@ class SupportTask(Task):
         self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)
         self.target = self.checked_target(target)
 
-    def checked_target(self, target: object) -> tuple[Array, Array]:
-        """Outward normals (m, 3) across `up`, and (m,) how far along them the edges are, margin taken off."""
+    def checked_target(self, target: object) -> Edges:
+        if isinstance(target, Edges):
+            return target
         points = numbers(target, f"{self.name}: target polygon")
         if points.ndim != 2 or points.shape[1] not in (2, 3):
             raise TaskError(
@@ -97,11 +108,11 @@ class SupportTask(Task):
         edges = np.roll(corners, -1, axis=0) - corners
         normals = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
         reach = (normals * corners).sum(axis=1) - self.margin
-        return normals @ self.basis, reach
+        return Edges(normals @ self.basis, reach)
 
-    def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
-        normals, reach = target
-        upper = reach - normals @ state.center_of_mass
+    def rows(self, state: State, target: Edges) -> Rows:
+        normals = target.normals
+        upper = target.reach - normals @ state.center_of_mass
         weight = np.full(len(upper), self.weight * self.influence)
         J = normals @ state.center_of_mass_jacobian
         return Rows(J, np.full(len(upper), -np.inf), upper, weight, np.zeros(len(upper), int))

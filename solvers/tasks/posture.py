@@ -104,7 +104,7 @@ class JointTask(PostureTask):
         super().__init__(target, weights, tolerance, tolerance, band, own, priority, influence)
 
     def checked_target(self, target: object) -> dict[str, Array] | Array:
-        return super().checked_target({self.joint: target})
+        return super().checked_target(target if isinstance(target, Mapping) else {self.joint: target})
 
 
 def _configuration(model: RobotModel, target: dict[str, Array] | Array) -> Array:

@@ -1,0 +1,154 @@
+"""Poses that meet tasks of strict priorities: what a configuration lacks, and steps that lessen it.
+
+A step is that of `velocity_step` without speeds: displacements inside the position limits, loop closures first, then
+the levels of tasks, each damped by its own error (Sugihara, "Solvability-unconcerned inverse kinematics by the
+Levenberg-Marquardt method", IEEE T-RO 27(5), 2011). Wheels may slip: where a base stands is a pose, not a way there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..robokin import quaternion
+from ..robokin.backend import get_backend
+from ..robokin.joint_types import Motion
+from ..robokin.limits import PositionLimits
+from ..robokin.model import RobotModel
+from .hierarchy import Level, solve_hierarchy
+from .state import State
+from .task_levels import TaskLevels
+from .tasks import Rows
+
+Array = np.ndarray
+
+DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
+LARGEST_STEP = np.pi  # of a degree of freedom, in radians or L: farther, a linear prediction means nothing
+ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it, are at it
+SAME = 1e-9  # relative: errors of a level nearer to each other than this are equal
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What the tasks lack at q (nq,). levels: loop closures, then priorities.   errors: |e|^2 / 2 of each level.
+    met: whether each level is within its tasks' tolerances.   residuals: (tasks, 2)."""
+
+    q: Array
+    state: State
+    rows: Sequence[Rows]
+    levels: Sequence[Level]
+    errors: Array
+    met: Array
+    residuals: Array
+
+    @property
+    def is_met(self) -> bool:
+        return bool(self.met.all())
+
+    def is_better_than(self, other: Point) -> bool:
+        """The first level that differs decides; levels within their tolerances are equal."""
+        own, theirs = np.where(self.met, 0.0, self.errors), np.where(other.met, 0.0, other.errors)
+        differ = np.flatnonzero(abs(own - theirs) > SAME * np.maximum(own, theirs))
+        return bool(len(differ) and own[differ[0]] < theirs[differ[0]])
+
+
+class Posing:
+    """Tasks with their checked targets, inside position limits. scale: (nv,) of displacements (`State.scale`)."""
+
+    def __init__(self, levels: TaskLevels, targets: Sequence[Any], limits: PositionLimits) -> None:
+        self.levels, self.targets, self.limits = levels, targets, limits
+        self.model: RobotModel = levels.model
+        self.scale = levels.state(self.model.neutral(), targets, 1.0).scale
+        self.tolerance = np.array(
+            [[part.tolerance for part in (*task.parts, task.parts[0])][:2] for task in levels.tasks]
+        )
+        self._backend = get_backend(levels.backend)
+        groups = [[i] for i, _ in levels.loops] + levels.indices
+        self._groups = [np.array(group, int) for group in groups]
+        tree = self.model.tree
+        self._columns = np.full(self.model.nv, -1)  # of plain coordinates: which entry of q they move
+        self._floating = []
+        for motion, iq, iv in zip(map(Motion, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
+            if motion.has_axis:
+                self._columns[iv] = iq
+            elif motion is Motion.FREE and limits.is_bounded(range(iq, iq + 3)):
+                self._floating.append((iq, iv))
+
+    def point(self, q: Array) -> Point:
+        state = self.levels.state(q, self.targets, 1.0)
+        rows = self.levels.rows(state, self.targets)
+        closures = [level for _, level in self.levels.closures(state, rows)]
+        levels = [*closures, *self.levels.levels(state, rows, 0.0)]
+        errors = np.array([0.5 * float((lacking(level) ** 2).sum()) for level in levels])
+        residuals = self.levels.residuals(rows, np.zeros(self.model.nv), 1.0)
+        within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
+        met = np.array([within[group].all() for group in self._groups], bool)
+        return Point(q, state, rows, levels, errors, met, residuals)
+
+    def step(
+        self, point: Point, damping: float | None = None, H: Array | None = None, g: Array | None = None
+    ) -> tuple[Array, int]:
+        """x (nv,), dimensionless, towards the tasks, and the directions of motion that they leave free, in which it
+        minimises 1/2 x'Hx + g'x (the shortest x unless given). damping: of all levels; None: by each one's error."""
+        damped = [
+            Level(
+                level.J,
+                level.lower,
+                level.upper,
+                DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR if damping is None else damping,
+            )
+            for level, error in zip(point.levels, point.errors, strict=True)
+        ]
+        return self._solve(point, damped, H, g)
+
+    def held(self, point: Point, H: Array | None, g: Array) -> tuple[Array, int]:
+        """As `step`, of the motions that keep all tasks as they are: `levels` with nothing lacking."""
+        still = [Level(x.J, np.minimum(x.lower, 0.0), np.maximum(x.upper, 0.0)) for x in map(_resting, point.levels)]
+        return self._solve(point, still, H, g)
+
+    def _solve(self, point: Point, levels: Sequence[Level], H: Array | None, g: Array | None) -> tuple[Array, int]:
+        nv = self.model.nv
+        lo, hi = np.full(nv, -LARGEST_STEP), np.full(nv, LARGEST_STEP)
+        plain = self._columns >= 0
+        at = self._columns[plain]
+        lo[plain] = np.maximum(lo[plain], np.minimum(self.limits.lower[at] - point.q[at], 0.0) / self.scale[plain])
+        hi[plain] = np.minimum(hi[plain], np.maximum(self.limits.upper[at] - point.q[at], 0.0) / self.scale[plain])
+        bounds = [self._floating_bound(point.q, iq, iv) for iq, iv in self._floating]
+        H = np.eye(nv) if H is None else H
+        g = np.zeros(nv) if g is None else g
+        found = solve_hierarchy(lo, hi, [*bounds, *levels], H, g, self.levels.backend)
+        return found.x, found.freedom[-1]
+
+    def _floating_bound(self, q: Array, iq: int, iv: int) -> Level:
+        at = slice(iq, iq + 3)
+        J = np.zeros((3, self.model.nv))
+        J[:, iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7])
+        below, above = self.limits.lower[at] - q[at], self.limits.upper[at] - q[at]
+        length = self.levels.length
+        return Level(J, np.minimum(below, 0.0) / length, np.maximum(above, 0.0) / length)
+
+    def moved(self, q: Array, x: Array) -> Array:
+        """(nq,) q moved by x, inside the limits."""
+        there = self.limits.clamp(self._backend.integrate(self.model.tree, q, self.scale * x))
+        for bound in (self.limits.lower, self.limits.upper):
+            close = abs(there - bound) <= ROUNDING * np.maximum(abs(there), 1.0)
+            there = np.where(close, bound, there)
+        return there
+
+    def difference(self, q: Array, other: Array) -> Array:
+        """x (nv,) that moves q to another configuration."""
+        return self._backend.difference(self.model.tree, q, other) / self.scale
+
+
+def lacking(level: Level) -> Array:
+    """(m,) what a level lacks before it moves."""
+    return np.clip(0.0, level.lower, level.upper)
+
+
+def _resting(level: Level) -> Level:
+    """A level whose equations are taken for met."""
+    equal = level.lower == level.upper
+    return Level(level.J, np.where(equal, 0.0, level.lower), np.where(equal, 0.0, level.upper))

@@ -1,0 +1,43 @@
+"""Inverse kinematics in one call: the kernel's solver where it knows the tasks, else the hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..robokin.model import RobotModel
+from .criteria import Criterion
+from .hierarchical_ik import HierarchicalIK
+from .ik import IKProblem
+from .results import SolveResult
+from .task_levels import checked_tasks
+from .tasks import FrameTask, Task
+
+Array = np.ndarray
+
+
+def solve_ik(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    q0: Array | None = None,
+    seed: int = 0,
+    backend: str = "auto",
+    attempts: int | None = None,
+    criteria: Sequence[Criterion] = (),
+) -> SolveResult:
+    """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
+
+    Tasks on one tip, of one priority and without criteria, go to `IKProblem`, everything else to `HierarchicalIK`;
+    arguments, result and errors are described there.
+    """
+    checked = checked_tasks(tasks)
+    if not criteria and is_plain(checked):
+        return IKProblem(model, checked, backend=backend, attempts=attempts).solve(q0=q0, seed=seed)
+    return HierarchicalIK(model, checked, criteria, backend, attempts).solve(q0=q0, seed=seed)
+
+
+def is_plain(tasks: Sequence[Task]) -> bool:
+    """Whether the kernel's solver and tracker know the tasks: on one tip each, without bands, of one priority."""
+    known = all(isinstance(task, FrameTask) and not task.band.any() for task in tasks)
+    return known and len({task.priority for task in tasks}) <= 1
