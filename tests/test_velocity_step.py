@@ -21,6 +21,7 @@ from robokin_addon.robokin import (
     so3,
 )
 from robokin_addon.solvers import (
+    IKProblem,
     OrientationTask,
     PoseTask,
     PositionTask,
@@ -28,7 +29,6 @@ from robokin_addon.solvers import (
     Tracker,
     VelocityConstraint,
     VelocityProblem,
-    solve_ik,
     velocity_step,
 )
 from robokin_addon.solvers.criteria import (
@@ -262,11 +262,11 @@ def test_arguments_are_checked() -> None:
             PositionTask("panda_hand", [0.3, 0.0, 0.5], priority=priority)
 
 
-def test_solving_and_tracking_refuse_several_priorities() -> None:
+def test_the_kernels_problems_refuse_several_priorities() -> None:
     model = load_urdf(robot("panda"))
     tasks = [PositionTask("panda_hand", [0.3, 0.0, 0.5]), OrientationTask("panda_hand", np.eye(3), priority=2)]
     with pytest.raises(TaskError, match=r"several priorities \(1, 2\)"):
-        solve_ik(model, tasks)
+        IKProblem(model, tasks)
     with pytest.raises(TaskError, match="several priorities"):
         Tracker(model, tasks)
 
