@@ -172,7 +172,8 @@ def roots_from_world(obj: bpy.types.Object, T_world_robot: Array, T_world_target
     scale, RobokinError for a target without one.
     """
     robot = binding(obj)
-    world = T_world_robot.copy()
+    # Blender 5 gives its matrices as arrays of single precision, in which a product with the unit would be rounded.
+    world, T_world_target = np.array(T_world_robot, float), np.asarray(T_world_target, float)
     for bad in _not_similar(world):
         world_from_root(obj, Matrix(world[bad].tolist()))  # raises, saying what is wrong with it
     world[:, :3, 3] *= robot.metres_per_unit

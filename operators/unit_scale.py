@@ -6,6 +6,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..properties.bridge import adopt_unit, is_robot
+from ..properties.postures import rescale_postures
 from ..robokin import RobokinError
 
 
@@ -16,7 +17,10 @@ def follow_unit_scale(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     for obj in scene.objects:
         if is_robot(obj) and obj.data.is_editable and obj.mode != "EDIT":
             try:
-                adopt_unit(obj)
+                ratio = adopt_unit(obj)
+                for other in bpy.data.objects if ratio != 1.0 else ():
+                    if other.data == obj.data and other.is_editable:
+                        rescale_postures(other, ratio)
             except RobokinError:
                 continue  # no robot for now: the panel says why
 

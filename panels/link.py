@@ -62,15 +62,14 @@ def draw_link(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.t
     column.label(text="Inertia kg m\u00b2")
     for index, entry in enumerate(_ENTRIES):
         column.prop(settings, "inertia", index=index, text=entry)
-    column.label(text=summary.moments)
+    draw_text(context, layout, summary.moments)
     for doubt in summary.doubts:
         box = layout.box()
         box.alert = True
         draw_text(context, box, f"No body can be so: {doubt}", "ERROR")
     layout.operator("robokin.inertia_from_mesh", icon="MESH_DATA")
-    column = layout.column(align=True)
     for text in whole:
-        column.label(text=text)
+        draw_text(context, layout, text)
 
 
 def _has_link(context: bpy.types.Context) -> bool:

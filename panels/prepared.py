@@ -209,6 +209,17 @@ def unitless(scene: bpy.types.Scene) -> bool:
     return scene.unit_settings.system == "NONE"
 
 
+_LENGTH_UNITS = {
+    "KILOMETERS": (1e3, "km"),
+    "METERS": (1.0, "m"),
+    "CENTIMETERS": (1e-2, "cm"),
+    "MILLIMETERS": (1e-3, "mm"),
+    "MICROMETERS": (1e-6, "µm"),
+    "FEET": (0.3048, "ft"),
+    "INCHES": (0.0254, "in"),
+}
+
+
 def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
     """A "LENGTH" [m], "MASS" [kg] or "ROTATION" [rad] in the units of the scene."""
     units = scene.unit_settings
@@ -216,6 +227,9 @@ def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
         return f"{value:.3g} rad"
     if kind != "ROTATION" and unitless(scene):
         return f"{value:.4g} {'m' if kind == 'LENGTH' else 'kg'}"
+    if kind == "LENGTH" and units.length_unit in _LENGTH_UNITS:  # or ADAPTIVE
+        size, name = _LENGTH_UNITS[units.length_unit]
+        return f"{value / size:.4g} {name}"
     return to_string(units.system, kind, value, precision=3, split_unit=False).strip()
 
 

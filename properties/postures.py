@@ -14,6 +14,7 @@ from bpy.app.handlers import persistent
 
 from ..robokin import ConfigurationError, RobokinError, RobotModel, UnknownNameError, clamp
 from ..robokin.model import JointValue
+from ..robokin.units import coordinate_units
 from .bridge import is_robot, nearest_within_limits, robot_model
 
 Array = np.ndarray
@@ -127,6 +128,19 @@ def posture_configuration(obj: bpy.types.Object, item: RobokinPosture, others: A
         own = model.slot(name).q
         q[own] = given[own]
     return clamp(model, q)
+
+
+def rescale_postures(obj: bpy.types.Object, ratio: float) -> None:
+    """Lengths among the stored values times `ratio`, as when the scene's unit scale changes. Raises RobokinError."""
+    model = robot_model(obj)
+    for item in obj.robokin.postures:
+        values, _ = posture_values(model, item)
+        for name, value in values.items():
+            factors = [ratio if unit == "m" else 1.0 for unit in coordinate_units(model.joint(name))]
+            scaled = (np.atleast_1d(value) * factors).tolist()
+            values[name] = scaled if np.ndim(value) else scaled[0]
+        item.values = json.dumps(values, ensure_ascii=False)
+        item.links = json.dumps({joint: model.joint(joint).child for joint in values}, ensure_ascii=False)
 
 
 def home_posture(obj: bpy.types.Object) -> RobokinPosture | None:

@@ -16,8 +16,8 @@ from .records import bone_record, put_record
 from .truth import KEY, ROBOT_KEY, read_robot, write_robot
 
 
-def adopt_unit(obj: bpy.types.Object) -> bool:
-    """Put the records and fields of a robot into the metres of its scene; whether there was anything to do.
+def adopt_unit(obj: bpy.types.Object) -> float:
+    """Put the records and fields of a robot into the metres of its scene; by how much its lengths grew (1: not at all).
 
     Raises BridgeError, ModelError.
     """
@@ -25,9 +25,9 @@ def adopt_unit(obj: bpy.types.Object) -> bool:
     robot, unit = read_robot(armature[ROBOT_KEY], armature.name), metres_per_unit(obj)
     ratio = unit / robot.metres_per_unit
     if abs(ratio - 1.0) <= 1e-6:
-        return False
+        return 1.0
     records = {bone.name: bone_record(bone) for bone in armature.bones if KEY in bone}
     armature[ROBOT_KEY] = write_robot(dataclasses.replace(robot, metres_per_unit=unit))
     for name, record in rescaled(records, ratio).items():
         put_record(armature.bones[name], record)
-    return True
+    return ratio
