@@ -43,7 +43,7 @@ def root_from_world(obj: bpy.types.Object, matrix: Matrix, matrix_world: Matrix 
     scale = np.cbrt(np.linalg.det(T_world_root[:3, :3]))
     rotation = T_world_root[:3, :3] / scale
     location, target, _ = matrix.decompose()
-    position = np.array(location) * binding(obj).metres_per_unit
+    position = np.array(location, float) * binding(obj).metres_per_unit
     T_root_target = np.eye(4)
     T_root_target[:3, :3] = _exact_rotation(rotation.T @ np.array(target.to_matrix(), float))
     T_root_target[:3, 3] = rotation.T @ (position - T_world_root[:3, 3]) / scale
