@@ -115,9 +115,9 @@ def _draw_bounds(
 ) -> None:
     for name, angular, linear, bare in bounds:
         field = bound_field(name, freedom)
-        ending, text = angular
-        if is_length:
-            ending, text = ("", bare) if unitless(bpy.context.scene) else linear
+        ending, text = angular if not is_length else ("", bare) if unitless(bpy.context.scene) else linear
+        if ending == "_angle" and bpy.context.scene.unit_settings.system_rotation == "RADIANS":
+            text = text.replace(" /", " rad/") if "/" in text else f"{text} rad"  # Blender shows them without unit
         _draw_optional(column, settings, f"use_{field}", field + ending, text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -209,26 +210,36 @@ def unitless(scene: bpy.types.Scene) -> bool:
     return scene.unit_settings.system == "NONE"
 
 
-_LENGTH_UNITS = {
+# Units that a scene may have chosen, in metres and kilograms; with "ADAPTIVE" Blender chooses by the size.
+_UNITS = {
     "KILOMETERS": (1e3, "km"),
     "METERS": (1.0, "m"),
     "CENTIMETERS": (1e-2, "cm"),
     "MILLIMETERS": (1e-3, "mm"),
     "MICROMETERS": (1e-6, "µm"),
+    "MILES": (1609.344, "mi"),
     "FEET": (0.3048, "ft"),
     "INCHES": (0.0254, "in"),
+    "THOU": (0.0000254, "thou"),
+    "TONNES": (1e3, "t"),
+    "KILOGRAMS": (1.0, "kg"),
+    "GRAMS": (1e-3, "g"),
+    "POUNDS": (0.45359237, "lb"),
+    "OUNCES": (0.028349523125, "oz"),
 }
 
 
 def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
     """A "LENGTH" [m], "MASS" [kg] or "ROTATION" [rad] in the units of the scene."""
     units = scene.unit_settings
-    if kind == "ROTATION" and units.system_rotation == "RADIANS":
-        return f"{value:.3g} rad"
-    if kind != "ROTATION" and unitless(scene):
-        return f"{value:.4g} {'m' if kind == 'LENGTH' else 'kg'}"
-    if kind == "LENGTH" and units.length_unit in _LENGTH_UNITS:  # or ADAPTIVE
-        size, name = _LENGTH_UNITS[units.length_unit]
+    if kind == "ROTATION":
+        radians = units.system_rotation == "RADIANS"
+        return f"{value:.3g} rad" if radians else f"{math.degrees(value):.3g}°"
+    chosen = units.length_unit if kind == "LENGTH" else units.mass_unit
+    if unitless(scene):
+        chosen = "METERS" if kind == "LENGTH" else "KILOGRAMS"
+    if chosen in _UNITS:
+        size, name = _UNITS[chosen]
         return f"{value / size:.4g} {name}"
     return to_string(units.system, kind, value, precision=3, split_unit=False).strip()
 

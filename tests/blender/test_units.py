@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.animation import fcurves
+from robokin_addon.panels.prepared import quantity_text
 from robokin_addon.properties.bridge import binding, build_armature, metres_per_unit, robot_model
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
 from support.compare import compare_models
@@ -159,3 +160,22 @@ def test_a_robot_follows_a_change_of_the_unit_scale(addon):
     bpy.context.scene.unit_settings.scale_length = 1.0
     bpy.context.view_layer.update()
     assert robot_model(obj).joint("reach").upper[0] == pytest.approx(0.3, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "settings, said",
+    [
+        ({"length_unit": "MILLIMETERS"}, ("1.5 mm", "2 kg", "28.6\u00b0")),
+        (
+            {"system": "IMPERIAL", "length_unit": "INCHES", "mass_unit": "POUNDS"},
+            ("0.05906 in", "4.409 lb", "28.6\u00b0"),
+        ),
+        ({"system": "NONE", "system_rotation": "RADIANS"}, ("0.0015 m", "2 kg", "0.5 rad")),
+        ({"length_unit": "ADAPTIVE", "mass_unit": "ADAPTIVE"}, ("1.5 mm", "2 kg", "28.6\u00b0")),
+    ],
+)
+def test_numbers_in_panels_have_their_unit(scene, settings, said):
+    for name, value in settings.items():
+        setattr(scene.unit_settings, name, value)
+    quantities = ("LENGTH", 0.0015), ("MASS", 2.0), ("ROTATION", 0.5)
+    assert tuple(quantity_text(scene, *quantity) for quantity in quantities) == said
