@@ -15,6 +15,7 @@ ROOTS = (
     ("fixed", "Fixed", "The base does not move"),
     ("floating", "Floating", "The base moves freely: legged, flying and swimming robots"),
     ("planar", "Planar", "The base drives on the ground: two lengths and a heading"),
+    ("wheeled", "Wheeled", "The base drives on two wheels of its own, or on two that are added"),
 )
 
 

@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 
 from ...robokin.model import ROOT_TYPES, Joint, RobotModel
+from ...robokin.wheels import find_drive
 from .carriers import Carrier
 from .channels import DRIVEN, OWN, Channel, joint_channels
 from .content import ArmatureContent, armature_content
@@ -135,7 +136,12 @@ def _assemble(found: Records) -> RobotModel:
     ]
     kinds = {joint_type: kind for kind, joint_type in ROOT_TYPES.items()}
     links = [r.link for r in records.values()]
-    return RobotModel(found.robot.name, links, joints, kinds[root_type], records[root].joint.drive)
+    drive = records[root].joint.drive
+    if root_type == "wheeled" and drive is None:
+        # Left to itself the model would add wheels, which have no bones.
+        plain = RobotModel(found.robot.name, links, joints, "planar")
+        drive = find_drive(records[root].joint, {link.name: link for link in links}, plain.joints[1:])
+    return RobotModel(found.robot.name, links, joints, kinds[root_type], drive)
 
 
 def _channels(

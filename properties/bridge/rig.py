@@ -16,6 +16,7 @@ from ...robokin import RobokinError
 from .binding import Binding, binding
 from .channels import DRIVEN, EULER, LOCATION, OWN, QUATERNION, Channel, channel_bounds, round_inward
 from .content import OWN_CONSTRAINT, is_robot
+from .widgets import redress
 
 LIMIT_ROTATION = f"{OWN_CONSTRAINT} Rotation Limit"
 LIMIT_LOCATION = f"{OWN_CONSTRAINT} Travel Limit"
@@ -36,12 +37,13 @@ def rig_pose(obj: bpy.types.Object) -> None:
 
 
 def refresh_rigs(armature: bpy.types.Armature) -> None:
-    """`rig_pose` for every object that shows `armature`. An armature that is no robot for now is left as it is:
-    the panel says why."""
+    """`rig_pose` for every object that shows `armature`, and the shapes of its bones. An armature that is no robot for
+    now is left as it is: the panel says why."""
     for obj in bpy.data.objects:
         if obj.data == armature and is_robot(obj) and obj.pose is not None and obj.is_editable:
             try:
                 rig_pose(obj)
+                redress(obj, binding(obj))
             except RobokinError:
                 return
 
