@@ -16,7 +16,7 @@ from ..robokin import RobokinError
 from .animated_lists import move_curves
 from .cycles import refuse_cycles
 from .ik_goals import Goal, chain, read_goal
-from .make_robot import BASES, UNLOCKED, ArmatureOperator
+from .make_robot import BASES, UNLOCKED, ArmatureOperator, animation_notes
 from .tasks import add_task, tip_pose
 
 Owned = tuple[bpy.types.PoseBone, bpy.types.Constraint]
@@ -45,7 +45,7 @@ class ROBOKIN_OT_convert_rig(ArmatureOperator, bpy.types.Operator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        for note in notes:
+        for note in (*notes, *animation_notes(obj)):
             self.report({"WARNING"}, note)
         count = len(obj.robokin.tasks)
         self.report({"INFO"}, f"robot {model.name!r} with {len(model.moving_joints)} moving joints and {count} tasks")
@@ -64,6 +64,7 @@ def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, un
     if base == "AUTO" and not is_robot(obj):
         base = _base(obj, members, constraints)
     with ExitStack() as undo:
+        _keep_pose(obj, members, undo)
         for bone, constraint in constraints:
             undo.callback(_unmute, obj, bone.name, constraint.name)
             constraint.mute = True
@@ -112,6 +113,24 @@ def _base(obj: bpy.types.Object, members: list[str], constraints: list[Owned]) -
     if root is None or root.name in moved:
         return "NEW"
     return "AUTO" if says_something(root) else "FIXED"
+
+
+def _keep_pose(obj: bpy.types.Object, members: list[str], undo: ExitStack) -> None:
+    """Let the bones' own channels say the pose that the constraints gave them."""
+    shown: dict[str, Matrix] = {}
+    for name in members:
+        bone, above = obj.pose.bones[name], obj.pose.bones[name].parent
+        parent = (
+            {} if above is None else {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local}
+        )
+        shown[name] = bone.bone.convert_local_to_pose(bone.matrix, bone.bone.matrix_local, **parent, invert=True)
+    for name, basis in shown.items():
+        undo.callback(_set_basis, obj, name, obj.pose.bones[name].matrix_basis.copy())
+        _set_basis(obj, name, basis)
+
+
+def _set_basis(obj: bpy.types.Object, bone: str, basis: Matrix) -> None:
+    obj.pose.bones[bone].matrix_basis = basis
 
 
 def _unmute(obj: bpy.types.Object, bone: str, constraint: str) -> None:

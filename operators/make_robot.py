@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.bridge import make_robot, robot_bones, robot_model
+from ..properties.bridge import binding, make_robot, robot_bones, robot_model
 from ..robokin import RobokinError
+from .animation import fcurves
 from .common import selected_bones
+from .curves import own_keys
 
 BASES = (
     ("AUTO", "Automatic", "Floating where limbs branch from a root bone without locks; fixed where it has no locks "
@@ -22,6 +24,9 @@ UNLOCKED = (
     ("BALL", "Ball", "Turns freely"),
     ("FIXED", "Fixed", "Does not move"),
 )
+
+
+_CHANNELS = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
 
 class ArmatureOperator:
@@ -42,6 +47,25 @@ class ArmatureOperator:
         if problem:
             cls.poll_message_set(problem)
         return not problem
+
+
+def animation_notes(obj: bpy.types.Object) -> list[str]:
+    """One line for each bone of the robot with keys that are none of its joint's: they are kept, but either
+    do not act any more (another rotation mode) or move the bone where its joint cannot."""
+    keys = own_keys(obj)
+    starts = {f'pose.bones["{bpy.utils.escape_identifier(name)}"].': name for name in binding(obj).joint_of_bone}
+    found: dict[str, list[str]] = {}
+    for (path, index), curve in fcurves(obj).items():
+        start, _, channel = path.rpartition(".")
+        name = starts.get(f"{start}.")
+        rest = 1.0 if channel == "scale" or (channel == "rotation_quaternion" and index == 0) else 0.0
+        moves = any(abs(key.co[1] - rest) > 1e-6 for key in curve.keyframe_points)
+        if name is not None and channel in _CHANNELS and (path, index) not in keys and moves:
+            found.setdefault(name, []).append(channel)
+    return [
+        f"bone {name!r} has keys on {', '.join(dict.fromkeys(channels))} that are not of its joint: convert them"
+        for name, channels in found.items()
+    ]
 
 
 class ROBOKIN_OT_make_robot(ArmatureOperator, bpy.types.Operator):
@@ -72,7 +96,7 @@ class ROBOKIN_OT_make_robot(ArmatureOperator, bpy.types.Operator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        for note in notes:
+        for note in (*notes, *animation_notes(obj)):
             self.report({"WARNING"}, note)
         self.report({"INFO"}, f"robot {model.name!r} with {len(model.moving_joints)} moving joints")
         return {"FINISHED"}

@@ -29,4 +29,6 @@ def why_no_robot(context: bpy.types.Context) -> str:
     """One line for the user when `active_robot` finds none."""
     if context.object is None:
         return "Select a robot, or import one from a URDF file"
+    if context.object.type == "ARMATURE":
+        return f"{context.object.name!r} is not a robot yet: make it one, or import one from a URDF file"
     return f"{context.object.name!r} is not a robot: select one, or import one from a URDF file"

@@ -44,7 +44,9 @@ def test_all_selected_joints_get_type_axis_and_limits(arm):
     assert disagreement(arm) < 1e-5
 
 
-@pytest.mark.parametrize("kind", ["fixed", "continuous", "screw", "cylindrical", "universal", "gimbal", "planar"])
+@pytest.mark.parametrize(
+    "kind", ["fixed", "continuous", "screw", "cylindrical", "universal", "gimbal", "spherical", "planar"]
+)
 def test_limits_stay_where_they_limit_the_same(scene, kind):
     obj = add_rig([(n, p, h, t) for n, p, h, t in ARM[:2]] + [("hand", "lower", (0, 0, 2.1), (0, 0, 2.4))])
     bpy.ops.robokin.make_robot()

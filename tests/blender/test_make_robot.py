@@ -7,6 +7,7 @@ import math
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.operators.animation import fcurves
 from robokin_addon.properties.bridge import (
     binding,
     build_armature,
@@ -325,6 +326,46 @@ def test_flags_that_joints_cannot_have_are_changed_and_told(scene, capfd):
     out = capfd.readouterr().out
     assert "bone 'hand': Inherit Rotation is on" in out and "bone 'lower': Inherit Scale is Full" in out
     agrees(obj)
+
+
+def test_keys_that_no_joint_has_are_told_and_kept(scene, capfd):
+    obj = add_rig(ARM)
+    lower, hand = obj.pose.bones["lower"], obj.pose.bones["hand"]
+    lower.rotation_mode = "XYZ"
+    lock(lower, rotation="YZ")
+    lower.rotation_euler = (0.5, 0.0, 0.0)
+    lower.keyframe_insert("rotation_euler", frame=1)  # Y and Z stay at zero
+    hand.rotation_quaternion = (0.9, 0.1, 0.2, 0.3)
+    hand.keyframe_insert("rotation_quaternion", frame=1)
+    make(unlocked="HINGE")
+    out = capfd.readouterr().out
+    assert "bone 'hand' has keys on rotation_quaternion that are not of its joint" in out and "'lower'" not in out
+    assert len(fcurves(obj)) == 7
+
+
+METARIGS = ("basic_human", "human", "basic_quadruped", "cat", "horse", "shark", "wolf", "bird")
+
+
+@pytest.fixture
+def rigify(scene):
+    """Rigify comes with both Blenders."""
+    import addon_utils  # found only after bpy
+
+    addon_utils.enable("rigify", default_set=True)
+    yield
+    addon_utils.disable("rigify", default_set=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METARIGS)
+def test_the_metarigs_of_rigify_are_robots(rigify, name):
+    getattr(bpy.ops.object, f"armature_{name}_metarig_add")()
+    obj = bpy.context.object
+    make()
+    model = robot_model(obj)
+    assert len(model.links) == len(obj.data.bones) and model.root == "floating"
+    # Where a bone points against its parent's Y, Blender's own rest matrices are rotations to 3e-5 only.
+    agrees(obj, 4.0)
 
 
 def test_poll_says_what_is_missing(scene):
