@@ -6,7 +6,7 @@ robot stands in one tree; other bones stay what they are and hang on it or stand
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from itertools import permutations, product
 
@@ -81,7 +81,7 @@ def make_robot(
         unlocked = "HINGE"
     guesses = {name: _guess(obj.pose.bones[name], chosen, members, unlocked) for name in new}
     notes = [note for guess in guesses.values() for note in guess.notes]
-    roots = [name for name in members if not any(b.name in members for b in obj.data.bones[name].parent_recursive)]
+    roots = [name for name in members if _parent(obj.data.bones[name], members) is None]
     root_type = _root_type(obj, roots, members, base)
     with ExitStack() as undo:
         if root_type is None:
@@ -126,9 +126,25 @@ def _refuse_constraints(bone: bpy.types.PoseBone) -> None:
 def _with_bones_above(obj: bpy.types.Object, chosen: Collection[str]) -> list[str]:
     """The chosen bones and all above them, in the armature's order (parents first)."""
     bones = obj.data.bones
-    wanted = {above.name for name in chosen for above in (bones[name], *bones[name].parent_recursive)}
-    wanted |= {bone.name for bone in bones if KEY in bone}
+    wanted: set[str] = set()
+    for name in (*chosen, *(bone.name for bone in bones if KEY in bone)):
+        for above in (bones[name], *_above(bones[name])):
+            if above.name in wanted:
+                break
+            wanted.add(above.name)
     return [bone.name for bone in bones if bone.name in wanted and HELPER_KEY not in bone]
+
+
+def _above(bone: bpy.types.Bone) -> Iterator[bpy.types.Bone]:
+    parent = bone.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def _parent(bone: bpy.types.Bone, members: Collection[str]) -> str | None:
+    """The nearest bone above that is one of the robot's."""
+    return next((above.name for above in _above(bone) if above.name in members), None)
 
 
 def _branches(obj: bpy.types.Object, members: Collection[str]) -> bool:
@@ -225,7 +241,7 @@ def _write(obj: bpy.types.Object, guesses: dict[str, Guess], root: str, undo: Ex
     rests = {bone.name: np.array(bone.matrix_local, float) for bone in bones}
     members = records.keys() | guesses.keys()
     for place, (name, guess) in enumerate(guesses.items(), 1 + max((r.index for r in records.values()), default=-1)):
-        parent = next((bone.name for bone in bones[name].parent_recursive if bone.name in members), None)
+        parent = _parent(bones[name], members)
         frame, rest, placement = np.eye(3), rests[name], np.eye(4)
         if name == root:
             frame = _nearest_axes(rest[:3, :3])

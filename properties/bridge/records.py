@@ -16,7 +16,7 @@ from .fields import edited_record, read_fields, write_fields
 from .fit_helpers import fit_helper_bones
 from .present import recorded_records
 from .rig import refresh_rigs
-from .truth import KEY, VERSION, BoneRecord, read_record, write_record
+from .truth import KEY, VERSION, BoneRecord, read_record, recorded_name, write_record
 
 
 def bone_record(bone: bpy.types.Bone) -> BoneRecord:
@@ -55,6 +55,8 @@ def settle_records(obj: bpy.types.Object) -> bool:
     the names they have now; limits, locks and drivers follow. Whether there were any. Raises BridgeError, ModelError.
     """
     content = armature_content(obj)
+    if all(recorded_name(bone.record, bone.name) == bone.name for bone in content.bones):
+        return False
     found = recorded_records(obj, content)
     rests = {bone.name: found.rests[bone.place] for bone in content.bones}
     stale = {}

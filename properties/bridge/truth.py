@@ -97,6 +97,11 @@ def write_record(record: BoneRecord) -> str:
     )
 
 
+def recorded_name(text: str, bone: str) -> str:
+    """The bone's name when its record was written. Raises BridgeError as `read_record` does."""
+    return str(_parse(text, f"bone {bone!r}").get("bone"))
+
+
 def read_record(text: str, bone: str) -> BoneRecord:
     """Raises BridgeError naming the bone when the text is damaged or of a newer version."""
     data = _parse(text, f"bone {bone!r}")

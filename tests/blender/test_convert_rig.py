@@ -87,6 +87,20 @@ def test_a_target_that_is_followed_in_rotation_is_a_pose(scene, solver):
     assert (tail(obj, "hand") - target.location).length < 2e-4
 
 
+def test_the_rotation_that_is_followed_is_that_of_the_bone_itself(scene):
+    """Not that of the bone that begins where it ends."""
+    obj = add_rig(ARM)
+    target = add_empty("goal")
+    target.location, target.rotation_euler = (0.2, -0.6, 1.2), (0.9, 0.3, -0.4)
+    add_ik(obj, "lower", target, use_rotation=True)
+    convert()
+    assert obj.robokin.tasks[0].tip == "tip.lower"
+    lower = obj.pose.bones["lower"]
+    tip = obj.pose.bones["tip.lower"]
+    assert (tip.head - lower.tail).length < 1e-6
+    assert abs(np.array(tip.matrix.to_3x3()) - np.array(lower.matrix.to_3x3())).max() < 1e-6
+
+
 def test_locks_limits_and_stiffness_become_those_of_joints(scene):
     obj = add_rig(LEG)
     shin, thigh = obj.pose.bones["shin"], obj.pose.bones["thigh"]

@@ -174,6 +174,28 @@ def test_sliding_limits_are_in_metres(scene, unit):
     assert disagreement(obj) < 1e-5
 
 
+@pytest.mark.parametrize("locked", "XYZ")
+def test_both_lengths_of_a_plane_have_the_limits_of_their_axes(scene, locked):
+    obj = add_rig([("root", None, (0, 0, 0), (0, 0, 1)), ("plate", "root", (0, 1, 1), (0.3, 1.5, 1.2))])
+    bone = obj.pose.bones["plate"]
+    lock(bone, location=locked)
+    limit = bone.constraints.new("LIMIT_LOCATION")
+    limit.owner_space = "LOCAL"
+    ends = {"x": (-0.1, 0.2), "y": (-0.3, 0.4), "z": (-0.5, 0.6)}
+    ends.pop(locked.lower())
+    for axis, (low, high) in ends.items():
+        for end, value in (("min", low), ("max", high)):
+            setattr(limit, f"use_{end}_{axis}", True)
+            setattr(limit, f"{end}_{axis}", value)
+    make()
+    assert robot_model(obj).joint("plate").type == "planar"
+    for axis, (low, high) in ends.items():
+        for pushed, stop in ((-9.0, low), (9.0, high)):
+            bone.location["xyz".index(axis)] = pushed
+            bpy.context.view_layer.update()
+            assert bone.location["xyz".index(axis)] == pytest.approx(stop, abs=1e-6)
+
+
 def test_hand_posing_is_right_at_once(scene):
     obj = add_rig(ARM)
     bone = obj.pose.bones["lower"]
