@@ -47,6 +47,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="OUT", type=output_file, help="write the report as JSON; - is stdout")
 
 
+def add_criteria(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--criterion", metavar="CRITERION", action="append", default=[], help="what to prefer, see below (repeatable)"
+    )
+
+
 def add_backend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="who computes (auto: native if there)")
 

@@ -11,21 +11,25 @@ import numpy as np
 
 from ..robokin import Joint
 from ..robokin.units import coordinate_units, with_unit
-from ..solvers import solve_ik
-from .arguments import add_backend, add_json, add_posture, add_robot_file, seed
+from ..solvers import Task, solve_ik
+from .arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, seed
+from .criterion_text import GRAMMAR as CRITERIA
+from .criterion_text import parse_criterion
 from .errors import UsageError
 from .report import read_joint_values, write_report
 from .robot_file import load_posed
-from .task_text import GRAMMAR, parse_task
+from .task_text import GRAMMAR as TASKS
+from .task_text import parse_task
 
 NAME = "solve"
 HELP = "inverse kinematics"
-EPILOG = GRAMMAR
+EPILOG = f"{TASKS}\n\n{CRITERIA}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_file(parser)
     parser.add_argument("--task", metavar="TASK", action="append", required=True, help="see below (repeatable)")
+    add_criteria(parser)
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it (default: mid-range)')
     add_posture(parser)
     parser.add_argument("--srdf", metavar="FILE", help="named poses for --posture, where the robot is no .blend")
@@ -41,7 +45,8 @@ def run(arguments: argparse.Namespace) -> bool:
     model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
     if arguments.q0 is not None:
         q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
-    result = solve_ik(model, tasks, q0=q0, seed=arguments.seed, backend=arguments.backend)
+    criteria = [parse_criterion(text, model) for text in arguments.criterion]
+    result = solve_ik(model, tasks, q0, arguments.seed, arguments.backend, criteria=criteria)
     report = {
         "status": str(result.status),
         "reason": result.reason,
@@ -49,16 +54,20 @@ def run(arguments: argparse.Namespace) -> bool:
         "residuals": result.residuals,
         "iterations": int(result.iterations),
     }
-    write_report(report, arguments.json, _summary(report, arguments.task, [model.joint(name) for name in report["q"]]))
+    if criteria:
+        report["costs"] = result.costs
+    lines = [f"{result.status}: {result.reason}"]
+    for task, residual, text in zip(tasks, result.residuals, arguments.task, strict=True):
+        lines.append(f"  {_missing(task, residual)} off {text}")
+    lines += [f"  cost of {name}: {cost:.6g}" for name, cost in result.costs.items()]
+    lines += [f"  {name} = {_value(value, model.joint(name))}" for name, value in report["q"].items()]
+    write_report(report, arguments.json, "\n".join(lines))
     return result.converged
 
 
-def _summary(report: dict, tasks: list[str], joints: list[Joint]) -> str:
-    lines = [f"{report['status']}: {report['reason']}"]
-    for text, residual in zip(tasks, report["residuals"], strict=True):
-        lines.append(f"  {residual['position']:.3g} m, {residual['orientation']:.3g} rad off {text}")
-    lines += [f"  {joint.name} = {_value(report['q'][joint.name], joint)}" for joint in joints]
-    return "\n".join(lines)
+def _missing(task: Task, residual: dict[str, float]) -> str:
+    units = {"position": "m", "orientation": "rad"} | {part.name: part.unit for part in task.parts}
+    return ", ".join(f"{value:.3g} {units[name]}" for name, value in residual.items())
 
 
 def _value(value: float | list[float], joint: Joint) -> str:

@@ -54,6 +54,7 @@ class SolverTasks:
         """Raises BridgeError."""
         links = binding(obj).link_of_bone
         self._tasks = [(task, links[task.tip]) for task in tasks]
+        self._levels = obj.robokin.solver.mode == "PRIORITIES"
         self._unit = metres_per_world_unit(obj)
 
     def at(self, T: Array, influence: Array) -> tuple[list[int], list[FrameTask]]:
@@ -62,15 +63,22 @@ class SolverTasks:
         Raises TaskError naming the task.
         """
         counting = np.flatnonzero(influence > 0.0).tolist()
-        return counting, [_solver_task(*self._tasks[i], self._unit, T[i], influence[i]) for i in counting]
+        tasks = []
+        for i in counting:
+            task, link = self._tasks[i]
+            level = task.priority if self._levels else 1
+            tasks.append(_solver_task(task, link, self._unit, T[i], influence[i], level))
+        return counting, tasks
 
 
-def _solver_task(task: RobokinTask, link: str, metres_per_unit: float, T: Array, influence: float) -> FrameTask:
+def _solver_task(
+    task: RobokinTask, link: str, metres_per_unit: float, T: Array, influence: float, level: int
+) -> FrameTask:
     position = np.array(task.use_location) * (task.position_weight * influence)
     orientation = np.array(task.use_rotation) * (task.orientation_weight * influence)
     frame = task.frame.lower()
     near, turned = task.position_tolerance * metres_per_unit, task.orientation_tolerance
-    name, level = f"task {task.name!r}", task.priority
+    name = f"task {task.name!r}"
     if task.kind == "POSITION":
         return PositionTask(link, T[:3, 3], position, frame, tolerance=near, name=name, priority=level)
     if task.kind == "ORIENTATION":

@@ -9,6 +9,7 @@ from ..robokin import RobokinError
 from ..solvers import SolveResult, Status, Task, solve_ik
 from .common import RobotOperator, write_json
 from .curves import auto_keying, key_channels
+from .scene_criteria import enabled_criteria
 from .scene_tasks import SolverTasks, enabled_tasks, metres_per_world_unit, targets_now
 
 
@@ -22,7 +23,7 @@ def solve_now(
     tasks = enabled_tasks(obj)
     targets = targets_now(context, obj, tasks)
     counting, wanted = SolverTasks(obj, tasks).at(targets.T[0], targets.influence[0])
-    result = solve_ik(robot_model(obj), wanted, q0=read_configuration(obj), seed=seed)
+    result = solve_ik(robot_model(obj), wanted, read_configuration(obj), seed, criteria=enabled_criteria(obj))
     return result, [tasks[i] for i in counting], wanted
 
 

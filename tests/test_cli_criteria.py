@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from robokin_addon.cli.criterion_text import GRAMMAR, parse_criterion
-from robokin_addon.robokin import RobokinError, library_robot
+from robokin_addon.robokin import RobokinError, gravity_torque, library_robot, load_urdf
 from robokin_addon.solvers.criteria import (
     KINDS,
     Criterion,
@@ -18,6 +18,8 @@ from robokin_addon.solvers.criteria import (
     criterion,
     options_of,
 )
+from support.command import run
+from support.robots import robot
 
 MODEL = library_robot("planar_3r")
 
@@ -76,3 +78,33 @@ def test_criteria_by_word_in_python() -> None:
     assert options_of("kinetic_energy") == ("weight", "name")
     with pytest.raises(RobokinError, match="no option of criterion kinetic_energy named 'gain'"):
         criterion("kinetic_energy", gain=1.0)
+
+
+def test_solve_takes_criteria_and_levels(capsys, tmp_path) -> None:
+    """Level 1 is met, of level 2 what it leaves; costs are reported."""
+    tasks = [
+        "--task",
+        "kind=position,tip=panda_hand,target=0.4:0.1:0.5",
+        "--task",
+        "kind=position,tip=panda_hand,target=0.4:0.1:0.6,priority=2",
+    ]
+    report = tmp_path / "report.json"
+    criteria = ["--criterion", "kind=kinetic_energy", "--criterion", "kind=gravity_torque,name=hold"]
+    outcome = run(capsys, "solve", robot("panda"), *tasks, *criteria, "--json", report)
+    assert outcome.code == 1  # the second level cannot be met
+    told = json.loads(report.read_text("utf-8"))
+    assert told["status"] == "TASK_CONFLICT"
+    assert told["residuals"][0]["position"] < 1e-5
+    assert told["residuals"][1]["position"] == pytest.approx(0.1, abs=1e-4)
+    model = load_urdf(robot("panda"))
+    torque = gravity_torque(model, model.configuration(told["q"]))
+    assert told["costs"]["hold"] == pytest.approx(0.5 * np.sum((torque / model.effort) ** 2), rel=1e-6)
+    assert "cost of hold" in outcome.out
+
+
+def test_a_bad_criterion_is_one_line(capsys) -> None:
+    task = "kind=position,tip=panda_hand,target=0.4:0.1:0.5"
+    outcome = run(capsys, "solve", robot("panda"), "--task", task, "--criterion", "kind=beauty")
+    assert outcome.code == 2
+    assert outcome.err.count("\n") == 1
+    assert "no criterion kind named 'beauty'" in outcome.err

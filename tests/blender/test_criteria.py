@@ -119,3 +119,32 @@ def test_criteria_are_saved(robot, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=path)
     item = bpy.data.objects[name].robokin.criteria[0]
     assert (item.kind, item.posture, item.weight) == ("REST_POSTURE", "ready", 0.25)
+
+
+def test_solve_pose_serves_the_criteria(robot):
+    """A hand held in place leaves the elbow free: it goes where gravity pulls least."""
+    bpy.ops.robokin.task_add(tip=TOOL)
+    add(robot, "GRAVITY_TORQUE")
+    before = readouts.criteria(robot)[0].cost
+    assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
+    assert robot.robokin.solver.status == "CONVERGED"
+    assert robot.robokin.tasks[0].reached
+    assert readouts.criteria(robot)[0].cost < 0.98 * before
+
+
+def test_levels_decide_unless_the_mode_is_weighted(robot):
+    """Two places for one hand: the first level gets its own, both at once share the difference."""
+    for number, x in enumerate((0.4, 0.5), start=1):
+        bpy.ops.robokin.task_add(tip=TOOL, kind="POSITION")
+        task = robot.robokin.tasks[-1]
+        task.location, task.priority = (x, 0.0, 0.5), number
+    settings = robot.robokin.solver
+    bpy.ops.robokin.solve_pose()
+    first, second = robot.robokin.tasks
+    assert first.reached and not second.reached
+    assert second.position_residual == pytest.approx(0.1, abs=1e-4)
+    assert settings.status == "TASK_CONFLICT"
+    settings.mode = "WEIGHTED"
+    bpy.ops.robokin.solve_pose()
+    assert first.position_residual == pytest.approx(0.05, abs=1e-4)
+    assert second.position_residual == pytest.approx(0.05, abs=1e-4)
