@@ -60,7 +60,7 @@ def combined(bodies: Sequence[Body]) -> Body:
     mass = float(sum(body.mass for body in bodies))
     if mass == 0.0:
         return Body(0.0, np.zeros(3), np.zeros((3, 3)))
-    com = sum(body.mass * body.com for body in bodies) / mass
+    com = np.sum([body.mass * body.com for body in bodies], axis=0) / mass
     inertia = np.zeros((3, 3))
     for body in bodies:
         c = body.com - com

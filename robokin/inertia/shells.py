@@ -122,7 +122,7 @@ def _inverted_shells(triangles: Array, shells: Array) -> tuple[Array, list[str]]
     for shell in np.argsort(-abs(volumes), kind="stable") if count > 1 else ():
         larger = (abs(volumes) > abs(volumes[shell])) & (low <= low[shell]).all(axis=1)
         around = np.flatnonzero(larger & (high >= high[shell]).all(axis=1))
-        point = triangles[shells == shell][0].mean(axis=0) if len(around) else None
+        point = triangles[np.argmax(shells == shell)].mean(axis=0)
         windings = sum(signs[other] * _winding(point, triangles[shells == other]) for other in around)
         if signs[shell] * volumes[shell] < 0.0 and windings < 0.5:
             signs[shell] *= -1.0
