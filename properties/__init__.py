@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import criteria, joint, joint_range, postures, preferences, robot, solver_settings, tasks
+from . import criteria, joint, joint_range, overrides, postures, preferences, robot, solver_settings, tasks
 
 CLASSES = (
     *tasks.CLASSES,
@@ -21,7 +21,7 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.Object.robokin = bpy.props.PointerProperty(
-        type=robot.RobokinRobot, name="Robokin", override={"LIBRARY_OVERRIDABLE"}
+        type=robot.RobokinRobot, name="Robokin", override=overrides.VALUE
     )
     # Bone and EditBone share one storage: what is edited in one mode is there in the other.
     bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from .overrides import VALUE
+
 KINDS = (
     ("MINIMUM_VELOCITY", "Least Velocity", "Move the joints as little as possible", "MOD_TIME", 0),
     ("KINETIC_ENERGY", "Least Kinetic Energy", "Move the masses as little as possible", "MOD_PHYSICS", 1),
@@ -42,9 +44,10 @@ MODES = (
 class RobokinCriterion(bpy.types.PropertyGroup):
     """One criterion. `name` (from PropertyGroup) labels it."""
 
-    kind: bpy.props.EnumProperty(name="Type", description="What is preferred", items=KINDS)
-    enabled: bpy.props.BoolProperty(name="Enabled", description="Take part in solving", default=True)
+    kind: bpy.props.EnumProperty(override=VALUE, name="Type", description="What is preferred", items=KINDS)
+    enabled: bpy.props.BoolProperty(override=VALUE, name="Enabled", description="Take part in solving", default=True)
     weight: bpy.props.FloatProperty(
+        override=VALUE,
         name="Weight",
         description="How much the criterion counts against the others",
         default=1.0,
@@ -52,6 +55,7 @@ class RobokinCriterion(bpy.types.PropertyGroup):
         soft_max=10.0,
     )
     gain: bpy.props.FloatProperty(
+        override=VALUE,
         name="Gain 1/s",
         description="How fast the cost is descended, per second",
         default=1.0,
@@ -59,6 +63,7 @@ class RobokinCriterion(bpy.types.PropertyGroup):
         soft_max=10.0,
     )
     time: bpy.props.FloatProperty(
+        override=VALUE,
         name="Time",
         description="Time over which velocities change",
         default=0.1,
@@ -67,6 +72,7 @@ class RobokinCriterion(bpy.types.PropertyGroup):
         unit="TIME_ABSOLUTE",
     )
     damping: bpy.props.FloatProperty(
+        override=VALUE,
         name="Damping 1/s",
         description="How fast motions that the tasks do not see die out, per second; 0 lets them whip",
         default=20.0,
@@ -74,9 +80,12 @@ class RobokinCriterion(bpy.types.PropertyGroup):
         soft_max=100.0,
     )
     posture: bpy.props.StringProperty(
-        name="Posture", description="Name of the stored posture to keep near; empty: every joint at zero"
+        override=VALUE,
+        name="Posture",
+        description="Name of the stored posture to keep near; empty: every joint at zero",
     )
     cost: bpy.props.FloatProperty(
+        override=VALUE,
         name="Cost",
         description="Cost of the motion, as the last bake keyed it, or of the last solved pose",
         precision=5,

@@ -16,6 +16,7 @@ from ..robokin import ConfigurationError, RobokinError, RobotModel, UnknownNameE
 from ..robokin.model import JointValue
 from ..robokin.units import coordinate_units
 from .bridge import is_robot, nearest_within_limits, robot_model
+from .overrides import VALUE
 
 Array = np.ndarray
 
@@ -45,13 +46,16 @@ def _renamed(item: RobokinPosture, context: bpy.types.Context) -> None:
 class RobokinPosture(bpy.types.PropertyGroup):
     """A named posture."""
 
-    name: bpy.props.StringProperty(name="Name", description="Name of the posture", update=_renamed)
-    known_name: bpy.props.StringProperty(description="The name before it is edited", options={"HIDDEN"})
+    name: bpy.props.StringProperty(override=VALUE, name="Name", description="Name of the posture", update=_renamed)
+    known_name: bpy.props.StringProperty(override=VALUE, description="The name before it is edited", options={"HIDDEN"})
     values: bpy.props.StringProperty(
-        name="Values", description="Joint values by joint names as JSON, SI units and radians"
+        override=VALUE, name="Values", description="Joint values by joint names as JSON, SI units and radians"
     )
     links: bpy.props.StringProperty(
-        name="Links", description="The link that each joint moved when it was stored, as JSON", options={"HIDDEN"}
+        override=VALUE,
+        name="Links",
+        description="The link that each joint moved when it was stored, as JSON",
+        options={"HIDDEN"},
     )
 
 

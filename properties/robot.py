@@ -6,6 +6,7 @@ import bpy
 
 from .bridge import is_robot
 from .criteria import RobokinCriterion
+from .overrides import LIST, VALUE
 from .postures import RobokinPosture
 from .solver_settings import RobokinSolverSettings
 from .tasks import RobokinTask
@@ -50,18 +51,23 @@ class RobokinRobot(bpy.types.PropertyGroup):
         type=RobokinTask,
         name="Tasks",
         description="What the tips must do",
-        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+        override=LIST,
     )
-    active_task: bpy.props.IntProperty(name="Active Task", description="Task shown in the panel")
-    table_kind: bpy.props.EnumProperty(name="Table", description="The robot's table that is shown", items=TABLES)
+    active_task: bpy.props.IntProperty(override=VALUE, name="Active Task", description="Task shown in the panel")
+    table_kind: bpy.props.EnumProperty(
+        override=VALUE, name="Table", description="The robot's table that is shown", items=TABLES
+    )
     table_tip: bpy.props.StringProperty(
-        name="Tip", description="Bone at which the table ends; empty: the robot's only tip"
+        override=VALUE, name="Tip", description="Bone at which the table ends; empty: the robot's only tip"
     )
     postures: bpy.props.CollectionProperty(
-        type=RobokinPosture, name="Postures", description="Stored postures: joint values with a name"
+        override=LIST, type=RobokinPosture, name="Postures", description="Stored postures: joint values with a name"
     )
-    active_posture: bpy.props.IntProperty(name="Active Posture", description="Posture chosen in the panel")
+    active_posture: bpy.props.IntProperty(
+        override=VALUE, name="Active Posture", description="Posture chosen in the panel"
+    )
     home_posture: bpy.props.StringProperty(
+        override=VALUE,
         name="Home",
         description="Name of the posture that is home. Without one it is the posture called home, or else rest",
     )
@@ -75,9 +81,11 @@ class RobokinRobot(bpy.types.PropertyGroup):
         type=RobokinCriterion,
         name="Criteria",
         description="What the robot prefers where the tasks leave it free",
-        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+        override=LIST,
     )
-    active_criterion: bpy.props.IntProperty(name="Active Criterion", description="Criterion shown in the panel")
+    active_criterion: bpy.props.IntProperty(
+        override=VALUE, name="Active Criterion", description="Criterion shown in the panel"
+    )
     solver: bpy.props.PointerProperty(type=RobokinSolverSettings, name="Solver")
 
 

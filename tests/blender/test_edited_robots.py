@@ -405,6 +405,11 @@ def test_an_override_is_posed_and_solved_and_its_joints_are_edited_in_their_file
     with pytest.raises(RuntimeError, match="tasks of 'body' come from another file"):
         bpy.ops.robokin.task_remove(index=0)
     assert bpy.ops.robokin.bake(frame_start=1, frame_end=3) == {"FINISHED"}
+    obj.robokin.tasks[0].influence = 0.5
+    bpy.ops.wm.save_as_mainfile(filepath=str(Path(library).with_name("override.blend")))
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    obj = next(o for o in bpy.data.objects if o.override_library is not None and o.type == "ARMATURE")
+    assert [(task.tip, task.influence) for task in obj.robokin.tasks] == [("hand.L", 0.5), ("hand.R", 1.0)]
     select(obj, "forearm.L")
     with pytest.raises(RuntimeError, match="linked from another file: edit them there"):
         bpy.ops.robokin.set_joint(joint_type="fixed")
