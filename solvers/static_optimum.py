@@ -18,14 +18,18 @@ from .state import State
 
 Array = np.ndarray
 
-STATIONARY = 1e-8  # what of the gradient no task, constraint or limit holds, relative to the gradient
+STATIONARY = 1e-8  # what of the gradient no task, constraint or limit holds, relative to the gradient: aimed at, and
+ACCEPTED = 1e-6  # taken where rounding allows no less
 ITERATIONS = 100
 HALVINGS = 14  # of a step
 DECREASE = 1e-4  # share of the decrease that the slope promises
 CORRECTIONS = 8  # steps back to the tasks
 MET = 1e-22  # error of a level that is as good as 0
 WORSE = 1e-6  # relative: an error of a level that cannot be met may grow by less than this
-PROBE, ROUNDS = 0.03, 6  # radians or L that are looked around; how often it may go on from what was found there
+PROBES = 16
+PROBE, ROUNDS = 0.05, 8  # radians or L that are looked around; how often it may go on from what was found there
+AT = 1e-7  # an inequality is held that has less room than this
+FLAT = 1e-12  # relative: costs nearer to each other than this are equal
 LESS = 1e-9  # relative: a cost that is really less
 
 
@@ -72,7 +76,9 @@ class StaticOptimum:
             point, residual = self._descend(point)
             better = self._better_around(point, rng)
             if better is None:
-                return Optimum(point, residual, residual <= 100.0 * STATIONARY, self.iterations)
+                # On the edge of a criterion that has one, no gradient vanishes.
+                has_edge = any(not each.is_smooth for each in self.potentials)
+                return Optimum(point, residual, residual <= ACCEPTED or has_edge, self.iterations)
             point = better
         return Optimum(point, residual, False, self.iterations)
 
@@ -85,9 +91,9 @@ class StaticOptimum:
                 break
             self.iterations += 1
             x, _ = self.posing.step(point, 0.0, B, g)
-            found = self._search_line(point, cost, g, x)
+            found = self._search_line(point, cost, g, x) or self._flat_step(point, cost, x, residual)
             if found is None:
-                steepest, _ = self.posing.held(point, None, g / max(np.linalg.norm(g), 1e-300))
+                steepest, _ = self.posing.held(point, None, g / np.linalg.norm(g))
                 found = self._search_line(point, cost, g, steepest)
                 B = np.diag(self.metric(point.state))
                 if found is None:
@@ -119,6 +125,16 @@ class StaticOptimum:
                 return after, cost_after
         return None
 
+    def _flat_step(self, point: Point, cost: float, x: Array, residual: float) -> tuple[Point, float] | None:
+        """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""
+        after = self._corrected(self.posing.moved(point.q, x), point)
+        if after is None:
+            return None
+        cost_after = self.cost(after.state)
+        if cost_after > cost + FLAT * max(1.0, abs(cost)):
+            return None
+        return (after, cost_after) if self._stationarity(after, self.gradient(after.state)) < residual else None
+
     def _corrected(self, q: Array, before: Point) -> Point | None:
         """Back to the tasks, as well met as `before`; None when that fails."""
         point = self.posing.point(q)
@@ -140,7 +156,7 @@ class StaticOptimum:
         posing = self.posing
         s = posing.difference(point.q, after.q)
         y = g_after - g
-        J, J_after = _equations(point), _equations(after)
+        J, J_after = _holding(point), _holding(after)
         if J.shape == J_after.shape and len(J):
             multipliers = np.linalg.lstsq(J_after.T, -g_after, rcond=1e-9)[0]
             y = y + (J_after - J).T @ multipliers
@@ -160,18 +176,22 @@ class StaticOptimum:
         if not free:
             return None
         best, least = None, cost - LESS * max(1.0, abs(cost))
-        for probe in range(2 * free + 8):
+        for probe in range(2 * free + PROBES):
             if probe % 2 == 0:
                 way, _ = self.posing.held(point, None, rng.normal(size=nv) / np.sqrt(nv))
             x = (1.0 if probe % 2 else -1.0) * way
             size = np.linalg.norm(x)
             if size == 0.0:
                 continue
-            after = self._corrected(self.posing.moved(point.q, PROBE * rng.uniform() / size * x), point)
+            after = self._corrected(self.posing.moved(point.q, PROBE * rng.uniform() ** 3 / size * x), point)
             if after is not None and self.cost(after.state) < least:
                 best, least = after, self.cost(after.state)
         return best
 
 
-def _equations(point: Point) -> Array:
-    return np.vstack([level.J[level.lower == level.upper] for level in point.levels] or [np.zeros((0, 0))])
+def _holding(point: Point) -> Array:
+    """(m, nv) the equations, and the inequalities that the pose is at."""
+    return np.vstack(
+        [x.J[(x.lower == x.upper) | (abs(x.lower) < AT) | (abs(x.upper) < AT)] for x in point.levels]
+        or [np.zeros((0, 0))]
+    )

@@ -14,6 +14,7 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -89,7 +90,9 @@ class Velocity(Criterion):
 
 
 class Potential(Criterion):
-    """A criterion on q: descended with v = -gain W^-1 grad V.   gain: [1/s]."""
+    """A criterion on q: descended with v = -gain W^-1 grad V.   gain: [1/s].   is_smooth: it has no edges."""
+
+    is_smooth: ClassVar[bool] = True
 
     def __init__(self, weight: float, gain: float, name: str) -> None:
         super().__init__(weight, name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ...robokin.configuration import integrate
@@ -46,6 +48,8 @@ class SmallestSingularValue(Potential):
 
     Not smooth where the two smallest are equal.
     """
+
+    is_smooth: ClassVar[bool] = False
 
     def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
         super().__init__(weight, gain, name)

@@ -1,0 +1,137 @@
+"""Criteria at their optimum inside the tasks' null space: stationary by Pinocchio's Jacobian and central differences,
+and nothing better among self-motions around."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, difference, forward_kinematics, in_limits, integrate, load_urdf
+from robokin_addon.solvers import DistanceTask, IKProblem, OnPlaneTask, PoseTask, PositionTask, Task, solve_ik
+from robokin_addon.solvers.criteria import (
+    GravityTorque,
+    JointSprings,
+    Manipulability,
+    Potential,
+    RestPosture,
+    SmallestSingularValue,
+)
+from robokin_addon.solvers.state import State
+from support.pinocchio_oracle import Oracle
+from support.robots import robot
+
+KKT = 1e-6
+AROUND, TRIES = 0.05, 1000
+
+CRITERIA = {
+    "springs": lambda model, rng: [JointSprings()],
+    "rest": lambda model, rng: [RestPosture(model.neutral())],
+    "manipulability": lambda model, rng: [Manipulability()],
+    "singular value": lambda model, rng: [SmallestSingularValue()],
+    "gravity": lambda model, rng: [GravityTorque()],
+    "several": lambda model, rng: [JointSprings(weight=0.3), GravityTorque(gain=2.0), Manipulability(weight=0.5)],
+}
+ROBOTS = {
+    "panda": ("panda", "panda_hand", PoseTask),
+    "panda, position": ("panda", "panda_hand", PositionTask),
+    "ur10": ("ur10_robot", "tool0", PositionTask),
+    "tiago": ("tiago", "arm_7_link", PoseTask),
+}
+
+
+def _cost(criteria: list[Potential], state: State) -> float:
+    return sum(each.weight * each.gain * each.potential(state) for each in criteria)
+
+
+def _state(model: RobotModel, q: np.ndarray, task: Task, length: float) -> State:
+    return State(model, q, [task], length)
+
+
+def _null_space(J: np.ndarray) -> np.ndarray:
+    _, s, Vt = np.linalg.svd(J)
+    return Vt[(s > 1e-8 * s[0]).sum() :].T
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_optimum(name: str, criterion: str) -> None:
+    urdf, tip, kind = ROBOTS[name]
+    model, rng = load_urdf(robot(urdf)), np.random.default_rng(7)
+    oracle = Oracle.from_urdf(model, robot(urdf))
+    lower, upper = (np.where(np.isfinite(side), side, side0) for side, side0 in ((model.lower, -1), (model.upper, 1)))
+    q = 0.5 * (lower + upper) + 0.15 * rng.uniform(-1, 1, model.nq) * (upper - lower)
+    T = forward_kinematics(model, q)[tip]
+    task = PoseTask(tip, T) if kind is PoseTask else PositionTask(tip, T[:3, 3])
+    criteria = CRITERIA[criterion](model, rng)
+    result = solve_ik(model, [task], q, criteria=criteria)
+    assert result.converged, result.reason
+    assert in_limits(model, result.q)
+    reached = oracle.frames(result.q)[tip]
+    assert np.linalg.norm(reached[:3, 3] - T[:3, 3]) < 1e-5
+    length = IKProblem(model, [task]).data.length
+    best = _cost(criteria, _state(model, result.q, task, length))
+
+    def cost(v: np.ndarray) -> float:
+        return _cost(criteria, _state(model, integrate(model, result.q, v), task, length))
+
+    h = 1e-6
+    gradient = np.array([(cost(h * unit) - cost(-h * unit)) / (2 * h) for unit in np.eye(model.nv)])
+    rows = slice(0, 6 if kind is PoseTask else 3)
+    J = oracle.frame_jacobian(result.q, tip, "local_world_aligned")[rows]
+    slots = [model.slot(joint.name) for joint in model.moving_joints if joint.nq == 1]
+    bounded = {slot.v.start: slot.q.start for slot in slots}
+    held = [
+        v
+        for v, i in bounded.items()
+        if (result.q[i] <= model.lower[i] and gradient[v] > 0.0)
+        or (result.q[i] >= model.upper[i] and gradient[v] < 0.0)
+    ]
+    scale = _state(model, result.q, task, length).scale
+    Z = _null_space(np.vstack((J * scale, np.eye(model.nv)[held])))
+    if criterion != "singular value":  # which has an edge where two singular values are equal
+        # Or else the gradient vanishes altogether, up to the differences.
+        assert np.linalg.norm(Z.T @ (scale * gradient)) <= KKT * max(np.linalg.norm(scale * gradient), 1e-3)
+
+    found = 0
+    for _ in range(TRIES):
+        if not Z.shape[1]:
+            break
+        way = scale * (Z @ rng.normal(size=Z.shape[1]))
+        away = integrate(model, result.q, AROUND * rng.uniform() * way / abs(way).max())
+        away = np.clip(away, model.lower, model.upper)
+        back = IKProblem(model, [task], attempts=1).solve(q0=away, find_reason=False)
+        if not back.converged or abs(difference(model, result.q, back.q)).max() > AROUND:
+            continue
+        found += 1
+        # The other pose is within the task's tolerance only, and may gain by that much.
+        slack = np.linalg.norm(gradient) * 1e-4 * np.sqrt(model.nv)
+        assert _cost(criteria, _state(model, back.q, task, length)) >= best - min(slack, 1e-4 * max(1.0, abs(best)))
+    assert found > 100 or not Z.shape[1]
+
+
+def test_the_least_of_two_springs_in_a_plane() -> None:
+    """Two equal springs on two joints that turn about one axis: a sum of angles is shared out evenly."""
+    model = load_urdf(robot("panda"))
+    q = np.zeros(model.nq)
+    q[:7] = 0.0, 0.3, 0.0, -2.0, 0.0, 1.7, 0.7
+    free = solve_ik(model, [OnPlaneTask("panda_hand", ((0, 0, 0.5), (0, 0, 1)))], q, criteria=[RestPosture(q)])
+    moved = free.q - q
+    J = Oracle.from_urdf(model, robot("panda")).frame_jacobian(free.q, "panda_hand", "local_world_aligned")[2]
+    assert free.converged
+    # The nearest pose on a surface: the way there is along the surface's normal.
+    assert np.linalg.norm(moved - J * (J @ moved) / (J @ J)) < 1e-6 * np.linalg.norm(moved)
+    assert np.linalg.norm(moved) > 0.05
+
+
+def test_an_inequality_holds_at_the_optimum() -> None:
+    model = load_urdf(robot("panda"))
+    q = np.zeros(model.nq)
+    q[:7] = 0.0, 0.3, 0.0, -2.0, 0.0, 1.7, 0.7
+    p = forward_kinematics(model, q)["panda_hand"][:3, 3]
+    near = DistanceTask("panda_hand", 0.05, other_point=p, relation="inside")
+    result = solve_ik(model, [near], q, criteria=[JointSprings()])
+    assert result.converged
+    away = np.linalg.norm(forward_kinematics(model, result.q)["panda_hand"][:3, 3] - p)
+    assert away == pytest.approx(0.05, abs=1e-6)
+    free = solve_ik(model, [], q, criteria=[JointSprings()])
+    assert free.costs["JointSprings"] < result.costs["JointSprings"]
