@@ -15,7 +15,7 @@ from .prepared import CATEGORY, draw_text
 
 Array = np.ndarray
 
-DH_HEADINGS = ("", "θ °", "d m", "a m", "α °")
+DH_HEADINGS = ("", "θ °", "d mm", "a mm", "α °")
 SCREW_HEADINGS = ("", "v m", "w")
 
 
@@ -30,9 +30,9 @@ def table_cells(model: RobotModel, kind: str, link: str) -> tuple[tuple[str, ...
     table = dh_table(model, link, kind.lower())
     found = [DH_HEADINGS]
     for row in table.rows:
-        theta, d = _number(math.degrees(row.theta)), _number(row.d)
+        theta, d = _number(math.degrees(row.theta)), _number(1e3 * row.d)
         theta, d = (_plus_q(theta), d) if row.type == "R" else (theta, _plus_q(d))
-        found.append((row.joint, theta, d, _number(row.a), _number(math.degrees(row.alpha))))
+        found.append((row.joint, theta, d, _number(1e3 * row.a), _number(math.degrees(row.alpha))))
     return tuple(found)
 
 
@@ -52,7 +52,7 @@ def frame_lines(model: RobotModel, kind: str, link: str) -> tuple[str, ...]:
 
 
 def _number(value: float) -> str:
-    return f"{round(value, 4) + 0.0:.6g}"
+    return f"{round(value, 4) + 0.0:.5g}"
 
 
 def _plus_q(number: str) -> str:
@@ -65,8 +65,8 @@ def _vector(values: Array) -> str:
 
 def draw_new(layout: bpy.types.UILayout) -> None:
     column = layout.column(align=True)
-    column.operator_menu_enum("robokin.table_example", "kind", text="New Robot Table", icon="FILE_NEW")
-    column.operator("robokin.robot_from_text", icon="OUTLINER_OB_ARMATURE")
+    column.operator_menu_enum("robokin.table_example", "kind", text="New Table", icon="FILE_NEW")
+    column.operator("robokin.robot_from_text", text="From Text", icon="OUTLINER_OB_ARMATURE")
 
 
 def draw_table(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -83,7 +83,7 @@ def draw_table(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
     except RobokinError as fault:
         draw_text(context, layout, str(fault), "INFO")
         return
-    grid = layout.box().grid_flow(row_major=True, columns=len(cells[0]), even_columns=False, align=True)
+    grid = layout.grid_flow(row_major=True, columns=len(cells[0]), even_columns=False, align=True)
     for row in cells:
         for cell in row:
             grid.label(text=cell)

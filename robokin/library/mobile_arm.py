@@ -50,8 +50,19 @@ def mobile_arm(root: str = "wheeled") -> RobotModel:
         links.append(solid(f"{name}_link", WHEEL, _wheel(side)))
         hub = np.eye(4)
         hub[:3, 3] = 0.0, side * SEPARATION / 2.0, RADIUS
-        rates = {"velocity": 1.0 / RADIUS, "acceleration": 10.0, "effort": 6.0}
-        joints.append(Joint(name, "continuous", "base_link", f"{name}_link", hub, np.array(Y), **rates))
+        joints.append(
+            Joint(
+                name,
+                "continuous",
+                "base_link",
+                f"{name}_link",
+                hub,
+                np.array(Y),
+                velocity=1.0 / RADIUS,
+                acceleration=10.0,
+                effort=6.0,
+            )
+        )
     drive = Drive("left_wheel", "right_wheel", RADIUS, SEPARATION) if root == "wheeled" else None
     return RobotModel("Mobile Arm", links, joints, root, drive)
 

@@ -311,7 +311,7 @@ def test_the_tables_panel_shows_the_robots_own_numbers(panda, kind):
     if kind == "SCREWS":
         assert "-0.333  0  0" in text and "0  1  0" in text and "Home: 0.088" in text
     else:
-        assert {"q", "0.316", "-0.0825", "-90"} <= set(drawn["labels"])
+        assert {"q", "316", "-82.5", "-90"} <= set(drawn["labels"])
 
 
 def test_a_robot_without_a_table_says_why(panda):
