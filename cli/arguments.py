@@ -17,7 +17,7 @@ BLEND = ".blend"
 def add_robot_file(parser: argparse.ArgumentParser) -> None:
     """FILE: a .urdf or .csv, or a .blend (which may be left out inside Blender: the open file is meant)."""
     parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="robot: .urdf, .csv, .blend (in Blender: the open file)"
+        "file", metavar="FILE", nargs="?", help="robot: .urdf, .xacro, .csv, .blend (in Blender: the open file)"
     )
     parser.add_argument("--robot", metavar="NAME", help="which robot of a .blend with several")
     add_urdf_options(parser)
@@ -37,6 +37,9 @@ def add_urdf_options(parser: argparse.ArgumentParser) -> None:
         help="folder in which package:// names are looked up, besides those around the file (repeatable)",
     )
     parser.add_argument("--root", choices=tuple(ROOT_TYPES), help="kind of base (fixed)")
+    parser.add_argument(
+        "--xacro-arg", metavar="NAME:=VALUE", action="append", default=[], help="argument of a .xacro (repeatable)"
+    )
 
 
 def add_posture(parser: argparse.ArgumentParser) -> None:

@@ -56,8 +56,10 @@ def run(arguments: argparse.Namespace) -> bool:
         model, told = with_ranges(model)
         save_urdf(model, arguments.output)
         return _told(arguments.output, "robot written", [*losses, *told])
-    if arguments.root is not None or arguments.package_path:
-        raise UsageError("--root and --package-path are for robot descriptions; a .blend holds the robot as imported")
+    if arguments.root is not None or arguments.package_path or arguments.xacro_arg:
+        raise UsageError(
+            "--root, --package-path and --xacro-arg are for descriptions; a .blend holds the robot as imported"
+        )
     return _export_blend(arguments, ending)
 
 

@@ -13,11 +13,11 @@ from .report import say
 from .robot_file import load_description
 
 NAME = "import"
-HELP = "make a .blend of a .urdf or .csv"
+HELP = "make a .blend of a .urdf, .xacro or .csv"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="robot description (.urdf or .csv)")
+    parser.add_argument("file", metavar="FILE", help="robot description (.urdf, .xacro or .csv)")
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
     add_urdf_options(parser)
     parser.add_argument("--srdf", metavar="FILE", help="take its named poses as stored postures")
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     root = arguments.root or "fixed"
     # What is wrong with the files shows before Blender starts.
-    model = load_description(arguments.file, arguments.package_path, root)
+    model = load_description(arguments.file, arguments.package_path, root, arguments.xacro_arg)
     postures = SrdfPostures({}) if arguments.srdf is None else import_srdf(arguments.srdf, model)
     from .blender import blender, save_as, some_window
 
@@ -40,7 +40,8 @@ def run(arguments: argparse.Namespace) -> bool:
 
         if not (arguments.in_blender and bpy.data.filepath):
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        model = load_description(arguments.file, [*arguments.package_path, *package_paths()], root)
+        folders = [*arguments.package_path, *package_paths()]
+        model = load_description(arguments.file, folders, root, arguments.xacro_arg)
         with some_window():
             robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
         for posture, values in postures.postures.items():

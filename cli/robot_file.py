@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..robokin import RobotModel, UnknownNameError, clamp, import_srdf, load_robot_table, load_urdf
+from ..robokin.urdf import parse_xacro_args
 from .arguments import is_blend
 from .errors import UsageError
 from .report import say
@@ -31,7 +32,7 @@ def load_posed(
         return _posed_of_blend(arguments, posture)
     if arguments.robot is not None:
         raise UsageError("--robot chooses among the robots of a .blend; a .urdf or .csv holds one")
-    model = load_description(arguments.file, arguments.package_path, arguments.root or "fixed")
+    model = load_description(arguments.file, arguments.package_path, arguments.root or "fixed", arguments.xacro_arg)
     if posture is None:
         return model, None
     if srdf is None:
@@ -44,16 +45,20 @@ def load_posed(
     return model, clamp(model, model.configuration(found.postures[posture]))
 
 
-def load_description(path: str, package_paths: Sequence[str], root: str) -> RobotModel:
-    """The model of a robot table (.csv) or a URDF (any other ending). Raises RobokinError."""
+def load_description(path: str, package_paths: Sequence[str], root: str, xacro_args: Sequence[str] = ()) -> RobotModel:
+    """The model of a robot table (.csv), a xacro file (.xacro) or a URDF (any other ending). Raises RobokinError."""
     if path.lower().endswith(TABLE):
+        if xacro_args:
+            raise UsageError("--xacro-arg is for .xacro files")
         return load_robot_table(path, root)
-    return load_urdf(path, package_paths, root)
+    return load_urdf(path, package_paths, root, parse_xacro_args(xacro_args))
 
 
 def _posed_of_blend(arguments: argparse.Namespace, posture: str | None) -> tuple[RobotModel, np.ndarray | None]:
-    if arguments.root is not None or arguments.package_path:
-        raise UsageError("--root and --package-path are for .urdf files; a .blend holds the robot as imported")
+    if arguments.root is not None or arguments.package_path or arguments.xacro_arg:
+        raise UsageError(
+            "--root, --package-path and --xacro-arg are for descriptions; a .blend holds the robot as imported"
+        )
     from .blender import blender_file, find_robot
 
     with blender_file(arguments):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import bpy
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
@@ -10,6 +11,7 @@ from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 from ..properties.bridge import import_robot
 from ..properties.preferences import package_paths, split_paths
 from ..robokin import RobokinError, load_urdf
+from ..robokin.urdf import parse_xacro_args
 
 ROOTS = (
     ("fixed", "Fixed", "The base does not move"),
@@ -17,6 +19,14 @@ ROOTS = (
     ("planar", "Planar", "The base drives on the ground: two lengths and a heading"),
     ("wheeled", "Wheeled", "The base drives on two wheels of its own, or on two that are added"),
 )
+
+
+def split_words(text: str) -> list[str]:
+    """Words as in a shell: quotes keep spaces. Raises RobokinError."""
+    try:
+        return shlex.split(text)
+    except ValueError as fault:
+        raise RobokinError(f"xacro arguments {text!r}: {fault}") from None
 
 
 class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
@@ -27,13 +37,16 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".urdf"
-    filter_glob: bpy.props.StringProperty(default="*.urdf;*.xml", options={"HIDDEN"})
+    filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro;*.xml", options={"HIDDEN"})
     root: bpy.props.EnumProperty(name="Base", description="How the robot's base moves", items=ROOTS)
     meshes: bpy.props.BoolProperty(name="Meshes", description="Show what the links look like", default=True)
     package_paths: bpy.props.StringProperty(
         name="Package Folders",
         description="Folders that hold the packages of package:// meshes, separated by semicolons; the folders around "
         "the file and those of the preferences are searched too",
+    )
+    xacro_args: bpy.props.StringProperty(
+        name="Xacro Arguments", description="Arguments of a .xacro file, as name:=value, separated by spaces"
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -47,7 +60,7 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         path = bpy.path.abspath(self.filepath)
         folders = [*split_paths(self.package_paths), *package_paths()]
         try:
-            model = load_urdf(path, folders, self.root)
+            model = load_urdf(path, folders, self.root, parse_xacro_args(split_words(self.xacro_args)))
             obj, warnings = import_robot(context, model, meshes=self.meshes)
         except RobokinError as fault:
             self.report({"ERROR"}, str(fault))
@@ -66,15 +79,17 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         layout.prop(self, "root")
         layout.prop(self, "meshes")
         layout.prop(self, "package_paths")
+        if self.filepath.lower().endswith(".xacro"):
+            layout.prop(self, "xacro_args")
 
 
 class ROBOKIN_FH_urdf(bpy.types.FileHandler):
-    """Dropping a .urdf file imports it."""
+    """Dropping a .urdf or .xacro file imports it."""
 
     bl_idname = "ROBOKIN_FH_urdf"
-    bl_label = "Robot (.urdf)"
+    bl_label = "Robot (.urdf, .xacro)"
     bl_import_operator = "robokin.import_urdf"
-    bl_file_extensions = ".urdf"
+    bl_file_extensions = ".urdf;.xacro"
 
     @classmethod
     def poll_drop(cls, context: bpy.types.Context) -> bool:
@@ -85,7 +100,7 @@ CLASSES = (ROBOKIN_OT_import_urdf, ROBOKIN_FH_urdf)
 
 
 def draw_menu_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    menu.layout.operator(ROBOKIN_OT_import_urdf.bl_idname, text="Robot (.urdf)")
+    menu.layout.operator(ROBOKIN_OT_import_urdf.bl_idname, text="Robot (.urdf, .xacro)")
 
 
 def register() -> None:

@@ -119,14 +119,22 @@ class ResourceFinder:
             raise ModelError(f"{uri!r} names no file inside a package")
         if ":" in rest:  # joined to a folder on Windows, C:x is another drive
             raise ModelError(f"{uri!r}: a colon is not accepted inside a package")
-        if package not in self._packages:
-            self._packages[package] = list(self._package_folders(package)) or self._workspaces.get(package, [])
-        for folder in (*self._packages[package], *self.given, *self.around):
+        for folder in (*self._folders_of(package), *self.given, *self.around):
             path = os.path.join(folder, *inside.split("/"))
             if os.path.isfile(path):
                 return Resource(path)
         searched = self._packages[package] or [*self.given, *self.around, *self.environment]
         return Resource(None, tuple(map(str, searched)))
+
+    def package_folder(self, package: str) -> Path | None:
+        """The folder of a package, the first one found; None when there is none."""
+        folders = self._folders_of(package) if re.fullmatch(r"[A-Za-z0-9_.-]+", package) and package.strip(".") else []
+        return next((folder for folder in folders if folder.is_dir()), None)
+
+    def _folders_of(self, package: str) -> list[Path]:
+        if package not in self._packages:
+            self._packages[package] = list(self._package_folders(package)) or self._workspaces.get(package, [])
+        return self._packages[package]
 
     def _package_folders(self, package: str) -> Iterator[Path]:
         for folder, names in self._named_folders:

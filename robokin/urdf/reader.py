@@ -6,19 +6,21 @@ import logging
 import math
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import FileFormatError, ModelError
 from ..joint_types import JOINT_TYPES
 from ..model import Joint, Link, Mimic, RobotModel
 from ..resources import PackagePaths, ResourceFinder
 from ..text_file import read_bytes
 from .placement import read_placement
 from .shapes import ShapeReader
+from .xacro_source import ENDING, expand_xacro, is_xacro
 from .xml import Element, parse_xml, shorten
 
 logger = logging.getLogger(__name__)
@@ -29,16 +31,32 @@ WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
 OTHER_FORMATS = {"sdf": "SDF", "mujoco": "MuJoCo MJCF", "COLLADA": "COLLADA", "robot_model": "an old dialect"}
 
 
-def load_urdf(path: str | os.PathLike, package_paths: PackagePaths = (), root: str = "fixed") -> RobotModel:
-    """The robot of a URDF file.
+def load_urdf(
+    path: str | os.PathLike,
+    package_paths: PackagePaths = (),
+    root: str = "fixed",
+    xacro_args: Mapping[str, object] | None = None,
+) -> RobotModel:
+    """The robot of a URDF file, or of a xacro file (.xacro; see `xacro_source`).
 
     package_paths: folders that hold (or are) the packages of package:// meshes; see `resources.ResourceFinder`.
     root: "fixed", "floating", "planar" or "wheeled", how the root link moves in the world.
+    xacro_args: {name: value} of the arguments of a xacro file.
     A mesh that is not found is no error (kinematics needs none): its `path` is None; see `missing_meshes`.
-    Raises FileFormatError naming file and line for everything that is not one well-formed robot.
+    Raises FileFormatError naming file and line for everything that is not one well-formed robot; of a xacro file the
+    line is that of the expanded text. Raises UnknownNameError for an argument that the file does not know.
     """
     data = read_bytes(path, "a URDF file")
-    return read_urdf_text(data, path, package_paths, root)
+    if not is_xacro(path):
+        if xacro_args:
+            raise FileFormatError(path, None, f"arguments are for xacro files ({ENDING})")
+        return read_urdf_text(data, path, package_paths, root)
+    text = expand_xacro(path, package_paths, xacro_args or {})
+    try:
+        return read_urdf_text(text, path, package_paths, root)
+    except FileFormatError as error:
+        where = "" if error.line is None else f" (line {error.line} of the expanded text)"
+        raise FileFormatError(path, None, f"{error.problem}{where}") from None
 
 
 def read_urdf_text(
@@ -76,8 +94,8 @@ def _check_is_urdf(document: Element) -> None:
     for element in document.walk():
         if element.tag.startswith("xacro:"):
             raise element.error(
-                f"<{shorten(element.tag, quoted=False)}>: this is xacro source, not URDF; expand it first "
-                "(ros2 run xacro xacro in.xacro > out.urdf)"
+                f"<{shorten(element.tag, quoted=False)}>: this is xacro source, not URDF: name the file "
+                f"*{ENDING}, or expand it first (ros2 run xacro xacro in.xacro > out.urdf)"
             )
 
 
