@@ -15,7 +15,7 @@ from .importing import import_robot
 from .link_bodies import write_bodies
 from .making import make_robot, robot_bones
 from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
-from .records import bone_record, edit_records, settle_records
+from .records import bone_record, edit_records, keep_edits, settle_records
 from .renames import mend_drivers
 from .rig import refresh_rigs, rig_pose
 from .space import root_from_world, to_blender, world_from_root
@@ -38,6 +38,7 @@ __all__ = [
     "fit_helper_bones",
     "import_robot",
     "is_robot",
+    "keep_edits",
     "last_binding",
     "link_of_bone",
     "make_robot",

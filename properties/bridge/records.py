@@ -24,6 +24,20 @@ def bone_record(bone: bpy.types.Bone) -> BoneRecord:
     return edited_record(read_record(bone[KEY], bone.name), read_fields(bone.robokin))
 
 
+def keep_edits(armature: bpy.types.Armature) -> None:
+    """Put what was edited in the fields into the records. Raises BridgeError, ModelError naming the bone, before
+    anything is changed."""
+    edited: dict[str, BoneRecord] = {}
+    for bone in armature.bones:
+        if KEY in bone:
+            record = read_record(bone[KEY], bone.name)
+            present = edited_record(record, read_fields(bone.robokin))
+            if present is not record:
+                edited[bone.name] = present
+    for name, record in edited.items():
+        armature.bones[name][KEY] = write_record(record)
+
+
 def put_record(bone: bpy.types.Bone, record: BoneRecord) -> None:
     """Let the bone and its fields say what the record says."""
     bone[KEY] = write_record(record)
