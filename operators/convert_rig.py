@@ -64,7 +64,9 @@ def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, un
     if base == "AUTO" and not is_robot(obj):
         base = _base(obj, members, constraints)
     with ExitStack() as undo:
-        _keep_pose(obj, members, undo)
+        if obj.data.pose_position == "POSE":
+            context.view_layer.update()
+            _keep_pose(obj, members, undo)
         for bone, constraint in constraints:
             undo.callback(_unmute, obj, bone.name, constraint.name)
             constraint.mute = True

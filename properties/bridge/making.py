@@ -44,14 +44,12 @@ def robot_bones(obj: bpy.types.Object) -> list[str]:
     """The bones that a robot of the whole armature has: all but those that only steer others (targets and poles of
     inverse kinematics, and what other constraints aim at and deforms nothing) and trees that deform nothing."""
     bones = obj.data.bones
-    aimed_at = {
-        name: constraint.type == "IK"
-        for bone in obj.pose.bones
-        for constraint in bone.constraints
-        for name in (getattr(constraint, "subtarget", ""), getattr(constraint, "pole_subtarget", ""))
-        if name in bones and getattr(constraint, "target", None) == obj
-    }
-    steering = {name for name, by_ik in aimed_at.items() if by_ik or not bones[name].use_deform}
+    steering: set[str] = set()
+    for constraint in (c for bone in obj.pose.bones for c in bone.constraints):
+        for target, name in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
+            bone = bones.get(getattr(constraint, name, "")) if getattr(constraint, target, None) == obj else None
+            if bone is not None and (constraint.type == "IK" or not bone.use_deform):
+                steering.add(bone.name)
     steering = {n for n in steering if all(b.name in steering or not b.use_deform for b in bones[n].children_recursive)}
     steering |= {below.name for name in steering for below in bones[name].children_recursive}
     trees = [[root, *root.children_recursive] for root in bones if root.parent is None]
@@ -77,6 +75,8 @@ def make_robot(
         raise BridgeError(f"{obj.name!r}: all these bones are joints already")
     for name in new:
         _refuse_constraints(obj.pose.bones[name])
+        if not np.isfinite(np.array(obj.pose.bones[name].matrix_basis)).all():
+            raise BridgeError(f"bone {name!r}: its pose is not a number: clear it")
     if unlocked == "GUESS" and not _branches(obj, members):
         unlocked = "HINGE"
     guesses = {name: _guess(obj.pose.bones[name], chosen, members, unlocked) for name in new}

@@ -179,6 +179,8 @@ def test_a_control_bone_of_the_same_armature_steers_from_outside(scene, capfd):
     controls = [("ik", None, (0, 0, 0.1), (0, 0.3, 0.1)), ("pole", None, (0, -2, 1), (0, -2.2, 1))]
     obj = add_rig([*LEG, *controls])
     add_ik(obj, "shin", obj, subtarget="ik", pole_target=obj, pole_subtarget="pole", chain_count=2)
+    turned = obj.pose.bones["foot"].constraints.new("COPY_ROTATION")  # another one that aims at the control bone
+    turned.target, turned.subtarget, turned.influence = obj, "ik", 0.0
     control = obj.pose.bones["ik"]
     for frame, place in ((1, (0, 0, 0)), (11, (0.2, 0.3, 0.4))):
         control.location = place

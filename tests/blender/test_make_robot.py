@@ -308,6 +308,7 @@ def state(obj: bpy.types.Object) -> list:
         (lambda obj: setattr(obj, "scale", (-1, -1, -1)), "scale -1, -1, -1"),
         (lambda obj: obj.pose.bones["hand"].constraints.new("COPY_LOCATION"), "'hand' has the constraint 'Copy Loc"),
         (lambda obj: obj.pose.bones["hand"].constraints.new("LIMIT_ROTATION"), "'hand' has the"),  # of world space
+        (lambda obj: setattr(obj.pose.bones["hand"], "rotation_quaternion", [math.nan] * 4), "pose is not a number"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_robot_is_refused_by_name_and_left_alone(scene, spoil, words):
