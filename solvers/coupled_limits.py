@@ -59,10 +59,10 @@ def shortened(step: Array, brake: Array, is_safe: Callable[[Array], bool]) -> Ar
 # -- balls -------------------------------------------------------------------------------------------------------------
 
 
-def ball_is_safe(cone: Cone, last: Array, step: Array, change: Array) -> bool:
-    """Whether `step` (3,) from `last` (4,) and braking after it stay in the cone."""
+def ball_is_safe(cone: Cone, last: Array, step: Array, change: Array, locked: float = swing_twist.LOCKED) -> bool:
+    """Whether `step` (3,) from `last` (4,) and braking after it stay in the cone; locked: see `contains`."""
     ways = stopping_way(frames_to_stop(step, change))
-    return all(bool(swing_twist.contains(cone, _turned(last, way * step))) for way in ways)
+    return all(bool(swing_twist.contains(cone, _turned(last, way * step), locked=locked)) for way in ways)
 
 
 def ball_within(cone: Cone, last: Array, previous: Array, lo: Array, hi: Array, change: Array, q: Array) -> Array:

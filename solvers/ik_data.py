@@ -77,7 +77,7 @@ class IKData:
     robot_lower, robot_upper: bounds on the model's q.   q_index: (nq,) where the support's coordinates lie in it.
     cones, bases: of the support's balls, and its wheeled bases; indices are those of the support.
     records: TASK_RECORD per task.   length: the scale L [m] that position errors are divided by.
-    lower, upper: (nq,).   middle: (nq,) the start when none is given: mid-range, 0 where unbounded.
+    lower, upper: (nq,).   middle: (nq,) centre of restarts: mid-range, half a turn from an only bound of an angle.
     spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion.
     centred: (nq,) bool, restarts are centred on `middle` (else on the start's value).
     turns: (nq,) bool, angles without bounds, of which whole turns do not matter.
@@ -364,13 +364,16 @@ def _with_ranges(limits: PositionLimits, support: _Support, records: Array, leng
         middle = np.where(finite, 0.5 * lower + 0.5 * upper, 0.0)
     middle = np.minimum(np.maximum(middle, lower), upper)
     spread = np.where(finite, 0.5 * (upper - lower), 0.0)
-    damping = np.ones(tree.nv)
+    damping, centred = np.ones(tree.nv), finite.copy()
     turns = np.isinf(lower) & np.isinf(upper)
     moving = {int(tree.iq[node]) for node in _with_ancestors(tree, tree.frame_node.tolist())}
     for node, motion in enumerate(map(Motion, tree.motion)):
         iq, iv = int(tree.iq[node]), int(tree.iv[node])
         if motion in (Motion.ROTATION, Motion.HELICAL) and not finite[iq]:
             spread[iq] = np.pi
+            if np.isfinite(lower[iq]) or np.isfinite(upper[iq]):  # the turn next to its one bound
+                middle[iq] = lower[iq] + np.pi if np.isfinite(lower[iq]) else upper[iq] - np.pi
+                centred[iq] = True
         elif motion in (Motion.TRANSLATION, Motion.FREE):
             lengths = 1 if motion is Motion.TRANSLATION else 3
             damping[iv : iv + lengths] = 1.0 / length**2
@@ -402,7 +405,7 @@ def _with_ranges(limits: PositionLimits, support: _Support, records: Array, leng
         upper=upper,
         middle=middle,
         spread=spread,
-        centred=finite,
+        centred=centred,
         turns=turns,
         damping=damping,
     )

@@ -22,6 +22,7 @@ from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
+from .coupled_levels import CoupledLevels
 from .criteria import Criterion, checked_criteria, combine
 from .criteria.kinds import KINDS
 from .hierarchy import Level, solve_hierarchy
@@ -159,6 +160,7 @@ class VelocityProblem:
         self._scale = neutral.scale
         for criterion in self.criteria:
             criterion.check(neutral)
+        self._coupled = CoupledLevels(self.limits, self._scale)
         self._still = np.zeros(model.nv)
         self._floating = [node for node, motion in enumerate(model.tree.motion) if _is_held(model, node, motion)]
         self._level_names = [self.levels.names(priority) for priority in self.levels.priorities]
@@ -183,6 +185,23 @@ class VelocityProblem:
         targets: Sequence[object] | None = None,
     ) -> VelocityStep:
         """targets: one per task, each in its task's own terms; the tasks' own when None."""
+        if self._coupled.is_empty:
+            return self._step(q, previous, constraints, targets)
+        start = self.model.check_configuration(q)
+        last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
+        self._coupled.start(last * self.dt)
+        while True:
+            step = self._step(start, previous, constraints, targets)
+            if self._coupled.accepts(start, step.v * self.dt):
+                return step
+
+    def _step(
+        self,
+        q: object,
+        previous: object | None,
+        constraints: Sequence[VelocityConstraint],
+        targets: Sequence[object] | None,
+    ) -> VelocityStep:
         last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
         aims = self.levels.checked_targets(targets)
         native, check = self._native, self.model.check_configuration
@@ -240,7 +259,7 @@ class VelocityProblem:
         for buffer, i in zip(native.targets, native.native_tasks, strict=True):
             buffer[...] = aims[i]
         if native.is_alone:
-            if constraints or self._floating:
+            if constraints or self._floating or not self._coupled.is_empty:
                 hard, names = self._constraints(start, constraints, [])
             found = native.run(hard, {}, None)
             if found is None:
@@ -303,7 +322,7 @@ class VelocityProblem:
                 if rows.any():
                     level = Level((J / size[:, None])[rows], *(side[rows] for side in sides))
                     into.append((constraint.name, level))
-        named = [*self._floating_bounds(q), *closures, *equations, *inequalities]
+        named = [*self._floating_bounds(q), *self._coupled.levels(q), *closures, *equations, *inequalities]
         return [level for _, level in named], [name for name, _ in named]
 
     def _floating_bounds(self, q: Array) -> list[tuple[str, Level]]:

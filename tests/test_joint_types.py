@@ -95,6 +95,36 @@ def test_the_order_names_the_axes_from_parent_to_child(order):
     np.testing.assert_allclose(moved(model, *q)[:3, :3], expected, atol=1e-15)
 
 
+@pytest.mark.parametrize("kind", ["universal", "gimbal"])
+def test_axes_at_any_angle_turn_one_after_the_other(kind):
+    rng = np.random.default_rng(5)
+    axes = rng.normal(size=(JOINT_TYPES[kind].nv, 3))
+    model, q = single(kind, axes=axes, order="YX" if kind == "universal" else ""), rng.normal(size=len(axes))
+    joint = model.joint("j")
+    np.testing.assert_allclose(joint.axes, axes / np.linalg.norm(axes, axis=1)[:, None], atol=1e-15)
+    assert joint.order == ""
+    expected = np.eye(3)
+    for axis, angle in zip(joint.axes, q, strict=True):
+        expected = expected @ pin.AngleAxis(angle, axis).toRotationMatrix()
+    np.testing.assert_allclose(moved(model, *q)[:3, :3], expected, atol=1e-15)
+    target = moved(model, *q)
+    found = IKProblem(model, [PoseTask("b", target)]).solve()
+    assert found.converged
+
+
+def test_axes_that_make_no_joint_are_refused():
+    for kind, axes, words in (
+        ("revolute", np.eye(3), "a revolute joint has one axis, not several"),
+        ("gimbal", np.eye(3)[:2], r"axes must have shape \(3, 3\)"),
+        ("universal", [[0, 0, 1], [0, 0, -2]], "that follow each other are parallel"),
+        ("universal", [[0, 0, 1], [0, 0, 0]], "has no direction"),
+        ("universal", [[0, 0, 1], [0, np.nan, 0]], "is not a number"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            Joint("j", kind, "a", "b", axes=axes)
+    assert Joint("j", "gimbal", "a", "b", axes=np.eye(3)[[0, 1, 0]]).axes.tolist() == np.eye(3)[[0, 1, 0]].tolist()
+
+
 def test_orders_of_other_types_are_refused_and_forgotten():
     tait_bryan, proper = ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"], ["XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ"]
     assert sorted(GIMBAL_ORDERS) == sorted(tait_bryan + proper)

@@ -21,7 +21,7 @@ from robokin_addon.robokin import (
     swing_twist,
 )
 from robokin_addon.robokin.backend import get_backend
-from robokin_addon.solvers import IKProblem, PoseTask, PositionTask, Status, solve_ik, track
+from robokin_addon.solvers import IKProblem, PoseTask, PositionTask, Status, solve_ik, track, velocity_step
 from robokin_addon.solvers.check import check_motion
 from robokin_addon.solvers.motion import Motion
 from support.cone_oracle import excess
@@ -188,6 +188,20 @@ def test_both_trackers_agree():
         met = results[0].converged
         for a, b in zip(results[0].q[met], results[1].q[met], strict=True):
             assert abs(difference(model, a, b)).max() < 1e-6
+
+
+@pytest.mark.parametrize("acceleration", [math.inf, 4.0])
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_differential_steps_stay_in_the_cones(acceleration, backend):
+    for seed in (0, 1, 4):
+        model, rng = arm(seed, 1.5, acceleration), np.random.default_rng(seed)
+        tip, q, v = model.links[-1].name, random_configuration(model, rng), np.zeros(model.nv)
+        task = PoseTask(tip, forward_kinematics(model, random_configuration(model, rng))[tip])
+        for _ in range(30):
+            step = velocity_step(model, q, [task], dt=1 / 24, previous=v, damping=1e-3, backend=backend)
+            assert (abs(step.v) <= 1.5).all() and (abs(step.v - v) * 24 <= acceleration).all()
+            v, q = step.v, integrate(model, q, step.v / 24)
+            assert in_limits(model, q) and farthest_outside(model, q[None]) < INSIDE
 
 
 def test_a_motion_is_inside_between_its_samples_and_a_check_names_what_is_not():

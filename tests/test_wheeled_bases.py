@@ -22,7 +22,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.backend import get_backend
 from robokin_addon.robokin.geometry import Box, Geometry, Sphere
-from robokin_addon.solvers import IKProblem, PoseTask, PositionTask, Tracker, solve_ik, track
+from robokin_addon.solvers import IKProblem, PoseTask, PositionTask, Tracker, solve_ik, track, velocity_step
 from robokin_addon.solvers.check import check_motion
 from robokin_addon.solvers.motion import Motion
 from support.pinocchio_oracle import Oracle
@@ -307,6 +307,19 @@ def test_a_start_is_chosen_and_a_start_velocity_is_braked_on_an_arc():
     q = np.vstack((q0, coasted.q))
     assert slip(model, q) < 1e-9 and q[-1, 0] > 0.02 and (q[-1] == q[-2]).all()
     assert abs(np.diff(q[:, 3:5], n=2, axis=0)).max() <= 8.0 / 24**2
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_differential_step_rolls_whatever_is_asked_for(backend):
+    model, rng = platform(centre=(-0.1, 0.05), heading=0.4, rates={"velocity": 5.0}), np.random.default_rng(4)
+    for _ in range(10):
+        q = random_configuration(model, rng)
+        target = forward_kinematics(model, q)["tool"][:3, 3] + rng.normal(size=3)
+        step = velocity_step(model, q, [PositionTask("tool", target)], backend=backend)
+        np.testing.assert_allclose(rolling_constraints(model, q) @ step.v, 0.0, atol=1e-12)
+        assert abs(step.v).max() > 0.1 and not step.unmet
+    aside = PositionTask("platform", forward_kinematics(model, q)["platform"][:3, 3] + [0.01, 0.01, 0])
+    assert velocity_step(model, q, [aside], backend=backend).residuals[0, 0] > 1e-3
 
 
 def test_a_check_tells_how_far_wheels_slip():
