@@ -36,7 +36,7 @@ def arm(root: str = "fixed") -> RobotModel:
 
 
 def every_type() -> RobotModel:
-    kinds = [kind for kind in JOINT_TYPES.values() if kind.nq]
+    kinds = [kind for kind in JOINT_TYPES.values() if kind.nq and kind.name != "wheeled"]  # that one needs wheels
     joints = [Joint(f"j_{kind.name}", kind.name, f"l{i}", f"l{i + 1}", pitch=0.1) for i, kind in enumerate(kinds)]
     return RobotModel("every", [Link(f"l{i}") for i in range(len(kinds) + 1)], joints)
 
