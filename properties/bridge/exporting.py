@@ -132,8 +132,10 @@ class _Export:
             bone = bone.parent
         return self._left_out(child, "is on no bone of the robot")
 
-    def _left_out(self, child: bpy.types.Object, why: str) -> None:
+    def _left_out(self, child: bpy.types.Object, why: str) -> str | None:
+        """Tell it; there is no link."""
         self.losses.append(f"object {child.name!r} {why}; left out")
+        return None
 
     def _in_link(self, child: bpy.types.Object, link: str) -> Array:
         """(4, 4) T_link_object at rest, with the object's scale, in metres per unit of its mesh."""
