@@ -62,7 +62,7 @@ def expand_xacro(path: str | os.PathLike, package_paths: PackagePaths = (), args
         logger.warning("%s: %s", os.fspath(path), line)
     for name in args:
         if name not in asked.names:
-            raise UnknownNameError("xacro argument", name, sorted(asked.names))
+            raise UnknownNameError("xacro argument", name, sorted(map(str, asked.names)))
     return document.toxml()
 
 
