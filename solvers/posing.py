@@ -70,12 +70,9 @@ class Posing:
         self._groups = [np.array(group, int) for group in groups]
         tree = self.model.tree
         self._columns = np.full(self.model.nv, -1)  # of plain coordinates: which entry of q they move
-        self._floating = []
         for motion, iq, iv in zip(map(Motion, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
             if motion.has_axis:
                 self._columns[iv] = iq
-            elif motion is Motion.FREE and limits.is_bounded(range(iq, iq + 3)):
-                self._floating.append((iq, iv))
 
     def point(self, q: Array) -> Point:
         state = self.levels.state(q, self.targets, 1.0)
@@ -116,19 +113,11 @@ class Posing:
         at = self._columns[plain]
         lo[plain] = np.maximum(lo[plain], np.minimum(self.limits.lower[at] - point.q[at], 0.0) / self.scale[plain])
         hi[plain] = np.minimum(hi[plain], np.maximum(self.limits.upper[at] - point.q[at], 0.0) / self.scale[plain])
-        bounds = [self._floating_bound(point.q, iq, iv) for iq, iv in self._floating]
+        bounds = floating_bounds(self.limits, self.model, point.q, self.levels.length)
         H = np.eye(nv) if H is None else H
         g = np.zeros(nv) if g is None else g
         found = solve_hierarchy(lo, hi, [*bounds, *levels], H, g, self.levels.backend)
         return found.x, found.freedom[-1]
-
-    def _floating_bound(self, q: Array, iq: int, iv: int) -> Level:
-        at = slice(iq, iq + 3)
-        J = np.zeros((3, self.model.nv))
-        J[:, iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7])
-        below, above = self.limits.lower[at] - q[at], self.limits.upper[at] - q[at]
-        length = self.levels.length
-        return Level(J, np.minimum(below, 0.0) / length, np.maximum(above, 0.0) / length)
 
     def moved(self, q: Array, x: Array) -> Array:
         """(nq,) q moved by x, inside the limits."""
@@ -141,6 +130,21 @@ class Posing:
     def difference(self, q: Array, other: Array) -> Array:
         """x (nv,) that moves q to another configuration."""
         return self._backend.difference(self.model.tree, q, other) / self.scale
+
+
+def floating_bounds(limits: PositionLimits, model: RobotModel, q: Array, length: float) -> list[Level]:
+    """Position bounds of floating joints as levels: they hold along the axes of the parent, not those of v."""
+    bounds, tree = [], model.tree
+    for node in np.flatnonzero(tree.motion == Motion.FREE):
+        iq, iv = int(tree.iq[node]), int(tree.iv[node])
+        if not limits.is_bounded(range(iq, iq + 3)):
+            continue
+        at = slice(iq, iq + 3)
+        J = np.zeros((3, model.nv))
+        J[:, iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7])
+        below, above = limits.lower[at] - q[at], limits.upper[at] - q[at]
+        bounds.append(Level(J, np.minimum(below, 0.0) / length, np.maximum(above, 0.0) / length))
+    return bounds
 
 
 def lacking(level: Level) -> Array:

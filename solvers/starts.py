@@ -66,7 +66,7 @@ class Followed:
         """Residuals over tolerances, summed over the missed frames."""
         total = 0.0
         for result in self.results:
-            scaled = result.residuals / result.problem.data.records["tolerance"]
+            scaled = result.residuals / result.problem.tolerance
             total += float(scaled[result.missed].sum())
         return total
 

@@ -13,13 +13,17 @@ from ..robokin.backend import reference
 from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
+from .criteria import Criterion
+from .hierarchical_ik import HierarchicalIK
 from .ik import IKProblem
 from .ik_data import IKData, robot_columns
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_reference import roll
 from .motion import Motion
 from .results import Diagnosis, SolveResult, Status
+from .solve import is_plain
 from .starts import Leg, follow, follow_from_best
+from .task_levels import checked_tasks
 from .tasks import Task
 from .tasks.checks import numbers
 from .tracking_reference import LATE, ReferenceTracking, TrackLimits
@@ -47,8 +51,12 @@ def track(
     seed: int = 0,
     backend: str = "auto",
     progress: Callable[[int, int], object] | None = None,
+    criteria: Sequence[Criterion] = (),
 ) -> TrackResult:
     """Follow targets: (frames, tasks, 4, 4), or one set of targets per frame as `IKProblem.solve` takes.
+
+    Tasks of other kinds or of several priorities, and criteria, are followed by the hierarchy: there a target is what
+    its task takes, and the first frame is solved from q0 or mid-range only.
 
     The first frame is solved from `q0` (nq,) and from restarts drawn from `seed`; every other frame follows from the
     one before, without restarts. Without q0 a start is chosen from which every frame can be met, or else the most
@@ -59,6 +67,10 @@ def track(
     progress(done, frames) is called now and then, anew for every start tried; when it returns False the result ends
     there. Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
     """
+    if criteria or not is_plain(checked_tasks(tasks)):
+        from .hierarchical_tracking import follow_levels
+
+        return follow_levels(model, tasks, targets, criteria, q0, dt, start_velocity, seed, backend, progress)
     tracker = Tracker(model, tasks, dt, backend)
     legs = [Leg(tracker, tracker.check_targets(targets))]
     frames = len(legs[0])
@@ -235,18 +247,20 @@ class TrackResult:
 
     q: (F, nq), inside all limits. residuals: (F, tasks, 2) position [m] and orientation [rad] errors over the axes
     not free. iterations: (F,). behind: (F, nv) the degrees of freedom that a late frame's limits hold back.
-    start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4).
+    start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4), or lists of those that ask for a pose.
+    parts: names of each task's residuals; None: those of tasks on one tip.
     """
 
-    problem: IKProblem
+    problem: IKProblem | HierarchicalIK
     dt: float
     start_velocity: Array
-    targets: Array
+    targets: Any
     codes: Array
     q: Array
     residuals: Array
     iterations: Array
     behind: Array
+    parts: Sequence[tuple[str, ...]] | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -286,7 +300,8 @@ class TrackResult:
         """One frame in the words of static solves; without `diagnosis`'s search for a reason."""
         found = _short_diagnosis(self.problem.model, int(self.codes[frame]), self.behind[frame])
         q, residuals = self.q[frame], self.residuals[frame]
-        return SolveResult(found, q, residuals, int(self.iterations[frame]), 1, self.problem.limits_active)
+        limits_active = self.problem.limits_active
+        return SolveResult(found, q, residuals, int(self.iterations[frame]), 1, limits_active, self.parts)
 
 
 _SHORT = {

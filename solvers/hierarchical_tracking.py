@@ -1,0 +1,234 @@
+"""Following targets of tasks of any kind, with strict priorities and criteria, frame by frame.
+
+A frame is one step of the hierarchy inside the viability bounds (`velocity_step.py`), linearised again where it leads
+until it does not change: so that what is curved is met at the frame too, not only to first order. All linearisations of
+a frame share its bounds, so position, velocity and acceleration limits hold as they do for one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..robokin.backend import get_backend
+from ..robokin.configuration import check_tangent
+from ..robokin.drive import RollingBase
+from ..robokin.errors import TaskError
+from ..robokin.model import RobotModel
+from .coupled_limits import ball_within, base_within
+from .criteria import Criterion, checked_criteria, combine
+from .hierarchical_ik import HierarchicalIK, part_names
+from .hierarchy import Level, solve_hierarchy
+from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from .ik_reference import roll
+from .posing import LARGEST_STEP, floating_bounds
+from .state import State
+from .task_levels import TaskLevels, tolerances
+from .tasks import Rows, Task
+from .tracking import EMPTY, TrackResult
+from .tracking_reference import LATE
+from .viability import StepLimits
+
+Array = np.ndarray
+
+LINEARISATIONS, UNHURRIED = 10, 12  # of a frame, and of one that is looked at without limits on speed
+RESTORING = 4  # of these, at the end: of the levels above the first one that cannot be met only
+UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
+UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
+ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
+REPORT = 8  # frames between two reports of progress
+
+
+def follow_levels(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    targets: object,
+    criteria: Sequence[Criterion],
+    q0: Array | None,
+    dt: float,
+    start_velocity: object | None,
+    seed: int,
+    backend: str,
+    progress: Callable[[int, int], object] | None,
+) -> TrackResult:
+    """`track` for tasks that its kernel does not know. targets: a list for each frame, one target per task in its own
+    terms. The first frame is solved as a pose, tasks that ask for a velocity left out."""
+    tracker = HierarchicalTracker(model, tasks, criteria, dt, backend)
+    wanted = tracker.check_targets(targets)
+    velocity = np.zeros(model.nv) if start_velocity is None else check_tangent(model, start_velocity, "velocity")
+    tracker.start(wanted[0], q0, velocity, seed)
+    for done, each in enumerate(wanted[1:], 1):
+        if progress is not None and done % REPORT == 0 and progress(done, len(wanted)) is False:
+            break
+        tracker.step(each)
+    if progress is not None:
+        progress(len(tracker.frames), len(wanted))
+    return tracker.result(wanted)
+
+
+class HierarchicalTracker:
+    """Tasks and criteria of a model, and where the robot stands: `start` first, then `step` for every frame."""
+
+    def __init__(
+        self, model: RobotModel, tasks: Sequence[Task], criteria: Sequence[Criterion], dt: float, backend: str
+    ) -> None:
+        self.model, self.dt, self.backend = model, dt, backend
+        self.levels = TaskLevels(model, tasks, backend)
+        self.tasks = self.levels.tasks
+        self.criteria = checked_criteria(criteria)
+        self.limits = StepLimits.of(model, dt)
+        self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
+        # Where a motion starts: what criteria ask of velocities they cannot ask there.
+        self.problem = HierarchicalIK(model, [self.tasks[i] for i in self._static], self.criteria, backend)
+        self.tolerance = tolerances(self.tasks)
+        self.frames: list[tuple[int, Array, Array, int, Array]] = []
+        self._scale = self.levels.state(model.neutral(), self.levels.targets, dt).scale
+        self._backend = get_backend(backend)
+
+    def check_targets(self, targets: object) -> list[list[Any]]:
+        """Per frame, the checked targets. Raises TaskError."""
+        if isinstance(targets, np.ndarray) and targets.ndim == 3 and len(self.tasks) == 1:
+            targets = targets[:, None]
+        try:
+            frames = list(targets)  # type: ignore[call-overload]
+        except TypeError:
+            raise TaskError("targets must be one set of targets per frame") from None
+        if not frames:
+            raise TaskError("there are no targets to follow")
+        return [self.levels.checked_targets(frame) for frame in frames]
+
+    def start(self, targets: Sequence[Any], q0: Array | None, velocity: Array, seed: int) -> None:
+        """Solve the first frame as a pose; fix there what is counted from the start."""
+        found = self.problem.solve([targets[i] for i in self._static], q0, seed, find_reason=False)
+        self.q = found.q
+        self.last = self.limits.viable(found.q, velocity * self.dt)
+        self.start_velocity = self.last / self.dt
+        before = found.q if q0 is None else self.model.limits.clamp(self.model.check_configuration(q0))
+        self._origin = self.levels.state(before, targets, self.dt)
+        residuals = np.zeros((len(self.tasks), 2))
+        residuals[self._static] = found.residual_array
+        code = EMPTY if not self.tasks else CONVERGED if (residuals <= self.tolerance).all() else NOT_CONVERGED
+        self.frames = [(code, found.q, residuals, found.iterations, np.zeros(self.model.nv, bool))]
+
+    def step(self, targets: Sequence[Any]) -> None:
+        """One frame on, towards checked targets."""
+        wanted = [task.started(self._origin, target) for task, target in zip(self.tasks, targets, strict=True)]
+        q, moved, residuals, count, held = self._frame(wanted, self.limits, LINEARISATIONS)
+        code, behind = EMPTY if not self.tasks else CONVERGED, np.zeros(self.model.nv, bool)
+        if (residuals > self.tolerance).any():
+            code = NOT_CONVERGED
+            if held.any():
+                unlimited = np.full(self.model.nv, np.inf)
+                unhurried = replace(self.limits, largest=unlimited, change=unlimited)
+                _, _, then, more, _ = self._frame(wanted, unhurried, UNHURRIED)
+                count += more
+                if (then <= self.tolerance).all():
+                    code, behind = LATE, held
+            if code != LATE and self.problem.excess([wanted[i] for i in self._static]).any():
+                code = OUT_OF_REACH
+        self.last, self.q = moved, q
+        self.frames.append((code, q, residuals, count, behind))
+
+    def result(self, targets: Sequence[Sequence[Any]]) -> TrackResult:
+        codes, q, residuals, iterations, behind = zip(*self.frames, strict=True)
+        return TrackResult(
+            self.problem,
+            self.dt,
+            self.start_velocity,
+            [[each[i] for i in self._static] for each in targets[: len(codes)]],
+            np.array(codes, np.int32),
+            np.array(q),
+            np.array(residuals),
+            np.array(iterations, np.int32),
+            np.array(behind),
+            part_names(self.tasks),
+        )
+
+    def _frame(self, targets: Sequence[Any], limits: StepLimits, most: int) -> tuple[Array, Array, Array, int, Array]:
+        """Where a frame leads: q (nq,), the displacement (nv,), residuals (tasks, 2), linearisations, and the degrees
+        of freedom (nv,) bool that limits on velocity or acceleration hold back."""
+        levels, scale = self.levels, self._scale
+        fastest = limits.largest
+        lo, hi = (np.clip(side, -fastest, fastest) / scale for side in limits.bounds(self.q, self.last))
+        lo, hi = np.clip(-LARGEST_STEP, lo, hi), np.clip(LARGEST_STEP, lo, hi)
+        start = state = levels.state(self.q, targets, self.dt, self.last / self.dt)
+        H, g = combine(self.criteria, start)
+        H, g = scale[:, None] * H * scale, scale * g * self.dt
+        rates = {i: levels.rows_of(i, start, targets[i]) for i, task in enumerate(self.tasks) if task.is_velocity}
+        x, q, count, kept = np.zeros(self.model.nv), self.q, 0, len(levels.priorities)
+        for _ in range(most):
+            count += 1
+            rows = self._rows(state, targets, rates, scale * x)
+            hard = [level for _, level in levels.closures(state, rows)]
+            above = [*floating_bounds(self.model.limits, self.model, q, levels.length), *self._rolling(q), *hard]
+            cost = (H, g + H @ x) if kept == len(levels.priorities) else (np.eye(len(x)), np.zeros(len(x)))
+            found = solve_hierarchy(
+                lo - x, hi - x, [*above, *levels.levels(state, rows, 0.0)[:kept]], *cost, self.backend
+            )
+            x = np.clip(x + found.x, lo, hi)
+            q = self._moved(scale * x, limits, lo * scale, hi * scale)
+            state = levels.state(q, targets, self.dt, self.last / self.dt)
+            if abs(found.x).max(initial=0.0) < UNCHANGED:
+                break
+            # A level that cannot be met goes on moving the robot along those above, which are curved.
+            lacking = [abs(own).max(initial=0.0) > UNMET for own in found.residuals[len(above) :]]
+            if count >= most - RESTORING and any(lacking):
+                kept = min(kept, lacking.index(True))
+        moved = self._backend.difference(self.model.tree, self.q, q)
+        rows = self._rows(state, targets, rates, moved)
+        residuals = levels.residuals(rows, np.zeros(self.model.nv), self.dt)
+        at_side = (x <= lo) | (x >= hi)
+        hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
+        return q, moved, residuals, count, at_side & hurried
+
+    def _rows(self, state: State, targets: Sequence[Any], rates: dict[int, Rows], moved: Array) -> list[Rows]:
+        """Of each task; those of velocities are counted from where the frame began, (nv,) `moved` ago."""
+        found = []
+        for i, target in enumerate(targets):
+            rows = rates.get(i)
+            if rows is None:
+                found.append(self.levels.rows_of(i, state, target))
+                continue
+            done = rows.J @ moved
+            found.append(Rows(rows.J, rows.lower - done, rows.upper - done, rows.weight, rows.part))
+        return found
+
+    def _rolling(self, q: Array) -> list[Level]:
+        """What wheeled bases can do: v = J_rolled (wheels)."""
+        levels = []
+        for base in self.model.rolling_bases:
+            J = np.zeros((3, self.model.nv))
+            J[:, base.v : base.v + 3] = np.eye(3)
+            J[:, list(base.wheel_v)] = -base.rolled_jacobian(self.q[base.q : base.q + 3], self._wheels(base, q))
+            levels.append(Level(J * self._scale, np.zeros(3), np.zeros(3)))
+        return levels
+
+    def _wheels(self, base: RollingBase, q: Array) -> Array:
+        """(2,) by which the wheels have turned in the frame."""
+        return q[list(base.wheel_q)] - self.q[list(base.wheel_q)]
+
+    def _moved(self, step: Array, limits: StepLimits, lo: Array, hi: Array) -> Array:
+        """(nq,) after a displacement (nv,), inside all limits, wheels rolling without slip."""
+        last = self.q
+        q = self.model.limits.clamp(self._backend.integrate(self.model.tree, last, step * (1.0 - ROUNDING)))
+        for cone in limits.cones:
+            own, at = slice(cone.v, cone.v + 3), slice(cone.q, cone.q + 4)
+            if np.isfinite([limits.largest[own], limits.change[own]]).any():
+                q[at] = ball_within(cone, last[at], self.last[own], lo[own], hi[own], limits.change[own], q[at])
+        for base in limits.bases:
+            own, at, wheels = slice(base.v, base.v + 3), slice(base.q, base.q + 3), list(base.wheel_v)
+            q[list(base.wheel_q)] = last[list(base.wheel_q)] + base_within(
+                base,
+                last[at],
+                self.last[wheels],
+                self._wheels(base, q),
+                limits.change[wheels],
+                limits.lower[own],
+                limits.upper[own],
+                limits.largest[own],
+            )
+        roll(limits.bases, last, q)
+        return q
