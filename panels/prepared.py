@@ -12,6 +12,7 @@ from bpy.utils.units import to_string
 from ..properties.active_robot import active_robot
 from ..properties.bridge import Channel, binding
 from ..properties.bridge.carriers import Carrier, bone_axis
+from ..properties.bridge.channels import QUATERNION
 from ..properties.bridge.fields import AXES, order_field
 from ..robokin import Joint, RobokinError
 from ..robokin.joint_types import JOINT_TYPES, plane_basis
@@ -96,9 +97,12 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         return None
     carriers = robot.carriers[robot.model.joint_index(joint.name)]
     bones = {carrier.bone for carrier in carriers}
-    channels = [c for c in robot.channels if c.bone in bones]
+    # A quaternion is read as W, X, Y, Z, wherever the link's axes are on the bone.
+    channels = sorted(
+        (c for c in robot.channels if c.bone in bones), key=lambda c: c.index if c.path == QUATERNION else -1
+    )
     labelled = tuple((_channel_label(c, channels), c) for c in channels)
-    plain = [(label, c.path == "location") for label, c in labelled if c.path != "rotation_quaternion"][: joint.nv]
+    plain = [(label, c.path == "location") for label, c in labelled if c.path != QUATERNION][: joint.nv]
     return JointSummary(
         carriers[-1].bone,
         joint.kind.label,
@@ -124,7 +128,7 @@ def _swing_labels(joint: Joint, carrier: Carrier) -> tuple[str, str]:
 
 def _channel_label(channel: Channel, channels: list[Channel]) -> str:
     alike = [c for c in channels if c.path == channel.path]
-    if channel.path == "rotation_quaternion":
+    if channel.path == QUATERNION:
         return "WXYZ"[channel.index]
     if len({c.bone for c in alike}) > 1:  # each about an axis of its own bone
         return f"Angle {1 + alike.index(channel)}"
