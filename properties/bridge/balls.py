@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,23 @@ def unit(Q: Array) -> Array:
     Q = np.asarray(Q, float)
     length = np.linalg.norm(Q, axis=-1, keepdims=True)
     return np.where(length > 1e-9, Q / np.maximum(length, 1e-9), (1.0, 0.0, 0.0, 0.0))
+
+
+def surely_inside(cone: Cone, w: float, x: float, y: float, z: float) -> bool:
+    """Whether a quaternion of any length is inside the cone, not at its border; a twentieth of the time of `contains`,
+    for the check of every edit."""
+    (xu, xw, xa), (yu, yw, ya), (zu, zw, za) = cone.basis.tolist()
+    u, v, t = xu * x + yu * y + zu * z, xw * x + yw * y + zw * z, xa * x + ya * y + za * z
+    if w < 0.0:
+        w, u, v, t = -w, -u, -v, -t
+    h, rho = math.hypot(w, t), math.hypot(u, v)
+    if not 1e-3 * rho < h < math.inf or min(cone.a, cone.b) <= _SLACK:
+        return False
+    twist = 2.0 * math.atan2(t, w)
+    if cone.has_twist and not cone.lower + _SINGLE < twist < cone.upper - _SINGLE:
+        return False
+    swing = 2.0 * math.atan2(rho, h) / (rho * h) if rho > 0.0 else 0.0
+    return math.hypot(swing * (u * w - v * t) / cone.a, swing * (u * t + v * w) / cone.b) < 1.0 - _SINGLE
 
 
 def round_into_cone(cone: Cone, q: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin import clamp
 from ...robokin.model import RobotModel
 from ...robokin.swing_twist import Cone, contains
-from .balls import keys_in_cone, round_into_cone, unit
+from .balls import keys_in_cone, round_into_cone, surely_inside, unit
 from .binding import Binding, binding
 from .channels import COUPLED, EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
 from .errors import BridgeError
@@ -106,7 +106,10 @@ def clamp_pose(obj: bpy.types.Object, robot: Binding | None = None) -> list[Chan
 def _clamp_ball(obj: bpy.types.Object, channels: Sequence[Channel], cone: Cone) -> list[Channel]:
     """Put a ball joint that is outside of its cone back into it."""
     bone = obj.pose.bones[channels[0].bone]
-    q = np.array([channel.factor * _read(bone, channel) for channel in channels])
+    values = [channel.factor * _read(bone, channel) for channel in channels]
+    if surely_inside(cone, *values):
+        return []
+    q = np.array(values)
     if contains(cone, unit(q)):
         return []
     inside = round_into_cone(cone, q)

@@ -20,7 +20,7 @@ from robokin_addon.properties.bridge import (
     robot_model,
     write_configuration,
 )
-from robokin_addon.properties.bridge.balls import keys_in_cone, unit
+from robokin_addon.properties.bridge.balls import keys_in_cone, surely_inside, unit
 from robokin_addon.robokin import (
     Joint,
     Link,
@@ -243,6 +243,23 @@ def test_slow_keys_are_those_that_were_solved(scene):
     cone = model.limits.cones[0]
     Q = np.array([from_swing_and_twist(np.array([0.5, 0.1]) * t, 0.3 * t, cone.basis) for t in np.linspace(0, 1, 30)])
     np.testing.assert_array_equal(keys_in_cone(cone, Q), Q.astype(np.float32))
+
+
+def test_the_quick_check_is_never_wrong(scene):
+    rng = np.random.default_rng(21)
+    agreed = 0
+    for _ in range(40):
+        a, b = rng.uniform(0.05, 3.1, 2)
+        low, high = np.sort(rng.uniform(-math.pi, math.pi, 2))
+        cone = ball(rng.normal(size=3), (a, b, high), low).limits.cones[0]
+        Q = np.concatenate((rng.normal(size=(50, 4)), from_swing_and_twist(
+            rng.uniform(-1.1, 1.1, (50, 2)) * (a, b), rng.uniform(low, high, 50), cone.basis
+        )))  # fmt: skip
+        inside = contains(cone, unit(Q))
+        quick = np.array([surely_inside(cone, *q) for q in Q])
+        assert not (quick & ~inside).any()
+        agreed += int((quick == inside).sum())
+    assert agreed > 3990  # of 4000
 
 
 def test_random_cones_hold(scene):
