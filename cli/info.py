@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 import numpy as np
 
@@ -70,6 +71,8 @@ def _joint(joint: Joint) -> dict:
         "mimic": mimic and {"joint": mimic.joint, "multiplier": float(mimic.multiplier), "offset": float(mimic.offset)},
         **({"pitch": float(joint.pitch)} if joint.kind.has_pitch else {}),
         **({"order": joint.order} if joint.kind.orders else {}),
+        **({"axes": joint.axes.tolist()} if joint.axes is not None else {}),
+        **({"drive": asdict(joint.drive)} if joint.drive is not None else {}),
     }
 
 

@@ -57,11 +57,11 @@ class Cone:
 
     def shrunk(self, margin: float) -> Cone:
         """The limits moved inside by `margin` [rad], as far as they go."""
-        middle = 0.5 * (self.lower + self.upper)
-        twist = {}
+        lower, upper = self.lower, self.upper
         if self.has_twist:
-            twist = {"lower": min(self.lower + margin, middle), "upper": max(self.upper - margin, middle)}
-        return replace(self, a=max(self.a - margin, 0.0), b=max(self.b - margin, 0.0), **twist)
+            middle = 0.5 * (lower + upper)
+            lower, upper = min(lower + margin, middle), max(upper - margin, middle)
+        return replace(self, a=max(self.a - margin, 0.0), b=max(self.b - margin, 0.0), lower=lower, upper=upper)
 
 
 def swing_and_twist(q: Array, basis: Array) -> tuple[Array, Array]:

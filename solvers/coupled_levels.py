@@ -62,26 +62,34 @@ class CoupledLevels:
         return inside
 
     def _cone(self, i: int, q: Array) -> Level:
-        cone, nearer = self.limits.cones[i], self._nearer[i]
+        cone = self.limits.cones[i]
         own = slice(cone.v, cone.v + 3)
-        J = np.zeros((3, len(self.scale)))
         if i in self._held:
+            J = np.zeros((3, len(self.scale)))
             J[:, own] = np.eye(3)
             return Level(J, self._held[i], self._held[i])
-        B, lo, hi = swing_twist.local_coordinates(cone, q[cone.q : cone.q + 4])
-        J[:, own] = np.linalg.inv(B)
-        braked = np.full(3, self.limits.change[own].min())
-        lo, hi = -braking_step(-lo, braked) + nearer, braking_step(hi, braked) - nearer
-        crossed = lo > hi
-        lo[crossed] = hi[crossed] = 0.5 * (lo[crossed] + hi[crossed])
-        bounded = np.isfinite(lo) | np.isfinite(hi)
-        return Level(J[bounded], lo[bounded], hi[bounded])
+        slowest = float(self.limits.change[own].min())
+        return cone_level(cone, q[cone.q : cone.q + 4], len(self.scale), self._nearer[i], slowest)
 
     def _rolling(self, base: RollingBase, q: Array) -> Level:
         J = np.zeros((3, len(self.scale)))
         J[:, base.columns] = base.rows(float(q[base.q + 2]))
         J *= self.scale
         return Level(J / np.linalg.norm(J, axis=1, keepdims=True), np.zeros(3), np.zeros(3))
+
+
+def cone_level(cone: Cone, ball: Array, nv: int, nearer: float = 0.0, change: float = np.inf) -> Level:
+    """Displacements (nv,) that keep a ball at `ball` (4,) in its cone to first order. nearer: [rad] by how much its
+    limits are tightened.   change: of the step per frame, for braking before them."""
+    B, lo, hi = swing_twist.local_coordinates(cone, ball)
+    J = np.zeros((3, nv))
+    J[:, cone.v : cone.v + 3] = np.linalg.inv(B)
+    changes = np.full(3, change)
+    lo, hi = -braking_step(-lo, changes) + nearer, braking_step(hi, changes) - nearer
+    crossed = lo > hi
+    lo[crossed] = hi[crossed] = 0.5 * (lo[crossed] + hi[crossed])
+    bounded = np.isfinite(lo) | np.isfinite(hi)
+    return Level(J[bounded], lo[bounded], hi[bounded])
 
 
 def _beyond(cone: Cone, ball: Array, ways: Iterable[float], step: Array) -> float:

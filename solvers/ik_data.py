@@ -268,8 +268,8 @@ def _support_tree(
             base,
             q=first_q[base.q],
             v=first_v[base.q],
-            wheel_q=tuple(first_q[wheel] for wheel in base.wheel_q),
-            wheel_v=tuple(first_v[wheel] for wheel in base.wheel_q),
+            wheel_q=(first_q[base.wheel_q[0]], first_q[base.wheel_q[1]]),
+            wheel_v=(first_v[base.wheel_q[0]], first_v[base.wheel_q[1]]),
         )
         for base in bases
         if base.q in first_q

@@ -94,9 +94,9 @@ class Motion:
         for cone in self.model.limits.cones:
             # A geodesic between two rotations may leave a cone that holds both.
             own = slice(cone.q, cone.q + 4)
-            ends = swing_twist.contains(cone, self.q[:, own])
-            for i in np.flatnonzero(ends[before] & ends[after] & ~exact):
-                q[i, own] = swing_twist.project(cone, q[i, own])
+            inside = swing_twist.contains(cone, self.q[:, own])
+            for row in np.flatnonzero(inside[before] & inside[after] & ~exact):
+                q[row, own] = swing_twist.project(cone, q[row, own])
         # Rounding of the interpolation must not leave the range of the two samples.
         for i in scalar_coordinates(self.model):
             ends = self.q[before, i], self.q[after, i]

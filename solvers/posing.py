@@ -18,6 +18,7 @@ from ..robokin.backend import get_backend
 from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
+from .coupled_levels import cone_level
 from .hierarchy import Level, solve_hierarchy
 from .state import State
 from .task_levels import TaskLevels
@@ -114,6 +115,7 @@ class Posing:
         lo[plain] = np.maximum(lo[plain], np.minimum(self.limits.lower[at] - point.q[at], 0.0) / self.scale[plain])
         hi[plain] = np.minimum(hi[plain], np.maximum(self.limits.upper[at] - point.q[at], 0.0) / self.scale[plain])
         bounds = floating_bounds(self.limits, self.model, point.q, self.levels.length)
+        bounds += [cone_level(cone, point.q[cone.q : cone.q + 4], nv) for cone in self.limits.cones]
         H = np.eye(nv) if H is None else H
         g = np.zeros(nv) if g is None else g
         found = solve_hierarchy(lo, hi, [*bounds, *levels], H, g, self.levels.backend)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from robokin_addon.cli.info import describe
 from robokin_addon.robokin import (
     Drive,
     FileFormatError,
@@ -152,6 +153,11 @@ def test_wheels_of_a_real_robot_are_found():
     assert model.with_root("planar").with_root("wheeled").drive == model.drive
     with pytest.raises(FileFormatError, match=r"several pairs could be its wheels.*name them in its drive"):
         load_urdf(robot("tiago_pro"), root="wheeled")
+    chosen = Drive("wheel_front_left_joint", "wheel_front_right_joint", 0.07, 0.5)
+    stated = load_urdf(robot("tiago_pro"), root="wheeled", drive=chosen)
+    assert stated.drive == chosen and describe(stated)["joints"][0]["drive"]["radius"] == 0.07
+    with pytest.raises(FileFormatError, match="a planar base has no drive"):
+        load_urdf(robot("tiago_pro"), root="planar", drive=chosen)
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5_robot", "talos_reduced", "anymal", "solo12"])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..drive import Drive
 from ..errors import FileFormatError, ModelError
 from ..joint_types import JOINT_TYPES
 from ..model import Joint, Link, Mimic, RobotModel
@@ -36,11 +37,13 @@ def load_urdf(
     package_paths: PackagePaths = (),
     root: str = "fixed",
     xacro_args: Mapping[str, object] | None = None,
+    drive: Drive | None = None,
 ) -> RobotModel:
     """The robot of a URDF file, or of a xacro file (.xacro; see `xacro_source`).
 
     package_paths: folders that hold (or are) the packages of package:// meshes; see `resources.ResourceFinder`.
     root: "fixed", "floating", "planar" or "wheeled", how the root link moves in the world.
+    drive: the wheels of the root "wheeled"; None: they are looked for, and two are added where there are none.
     xacro_args: {name: value} of the arguments of a xacro file.
     A mesh that is not found is no error (kinematics needs none): its `path` is None; see `missing_meshes`.
     Raises FileFormatError naming file and line for everything that is not one well-formed robot; of a xacro file the
@@ -50,10 +53,10 @@ def load_urdf(
     if not is_xacro(path):
         if xacro_args:
             raise FileFormatError(path, None, f"arguments are for xacro files ({ENDING})")
-        return read_urdf_text(data, path, package_paths, root)
+        return read_urdf_text(data, path, package_paths, root, drive)
     text = expand_xacro(path, package_paths, xacro_args or {})
     try:
-        return read_urdf_text(text, path, package_paths, root)
+        return read_urdf_text(text, path, package_paths, root, drive)
     except FileFormatError as error:
         where = "" if error.line is None else f" (line {error.line} of the expanded text)"
         raise FileFormatError(path, None, f"{error.problem}{where}") from None
@@ -64,6 +67,7 @@ def read_urdf_text(
     path: str | os.PathLike = "robot.urdf",
     package_paths: PackagePaths = (),
     root: str = "fixed",
+    drive: Drive | None = None,
 ) -> RobotModel:
     """The robot of a URDF text. `path`: the file it came from or will be in, for relative meshes and messages."""
     document = parse_xml(text, os.fspath(path))
@@ -81,7 +85,7 @@ def read_urdf_text(
         elements[id(joints[-1])] = element
     name = document.attributes.get("name", "").strip() or Path(path).stem
     try:
-        return RobotModel(name, links, joints, root)
+        return RobotModel(name, links, joints, root, drive)
     except ModelError as error:
         raise elements.get(id(error.about), document).error(str(error)) from None
 
