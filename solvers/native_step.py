@@ -6,7 +6,7 @@ import ctypes
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class DataStruct(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("q", "previous", "targets", "first_row")),
         ("levels", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
+        ("n_active", ctypes.c_int32),
         *((name, ctypes.c_void_p) for name in ("start", "J", "low", "high", "damping", "H", "g")),
         *((name, ctypes.c_void_p) for name in ("v", "lacking", "errors", "residuals", "costs", "freedom", "active")),
     )
@@ -82,7 +82,7 @@ def is_native(task: Task) -> TypeGuard[FrameTask]:
 
 class Found(NamedTuple):
     """v: (nv,).   lacking: per level.   freedom: per level, what it leaves.   errors, residuals: of the native tasks
-    (k, 2) before and after the step.   costs: of the native criteria.   active: (nv,) 1 where a limit is."""
+    (k, 2) before and after the step.   costs: of the native criteria.   active: indices of v at a limit."""
 
     v: Array
     lacking: list[Array]
@@ -90,7 +90,7 @@ class Found(NamedTuple):
     errors: Array
     residuals: Array
     costs: list[float]
-    active: Array
+    active: list[int]
 
 
 class NativeStep:
@@ -144,6 +144,7 @@ class NativeStep:
         for name, array in arrays.items():
             self._kept.append(array)
             setattr(self._struct, name, array.ctypes.data)
+        self._step_address = ctypes.c_void_p(ctypes.addressof(self._struct))
         self._make_buffers(len(frames), len(self.native_criteria))
 
     def _make_buffers(self, frames: int, criteria: int) -> None:
@@ -162,7 +163,11 @@ class NativeStep:
         self._point("costs", self._costs)
         self._point("active", self._active)
         self._point("errors", self._errors)
+        if self.other_criteria:
+            self._point("H", self._H)
+            self._point("g", self._g)
         self._data.residuals = self._errors.ctypes.data + self._errors[0].nbytes
+        self._data_address = ctypes.c_void_p(ctypes.addressof(self._data))
         self._capacity = -1
         self._plain = False  # whether the rows lie as without hard levels and other tasks
         self._lay_out([], {})
@@ -180,13 +185,9 @@ class NativeStep:
         """
         if not self._plain or hard or others:
             self._lay_out(hard, others)
-        if objective is None:
-            self._data.H = self._data.g = None
-        else:
+        if objective is not None:
             self._H[...], self._g[...] = objective
-            self._point("H", self._H)
-            self._point("g", self._g)
-        code = self._run(*self._arguments)
+        code = self._run(self._step_address, self._data_address, self._work_address)
         if code == BAD_START:
             return None
         if code == NOT_CONVEX:
@@ -200,7 +201,7 @@ class NativeStep:
             errors[0],
             errors[1],
             self._costs.tolist(),
-            self._active,
+            np.flatnonzero(self._active).tolist() if self._data.n_active else [],
         )
 
     def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Level]) -> None:
@@ -232,6 +233,11 @@ class NativeStep:
             self._J[first:last], self._low[first:last], self._high[first:last] = level.J, level.lower, level.upper
         self._plain = not hard and not others
 
+    def aim(self, targets: Sequence[Any]) -> None:
+        """targets: checked, of all tasks."""
+        for buffer, i in zip(self.targets, self.native_tasks, strict=True):
+            buffer[...] = targets[i]
+
     def _reserve(self, rows: int, levels: int) -> None:
         """Buffers of `rows` rows in so many levels."""
         self._start, self._damping = np.empty(levels + 1, np.int32), np.empty(levels)
@@ -245,9 +251,8 @@ class NativeStep:
         self._J, self._low, self._high = np.empty((rows, self.model.nv)), np.empty(rows), np.empty(rows)
         for name in ("J", "low", "high"):
             self._point(name, getattr(self, f"_{name}"))
-        reference = ctypes.byref(self._struct)
-        self._work = np.empty(self._workspace(reference, rows))
-        self._arguments = (reference, ctypes.byref(self._data), ctypes.c_void_p(self._work.ctypes.data))
+        self._work = np.empty(self._workspace(self._step_address, rows))
+        self._work_address = ctypes.c_void_p(self._work.ctypes.data)
 
 
 def _task_record(task: FrameTask, length: float) -> np.void:

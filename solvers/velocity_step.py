@@ -28,7 +28,7 @@ from .criteria.kinds import KINDS
 from .hierarchy import Level, solve_hierarchy
 from .recent_problems import RecentProblems
 from .state import State
-from .task_levels import TaskLevels, checked_tasks
+from .task_levels import TaskLevels
 from .tasks import Task
 from .tasks.checks import numbers
 from .viability import StepLimits
@@ -69,7 +69,8 @@ class VelocityConstraint:
             raise TaskError(f"{self.name}: lower {self.lower.tolist()} is above upper {self.upper.tolist()}")
 
 
-@dataclass(frozen=True, eq=False)
+# Not frozen: that would take longer to make than the kernel takes for the step.
+@dataclass(eq=False, slots=True)
 class StepLevel:
     """What a level of tasks gets. residual: (m,) what J v dt lacks in its rows, weighted, lengths over L.
     freedom: directions of motion left for the levels below.   tasks: their names."""
@@ -80,7 +81,7 @@ class StepLevel:
     freedom: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class VelocityStep:
     """v: (nv,) inside all limits.   levels: by priority.
 
@@ -120,15 +121,29 @@ def velocity_step(
     where they can be, at any speed that the limits allow; 1e-4 or more keeps slow what is nearly singular.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
-    checked, preferred = checked_tasks(tasks), checked_criteria(criteria)
-    settings = (len(checked), dt, damping, get_backend(backend).name)
-    problem = _recent.get(
-        model,
-        (*checked, *preferred),
-        settings,
-        lambda: VelocityProblem(model, checked, preferred, dt, damping, backend),
-    )
-    return problem.step(q, previous, constraints)
+    return _problem(model, tasks, criteria, dt, damping, backend).step(q, previous, constraints)
+
+
+def _problem(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    criteria: Sequence[Criterion],
+    dt: float,
+    damping: float,
+    backend: str,
+) -> VelocityProblem:
+    """The problem of these arguments: of one of the last calls, or a new one."""
+    try:
+        tasks, criteria = tuple(tasks), tuple(criteria)
+    except TypeError:
+        return VelocityProblem(model, tasks, criteria, dt, damping, backend)  # says what is wrong
+    parts = (model, *tasks, *criteria)
+    settings = (len(tasks), dt, damping, get_backend(backend).name)
+    problem = _recent.get(parts, settings)
+    if problem is None:
+        problem = VelocityProblem(model, tasks, criteria, dt, damping, backend)
+        _recent.keep(parts, settings, problem)
+    return problem
 
 
 _recent = RecentProblems()
@@ -166,6 +181,7 @@ class VelocityProblem:
         self._level_names = [self.levels.names(priority) for priority in self.levels.priorities]
         self._criterion_names = [criterion.name for criterion in self.criteria]
         self._joint_of = [joint.name for joint in model.moving_joints for _ in range(joint.nv)]
+        self._aims: Sequence[Any] | None = None  # what the kernel was given last
         self._native = self._bound_to_kernel(neutral) if get_backend(backend).name == "native" else None
 
     def _bound_to_kernel(self, neutral: State) -> NativeStep:
@@ -207,6 +223,9 @@ class VelocityProblem:
         native, check = self._native, self.model.check_configuration
         if native is None:
             return self._by_reference(check(q), last, aims, constraints)
+        if aims is not self._aims:
+            native.aim(aims)
+            self._aims = aims
         if native.is_alone and isinstance(q, np.ndarray) and q.dtype == float and q.shape == native.q.shape:
             step = self._by_kernel(native, q, last, aims, constraints)
             if step is not None:
@@ -239,7 +258,7 @@ class VelocityProblem:
             self.levels.residuals(rows, v * dt, dt),
             self.levels.residuals(rows, np.zeros(len(v)), dt),
             _unmet(names, hard, found.residuals),
-            self._limits_active((found.x <= lo) | (found.x >= hi)),
+            self._limits_active(np.flatnonzero((found.x <= lo) | (found.x >= hi)).tolist()),
             {criterion.name: criterion.value(state, v) for criterion in self.criteria},
         )
 
@@ -256,8 +275,6 @@ class VelocityProblem:
         hard: list[Level] = []
         names: list[str] = []
         native.q[...], native.previous[...] = start, last
-        for buffer, i in zip(native.targets, native.native_tasks, strict=True):
-            buffer[...] = aims[i]
         if native.is_alone:
             if constraints or self._floating or not self._coupled.is_empty:
                 hard, names = self._constraints(start, constraints, [])
@@ -289,7 +306,7 @@ class VelocityProblem:
             residuals,
             errors,
             _unmet(names, hard, found.lacking) if hard else (),
-            self._limits_active(found.active) if found.active.any() else (),
+            self._limits_active(found.active) if found.active else (),
             costs,
         )
 
@@ -340,8 +357,8 @@ class VelocityProblem:
             bounds.append((f"position limits of {name}", level))
         return bounds
 
-    def _limits_active(self, active: Array) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(self._joint_of[k] for k in np.flatnonzero(active)))
+    def _limits_active(self, active: Sequence[int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([self._joint_of[k] for k in active]))
 
 
 def _is_held(model: RobotModel, node: int, motion: int) -> bool:

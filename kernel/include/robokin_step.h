@@ -43,7 +43,7 @@ typedef struct rk_step {
 typedef struct rk_step_data {
   const double *q, *previous, *targets; /* [nq], [nv] the last velocity, [n_frames][16] */
   const int32_t *first_row;             /* [n_frames] of each frame task, which fills its rows of the levels in */
-  int32_t levels, reserved;
+  int32_t levels, n_active;             /* n_active is a result: how many entries of `active` are 1 */
   const int32_t *start;                 /* as in rk_levels; rows of n = nv columns, m in all */
   double *J, *low, *high;
   const double *damping;
@@ -66,6 +66,6 @@ RK_API int64_t rk_step_workspace(const rk_step *step, int32_t m);
 
 /* One step; returns an rk_step_code. RK_STEP_BAD_START: q or previous is not finite, or a quaternion not of unit
    length to 1e-12. */
-RK_API int32_t rk_step_run(const rk_step *step, const rk_step_data *data, double *work);
+RK_API int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work);
 
 #endif

@@ -21,6 +21,8 @@ typedef struct descent {
   double *x, *trial, *step;
   int32_t *index, *order, *kept;
   rk_reflectors basis;
+  int32_t n_turned; /* reflectors that `unit` [n][n], the unit vectors in the basis, has had */
+  double *unit;
   double *W, *A, *V, *beta, *target, *weight, *point, *H, *L, *slope;
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
   double *program;                 /* workspace of one */
@@ -86,41 +88,55 @@ static void move_along(descent *s, int32_t rank, const double *values) {
   move(s, s->r + rank, s->step);
 }
 
-/* out[n - r] = row[n], overwritten, in the coordinates of move_along. */
-static void along(const descent *s, int32_t rank, double *row, double *out) {
-  rk_into_basis(&s->basis, 0, s->r + rank, row);
+/* out[n - r] = row[n] of the basis in the coordinates of move_along. */
+static void rotated(const descent *s, int32_t rank, const double *row, double *out) {
   for (int32_t i = 0; i < rank; i++) out[i] = rk_dot(rank, s->V + (int64_t)i * rank, row + s->r);
   for (int32_t i = s->r + rank; i < s->n; i++) out[i - s->r] = row[i];
+}
+
+/* The same of a row that is not in the basis; it is overwritten. */
+static void along(const descent *s, int32_t rank, double *row, double *out) {
+  rk_into_basis(&s->basis, 0, s->r + rank, row);
+  rotated(s, rank, row, out);
+}
+
+static void turn_unit_vectors(descent *s, int32_t count) {
+  const int64_t n = s->n;
+  if (s->n_turned == 0)
+    for (int64_t i = 0; i < n * n; i++) s->unit[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
+  for (int32_t i = 0; i < n; i++) rk_into_basis(&s->basis, s->n_turned, count, s->unit + i * n);
+  s->n_turned = count;
 }
 
 static void accept(descent *s) {
   for (int32_t i = 0; i < s->all; i++) s->x[i] = rk_clamp(s->trial[i], s->lo[i], s->hi[i]);
 }
 
-/* One constraint of a program: its normal in the first n - r unknowns, its sides from x on. */
-static void constrain(const descent *s, rk_projection *p, int32_t rank, double value, double lower, double upper) {
-  double *normal = p->N + (int64_t)p->p * p->n;
-  along(s, rank, s->step, normal);
-  for (int32_t i = s->n - s->r; i < p->n; i++) normal[i] = 0.0;
+/* The normal of one more constraint of a program, whose sides are counted from `value` on. */
+static double *constrain(rk_projection *p, double value, double lower, double upper) {
   p->low[p->p] = lower - value, p->high[p->p] = upper - value;
-  p->p++;
+  return p->N + (int64_t)p->p++ * p->n;
 }
 
-static void constrain_row(const descent *s, rk_projection *p, int32_t rank, int32_t row, double lower, double upper) {
+static double *constrain_row(const descent *s, rk_projection *p, int32_t rank, int32_t row, double lower,
+                             double upper) {
+  double *normal = constrain(p, rk_dot(s->all, row_of(s, row), s->x), lower, upper);
   gather(s, row_of(s, row), s->step);
-  constrain(s, p, rank, rk_dot(s->all, row_of(s, row), s->x), lower, upper);
+  along(s, rank, s->step, normal);
+  return normal;
 }
 
 /* A program of n - r unknowns and slacks, with the bounds and the kept rows as constraints. */
-static rk_projection begin(const descent *s, int32_t rank, int32_t slacks) {
+static rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   const int64_t unknowns = s->n - s->r + slacks;
   rk_projection p = rk_projection_lay_out(unknowns, s->n + s->n_kept + slacks, s->program);
+  for (int64_t i = 0; i < unknowns * p.p; i++) p.N[i] = 0.0;
   p.p = 0;
+  turn_unit_vectors(s, s->r + rank);
   for (int32_t i = 0; i < s->n; i++) {
     const int32_t k = s->index[i];
     if (s->lo[k] == -__builtin_inf() && s->hi[k] == __builtin_inf()) continue;
-    for (int32_t j = 0; j < s->n; j++) s->step[j] = (double)(i == j);
-    constrain(s, &p, rank, s->x[k], s->lo[k], s->hi[k]);
+    rotated(s, rank, s->unit + (int64_t)i * s->n, constrain(&p, s->x[k], s->lo[k], s->hi[k]));
   }
   for (int32_t k = 0; k < s->n_kept; k++)
     constrain_row(s, &p, rank, s->kept[k], s->kept_lower[k], s->kept_upper[k]);
@@ -134,7 +150,7 @@ static int solve(const descent *s, rk_projection *p) {
     if (__builtin_fabs(s->x[i]) > largest) largest = __builtin_fabs(s->x[i]);
   for (int k = 0; k < 2; k++) {
     p->tolerance = ROUNDING[k] * largest;
-    if (rk_project(p) == RK_QP_OPTIMAL) return 1;
+    if (rk_project_from_zero(p) == RK_QP_OPTIMAL) return 1;
   }
   return 0;
 }
@@ -147,8 +163,7 @@ static void meet_inside(descent *s, int32_t rank, int32_t first, int32_t last) {
   rk_projection p = begin(s, rank, slacks);
   for (int32_t row = first, slack = f; row < last; row++)
     if (!is_equation(s, row)) {
-      constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row]);
-      p.N[(int64_t)(p.p - 1) * p.n + slack++] = -1.0;
+      constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
     }
   double largest = slacks ? 1.0 : 0.0;
   for (int32_t i = 0; i < f; i++) largest = s->weight[i] > largest ? s->weight[i] : largest;
@@ -326,7 +341,7 @@ static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_work
 
 int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
   const int64_t a = n, b = m;
-  return 3 * a * a + 10 * a + a * b + 2 * b * b + 8 * b + largest_program(a, b);
+  return 4 * a * a + 10 * a + a * b + 2 * b * b + 8 * b + largest_program(a, b);
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
@@ -337,6 +352,7 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.basis.factor = work, work += a;
   s.H = work, work += a * a;
   s.L = work, work += a * a;
+  s.unit = work, work += a * a;
   s.trial = work, work += a;
   s.step = work, work += a;
   s.slope = work, work += a;

@@ -7,6 +7,11 @@
 
 static const double VIOLATED = 1e-12, DEPENDENT = 1e-12, REDUNDANT = 1e3;
 
+/* Guesses of what is active: bounds nearer than TOUCHED, normals of which the share CLEARLY is left over by the others;
+   after so many ROUNDS of dropping it was no good guess. */
+static const double TOUCHED = 1e-10, CLEARLY = 1e-6;
+enum { ROUNDS = 5 };
+
 enum { IDLE = 0, ACTIVE = 1, SETTLED = 2 }; /* flags; SETTLED: redundant */
 
 int64_t rk_projection_workspace(int64_t n, int64_t p) { return 2 * n * n + p * n + 4 * p + 8 * n; }
@@ -35,18 +40,23 @@ static double noise(const rk_projection *s, int32_t c, double bound) {
 }
 
 /* Splits a normal into its components d along the active ones and the rest; returns the square of the rest's length.
-   Twice, since once leaves rounding errors along the active ones. */
+   Twice where much cancels, since once leaves rounding errors along the active ones. */
 static double split(rk_projection *s, const double *normal, double sign) {
   const int32_t n = s->n;
   for (int32_t i = 0; i < n; i++) s->rest[i] = sign * normal[i];
   for (int32_t j = 0; j < s->k; j++) s->d[j] = 0.0;
-  for (int pass = 0; pass < 2; pass++)
+  double left = rk_dot(n, s->rest, s->rest);
+  for (int pass = 0; pass < 2; pass++) {
+    const double before = left;
     for (int32_t j = 0; j < s->k; j++) {
       const double *row = s->Q + (int64_t)j * n, along = rk_dot(n, row, s->rest);
       rk_add_scaled(n, -along, row, s->rest);
       s->d[j] += along;
     }
-  return rk_dot(n, s->rest, s->rest);
+    left = rk_dot(n, s->rest, s->rest);
+    if (left > 0.5 * before) break;
+  }
+  return left;
 }
 
 /* Make the constraint that was split last active. */
@@ -107,7 +117,7 @@ static double active_bound(const rk_projection *s, int32_t j) {
   return s->sign[j] > 0.0 ? s->low[c] : -s->high[c];
 }
 
-/* y and u of the active set, from y0; y is corrected once. */
+/* y and u of the active set, from y0, so that rounding errors do not pile up; y is corrected once. */
 static void settle(rk_projection *s) {
   const int32_t n = s->n;
   for (int32_t j = 0; j < s->k; j++) s->r[j] = active_bound(s, j);
@@ -147,6 +157,7 @@ static int add(rk_projection *s, int32_t c, double sign, int32_t limit) {
   const int32_t n = s->n;
   const double *normal = s->N + (int64_t)c * n;
   const double bound = sign > 0.0 ? s->low[c] : -s->high[c];
+  double own = 0.0; /* its multiplier */
   while (s->iterations < limit) {
     s->iterations++;
     const double squared = split(s, normal, sign);
@@ -173,12 +184,13 @@ static int add(rk_projection *s, int32_t c, double sign, int32_t limit) {
     const int whole = independent && (leaving < 0 || primal <= dual);
     const double step = whole ? primal : dual;
     for (int32_t j = 0; j < s->k; j++) s->u[j] -= step * s->r[j];
+    own += step;
+    if (independent) rk_add_scaled(n, step, s->rest, s->y);
     if (whole) {
+      s->u[s->k] = own;
       append(s, c, sign, rk_sqrt(squared));
-      settle(s);
       return 1;
     }
-    if (independent) rk_add_scaled(n, step, s->rest, s->y);
     drop(s, leaving);
   }
   return 0;
@@ -186,33 +198,69 @@ static int add(rk_projection *s, int32_t c, double sign, int32_t limit) {
 
 static int32_t run(rk_projection *s) {
   const int32_t limit = 50 + 10 * s->p;
-  for (;;) {
+  for (int settled = s->k == 0;;) {
     double sign = 1.0;
-    const int32_t c = farthest(s, &sign);
+    int32_t c = farthest(s, &sign);
+    if (c < 0 && !settled) {
+      settle(s);
+      c = farthest(s, &sign);
+    }
     if (c < 0) return RK_QP_OPTIMAL;
+    settled = 0;
     if (!add(s, c, sign, limit)) return s->iterations >= limit ? RK_QP_MAX_ITERATIONS : RK_QP_INFEASIBLE;
   }
 }
 
-int32_t rk_project(rk_projection *s) {
+/* No constraint is active; 0 when some cannot be kept anyway. */
+static int start(rk_projection *s) {
   s->k = s->iterations = 0;
   for (int32_t i = 0; i < s->n; i++) s->y[i] = s->y0[i];
   for (int32_t c = 0; c < s->p; c++) {
     const double *normal = s->N + (int64_t)c * s->n;
     s->length[c] = rk_sqrt(rk_dot(s->n, normal, normal));
     s->flag[c] = s->length[c] == 0.0 ? SETTLED : IDLE;
-    if (s->low[c] > s->high[c]) return RK_QP_INFEASIBLE;
+    if (s->low[c] > s->high[c]) return 0;
     const double slop = REDUNDANT * s->tolerance;
-    if (s->flag[c] == SETTLED && (s->low[c] > slop || s->high[c] < -slop)) return RK_QP_INFEASIBLE;
+    if (s->flag[c] == SETTLED && (s->low[c] > slop || s->high[c] < -slop)) return 0;
   }
+  return 1;
+}
+
+/* Drops what is active and would rather not be, until the rest is held back rightly; 0: none of it is. */
+static int relax(rk_projection *s) {
+  for (int round = 0; round < ROUNDS; round++) {
+    int wrong = 0;
+    settle(s);
+    for (int32_t j = s->k - 1; j >= 0; j--) {
+      const int32_t c = s->number[j];
+      if (s->u[j] < 0.0 && s->low[c] != s->high[c]) wrong = 1, drop(s, j);
+    }
+    if (!wrong) return 1;
+  }
+  return 0;
+}
+
+int32_t rk_project(rk_projection *s) { return start(s) ? run(s) : RK_QP_INFEASIBLE; }
+
+int32_t rk_project_again(rk_projection *s) {
+  if (!relax(s)) return rk_project(s);
   return run(s);
 }
 
-int32_t rk_project_again(rk_projection *s) {
-  settle(s);
-  for (int32_t j = 0; j < s->k; j++) {
-    const int32_t c = s->number[j];
-    if (s->u[j] < 0.0 && s->low[c] != s->high[c]) return rk_project(s);
+int32_t rk_project_from_zero(rk_projection *s) {
+  if (!start(s)) return RK_QP_INFEASIBLE;
+  for (int32_t c = 0; c < s->p; c++) {
+    if (s->flag[c] != IDLE) continue;
+    const double *normal = s->N + (int64_t)c * s->n, value = rk_dot(s->n, normal, s->y);
+    const int at_low = s->low[c] > -TOUCHED && s->low[c] - value > noise(s, c, s->low[c]);
+    const int at_high = s->high[c] < TOUCHED && value - s->high[c] > noise(s, c, s->high[c]);
+    if (!at_low && !at_high) continue;
+    const double sign = at_low ? 1.0 : -1.0, squared = split(s, normal, sign), share = CLEARLY * s->length[c];
+    if (s->k < s->n && squared > share * share) append(s, c, sign, rk_sqrt(squared));
   }
-  return run(s);
+  if (s->k && relax(s)) {
+    const int32_t status = run(s);
+    if (status == RK_QP_OPTIMAL) return status;
+  }
+  return rk_project(s);
 }

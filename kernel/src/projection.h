@@ -28,4 +28,7 @@ int32_t rk_project(rk_projection *s);
 /* The same after y0 was moved a little: the active constraints are tried first. */
 int32_t rk_project_again(rk_projection *s);
 
+/* The same when y = 0 keeps all constraints: those that it touches and y0 does not keep are tried first. */
+int32_t rk_project_from_zero(rk_projection *s);
+
 #endif

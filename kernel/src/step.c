@@ -221,7 +221,7 @@ static void weigh(const stepping *s) {
   }
 }
 
-int32_t rk_step_run(const rk_step *step, const rk_step_data *data, double *work) {
+int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
   const stepping s = lay_out(step, data, work);
   const rk_model *m = step->model;
   if (!is_start(m, data->q, data->previous)) return RK_STEP_BAD_START;
@@ -232,8 +232,10 @@ int32_t rk_step_run(const rk_step *step, const rk_step_data *data, double *work)
   const rk_levels levels = {data->levels, data->start, data->J, data->low, data->high, data->damping};
   if (!rk_hierarchy(m->nv, s.box_lo, s.box_hi, &levels, s.H, s.g, s.hierarchy, s.x, data->lacking, data->freedom))
     return RK_STEP_NOT_CONVEX;
+  data->n_active = 0;
   for (int32_t k = 0; k < m->nv; k++) {
     data->active[k] = s.x[k] <= s.lo[k] || s.x[k] >= s.hi[k];
+    data->n_active += data->active[k];
     s.x[k] *= 1.0 - ROUNDING;
     data->v[k] = step->scale[k] * s.x[k] / step->dt;
   }

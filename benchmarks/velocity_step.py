@@ -1,0 +1,183 @@
+"""One velocity step beside `solve_ik` of pink and mink, from the same configurations towards the same poses.
+
+`python benchmarks/velocity_step.py [--poses 40] [--rounds 5]`, in a Python that has both. Ours is the plain call
+`velocity_step(...)` with strict levels and two criteria, all of it counted; of the peers' only `solve_ik` is, without
+their forward kinematics. They know one level: on the Panda they have one task (so less to do), on the Talos the same
+four. All keep position and velocity limits. The solvers take turns, by the processor's time; the fastest of the rounds
+counts. Exit code 1 when a promise is not kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import checkout
+import mink
+import mujoco
+import numpy as np
+import pink
+import pinocchio as pin
+import problems
+from robot_files import ROBOTS, robot_file
+
+checkout.load()
+
+from robokin_addon.robokin import RobotModel, integrate, load_urdf  # noqa: E402
+from robokin_addon.robokin.kinematics import forward_kinematics  # noqa: E402
+from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, Task, velocity_step  # noqa: E402
+from robokin_addon.solvers.criteria import (  # noqa: E402
+    Criterion,
+    GravityTorque,
+    JointSprings,
+    KineticEnergy,
+    Manipulability,
+)
+
+DT = 1.0 / 50.0
+NEAR, FAR = 0.02, 1.0  # [rad, m] of the motion that leads to a target: within a step's reach, and far beyond it
+CRITERIA = {
+    "energy, springs": lambda: [KineticEnergy(), JointSprings()],
+    "manipulability, gravity": lambda: [Manipulability(), GravityTorque()],
+}
+# robot -> the factor by which we are to be faster than the peers named
+ASKED = {"panda": (3.0, ("pink", "mink")), "talos": (2.0, ("pink",))}
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Configurations of our model and of Pinocchio's, and the tips' targets of each."""
+
+    model: RobotModel
+    rows: list[np.ndarray]
+    targets: list[dict[str, np.ndarray]]
+    joints: list[str]
+
+
+def draw(robot: str, urdf: Path, count: int, motion: float) -> Poses:
+    tips, floating = ROBOTS[robot][1:]
+    model = load_urdf(str(urdf), root="floating" if floating else "fixed")
+    joints = problems.moving_joints(problems.build_model(urdf, floating), floating)
+    lower, upper = np.maximum(model.lower, -1.0), np.minimum(model.upper, 1.0)
+    rng = np.random.default_rng(3)
+    rows, targets = [], []
+    for _ in range(count):
+        q = model.neutral()
+        start = 7 if floating else 0
+        q[start:] = (0.5 * (lower + upper) + 0.3 * rng.uniform(-1, 1, model.nq) * (upper - lower))[start:]
+        away = forward_kinematics(model, integrate(model, q, motion * rng.uniform(-1, 1, model.nv)))
+        rows.append(q)
+        targets.append({tip: away[tip] for tip in tips})
+    return Poses(model, rows, targets, joints)
+
+
+def ours(poses: Poses, criteria: list[Criterion]) -> list[Callable[[], object]]:
+    model = poses.model
+
+    def levels(targets: dict[str, np.ndarray]) -> list[Task]:
+        if len(targets) > 1:
+            return [PoseTask(tip, T, priority=k) for k, (tip, T) in enumerate(targets.items(), 1)]
+        ((tip, T),) = targets.items()
+        return [PositionTask(tip, T[:3, 3]), OrientationTask(tip, T[:3, :3], priority=2)]
+
+    calls = []
+    for q, targets in zip(poses.rows, poses.targets, strict=True):
+        tasks = levels(targets)
+        calls.append(lambda q=q, tasks=tasks: velocity_step(model, q, tasks, criteria, DT))
+    return calls
+
+
+def in_joint_order(poses: Poses, q: np.ndarray) -> np.ndarray:
+    values = poses.model.joint_values(q)
+    return np.array([values[joint] for joint in poses.joints])
+
+
+def pinks(poses: Poses, urdf: Path, floating: bool) -> list[Callable[[], object]]:
+    model = problems.build_model(urdf, floating)
+    calls = []
+    for q, targets in zip(poses.rows, poses.targets, strict=True):
+        row = in_joint_order(poses, q)
+        row = np.concatenate((q[:7], row)) if floating else row
+        at = problems.row_to_q(model, poses.joints, row, floating)
+        configuration = pink.Configuration(model, model.createData(), at)
+        tasks = [pink.tasks.FrameTask(tip, position_cost=1.0, orientation_cost=1.0) for tip in targets]
+        for task, T in zip(tasks, targets.values(), strict=True):
+            task.set_target(pin.SE3(T))
+        calls.append(lambda c=configuration, t=tasks: pink.solve_ik(c, t, DT, solver="daqp", safety_break=False))
+    return calls
+
+
+def minks(poses: Poses, urdf: Path) -> list[Callable[[], object]]:
+    compiler = '<mujoco><compiler fusestatic="false" balanceinertia="true"/></mujoco></robot>'
+    model = mujoco.MjModel.from_xml_string(urdf.read_text().replace("</robot>", compiler))
+    bounds = [
+        mink.ConfigurationLimit(model),
+        mink.VelocityLimit(
+            model, {joint: float(poses.model.velocity[poses.model.slot(joint).v][0]) for joint in poses.joints}
+        ),
+    ]
+    calls = []
+    for q, targets in zip(poses.rows, poses.targets, strict=True):
+        at = np.zeros(model.nq)
+        at[[model.joint(joint).qposadr[0] for joint in poses.joints]] = in_joint_order(poses, q)
+        configuration = mink.Configuration(model, at)
+        tasks = [mink.FrameTask(tip, "body", position_cost=1.0, orientation_cost=1.0) for tip in targets]
+        for task, T in zip(tasks, targets.values(), strict=True):
+            task.set_target(mink.SE3.from_matrix(T))
+        calls.append(
+            lambda c=configuration, t=tasks: mink.solve_ik(c, t, DT, solver="daqp", limits=bounds, safety_break=False)
+        )
+    return calls
+
+
+def mean_us(calls: list[Callable[[], object]]) -> float:
+    """Of one call, after each was made once: caches and lazy imports are not what is measured."""
+    taken = 0.0
+    for call in calls:
+        call()
+        begin = time.process_time()
+        for _ in range(10):
+            call()
+        taken += time.process_time() - begin
+    return 1e5 * taken / len(calls)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--poses", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    kept = True
+    with tempfile.TemporaryDirectory() as folder:
+        for robot, (factor, peers) in ASKED.items():
+            urdf, floating = Path(folder) / f"{robot}.urdf", ROBOTS[robot][2]
+            urdf.write_text(problems.bare_urdf(robot_file(robot)))
+            for name, motion in (("near", NEAR), ("far", FAR)):
+                poses = draw(robot, urdf, arguments.poses, motion)
+                calls = {f"ours: {what}": ours(poses, criteria()) for what, criteria in CRITERIA.items()}
+                calls["pink"] = pinks(poses, urdf, floating)
+                if "mink" in peers:
+                    calls["mink"] = minks(poses, urdf)
+                turns = [{solver: mean_us(own) for solver, own in calls.items()} for _ in range(arguments.rounds)]
+                best = {solver: min(turn[solver] for turn in turns) for solver in calls}
+                fastest = min(best[peer] for peer in peers)
+                print(f"\n{robot}, {name} targets")
+                for solver, us in best.items():
+                    print(f"  {solver:32} {us:8.1f} us")
+                    if solver.startswith("ours"):
+                        ok = fastest >= factor * us
+                        kept &= ok
+                        print(
+                            f"  {'kept  ' if ok else 'MISSED'} asked {factor:.1f}   measured {fastest / us:.1f}",
+                            flush=True,
+                        )
+    sys.exit(0 if kept else 1)
+
+
+if __name__ == "__main__":
+    main()
