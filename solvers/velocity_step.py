@@ -18,7 +18,7 @@ import numpy as np
 
 from ..robokin import quaternion
 from ..robokin.backend import get_backend
-from ..robokin.configuration import check_tangent
+from ..robokin.configuration import check_tangent, integrate
 from ..robokin.errors import TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
@@ -40,6 +40,7 @@ Array = np.ndarray
 
 LARGEST_STEP = np.pi  # of a degree of freedom, in radians or L: farther, a linear prediction means nothing
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that q + v dt is inside the limits too
+SHORTENED = 1e-12  # so that rounding does not take what is stopped at a bound across it
 MET = 1e-6  # constraints lacking more than this, relative to the row's norm, are reported
 
 
@@ -220,6 +221,14 @@ class VelocityProblem:
     ) -> VelocityStep:
         last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
         aims = self.levels.checked_targets(targets)
+        if not self._floating:
+            return self._step(q, last, aims, constraints)
+        start = self.model.check_configuration(q)
+        return self._stopped_at_bounds(self._step(start, last, aims, constraints), start, last, aims)
+
+    def _step(
+        self, q: object, last: Array, aims: Sequence[Any], constraints: Sequence[VelocityConstraint]
+    ) -> VelocityStep:
         native, check = self._native, self.model.check_configuration
         if native is None:
             return self._by_reference(check(q), last, aims, constraints)
@@ -341,6 +350,32 @@ class VelocityProblem:
                     into.append((constraint.name, level))
         named = [*self._floating_bounds(q), *self._coupled.levels(q), *closures, *equations, *inequalities]
         return [level for _, level in named], [name for name, _ in named]
+
+    def _stopped_at_bounds(self, step: VelocityStep, start: Array, last: Array, aims: Sequence[Any]) -> VelocityStep:
+        """The step with floating joints slowed down, in the same direction, that would leave their position bounds
+        because they turn on the way, which rows linear in v do not see."""
+        model, v = self.model, step.v.copy()
+        end = integrate(model, start, v * self.dt)
+        for node in self._floating:
+            iq, iv = int(model.tree.iq[node]), int(model.tree.iv[node])
+            at = slice(iq, iq + 3)
+            way = end[at] - start[at]
+            room = np.where(way < 0.0, np.minimum(model.lower[at] - start[at], 0.0), model.upper[at] - start[at])
+            room = np.where(way > 0.0, np.maximum(room, 0.0), room)
+            beyond = abs(way) > abs(room)
+            if beyond.any():
+                v[iv : iv + 3] *= (1.0 - SHORTENED) * min(room[beyond] / way[beyond])
+        if (v == step.v).all():
+            return step
+        state = self.levels.state(start, aims, self.dt, last)
+        rows = self.levels.rows(state, aims)
+        moved = v * self.dt
+        for own, level in zip(step.levels, self.levels.levels(state, rows, self.damping), strict=True):
+            values = level.J @ (moved / self._scale)
+            own.residual = np.clip(values, level.lower, level.upper) - values
+        step.v, step.residuals = v, self.levels.residuals(rows, moved, self.dt)
+        step.costs = {criterion.name: criterion.value(state, v) for criterion in self.criteria}
+        return step
 
     def _floating_bounds(self, q: Array) -> list[tuple[str, Level]]:
         """Position bounds of floating joints, which hold along the axes of the parent."""

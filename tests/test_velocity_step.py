@@ -243,6 +243,38 @@ def test_floating_base_stops_at_its_position_limits() -> None:
     np.testing.assert_allclose(R @ step.v[:3], [0.2, 0.3, 0.0], atol=1e-8)
 
 
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_floating_base_that_turns_stays_inside_its_position_limits(backend: str) -> None:
+    """Turning bends the way, which the rows of the step do not see."""
+    side = np.array([0.1, 0.1, 0.1, *[np.inf] * 3])
+    model = RobotModel(
+        "box",
+        [Link("world"), Link("body", 1.0), Link("arm", 1.0)],
+        [Joint("base", "floating", "world", "body", lower=-side, upper=side), Joint("a", "revolute", "body", "arm")],
+    )
+    rng, stopped = np.random.default_rng(3), 0
+    for _ in range(40):
+        q = random_configuration(model, rng)
+        T = forward_kinematics(model, random_configuration(model, rng))["arm"].copy()
+        T[:3, 3] *= 3.0
+        problem = VelocityProblem(model, [PoseTask("arm", T)], [KineticEnergy()], 0.5, backend=backend)
+        for _ in range(3):
+            step = problem.step(q)
+            _, J = _rows(problem, q)
+            lacking = T[:3, 3] - forward_kinematics(model, q)["arm"][:3, 3] - (J @ step.v * 0.5)[:3]
+            assert np.linalg.norm(lacking) == pytest.approx(step.residuals[0, 0], abs=1e-9)
+            q = integrate(model, q, step.v * 0.5)
+            assert (q >= model.lower).all() and (q <= model.upper).all()
+            stopped += bool((abs(abs(q[:3]) - 0.1) < 1e-6).any())
+    assert stopped > 20
+
+
+def _rows(problem: VelocityProblem, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    state = problem.levels.state(q, problem.levels.targets, problem.dt)
+    rows = problem.levels.rows(state, problem.levels.targets)[0]
+    return rows.e, rows.J
+
+
 def test_arguments_are_checked() -> None:
     model = load_urdf(robot("panda"))
     q = np.clip(model.neutral(), model.lower, model.upper)
