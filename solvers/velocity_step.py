@@ -202,29 +202,17 @@ class VelocityProblem:
         targets: Sequence[object] | None = None,
     ) -> VelocityStep:
         """targets: one per task, each in its task's own terms; the tasks' own when None."""
-        if self._coupled.is_empty:
-            return self._step(q, previous, constraints, targets)
-        start = self.model.check_configuration(q)
-        last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
-        self._coupled.start(last * self.dt)
-        while True:
-            step = self._step(start, previous, constraints, targets)
-            if self._coupled.accepts(start, step.v * self.dt):
-                return step
-
-    def _step(
-        self,
-        q: object,
-        previous: object | None,
-        constraints: Sequence[VelocityConstraint],
-        targets: Sequence[object] | None,
-    ) -> VelocityStep:
         last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
         aims = self.levels.checked_targets(targets)
-        if not self._floating:
+        if self._coupled.is_empty and not self._floating:
             return self._step(q, last, aims, constraints)
         start = self.model.check_configuration(q)
-        return self._stopped_at_bounds(self._step(start, last, aims, constraints), start, last, aims)
+        self._coupled.start(last * self.dt)
+        while True:
+            step = self._step(start, last, aims, constraints)
+            step = self._stopped_at_bounds(step, start, last, aims)
+            if self._coupled.is_empty or self._coupled.accepts(start, step.v * self.dt):
+                return step
 
     def _step(
         self, q: object, last: Array, aims: Sequence[Any], constraints: Sequence[VelocityConstraint]
