@@ -22,10 +22,10 @@ _CHUNK = 32
 
 def own_keys(obj: bpy.types.Object) -> dict[Key, Channel]:
     """(data path, array index) of every channel that q is written to."""
-    return {_key(channel): channel for channel in binding(obj).written_channels}
+    return {channel_key(channel): channel for channel in binding(obj).written_channels}
 
 
-def _key(channel: Channel) -> Key:
+def channel_key(channel: Channel) -> Key:
     return f'pose.bones["{bpy.utils.escape_identifier(channel.bone)}"].{channel.path}', channel.index
 
 

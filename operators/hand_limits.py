@@ -19,6 +19,7 @@ from ..properties.bridge.channels import COUPLED
 from ..robokin import RobokinError
 from .animation import fcurves
 from .curves import own_keys
+from .screw_keys import follow_keys
 
 _TURN = 2.0 * math.pi
 # Of the running transform, (armature object, bone, index) -> radians: angles at its first and its last step, before
@@ -49,6 +50,8 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
             clamped = clamp_pose(obj, robot)
             if not dragging and scene.tool_settings.use_keyframe_insert_auto:
                 _key(obj, clamped)
+            if not dragging:
+                follow_keys(obj, robot)
         except RobokinError:
             continue  # no robot for now, or a channel that is not a number: the panel says why
     if not dragging:
