@@ -1,9 +1,10 @@
 """Finding the wheels of a base, or adding some.
 
 Wheels are two revolute or continuous joints without a mimic, held to the base by fixed joints, with nothing that moves
-behind them, that turn about one and the same line across the normal of the ground. Their radius is that of the
-cylinder, sphere or capsule that they wear, or of the mesh around their axle when the robot's meshes were measured;
-else the height of the axle over the lowest shape of the robot.
+behind them, that turn about one and the same line across the normal of the ground. Where there are none, a suspension
+may carry them: joints that slide along the normal, which change nothing about how the base rolls. Their radius is that
+of the cylinder, sphere or capsule that they wear, or of the mesh around their axle when the robot's meshes were
+measured; else the height of the axle over the lowest shape of the robot.
 """
 
 from __future__ import annotations
@@ -72,9 +73,15 @@ def _wheel_joints(
     base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]
 ) -> list[tuple[tuple[Joint, Array], tuple[Joint, Array]]]:
     """Pairs of (joint, T_base_joint), the left one first: to the left of forward, u of the base's plane."""
+    return _pairs_on(_rigid(base.child, joints), base, joints) or _pairs_on(_upright(base, joints), base, joints)
+
+
+def _pairs_on(
+    rigid: dict[str | None, Array], base: Joint, joints: Sequence[Joint]
+) -> list[tuple[tuple[Joint, Array], tuple[Joint, Array]]]:
+    """Those on the links of `rigid`, which are placed in the base."""
     u, w = plane_basis(base.axis)
     carriers = {joint.parent for joint in joints if joint.type != "fixed"}
-    rigid = _rigid(base.child, joints)
     found: _Placed = []
     for joint in joints:
         if joint.parent in rigid and joint.type in WHEEL_TYPES and joint.mimic is None:
@@ -100,6 +107,18 @@ def _rigid(link: str, joints: Iterable[Joint]) -> dict[str | None, Array]:
     for joint in joints:
         if joint.type == "fixed" and joint.parent in held:
             held[joint.child] = held[joint.parent] @ joint.placement
+    return held
+
+
+def _upright(base: Joint, joints: Iterable[Joint]) -> dict[str | None, Array]:
+    """T_base_other of what only moves along the base's axis, joints at zero. joints: parents first."""
+    held: dict[str | None, Array] = {base.child: np.eye(4)}
+    for joint in joints:
+        if joint.parent in held:
+            T = held[joint.parent] @ joint.placement
+            slides = joint.type == "prismatic" and np.linalg.norm(np.cross(T[:3, :3] @ joint.axis, base.axis)) < ALIGNED
+            if slides or joint.type == "fixed":
+                held[joint.child] = T
     return held
 
 

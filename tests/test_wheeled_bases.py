@@ -348,3 +348,19 @@ def test_an_inverse_kinematics_problem_has_the_wheels_for_tracking():
     only_arm = platform()
     fixed = IKProblem(RobotModel("arm", only_arm.links[2:3], []), []).data
     assert fixed.bases == ()
+
+
+def test_wheels_on_a_suspension_are_found():
+    """TIAGo's dual version carries its wheels on slides; they roll as if held, wherever the suspension is."""
+    model = load_urdf(robot("tiago_dual"), root="wheeled")
+    drive = model.drive
+    assert (drive.left, drive.right, drive.radius) == ("wheel_left_joint", "wheel_right_joint", 0.0985)
+    q = random_configuration(model, np.random.default_rng(0))
+    assert q[model.slot("suspension_left_joint").q] != q[model.slot("suspension_right_joint").q]
+    held = [model.slot(name).v.start for name in ("suspension_left_joint", "suspension_right_joint")]
+    free = np.linalg.svd(np.vstack((rolling_constraints(model, q), np.eye(model.nv)[held])))[2][5:]
+    oracle = Oracle.from_model(model)
+    for wheel in (drive.left, drive.right):
+        twist = oracle.frame_jacobian(q, model.joint(wheel).child, "local_world_aligned") @ free.T
+        contact = twist[:3] + np.cross(twist[3:].T, (0, 0, -drive.radius)).T
+        np.testing.assert_allclose(contact, 0.0, atol=1e-12)
