@@ -6,7 +6,7 @@ import daqp
 import numpy as np
 import pytest
 from robokin_addon.solvers.hierarchy import Level, solve_hierarchy
-from support.hierarchies import random_hierarchy
+from support.hierarchies import cost, least_cost, random_hierarchy
 
 
 def _fixed(level: Level, residual: np.ndarray) -> np.ndarray:
@@ -65,6 +65,35 @@ def test_first_level_is_the_bounded_least_squares_of_daqp() -> None:
             assert np.linalg.norm(own.residuals[0]) <= best + 1e-7, seed
         checked += 1
     assert checked > 30
+
+
+def _check_every_level(seeds: range) -> None:
+    """Each level costs no more than daqp or quadprog find, when the levels above keep what they have: those take the
+    same values for bands a little wide, which counts the more the more a level asks for. And the backends agree."""
+    for seed in seeds:
+        lo, hi, levels, H, g = random_hierarchy(seed, nearly=False)
+        n = len(lo)
+        for k, level in enumerate(levels):
+            x = solve_hierarchy(lo, hi, levels[: k + 1], np.eye(n), np.zeros(n), "native").x
+            assert (x >= lo).all() and (x <= hi).all(), (seed, k)
+            least = least_cost(lo, hi, levels[:k], level, x)
+            assert np.isfinite(least), (seed, k)
+            assert cost(level, x) <= least + 1e-5 * max(1.0, least), (seed, k)
+        native, numpy = (solve_hierarchy(lo, hi, levels, H, g, backend) for backend in ("native", "numpy"))
+        assert native.freedom == numpy.freedom, seed
+        np.testing.assert_allclose(
+            native.x, numpy.x, rtol=0, atol=1e-9 * max(1.0, abs(numpy.x).max()), err_msg=str(seed)
+        )
+
+
+def test_every_level_is_the_best_that_those_above_leave() -> None:
+    _check_every_level(range(150))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 10_000, 2500))
+def test_every_level_of_ten_thousand_hierarchies(first: int) -> None:
+    _check_every_level(range(first, first + 2500))
 
 
 def test_second_level_is_the_best_that_the_first_leaves() -> None:

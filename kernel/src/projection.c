@@ -175,8 +175,8 @@ static int add(rk_projection *s, int32_t c, double sign, int32_t limit) {
     int32_t leaving = -1;
     double dual = 0.0;
     for (int32_t j = 0; j < s->k; j++) {
-      const int32_t own = s->number[j];
-      if (!(s->r[j] > DEPENDENT * largest) || s->low[own] == s->high[own]) continue;
+      const int32_t row = s->number[j];
+      if (!(s->r[j] > DEPENDENT * largest) || s->low[row] == s->high[row]) continue;
       if (leaving < 0 || s->u[j] / s->r[j] < dual) dual = s->u[j] / s->r[j], leaving = j;
     }
     if (!independent && leaving < 0) return 0;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import daqp
 import numpy as np
+import quadprog
 from robokin_addon.solvers.hierarchy import Level
 
 Hierarchy = tuple[np.ndarray, np.ndarray, list[Level], np.ndarray, np.ndarray]
@@ -39,3 +41,45 @@ def random_hierarchy(seed: int, nearly: bool = True) -> Hierarchy:
         above = J[0] if m else above
     F = rng.normal(size=(n, n))
     return lo + shift, hi + shift, levels, F @ F.T + 0.1 * np.eye(n), rng.normal(size=n)
+
+
+def cost(level: Level, x: np.ndarray) -> float:
+    """What a level minimises."""
+    values = level.J @ x
+    lacking = np.clip(values, level.lower, level.upper) - values
+    return 0.5 * float(lacking @ lacking + level.damping * (x @ x))
+
+
+def least_cost(lo: np.ndarray, hi: np.ndarray, above: list[Level], level: Level, x: np.ndarray) -> float:
+    """By daqp or quadprog, infinite when neither can: of a level, when the rows above keep the values that they have
+    at x, or stay inside their bands."""
+    n, m = len(lo), len(level.J)
+    rows, lower, upper = [level.J], [level.lower], [level.upper]
+    for each in above:
+        values = each.J @ x
+        free = (each.lower < values - 1e-7) & (values + 1e-7 < each.upper)
+        rows.append(each.J)
+        lower.append(np.where(free, each.lower, values - 1e-9))
+        upper.append(np.where(free, each.upper, values + 1e-9))
+    A = np.vstack(rows)
+    A = np.hstack((A, np.vstack((np.eye(m), np.zeros((len(A) - m, m))))))
+    H = np.diag(np.concatenate((np.full(n, max(level.damping, 1e-10)), np.ones(m))))
+    big = np.full(m, 1e30)
+    high = np.concatenate((np.minimum(hi, 1e30), big, *upper))
+    low = np.concatenate((np.maximum(lo, -1e30), -big, *lower))
+    kind = np.where(low == high, 5, 0).astype(np.int32)
+    found, _, flag, _ = daqp.solve(H, np.zeros(n + m), np.ascontiguousarray(A), high, low, kind)
+    if flag <= 0:  # it takes narrow bands for infeasible at times
+        found = _by_quadprog(H, np.vstack((np.eye(n + m), A)), low, high)
+    return np.inf if found is None else cost(level, np.clip(found[:n], lo, hi))
+
+
+def _by_quadprog(H: np.ndarray, rows: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+    equal, far = low == high, 1e29
+    below, above = (low > -far) & ~equal, (high < far) & ~equal
+    normals = np.vstack((rows[equal], rows[below], -rows[above]))
+    sides = np.concatenate((low[equal], low[below], -high[above]))
+    try:
+        return quadprog.solve_qp(H, np.zeros(len(H)), normals.T.copy(), sides, int(equal.sum()))[0]
+    except ValueError:
+        return None
