@@ -164,17 +164,16 @@ class HierarchicalTracker:
             rows = self._rows(state, targets, rates, scale * x)
             hard = [level for _, level in levels.closures(state, rows)]
             above = [*floating_bounds(self.model.limits, self.model, q, levels.length), *self._rolling(q), *hard]
-            cost = (H, g + H @ x) if kept == len(levels.priorities) else (np.eye(len(x)), np.zeros(len(x)))
-            found = solve_hierarchy(
-                lo - x, hi - x, [*above, *levels.levels(state, rows, 0.0)[:kept]], *cost, self.backend
-            )
+            own_H, own_g = (H, g + H @ x) if kept == len(levels.priorities) else (np.eye(len(x)), np.zeros(len(x)))
+            wanted = levels.levels(state, rows, 0.0)[:kept]
+            found = solve_hierarchy(lo - x, hi - x, [*above, *wanted], own_H, own_g, self.backend)
             x = np.clip(x + found.x, lo, hi)
             q = self._moved(scale * x, limits, lo * scale, hi * scale)
             state = levels.state(q, targets, self.dt, self.last / self.dt)
             if abs(found.x).max(initial=0.0) < UNCHANGED:
                 break
             # A level that cannot be met goes on moving the robot along those above, which are curved.
-            lacking = [abs(own).max(initial=0.0) > UNMET for own in found.residuals[len(above) :]]
+            lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in found.residuals[len(above) :]]
             if count >= most - RESTORING and any(lacking):
                 kept = min(kept, lacking.index(True))
         moved = self._backend.difference(self.model.tree, self.q, q)
