@@ -14,11 +14,15 @@ from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from ..robokin.swing_twist import Cone
 from ..robokin.units import coordinate_units, freedom_units
+from .hierarchical_ik import HierarchicalIK, part_names
 from .ik_data import compile_ik
 from .ik_reference import reachable
 from .motion import Motion, coordinate_names, velocity_names
-from .results import Status
-from .tasks import FrameTask
+from .results import Status, named_residuals
+from .solve import is_plain
+from .task_check import motion_residuals, motion_targets, poses_of
+from .task_levels import TaskLevels, checked_tasks, tolerances
+from .tasks import FrameTask, Task
 from .viability import dof_coordinates
 
 Array = np.ndarray
@@ -57,7 +61,8 @@ class Violation:
 
 @dataclass(frozen=True, eq=False)
 class MotionCheck:
-    """violations: by frame, then joint. residuals: (F, tasks, 2) position [m] and orientation [rad] errors.
+    """violations: by frame, then joint. residuals: (F, tasks, 2) position [m] and orientation [rad] errors; of other
+    tasks, what their parts lack.   parts: their names; None: those of tasks on one tip.
     slip: (F, wheeled bases) [m], since the sample before.
     statuses: per frame; CONVERGED when every residual is within its tolerance and the positions inside their limits,
     LIMIT when only the positions are not, OUT_OF_REACH when a distance certificate says so, EMPTY without tasks,
@@ -67,6 +72,7 @@ class MotionCheck:
     residuals: Array
     statuses: tuple[Status, ...]
     slip: Array
+    parts: Sequence[tuple[str, ...]] | None = None
 
     @property
     def ok(self) -> bool:
@@ -87,7 +93,7 @@ class MotionCheck:
                 {
                     "frame": frame,
                     "status": str(status),
-                    "residuals": [{"position": float(p), "orientation": float(r)} for p, r in residuals],
+                    "residuals": named_residuals(residuals, self.parts),
                 }
                 for frame, (status, residuals) in enumerate(zip(self.statuses, self.residuals, strict=True))
             ],
@@ -97,9 +103,11 @@ class MotionCheck:
 
 
 def check_motion(
-    motion: Motion, tasks: Sequence[FrameTask] = (), targets: object | None = None, float32: bool = False
+    motion: Motion, tasks: Sequence[Task] = (), targets: object | None = None, float32: bool = False
 ) -> MotionCheck:
     """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
+
+    Tasks that are not all on one tip and of one priority take a list of targets per frame, each in its task's terms.
 
     Positions are compared as they are given. Velocities and accelerations are differences of rounded positions, so
     they are allowed what rounding of the given positions and times can make of them (about 1e-15/dt and 1e-15/dt^2).
@@ -110,10 +118,38 @@ def check_motion(
     slip = wheel_slip(motion.model, motion.q)
     violations = _violations(motion, eps, float32) + _slips(motion, slip, eps)
     violations.sort(key=lambda violation: violation.frame)
-    residuals = task_residuals(motion.model, motion.q, tasks, targets)
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
-    statuses = _statuses(motion, tasks, targets, residuals, outside)
+    if not is_plain(checked_tasks(tasks)):
+        return _check_levels(motion, tasks, targets, violations, outside, slip)
+    plain = [task for task in tasks if isinstance(task, FrameTask)]
+    residuals = task_residuals(motion.model, motion.q, plain, targets)
+    statuses = _statuses(motion, plain, targets, residuals, outside)
     return MotionCheck(tuple(violations), residuals, statuses, slip)
+
+
+def _check_levels(
+    motion: Motion,
+    tasks: Sequence[Task],
+    targets: object | None,
+    violations: Sequence[Violation],
+    outside: set[int],
+    slip: Array,
+) -> MotionCheck:
+    """`check_motion` of tasks that the kernel does not know."""
+    levels = TaskLevels(motion.model, tasks)
+    wanted = motion_targets(levels, targets, motion)
+    residuals = motion_residuals(levels, wanted, motion)
+    met = (residuals <= tolerances(levels.tasks)).all(axis=(1, 2))
+    poses = poses_of(levels.tasks)
+    problem = HierarchicalIK(motion.model, [levels.tasks[i] for i in poses])
+    statuses = []
+    for frame, each in enumerate(wanted):
+        if met[frame]:
+            statuses.append(Status.LIMIT if frame in outside else Status.CONVERGED)
+        else:
+            far = problem.excess([each[i] for i in poses]).any()
+            statuses.append(Status.OUT_OF_REACH if far else Status.MAX_ITERATIONS)
+    return MotionCheck(tuple(violations), residuals, tuple(statuses), slip, part_names(levels.tasks))
 
 
 def wheel_slip(model: RobotModel, q: Array) -> Array:

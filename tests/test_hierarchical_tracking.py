@@ -86,6 +86,13 @@ def test_velocities_are_prescribed_beside_poses() -> None:
     turn = TwistTask(TIP, TwistTask.about(p, (0, 0, 1), 0.3), frame="space")
     turning = track(model, [turn], [[turn.target]] * 40, q, DT)
     assert turning.converged.all()
+    check = check_motion(result.motion, tasks, [[{"panda_joint1": 0.2}, (p, (0, 0, 1))]] * 40)
+    np.testing.assert_allclose(check.residuals[3:], result.residuals[3:], atol=1e-6)
+    assert check.statuses[-1] is Status.CONVERGED
+    assert set(check.to_dict()["frames"][5]["residuals"][0]) == {"angular", "linear"}
+    faster = check_motion(result.motion, tasks, [[{"panda_joint1": 0.3}, (p, (0, 0, 1))]] * 40)
+    assert faster.statuses[-1] is Status.MAX_ITERATIONS
+    assert faster.residuals[-1, 0, 0] == pytest.approx(0.1, abs=1e-6)
     np.testing.assert_allclose([oracle.frames(x)[TIP][:3, 3] for x in turning.q], np.tile(p, (40, 1)), atol=1e-5)
 
 

@@ -1,0 +1,53 @@
+"""What tasks of any kind are left with in a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..robokin.configuration import difference
+from ..robokin.errors import TaskError
+from .motion import Motion
+from .task_levels import TaskLevels
+from .tasks import Task
+
+Array = np.ndarray
+
+
+def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -> list[list[Any]]:
+    """Per frame, the checked targets; each task's own for None. What is counted from the start starts at frame 0.
+
+    Raises TaskError.
+    """
+    frames = [None] * len(motion) if targets is None else list(targets)  # type: ignore[call-overload]
+    if len(frames) != len(motion):
+        raise TaskError(f"there are {len(motion)} frames but targets of {len(frames)}")
+    checked = [levels.checked_targets(each) for each in frames]
+    if not checked:
+        return []
+    start = levels.state(motion.q[0], checked[0], 1.0)
+    return [[task.started(start, own) for task, own in zip(levels.tasks, each, strict=True)] for each in checked]
+
+
+def motion_residuals(levels: TaskLevels, targets: Sequence[Sequence[Any]], motion: Motion) -> Array:
+    """(F, tasks, 2) what the parts of each task lack; of a velocity, since the frame before (0 at the first)."""
+    found = np.zeros((len(motion), len(levels.tasks), 2))
+    still = np.zeros(motion.model.nv)
+    for frame, wanted in enumerate(targets):
+        here = levels.state(motion.q[frame], wanted, 1.0)
+        for i, task in enumerate(levels.tasks):
+            if not task.is_velocity:
+                found[frame, i] = levels.residuals_of(i, levels.rows_of(i, here, wanted[i]), still, 1.0)
+            elif frame:
+                dt = float(motion.times[frame] - motion.times[frame - 1])
+                before = levels.state(motion.q[frame - 1], wanted, dt)
+                moved = difference(motion.model, motion.q[frame - 1], motion.q[frame])
+                found[frame, i] = levels.residuals_of(i, levels.rows_of(i, before, wanted[i]), moved, dt)
+    return found
+
+
+def poses_of(tasks: Sequence[Task]) -> list[int]:
+    """Indices of the tasks that ask for a pose."""
+    return [i for i, task in enumerate(tasks) if not task.is_velocity]
