@@ -47,10 +47,11 @@ def run(arguments: argparse.Namespace) -> bool:
         q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
     criteria = [parse_criterion(text, model) for text in arguments.criterion]
     result = solve_ik(model, tasks, q0, arguments.seed, arguments.backend, criteria=criteria)
+    values = model.joint_values(result.q)
     report = {
         "status": str(result.status),
         "reason": result.reason,
-        "q": model.joint_values(result.q),
+        "q": values,
         "residuals": result.residuals,
         "iterations": int(result.iterations),
     }
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> bool:
     for task, residual, text in zip(tasks, result.residuals, arguments.task, strict=True):
         lines.append(f"  {_missing(task, residual)} off {text}")
     lines += [f"  cost of {name}: {cost:.6g}" for name, cost in result.costs.items()]
-    lines += [f"  {name} = {_value(value, model.joint(name))}" for name, value in report["q"].items()]
+    lines += [f"  {name} = {_value(value, model.joint(name))}" for name, value in values.items()]
     write_report(report, arguments.json, "\n".join(lines))
     return result.converged
 

@@ -51,11 +51,13 @@ class ExtendedJacobian(Task):
 
     def __init__(self, criteria: Sequence[Criterion], priority: int = 2, name: str = "extended Jacobian") -> None:
         super().__init__(name, priority, 1.0)
-        self.criteria = tuple(criteria)
         self.target: Held | None = None
-        for criterion in self.criteria:
+        potentials = []
+        for criterion in criteria:
             if not isinstance(criterion, Potential):
                 raise TaskError(f"{self.name}: {criterion!r} has no potential that could be held stationary")
+            potentials.append(criterion)
+        self.criteria = tuple(potentials)
         if not self.criteria:
             raise TaskError(f"{self.name}: there is no criterion to hold stationary")
 

@@ -71,10 +71,10 @@ class _Asked(dict):
 
     def __init__(self, given: dict[str, str]) -> None:
         super().__init__(given)
-        self.names: set[object] = set()
+        self.names: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
-        self.names.add(name)
+        self.names.add(str(name))
         return super().__contains__(name)
 
     def __getitem__(self, name: str) -> str:

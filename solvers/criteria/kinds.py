@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 from ...robokin.errors import TaskError, UnknownNameError
 from .base import Criterion
@@ -35,7 +36,7 @@ def options_of(kind: str) -> tuple[str, ...]:
     return tuple(inspect.signature(KINDS[kind]).parameters)
 
 
-def criterion(kind: str, **options: object) -> Criterion:
+def criterion(kind: str, **options: Any) -> Criterion:
     """The criterion that a word names, with options by their names; `KINDS[kind]` says which, and what they mean.
 
     Raises UnknownNameError for a word or option that there is not, TaskError for a bad value.
