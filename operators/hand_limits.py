@@ -12,16 +12,20 @@ import math
 from weakref import WeakValueDictionary
 
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 
 from ..properties.bridge import Binding, Channel, binding, clamp_pose, is_robot, mend_drivers, settle_records
+from ..properties.bridge.balls import unit
 from ..properties.bridge.channels import COUPLED
 from ..robokin import RobokinError
+from ..robokin.swing_twist import from_swing_and_twist, swing_and_twist
 from .animation import fcurves
 from .curves import own_keys
 from .screw_keys import follow_keys
 
 _TURN = 2.0 * math.pi
+_TWIST = -1  # in place of the index of an angle
 # Of the running transform, (armature object, bone, index) -> radians: angles at its first and its last step, before
 # any limit.
 _first: dict[tuple[int, str, int], float] = {}
@@ -47,6 +51,7 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
                 mend_drivers(obj)
             if dragging or _last:
                 _continue_turns(obj, robot)
+                _continue_twists(obj, robot)
             clamped = clamp_pose(obj, robot)
             if not dragging and scene.tool_settings.use_keyframe_insert_auto:
                 _key(obj, clamped)
@@ -82,6 +87,24 @@ def _continue_turns(obj: bpy.types.Object, robot: Binding) -> None:
         _last[key] = angle + turns * _TURN
         if turns:
             obj.pose.bones[bone].rotation_euler[index] = _last[key]
+
+
+def _continue_twists(obj: bpy.types.Object, robot: Binding) -> None:
+    """The same for the twist of balls: past a limit it stays there, however far the drag goes on."""
+    for cone in robot.model.limits.cones:
+        channels = robot.own_channels[cone.q : cone.q + 4]
+        bone = obj.pose.bones[channels[0].bone]
+        if not cone.has_twist or bone.rotation_mode not in channels[0].modes:
+            continue
+        q = unit(np.array([channel.factor * bone.rotation_quaternion[channel.index] for channel in channels]))
+        swing, angle = swing_and_twist(q, cone.basis)
+        key, twist = (obj.session_uid, bone.name, _TWIST), float(angle)
+        turns = 0 if twist == _first.setdefault(key, twist) else round((_last.get(key, twist) - twist) / _TURN)
+        _last[key] = twist + turns * _TURN
+        held = min(max(_last[key], cone.lower), cone.upper)
+        if held != twist:
+            for channel, value in zip(channels, from_swing_and_twist(swing, held, cone.basis), strict=True):
+                bone.rotation_quaternion[channel.index] = value / channel.factor
 
 
 def _angles(obj: bpy.types.Object, robot: Binding) -> dict[tuple[int, str, int], float]:

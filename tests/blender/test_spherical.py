@@ -165,6 +165,27 @@ def test_limits_hold_in_another_rotation_mode(scene):
     assert excess(model, *swing_twist_shown(obj, model)) < 2e-6
 
 
+def test_a_drag_past_a_twist_limit_stays_there(scene, monkeypatch):
+    """Past half a turn the limit at the other end is nearer."""
+    from robokin_addon.operators import hand_limits
+
+    model = ball((0, 1, 0))
+    obj = build(model)
+    bone = obj.pose.bones["ball"]
+    monkeypatch.setattr(hand_limits, "_transform_running", lambda: True)
+    for angle in [*np.arange(0.0, 9.0, 0.4), *np.arange(9.0, -9.0, -0.4)]:
+        bone.rotation_quaternion = Quaternion((0, 1, 0), angle)
+        bpy.context.view_layer.update()
+        assert swing_twist_shown(obj, model)[1] == pytest.approx(min(max(angle, -0.6), 0.6), abs=1e-5)
+    monkeypatch.undo()
+    bone.rotation_quaternion = Quaternion((0, 1, 0), -3.0)
+    bpy.context.view_layer.update()
+    bone.rotation_quaternion = Quaternion((0, 1, 0), 3.0)
+    bpy.context.view_layer.update()
+    assert swing_twist_shown(obj, model)[1] == pytest.approx(0.6, abs=1e-5)
+    assert not hand_limits._last
+
+
 def test_identity_outside_the_limits(scene):
     model = ball(upper=(0.5, 0.5, 1.2), lowest=0.4)
     obj = build(model)
