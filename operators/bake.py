@@ -22,7 +22,8 @@ from ..solvers.tracking import Tracker, TrackResult
 from .common import MET, FramesOperator, write_json
 from .curves import pose_held, refuse_unwritable, show_curves, write_curves
 from .posture import bake_start
-from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
+from .scene_targets import Targets, targets_over
+from .scene_tasks import SolverTasks, enabled_tasks
 
 Array = np.ndarray
 
@@ -144,7 +145,7 @@ def _legs(
     counting: dict[IKProblem, list[int]] = {}
     legs: list[Leg] = []
     for first, last in zip([0, *changes.tolist()], [*changes.tolist(), count], strict=True):
-        own, wanted = forms.at(targets.T[first], influence[first])
+        own, wanted = forms.at(targets, first, influence[first])
         leg = Leg(Tracker(model, wanted, dt), targets.T[first:last, own])
         counting[leg.tracker.problem] = own
         legs.append(leg)

@@ -14,7 +14,8 @@ from ..solvers.check import MotionCheck, check_motion
 from ..solvers.motion import Motion
 from .common import MET, FramesOperator, RobotOperator, finish, write_json
 from .curves import sample_configurations
-from .scene_tasks import SolverTasks, Targets, enabled_tasks, targets_over
+from .scene_targets import Targets, targets_over
+from .scene_tasks import SolverTasks, enabled_tasks
 
 Array = np.ndarray
 
@@ -93,7 +94,7 @@ def _task_statuses(obj: bpy.types.Object, tasks: list, motion: Motion, targets: 
     counting, group = np.unique(targets.influence > 0.0, axis=0, return_inverse=True)
     for number, mask in enumerate(counting):
         frames = np.flatnonzero(group.ravel() == number)
-        chosen, wanted = forms.at(targets.T[frames[0]], mask.astype(float))
+        chosen, wanted = forms.at(targets, frames[0], mask.astype(float))
         found = check_motion(motion, wanted, targets.T[:, chosen], float32=True)
         for frame in frames:
             statuses[frame] = found.statuses[frame]

@@ -17,10 +17,13 @@ _BONE = "bone "
 _BY_SHAPE = ("VERTEX", "VERTEX_3")
 
 
-def refuse_cycles(robot: bpy.types.Object, target: bpy.types.Object, task: str) -> None:
-    """Raise RobokinError when where `target` is depends on the pose of `robot`, however indirectly."""
+def refuse_cycles(robot: bpy.types.Object, target: bpy.types.Object, task: str, what: str = "") -> None:
+    """Raise RobokinError when where `target` is depends on the pose of `robot`, however indirectly.
+
+    what: "shape", when its geometry counts too.
+    """
     seen: set[Source] = set()
-    waiting: list[Source] = [(target, "")]
+    waiting: list[Source] = [(target, what)]
     while waiting:
         source = waiting.pop()
         if source in seen:

@@ -16,7 +16,9 @@ from ..robokin import RobokinError
 from ..solvers.criteria import Criterion, Potential, criterion
 from ..solvers.state import State
 from ..solvers.task_levels import TaskLevels
+from .scene_targets import targets_shown
 from .scene_tasks import SolverTasks, enabled_tasks
+from .task_shapes import has_shape
 
 Array = np.ndarray
 RobokinCriterion = bpy.types.PropertyGroup
@@ -78,10 +80,10 @@ def _read(obj: bpy.types.Object, q: Array) -> list[CriterionReadout]:
 
 
 def _state(obj: bpy.types.Object, q: Array) -> State:
-    """At q at rest, with the tips of the tasks, wherever their targets are."""
-    tasks = enabled_tasks(obj)
-    here = np.tile(np.eye(4), (len(tasks), 1, 1))
-    levels = TaskLevels(robot_model(obj), SolverTasks(obj, tasks).at(here, np.ones(len(tasks)))[1])
+    """At q at rest, with the tasks as they are shown; those whose shape would have to be read are left out."""
+    tasks = [task for task in enabled_tasks(obj) if not has_shape(task)]
+    targets = targets_shown(obj, tasks)
+    levels = TaskLevels(robot_model(obj), SolverTasks(obj, tasks).at(targets, 0, np.ones(len(tasks)))[1])
     return levels.state(q, levels.targets, 1.0)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge import read_configuration, robot_model, write_configuration
+from ..properties.task_kinds import KINDS
 from ..robokin import RobokinError
 from ..solvers import SolveResult, Status, Task, solve_ik
 from .common import RobotOperator, write_json
 from .curves import auto_keying, key_channels
+from .root_frames import metres_per_world_unit
 from .scene_criteria import enabled_criteria
-from .scene_tasks import SolverTasks, enabled_tasks, metres_per_world_unit, targets_now
+from .scene_targets import targets_now
+from .scene_tasks import SolverTasks, enabled_tasks
 
 
 def solve_now(
@@ -18,11 +21,12 @@ def solve_now(
 ) -> tuple[SolveResult, list[bpy.types.PropertyGroup], list[Task]]:
     """Solve from the present pose for the targets as they stand; nothing is written.
 
-    Returns the result, the tasks it is about (those with an influence) and their solver's form. Raises RobokinError.
+    Returns the result, the tasks it is about (those with an influence, which ask for a pose and not for a velocity) and
+    their solver's form. Raises RobokinError.
     """
-    tasks = enabled_tasks(obj)
+    tasks = [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
     targets = targets_now(context, obj, tasks)
-    counting, wanted = SolverTasks(obj, tasks).at(targets.T[0], targets.influence[0])
+    counting, wanted = SolverTasks(obj, tasks).at(targets)
     result = solve_ik(robot_model(obj), wanted, read_configuration(obj), seed, criteria=enabled_criteria(obj))
     return result, [tasks[i] for i in counting], wanted
 
@@ -30,16 +34,24 @@ def solve_now(
 def show_result(obj: bpy.types.Object, result: SolveResult, tasks: list, wanted: list[Task]) -> None:
     """Put status, reason and residuals (in Blender units) where the panel reads them."""
     settings = obj.robokin.solver
-    settings.status, settings.reason = str(result.status), result.reason
+    settings.status, settings.reason = str(result.status), result.reason + _left_out(obj)
     unit = metres_per_world_unit(obj)
     for task in obj.robokin.tasks:
         task.solved = task.reached = False
-    for task, asked, residual in zip(tasks, wanted, result.residuals, strict=True):
+    for task, asked, residuals in zip(tasks, wanted, result.residual_array, strict=True):
         task.solved = True
-        task.position_residual = residual["position"] / unit
-        task.orientation_residual = residual["orientation"]
-        near = residual["position"] <= asked.position_tolerance
-        task.reached = near and residual["orientation"] <= asked.orientation_tolerance
+        task.position_residual = task.orientation_residual = 0.0
+        for part, residual in zip(asked.parts, residuals, strict=False):
+            if part.is_length:
+                task.position_residual = residual / unit
+            else:
+                task.orientation_residual = residual
+        task.reached = all(r <= part.tolerance for part, r in zip(asked.parts, residuals, strict=False))
+
+
+def _left_out(obj: bpy.types.Object) -> str:
+    names = [repr(task.name) for task in obj.robokin.tasks if task.enabled and KINDS[task.kind].is_velocity]
+    return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""
 
 
 class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
@@ -58,7 +70,8 @@ class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
         seed = self.given("seed", obj.robokin.solver.seed)
         result, tasks, wanted = solve_now(context, obj, seed)
         if result.status is Status.EMPTY:
-            raise RobokinError("EMPTY: there is no task to solve for (add a target, or enable a task)")
+            left_out = _left_out(obj)
+            raise RobokinError(f"EMPTY: there is no task to solve for (add a target, or enable a task){left_out}")
         if self.report_path:
             model = robot_model(obj)
             write_json(self.report_path, result.to_dict() | {"q": model.joint_values(result.q)})
@@ -67,9 +80,9 @@ class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
             key_channels(obj, context.scene.frame_current_final)
         show_result(obj, result, tasks, wanted)
         if result.converged:
-            self.report({"INFO"}, f"{result.status}: {result.reason}")
+            self.report({"INFO"}, f"{result.status}: {obj.robokin.solver.reason}")
         else:
-            self.report({"WARNING"}, f"{result.status}: {result.reason}")
+            self.report({"WARNING"}, f"{result.status}: {obj.robokin.solver.reason}")
         return {"FINISHED"}
 
 

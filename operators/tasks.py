@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import bpy
-import numpy as np
 from mathutils import Matrix
 
 from ..properties.bridge import binding, link_of_bone, read_configuration, robot_model, to_blender
-from ..properties.tasks import KINDS
-from ..robokin import UnknownNameError, forward_kinematics
+from ..properties.task_kinds import ITEMS, KINDS
+from ..robokin import RobokinError, UnknownNameError, forward_kinematics
 from .animated_lists import move_entry, remove_entry
-from .common import RobotOperator, is_selected
+from .common import RobotOperator, is_selected, selected_bones
+from .new_targets import new_target
+from .present_values import take_present
 
 
 def default_tip(obj: bpy.types.Object) -> str:
@@ -28,20 +29,27 @@ def default_tip(obj: bpy.types.Object) -> str:
     return robot.bone_of_link[max(leaves, key=lambda joint: (joint.nv == 0, depth[joint.child])).child]
 
 
+def default_other(obj: bpy.types.Object, tip: str) -> str:
+    """The other selected bone of the robot when there is one; else none."""
+    robot = binding(obj)
+    others = {robot.own_bone(bone) for bone in selected_bones(obj)} & set(robot.bones) - {tip}
+    return others.pop() if len(others) == 1 else ""
+
+
 def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.PropertyGroup:
-    """A new task at the end of the list, active, with a name of its own: that of the tip's link.
+    """A new task at the end of the list, active, with a name of its own: that of the tip's link, or of its kind.
 
     `pose`: in the world, its fixed pose should it not follow an object.
     """
     tasks = obj.robokin.tasks
     taken = {task.name for task in tasks}
-    link = link_of_bone(obj)[tip]
-    name, count = link, 1
+    wanted = link_of_bone(obj)[tip] if KINDS[kind].tip else KINDS[kind].label
+    name, count = wanted, 1
     while name in taken:
         count += 1
-        name = f"{link} {count}"
+        name = f"{wanted} {count}"
     task = tasks.add()
-    task.name, task.kind, task.tip = name, kind, tip
+    task.name, task.kind, task.tip = name, kind, tip if KINDS[kind].tip else ""
     task.location, task.rotation = pose.translation, pose.to_euler()
     obj.robokin.active_task = len(tasks) - 1
     return task
@@ -56,27 +64,46 @@ def tip_pose(obj: bpy.types.Object, bone: str) -> Matrix:
     return to_blender(obj, frames[links[bone]])
 
 
-def robot_size(obj: bpy.types.Object) -> float:
-    """Diagonal of the box around the robot's bones at rest, in world units."""
-    points = np.array([point for bone in obj.data.bones for point in (bone.head_local, bone.tail_local)])
-    return float(np.linalg.norm(np.ptp(points, axis=0))) * obj.matrix_world.median_scale
-
-
 class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
-    """Add a task that holds the tip at its present pose"""
+    """Add a task that holds what is now: the pose of the tip, the distance, the value of the joint"""
 
     bl_idname = "robokin.task_add"
     bl_label = "Add Task"
 
-    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=KINDS)
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
     tip: bpy.props.StringProperty(
         name="Tip", description="Bone that must reach the target; empty: the selected one, or the tool"
+    )
+    other: bpy.props.StringProperty(
+        name="Other Bone", description="Of tasks on two bones; empty: the other one of two that are selected"
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         tip = self.tip or default_tip(obj)
-        pose = tip_pose(obj, tip)
-        add_task(obj, self.kind, tip, pose).use_target = False
+        task = add_task(obj, self.kind, tip, tip_pose(obj, tip))
+        task.use_target = False
+        if KINDS[self.kind].other:
+            task.other = self.other or default_other(obj, tip)
+        if self.kind == "ADVANCE":
+            task.location = (0.0, 0.0, 0.0)
+        take_present(context, obj, task)
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_task_from_pose(RobotOperator, bpy.types.Operator):
+    """Let a task ask for what is now: the pose of the tip, the distance, the value of the joint"""
+
+    bl_idname = "robokin.task_from_pose"
+    bl_label = "Set from Pose"
+
+    index: bpy.props.IntProperty(name="Index", description="Which task; -1: the active one", default=-1, min=-1)
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        tasks, index = obj.robokin.tasks, obj.robokin.active_task if self.index < 0 else self.index
+        if not 0 <= index < len(tasks):
+            raise RobokinError(f"{obj.name!r} has no task number {index} (it has {len(tasks)})")
+        if not take_present(context, obj, tasks[index]):
+            raise RobokinError(f"task {tasks[index].name!r} asks for nothing that the pose could say")
         return {"FINISHED"}
 
 
@@ -107,27 +134,30 @@ class ROBOKIN_OT_task_move(RobotOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
-    """Add an empty at the tip and a task that follows it, ready to be moved"""
+    """Add an object at the tip and a task that follows it, ready to be moved"""
 
     bl_idname = "robokin.target_add"
     bl_label = "Add Target at Tip"
 
-    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=KINDS)
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
     tip: bpy.props.StringProperty(
         name="Tip", description="Bone that must reach the target; empty: the selected one, or the tool"
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        kind = KINDS[self.kind]
+        if not kind.target:
+            raise RobokinError(f"a task of type {kind.label} has no target: use Add Task")
         tip = self.tip or default_tip(obj)
         pose = tip_pose(obj, tip)
-        target = bpy.data.objects.new(f"{link_of_bone(obj)[tip]} target", None)
-        target.empty_display_type = "ARROWS"
-        target.empty_display_size = 0.1 * robot_size(obj)
-        target.show_in_front = True
-        target.matrix_world = pose
+        target = new_target(obj, self.kind, tip, pose)
         collections = obj.users_collection or (context.scene.collection,)
         collections[0].objects.link(target)
-        add_task(obj, self.kind, tip, pose).target = target
+        task = add_task(obj, self.kind, tip, pose)
+        task.target = target
+        context.view_layer.update()
+        if self.kind == "DISTANCE":
+            take_present(context, obj, task)
         _select_only(context, target)
         return {"FINISHED"}
 
@@ -147,6 +177,12 @@ def _select_only(context: bpy.types.Context, target: bpy.types.Object) -> None:
         view_layer.objects.active = target
 
 
-CLASSES = (ROBOKIN_OT_task_add, ROBOKIN_OT_task_remove, ROBOKIN_OT_task_move, ROBOKIN_OT_target_add)
+CLASSES = (
+    ROBOKIN_OT_task_add,
+    ROBOKIN_OT_task_from_pose,
+    ROBOKIN_OT_task_remove,
+    ROBOKIN_OT_task_move,
+    ROBOKIN_OT_target_add,
+)
 
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -248,16 +248,6 @@ def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
     return to_string(units.system, kind, value, precision=3, split_unit=False).strip()
 
 
-def residual_text(scene: bpy.types.Scene, task: bpy.types.PropertyGroup) -> str:
-    """How far a task is off its target after the last solve, in the scene's units."""
-    parts = []
-    if task.kind in ("POSE", "POSITION"):
-        parts.append(quantity_text(scene, "LENGTH", task.position_residual * scene.unit_settings.scale_length))
-    if task.kind != "POSITION":
-        parts.append(quantity_text(scene, "ROTATION", task.orientation_residual))
-    return "Off by " + ", ".join(parts)
-
-
 def draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, status: str, reason: str) -> None:
     """Status and reason of a solve; nothing before the first one."""
     if not status:

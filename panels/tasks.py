@@ -5,10 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..properties.active_robot import active_robot
-from ..properties.tasks import KINDS
-from .prepared import RobotPanel, draw_text, residual_text
-
-_KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in KINDS}
+from ..properties.task_kinds import KINDS
+from .prepared import RobotPanel, draw_text
+from .prepared_tasks import residual_text, task_labels, weights_of
 
 
 class ROBOKIN_UL_tasks(bpy.types.UIList):
@@ -17,7 +16,7 @@ class ROBOKIN_UL_tasks(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row(align=True)
         row.active = item.enabled
-        row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
+        row.prop(item, "name", text="", emboss=False, icon=KINDS[item.kind].icon)
         if any(task.priority != item.priority for task in data.tasks):
             level = row.row()
             level.alignment = "RIGHT"
@@ -38,14 +37,14 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
         row = layout.row()
         row.template_list("ROBOKIN_UL_tasks", "", robot, "tasks", robot, "active_task", rows=3)
         buttons = row.column(align=True)
-        buttons.operator("robokin.task_add", text="", icon="ADD")
+        buttons.operator_menu_enum("robokin.task_add", "kind", text="", icon="ADD")
         buttons.operator("robokin.task_remove", text="", icon="REMOVE")
         if len(robot.tasks) > 1:
             buttons.separator()
             buttons.operator("robokin.task_move", text="", icon="TRIA_UP").direction = "UP"
             buttons.operator("robokin.task_move", text="", icon="TRIA_DOWN").direction = "DOWN"
         if not robot.tasks:
-            draw_text(context, layout, "A task holds a tip of the robot at a target", "INFO")
+            draw_text(context, layout, "A task says what a part of the robot must do", "INFO")
         elif 0 <= robot.active_task < len(robot.tasks):
             _draw_task(context, layout, obj, robot.tasks[robot.active_task])
 
@@ -53,27 +52,61 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
 def _draw_task(
     context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.types.PropertyGroup
 ) -> None:
+    kind = KINDS[task.kind]
     column = layout.column()
     column.prop(task, "kind")
-    _wide(column, "Tip").prop_search(task, "tip", obj.data, "bones", text="", icon="BONE_DATA")
-    column.prop(task, "use_target")
-    if task.use_target:
-        _wide(column, "Target").prop(task, "target", text="")
-    else:
-        pose = column.column()
-        pose.use_property_decorate = True
-        if task.kind in ("POSE", "POSITION"):
-            pose.prop(task, "location")
-        if task.kind != "POSITION":
-            pose.prop(task, "rotation")
-    row = column.row()
-    row.use_property_decorate = True
-    row.prop(task, "influence", slider=True)
-    column.prop(task, "priority")
+    if kind.tip:
+        _wide(column, kind.tip).prop_search(task, "tip", obj.data, "bones", text="", icon="BONE_DATA")
+    if kind.other:
+        _wide(column, kind.other).prop_search(task, "other", obj.data, "bones", text="", icon="BONE_DATA")
+    if not (task.kind == "DISTANCE" and task.other):
+        _draw_target(column, task)
+    _draw_fields(column, obj, task)
+    if not kind.is_hard:
+        row = column.row()
+        row.use_property_decorate = True
+        row.prop(task, "influence", slider=True)
+        column.prop(task, "priority")
     if task.solved:
         row = layout.row()
         row.alert = not task.reached
         row.label(text=residual_text(context.scene, task), icon="CHECKMARK" if task.reached else "ERROR")
+    elif kind.is_velocity:
+        draw_text(context, layout, "Only a bake can meet a velocity", "INFO")
+
+
+def _draw_target(column: bpy.types.UILayout, task: bpy.types.PropertyGroup) -> None:
+    kind = KINDS[task.kind]
+    if kind.target == "POSE":
+        column.prop(task, "use_target")
+    if kind.target in ("CURVE", "MESH") or (kind.target and task.use_target):
+        _wide(column, "Target").prop(task, "target", text="")
+    elif kind.target:
+        fixed = column.column()
+        fixed.use_property_decorate = True
+        for name in kind.pose:
+            fixed.prop(task, name)
+
+
+def _draw_fields(column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> None:
+    """What only this kind has."""
+    kind = KINDS[task.kind]
+    labels = task_labels(obj, task)
+    for name in kind.fields:
+        own = column.column()
+        own.use_property_decorate = name in kind.animated
+        if name == "posture":
+            own.prop_search(task, name, obj.robokin, "postures", icon="POSE_HLT")
+        elif name == "surface":
+            _wide(own, "Surface").prop(task, name, text="")
+        elif labels is None:
+            own.prop(task, name)
+        else:
+            for index, text in enumerate(labels.get(name, ())):
+                own.prop(task, name, index=index, text=text)
+    held = not (kind.target and task.use_target) or task.kind == "DISTANCE"
+    if kind.tip and kind.pose and held:
+        column.operator("robokin.task_from_pose", icon="EYEDROPPER")
 
 
 def _wide(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
@@ -95,21 +128,23 @@ class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         task = _active_task(context)
-        if task.kind in ("POSE", "POSITION"):
+        kind = KINDS[task.kind]
+        weights = weights_of(task)
+        for name, label, axes, has_part in (
+            ("position", "Position", "use_location", kind.has_length),
+            ("orientation", "Rotation", "use_rotation", kind.has_angle),
+        ):
+            if not has_part:
+                continue
             column = layout.column()
-            _draw_axes(column, task, "use_location", "Position")
-            column.prop(task, "position_weight", text="Weight")
-            column.prop(task, "position_tolerance", text="Tolerance")
-        if task.kind in ("POSE", "ORIENTATION"):
-            column = layout.column()
-            _draw_axes(column, task, "use_rotation", "Rotation")
-        if task.kind == "AXIS":
-            column = layout.column()
-            column.prop(task, "axis")
-        if task.kind != "POSITION":
-            column.prop(task, "orientation_weight", text="Weight")
-            column.prop(task, "orientation_tolerance", text="Tolerance")
-        if task.kind != "AXIS":
+            if axes in kind.axes:
+                _draw_axes(column, task, axes, label)
+            if name in weights:
+                column.prop(task, f"{name}_weight", text="Weight")
+            column.prop(task, f"{name}_tolerance", text="Tolerance" if axes in kind.axes else f"{label} Tolerance")
+            if kind.banded:
+                column.prop(task, f"{name}_band", text="Band")
+        if kind.has_frame and not (task.kind == "TWIST" and task.use_target):
             layout.row().prop(task, "frame", expand=True)
 
 

@@ -38,9 +38,9 @@ def _renamed(item: RobokinPosture, context: bpy.types.Context) -> None:
         robot.solver.posture = item.name
     if before and robot.home_posture == before:
         robot.home_posture = item.name
-    for criterion in robot.criteria:
-        if before and criterion.posture == before:
-            criterion.posture = item.name
+    for user in (*robot.criteria, *robot.tasks):
+        if before and user.posture == before:
+            user.posture = item.name
 
 
 class RobokinPosture(bpy.types.PropertyGroup):

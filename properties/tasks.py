@@ -6,36 +6,15 @@ A PropertyGroup on an object can be keyed and driven, so `robokin.tasks[i].influ
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import bpy
 
 from ..robokin import RobokinError
 from .bridge import bone_of_link, link_of_bone
 from .overrides import VALUE
+from .task_kinds import ITEMS
 
-KINDS = (
-    ("POSE", "Pose", "Hold position and orientation", "EMPTY_AXIS", 0),
-    (
-        "POSITION",
-        "Position",
-        "Hold the position, any orientation",
-        "EMPTY_SINGLE_ARROW",
-        1,
-    ),
-    (
-        "ORIENTATION",
-        "Orientation",
-        "Hold the orientation, any position",
-        "ORIENTATION_GIMBAL",
-        2,
-    ),
-    (
-        "AXIS",
-        "Axis",
-        "Point one axis of the tip along the target's Z axis",
-        "ORIENTATION_NORMAL",
-        3,
-    ),
-)
 FRAMES = (
     ("WORLD", "Robot", "The axes of the robot's root"),
     ("TIP", "Tip", "The axes of the tip"),
@@ -48,34 +27,62 @@ AXES = (
     ("-Y", "-Y", "Against the tip's Y axis"),
     ("-Z", "-Z", "Against the tip's Z axis"),
 )
+RELATIONS = (
+    ("EQUAL", "At", "The distance is this"),
+    ("INSIDE", "At Most", "The distance is not larger than this"),
+    ("OUTSIDE", "At Least", "The distance is not smaller than this"),
+)
+SIDES = (
+    ("ON", "On", "On the plane"),
+    ("ABOVE", "Above", "On the side to which the target's Z axis points, or on the plane"),
+    ("BELOW", "Below", "On the other side, or on the plane"),
+)
 
 
 def _is_other_object(task: RobokinTask, candidate: bpy.types.Object) -> bool:
     return candidate != task.id_data
 
 
-def _remember_link(task: RobokinTask, context: bpy.types.Context) -> None:
-    try:
-        task.tip_link = link_of_bone(task.id_data).get(task.tip, "")
-    except RobokinError:
-        task.tip_link = ""
+def _is_other_mesh(task: RobokinTask, candidate: bpy.types.Object) -> bool:
+    return candidate.type == "MESH" and candidate != task.id_data
 
 
-def follow_renamed_tip(task: RobokinTask) -> None:
+def _remember_link(name: str) -> Callable[[RobokinTask, bpy.types.Context], None]:
+    def remember(task: RobokinTask, context: bpy.types.Context) -> None:
+        try:
+            setattr(task, f"{name}_link", link_of_bone(task.id_data).get(getattr(task, name), ""))
+        except RobokinError:
+            setattr(task, f"{name}_link", "")
+
+    return remember
+
+
+def follow_renamed_bones(task: RobokinTask) -> None:
     """Bones are renamed without telling; the link that moves with the bone keeps its name. Raises RobokinError."""
-    if task.tip not in link_of_bone(task.id_data):
-        task.tip = bone_of_link(task.id_data).get(task.tip_link, task.tip)
+    for name in ("tip", "other"):
+        bone = getattr(task, name)
+        if bone and bone not in link_of_bone(task.id_data):
+            setattr(task, name, bone_of_link(task.id_data).get(getattr(task, f"{name}_link"), bone))
 
 
 class RobokinTask(bpy.types.PropertyGroup):
     """One task. `name` (from PropertyGroup) labels it; the residuals are those of the last solve at one frame."""
 
-    kind: bpy.props.EnumProperty(override=VALUE, name="Type", description="What the tip must do", items=KINDS)
+    kind: bpy.props.EnumProperty(override=VALUE, name="Type", description="What the tip must do", items=ITEMS)
     tip: bpy.props.StringProperty(
-        override=VALUE, name="Tip", description="Bone that must reach the target", update=_remember_link
+        override=VALUE, name="Tip", description="Bone that must reach the target", update=_remember_link("tip")
     )
     tip_link: bpy.props.StringProperty(
         override=VALUE, name="Tip Link", description="Link of the tip", options={"HIDDEN"}
+    )
+    other: bpy.props.StringProperty(
+        override=VALUE,
+        name="Other Bone",
+        description="Bone against which the tip is measured",
+        update=_remember_link("other"),
+    )
+    other_link: bpy.props.StringProperty(
+        override=VALUE, name="Other Link", description="Link of the other bone", options={"HIDDEN"}
     )
     use_target: bpy.props.BoolProperty(
         override=VALUE,
@@ -93,14 +100,64 @@ class RobokinTask(bpy.types.PropertyGroup):
     location: bpy.props.FloatVectorProperty(
         override=VALUE,
         name="Location",
-        description="Where the tip is held, in world space",
+        description="Where the tip is held, in world space; of a relative pose in the frame of the other bone, of an "
+        "advance the way to go, of a joint the lengths of its value",
         subtype="TRANSLATION",
         size=3,
     )
     rotation: bpy.props.FloatVectorProperty(
         override=VALUE,
         name="Rotation",
-        description="How the tip is held, in world space (XYZ)",
+        description="How the tip is held, in world space (XYZ); of a relative pose in the frame of the other bone, "
+        "of a joint the angles of its value",
+        subtype="EULER",
+        size=3,
+    )
+    surface: bpy.props.PointerProperty(
+        override=VALUE,
+        name="Surface",
+        description="Mesh that the beam falls on; without one the target's XY plane",
+        type=bpy.types.Object,
+        poll=_is_other_mesh,
+    )
+    relation: bpy.props.EnumProperty(
+        override=VALUE, name="Distance Is", description="How the distance is meant", items=RELATIONS
+    )
+    side: bpy.props.EnumProperty(override=VALUE, name="Side", description="Side of the plane", items=SIDES)
+    distance: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Distance",
+        description="Distance to the target or the other bone",
+        default=0.5,
+        min=0.0,
+        precision=4,
+        subtype="DISTANCE",
+    )
+    margin: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Margin",
+        description="How far inside the edges the centre of mass stays",
+        min=0.0,
+        precision=4,
+        subtype="DISTANCE",
+    )
+    posture: bpy.props.StringProperty(
+        override=VALUE, name="Posture", description="Name of the stored posture that the joints take"
+    )
+    speed: bpy.props.FloatProperty(
+        override=VALUE, name="Speed", description="Speed along the curve; negative: backwards", unit="VELOCITY"
+    )
+    linear_velocity: bpy.props.FloatVectorProperty(
+        override=VALUE,
+        name="Velocity",
+        description="Velocity of the tip, or of the lengths of a joint, per second",
+        subtype="VELOCITY",
+        size=3,
+    )
+    angular_velocity: bpy.props.FloatVectorProperty(
+        override=VALUE,
+        name="Angular Velocity /s",
+        description="How fast the tip turns about each axis, or the angles of a joint, per second",
         subtype="EULER",
         size=3,
     )
@@ -176,17 +233,33 @@ class RobokinTask(bpy.types.PropertyGroup):
         precision=4,
         subtype="ANGLE",
     )
+    position_band: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Position Band",
+        description="Distance that does not count: inside it nothing is asked for",
+        min=0.0,
+        precision=4,
+        subtype="DISTANCE",
+    )
+    orientation_band: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Rotation Band",
+        description="Angle that does not count: inside it nothing is asked for",
+        min=0.0,
+        precision=4,
+        subtype="ANGLE",
+    )
     position_residual: bpy.props.FloatProperty(
         override=VALUE,
         name="Position Off",
-        description="Distance to the target after the last solve",
+        description="Length by which the task is missed after the last solve",
         subtype="DISTANCE",
         precision=5,
     )
     orientation_residual: bpy.props.FloatProperty(
         override=VALUE,
         name="Rotation Off",
-        description="Angle to the target after the last solve",
+        description="Angle by which the task is missed after the last solve",
         subtype="ANGLE",
         precision=4,
     )

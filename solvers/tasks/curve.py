@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from ...robokin.errors import TaskError
@@ -32,6 +34,13 @@ class Curve:
         self.along = steps[kept] / self.segment[:, None]
         self.start = np.concatenate(([0.0], np.cumsum(self.segment)))
         self.length = float(self.start[-1])
+
+    def moved(self, T: Array) -> Curve:
+        """The same curve, moved rigidly by T (4, 4)."""
+        curve = copy(self)
+        curve.origin = self.origin @ T[:3, :3].T + T[:3, 3]
+        curve.along = self.along @ T[:3, :3].T
+        return curve
 
     def nearest(self, p: Array) -> float:
         """Arc length of the point of the curve nearest to p (3,); the first one of several."""

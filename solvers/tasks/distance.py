@@ -25,7 +25,8 @@ class DistanceTask(PointTask):
     """The distance from `point` (3,) of the link to another point is the target, at most it or at least.
 
     Part: distance [m].   other: the link that `other_point` (3,) belongs to; None: it is in the root frame.
-    target: [m] >= 0.   relation: "equal", "inside" (at most) or "outside" (at least).   band: [m] that does not count.
+    target: [m] >= 0, or (that, other_point) where the other point moves from frame to frame.
+    relation: "equal", "inside" (at most) or "outside" (at least).   band: [m] that does not count.
     e = target - |p1 - p2| along the line between them; for a distance of 0, the three rows p2 - p1. Where both
     points are one, they part along z.
     """
@@ -54,22 +55,24 @@ class DistanceTask(PointTask):
         self.parts = (Part("distance", "m", self.tolerance),)
         self.target = self.checked_target(target)
 
-    def checked_target(self, target: object) -> float:
-        return not_negative(target, f"{self.name}: target distance")
+    def checked_target(self, target: object) -> tuple[float, Array]:
+        distance, point = target if isinstance(target, tuple) and len(target) == 2 else (target, self.other_point)
+        return not_negative(distance, f"{self.name}: target distance"), vector(point, f"{self.name}: other point")
 
-    def rows(self, state: State, target: float) -> Rows:
-        p, J = self.other_point, self.tip_jacobian(state)[:3]
+    def rows(self, state: State, target: tuple[float, Array]) -> Rows:
+        wanted, p = target
+        J = self.tip_jacobian(state)[:3]
         if self.other is not None:
             T = state.placement(self.other)
-            p = T[:3, :3] @ self.other_point + T[:3, 3]
+            p = T[:3, :3] @ p + T[:3, 3]
             J = J - state.jacobian(self.other, p)[:3]
         away = self.tip(state)[:3, 3] - p
-        if target == 0.0 and self.relation != "outside":
+        if wanted == 0.0 and self.relation != "outside":
             return self.near(J, -away)
         distance = np.linalg.norm(away)
         n = away / distance if distance > 0.0 else np.array((0.0, 0.0, 1.0))
         weight = np.array([self.weight * self.influence])
-        rows = Rows.wanted((n @ J)[None], np.array([target - distance]), weight, 0, self.band)
+        rows = Rows.wanted((n @ J)[None], np.array([wanted - distance]), weight, 0, self.band)
         return one_sided(rows, {"inside": -1, "outside": 1}.get(self.relation, 0))
 
     def check(self, model: RobotModel) -> None:

@@ -24,6 +24,8 @@ class LaserTask(TipTask):
     """The beam from the tip's origin along `axis` (3,) of the tip falls on `surface` at `target` (3,), a moving spot of
     it in the root frame. Parts: spot [m], beam [rad].
 
+    target: (3,), or (that, surface) where the surface moves from frame to frame too.
+
     With o, a the beam and h = o + t a where it meets the surface of normal n, e = target - h and
     d(h)/dt = (1 - a n' / (n.a)) (v + t w x a): a motion in the surface's tangent plane (Bruyninckx, section 4, first
     example). What of e is across the surface, as of a target beside it, no motion changes: it stays in the residual.
@@ -49,9 +51,7 @@ class LaserTask(TipTask):
     ) -> None:
         super().__init__(link, offset, name, priority, influence)
         self.axis = direction(axis, f"{self.name}: axis")
-        if not isinstance(surface, Surface):
-            raise TaskError(f"{self.name}: surface must be a Plane or a Mesh, not {surface!r}")
-        self.surface = surface
+        self.surface = self._checked(surface)
         self.weight = positive(weight, f"{self.name}: weight")
         self.parts = (
             Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
@@ -59,20 +59,27 @@ class LaserTask(TipTask):
         )
         self.target = self.checked_target(target)
 
-    def checked_target(self, target: object) -> Array:
-        return vector(target, f"{self.name}: target spot")
+    def checked_target(self, target: object) -> tuple[Array, Surface]:
+        spot, surface = target if isinstance(target, tuple) and len(target) == 2 else (target, self.surface)
+        return vector(spot, f"{self.name}: target spot"), self._checked(surface)
 
-    def rows(self, state: State, target: Array) -> Rows:
+    def _checked(self, surface: object) -> Surface:
+        if not isinstance(surface, Surface):
+            raise TaskError(f"{self.name}: surface must be a Plane or a Mesh, not {surface!r}")
+        return surface
+
+    def rows(self, state: State, target: tuple[Array, Surface]) -> Rows:
+        spot, surface = target
         T, J = self.tip(state), self.tip_jacobian(state)
         o, a = T[:3, 3], T[:3, :3] @ self.axis
         weight = np.full(3, self.weight * self.influence)
-        hit = self.surface.hit(o, a)
+        hit = surface.hit(o, a)
         if hit is None:
-            return self._missing(T, J, target, weight)
+            return self._missing(T, J, spot, weight)
         t, n = hit
         J_spot = J[:3] - t * hat(a) @ J[3:]
         J_spot = J_spot - np.outer(a, n @ J_spot) / (n @ a)
-        return Rows.wanted(J_spot, target - (o + t * a), weight, 0)
+        return Rows.wanted(J_spot, spot - (o + t * a), weight, 0)
 
     def _missing(self, T: Array, J: Array, target: Array, weight: Array) -> Rows:
         aimed = aim(T, J, self.axis, target) or (np.zeros((3, J.shape[1])), np.zeros(3))

@@ -63,7 +63,8 @@ class OnCurveTask(PointTask):
 class AlongCurveTask(PointTask):
     """`point` (3,) of the link goes along a curve at a speed, from its nearest point on. Part: position [m].
 
-    target: the speed [m/s], negative backwards; it ends at the ends of a curve that is not closed.
+    target: the speed [m/s], negative backwards; it ends at the ends of a curve that is not closed. (speed, curve)
+    where the curve moves from frame to frame.
     curve: (n, 3) points in the root frame, as of an `OnCurveTask`.
     e = c(s + speed dt) - p, s the arc length at the nearest point: what is off the curve is corrected on the way.
     """
@@ -89,10 +90,13 @@ class AlongCurveTask(PointTask):
         self.parts = (Part("position", "m", self.tolerance),)
         self.target = self.checked_target(target)
 
-    def checked_target(self, target: object) -> float:
-        return number(target, f"{self.name}: target speed")
+    def checked_target(self, target: object) -> tuple[float, Curve]:
+        speed, curve = target if isinstance(target, tuple) and len(target) == 2 else (target, self.curve)
+        closed = self.curve.closed
+        return number(speed, f"{self.name}: target speed"), as_curve(curve, closed, f"{self.name}: curve")
 
-    def rows(self, state: State, target: float) -> Rows:
+    def rows(self, state: State, target: tuple[float, Curve]) -> Rows:
         p = self.tip(state)[:3, 3]
-        c, _ = self.curve.at(self.curve.nearest(p) + target * state.dt)
+        speed, curve = target
+        c, _ = curve.at(curve.nearest(p) + speed * state.dt)
         return self.near(self.tip_jacobian(state)[:3], c - p)

@@ -12,7 +12,7 @@ from ...robokin.errors import TaskError
 from ...robokin.joint_types import Motion
 from ...robokin.model import RobotModel
 from .base import Part, Rows, Task
-from .checks import not_negative, numbers, positive
+from .checks import not_negative, numbers, per_axis, positive
 
 if TYPE_CHECKING:
     from ..state import State
@@ -24,7 +24,8 @@ class PostureTask(Task):
     """Joints take values. Parts: angle [rad], length [m].
 
     target: {joint name: value, a list for several coordinates}, or (nq,) of all joints.
-    weights: {joint name: weight} in place of 1; 0 leaves a joint free.   band: [rad, m], errors that do not count.
+    weights: {joint name: weight} in place of 1; 0 leaves a joint free.   band: errors that do not count, one number
+    for both or (angle [rad], length [m]).
     e = q_d - q; for the rotation of a ball or floating joint log(R' R_d), in the child frame.
     Raises UnknownNameError, ConfigurationError when it is first used.
     """
@@ -37,7 +38,7 @@ class PostureTask(Task):
         weights: Mapping[str, float] | None = None,
         angle_tolerance: float = 1e-5,
         length_tolerance: float = 1e-5,
-        band: float = 0.0,
+        band: object = 0.0,
         name: str = "",
         priority: int = 1,
         influence: float = 1.0,
@@ -47,7 +48,7 @@ class PostureTask(Task):
             joint: not_negative(weight, f"{self.name}: weight of {joint!r}")
             for joint, weight in dict(weights or {}).items()
         }
-        self.band = not_negative(band, f"{self.name}: band")
+        self.band = per_axis(band, f"{self.name}: band", 2)
         self.parts = (
             Part("angle", "rad", positive(angle_tolerance, f"{self.name}: angle tolerance")),
             Part("length", "m", positive(length_tolerance, f"{self.name}: length tolerance")),
@@ -69,7 +70,8 @@ class PostureTask(Task):
         for joint in names:
             weight[model.slot(joint).v] = self.weights.get(joint, 1.0) * self.influence
         e, J = difference_rows(model, state.q, wanted)
-        return Rows.wanted(J, e, weight, state.is_length.astype(int), self.band)
+        part = state.is_length.astype(int)
+        return Rows.wanted(J, e, weight, part, self.band[part])
 
     def check(self, model: RobotModel) -> None:
         for joint in self.weights:
@@ -91,7 +93,7 @@ class JointTask(PostureTask):
         target: object,
         weight: float = 1.0,
         tolerance: float = 1e-5,
-        band: float = 0.0,
+        band: object = 0.0,
         name: str = "",
         priority: int = 1,
         influence: float = 1.0,

@@ -22,6 +22,18 @@ class Surface(ABC):
         normal (3,) there; None when it misses. All in the root frame."""
 
 
+class Moved(Surface):
+    """A surface that stands at T (4, 4) in the root frame."""
+
+    def __init__(self, surface: Surface, T: Array) -> None:
+        self.surface, self.T = surface, T
+
+    def hit(self, origin: Array, along: Array) -> tuple[float, Array] | None:
+        R = self.T[:3, :3]
+        found = self.surface.hit(R.T @ (origin - self.T[:3, 3]), R.T @ along)
+        return None if found is None else (found[0], R @ found[1])
+
+
 class Plane(Surface):
     """Through a point (3,) with a normal (3,), without end on all sides. Raises TaskError."""
 

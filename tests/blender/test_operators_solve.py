@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.scene_tasks import metres_per_world_unit, roots_from_world
+from robokin_addon.operators.root_frames import metres_per_world_unit, roots_from_world
 from robokin_addon.properties.bridge import read_configuration, robot_model, root_from_world, write_configuration
 from robokin_addon.robokin import in_limits
 

@@ -1,0 +1,56 @@
+"""Tasks that ask for what the robot's pose is now."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion
+
+from ..properties.bridge import binding, read_configuration, robot_model, to_blender
+from ..properties.task_kinds import KINDS
+from ..robokin import forward_kinematics
+from ..robokin.se3 import inverse
+from ..robokin.units import coordinate_units
+from .root_frames import metres_per_world_unit
+from .scene_targets import needs_target, targets_now
+
+Array = np.ndarray
+RobokinTask = bpy.types.PropertyGroup
+
+
+def take_present(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask) -> bool:
+    """Whether there was something to take: a fixed pose, a distance, a relative pose, the value of a joint.
+
+    Raises RobokinError.
+    """
+    links = binding(obj).link_of_bone
+    frames = forward_kinematics(robot_model(obj), read_configuration(obj))
+    tip, other = (None if bone not in links else frames[links[bone]] for bone in (task.tip, task.other))
+    if task.kind == "JOINT":
+        _take_joint(obj, task)
+    elif task.kind == "RELATIVE" and tip is not None and other is not None:
+        T = inverse(other) @ tip
+        task.location = T[:3, 3] / metres_per_world_unit(obj)
+        task.rotation = Matrix(T[:3, :3].tolist()).to_euler()
+    elif task.kind == "DISTANCE" and tip is not None and (other is not None or task.target or not task.use_target):
+        here = other if other is not None else targets_now(context, obj, [task]).T[0, 0]
+        task.distance = np.linalg.norm(tip[:3, 3] - here[:3, 3]) / metres_per_world_unit(obj)
+    elif KINDS[task.kind].target == "POSE" and not needs_target(task) and tip is not None:
+        pose = to_blender(obj, tip)
+        task.location, task.rotation = pose.translation, pose.to_euler()
+    else:
+        return False
+    return True
+
+
+def _take_joint(obj: bpy.types.Object, task: RobokinTask) -> None:
+    robot = binding(obj)
+    joint = robot.joint_of_bone[robot.own_bone(task.tip)]
+    values = read_configuration(obj)[robot.model.slot(joint.name).q]
+    units = coordinate_units(joint)
+    lengths = [value / robot.metres_per_unit for value, unit in zip(values, units, strict=True) if unit == "m"]
+    angles = [value for value, unit in zip(values, units, strict=True) if unit == "rad"]
+    if "" in units:
+        angles = list(Quaternion([v for v, unit in zip(values, units, strict=True) if not unit]).to_euler())
+    task.location[: len(lengths)] = lengths
+    task.rotation[: len(angles)] = angles

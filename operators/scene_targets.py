@@ -1,0 +1,186 @@
+"""What tasks read of the scene, now or over many frames: where their objects are, and their animated numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..properties.task_kinds import KINDS
+from . import animation
+from .root_frames import roots_from_world
+from .task_shapes import has_shape, read_shape
+
+Array = np.ndarray
+RobokinTask = bpy.types.PropertyGroup
+Numbers = Mapping[str, Array]
+
+_CHUNK = 32  # frames of the scene visited between two reports of progress
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What one task reads over n frames. T: (n, 4, 4) T_root_target [m], the identity without a target.
+    surface: (n, 4, 4) of the surface's object, or None.   up: (n, 3) the world's Z axis in the root frame.
+    numbers: {name of a property: (n, size)} as the property is stored.   shape: see `task_shapes`; the same at all."""
+
+    T: Array
+    surface: Array | None
+    up: Array
+    numbers: Numbers
+    shape: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """What k tasks read over n frames. influence: (n, k)."""
+
+    readings: Sequence[Reading]
+    influence: Array
+
+    @property
+    def T(self) -> Array:
+        """(n, k, 4, 4) T_root_target [m]."""
+        if not self.readings:
+            return np.zeros((len(self.influence), 0, 4, 4))
+        return np.stack([reading.T for reading in self.readings], axis=1)
+
+
+def needs_target(task: RobokinTask) -> bool:
+    """Whether an object must be given as the task's target."""
+    kind = KINDS[task.kind].target
+    if not kind or (task.kind == "DISTANCE" and task.other):
+        return False
+    return task.use_target or kind != "POSE"
+
+
+def objects_of(task: RobokinTask) -> dict[str, bpy.types.Object]:
+    """The objects whose place counts, by the property that names them."""
+    found = {"target": task.target} if needs_target(task) else {}
+    if task.kind == "LASER" and task.surface is not None:
+        found["surface"] = task.surface
+    return found
+
+
+def numbers_of(task: RobokinTask) -> tuple[str, ...]:
+    """Names of the properties that are read at every frame."""
+    kind = KINDS[task.kind]
+    fixed = ("location", "rotation") if kind.target == "POSE" and not task.use_target else ()
+    return (*dict.fromkeys((*fixed, *kind.animated)), "influence")
+
+
+def targets_now(context: bpy.types.Context, obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> Targets:
+    """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update."""
+    context.view_layer.update()
+    scene, view_layer = context.scene, context.view_layer
+    worlds = {o: _world_now(scene, view_layer, o, task) for task in tasks for o in objects_of(task).values()}
+    return _targets(obj, tasks, worlds | {obj: np.array(obj.matrix_world)[None]}, _present_numbers(tasks))
+
+
+def targets_shown(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> Targets:
+    """Targets as Blender computed them last, for showing values while it draws. Tasks must have no shapes."""
+    worlds = {o: np.array(o.matrix_world)[None] for task in tasks for o in (obj, *objects_of(task).values())}
+    return _targets(obj, tasks, worlds, _present_numbers(tasks))
+
+
+def _present_numbers(tasks: Iterable[RobokinTask]) -> list[Numbers]:
+    return [{name: _number(task, name)[None] for name in numbers_of(task)} for task in tasks]
+
+
+def _number(task: RobokinTask, name: str) -> Array:
+    return np.atleast_1d(np.array(getattr(task, name), dtype=np.float64))
+
+
+def _world_now(
+    scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, owner: bpy.types.Object, task: RobokinTask
+) -> Array:
+    """(1, 4, 4)"""
+    if not animation.is_evaluated(owner, view_layer) and animation.moved_by_keys_only(owner):
+        return animation.keyed_matrices(owner, [scene.frame_current_final])
+    animation.check_evaluated(owner, view_layer, f"task {task.name!r}")
+    return np.array(owner.matrix_world)[None]
+
+
+def targets_over(
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    tasks: Sequence[RobokinTask],
+    frames: Sequence[float],
+) -> Generator[float, None, Targets]:
+    """Yield the share of the work done (0..1) now and then; return the Targets over the frames.
+
+    What is moved by keys alone is computed from the curves; the rest is read from the scene frame by frame, and the
+    present frame comes back. Raises RobokinError.
+    """
+    objects = {o for task in tasks for o in objects_of(task).values()} | {obj}
+    visited = {o for o in objects if not animation.moved_by_keys_only(o)}
+    worlds = {o: animation.keyed_matrices(o, frames) for o in objects - visited}
+    numbers: list[Numbers] = []
+    if animation.keyed_only(obj, lambda path: path.startswith("robokin.")):
+        numbers = [_numbers_from_curves(obj, task, frames) for task in tasks]
+    if visited or len(numbers) < len(tasks):
+        for o in visited:
+            animation.check_evaluated(o, view_layer, f"robot {obj.name!r}")
+        worlds |= {o: np.empty((len(frames), 4, 4)) for o in visited}
+        seen: list[dict[str, list[Array]]] = [{name: [] for name in numbers_of(task)} for task in tasks]
+        for index in animation.visit_frames(scene, frames):
+            for o in visited:
+                worlds[o][index] = o.matrix_world
+            for rows, task in zip(seen, tasks, strict=True):
+                for name, row in rows.items():
+                    row.append(_number(task, name))
+            if index % _CHUNK == 0:
+                yield index / len(frames)
+        numbers = numbers or [{name: np.array(row) for name, row in rows.items()} for rows in seen]
+    if any(map(has_shape, tasks)):
+        with animation.frame_restored(scene):
+            animation.set_frame(scene, frames[0])
+            return _targets(obj, tasks, worlds, numbers)
+    return _targets(obj, tasks, worlds, numbers)
+
+
+def _numbers_from_curves(obj: bpy.types.Object, task: RobokinTask, frames: Sequence[float]) -> Numbers:
+    path = task.path_from_id()
+    return {
+        name: animation.property_values(obj, f"{path}.{name}", len(_number(task, name)), frames)
+        for name in numbers_of(task)
+    }
+
+
+def _targets(
+    obj: bpy.types.Object,
+    tasks: Sequence[RobokinTask],
+    worlds: Mapping[bpy.types.Object, Array],
+    numbers: Sequence[Numbers],
+) -> Targets:
+    """Shapes are read from the scene as it stands."""
+    readings = [_reading(obj, task, worlds, own) for task, own in zip(tasks, numbers, strict=True)]
+    count = len(worlds[obj]) if obj in worlds else 1
+    influence = np.ones((count, len(tasks)))
+    for column, task, own in zip(influence.T, tasks, numbers, strict=True):
+        if not KINDS[task.kind].is_hard:
+            column[:] = own["influence"][:, 0].clip(0.0, 1.0)
+    return Targets(readings, influence)
+
+
+def _reading(
+    obj: bpy.types.Object, task: RobokinTask, worlds: Mapping[bpy.types.Object, Array], numbers: Numbers
+) -> Reading:
+    robot, still = worlds[obj], np.tile(np.eye(4), (len(worlds[obj]), 1, 1))
+    places = {name: roots_from_world(obj, robot, worlds[o], task.name) for name, o in objects_of(task).items()}
+    if "target" not in places and "location" in numbers and KINDS[task.kind].target:
+        places["target"] = roots_from_world(obj, robot, _fixed_poses(numbers), task.name)
+    up = roots_from_world(obj, robot, still, task.name)[:, :3, 2]
+    return Reading(places.get("target", still), places.get("surface"), up, numbers, read_shape(obj, task))
+
+
+def _fixed_poses(numbers: Numbers) -> Array:
+    """(n, 4, 4) of location and rotation."""
+    poses = np.tile(np.eye(4), (len(numbers["location"]), 1, 1))
+    poses[:, :3, :3] = animation.rotation_matrices(numbers["rotation"], "XYZ")
+    poses[:, :3, 3] = numbers["location"]
+    return poses

@@ -1,0 +1,87 @@
+"""Shapes that tasks need of objects: a curve to be on, a mesh to be hit, points to stand on. They move rigidly with
+their object: a shape is read once, at its object's size, in axes without scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..robokin import RobokinError
+from ..solvers.tasks import Curve, Mesh
+from .root_frames import metres_per_world_unit, rotations_of
+
+Array = np.ndarray
+RobokinTask = bpy.types.PropertyGroup
+
+
+def has_shape(task: RobokinTask) -> bool:
+    """Whether `read_shape` reads one."""
+    return task.kind in ("CURVE", "ALONG_CURVE", "SUPPORT") or (task.kind == "LASER" and task.surface is not None)
+
+
+def read_shape(obj: bpy.types.Object, task: RobokinTask) -> Curve | Mesh | Array | None:
+    """A Curve, a Mesh or points (n, 3) in metres of the robot, in the rigid frame of the object; None for a task
+    without. Raises RobokinError naming the task."""
+    if task.kind in ("CURVE", "ALONG_CURVE"):
+        points, closed = _curve_points(task)
+        return Curve(_rigid(obj, task.target, points), closed, f"task {task.name!r}: curve {task.target.name!r}")
+    if task.kind == "LASER" and task.surface is not None:
+        with _evaluated_mesh(task.surface) as mesh:
+            mesh.calc_loop_triangles()
+            corners = np.array([triangle.vertices for triangle in mesh.loop_triangles], int).reshape(-1, 3)
+            points = _vertices(mesh)
+        if not len(corners):
+            raise RobokinError(f"task {task.name!r}: its surface {task.surface.name!r} has no faces")
+        return Mesh(_rigid(obj, task.surface, points), corners)
+    if task.kind == "SUPPORT":
+        with _evaluated_mesh(task.target) as mesh:
+            points = _vertices(mesh)
+        if len(points) < 3:
+            raise RobokinError(f"task {task.name!r}: its target {task.target.name!r} has fewer than 3 vertices")
+        return _rigid(obj, task.target, points)
+    return None
+
+
+def _rigid(robot: bpy.types.Object, owner: bpy.types.Object, points: Array) -> Array:
+    """(n, 3) points of an object's own space, at its scale, in its axes [m]."""
+    stretch = np.array(owner.matrix_world, float)[:3, :3]
+    turn = rotations_of(stretch[None])[0]
+    return points @ (turn.T @ stretch).T * metres_per_world_unit(robot)
+
+
+@contextmanager
+def _evaluated_mesh(owner: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
+    evaluated = owner.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    try:
+        yield evaluated.to_mesh()
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def _curve_points(task: RobokinTask) -> tuple[Array, bool]:
+    """(points (n, 3) along the one spline of a curve object, whether it is closed)."""
+    splines = task.target.data.splines
+    if len(splines) != 1:
+        raise RobokinError(f"task {task.name!r}: its curve {task.target.name!r} has {len(splines)} splines, not one")
+    data = task.target.data.copy()
+    # Without thickness and faces, a curve's mesh is its points in their order.
+    data.bevel_depth = data.extrude = 0.0
+    data.bevel_object, data.bevel_mode = None, "ROUND"
+    data.fill_mode = "FULL" if data.dimensions == "3D" else "NONE"
+    bare = bpy.data.objects.new("sampled", data)
+    try:
+        points = _vertices(bare.to_mesh())
+    finally:
+        bare.to_mesh_clear()
+        bpy.data.objects.remove(bare)
+        bpy.data.curves.remove(data)
+    return points, bool(splines[0].use_cyclic_u)
+
+
+def _vertices(mesh: bpy.types.Mesh) -> Array:
+    points = np.empty(3 * len(mesh.vertices))
+    mesh.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3)

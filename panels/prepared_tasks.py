@@ -1,0 +1,56 @@
+"""What the panel shows of a task, prepared: texts, labels, and which fields count."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.bridge import binding
+from ..properties.task_kinds import KINDS, LENGTH
+from ..robokin import RobokinError
+from ..robokin.units import freedom_units
+from .prepared import quantity_text
+
+
+def residual_text(scene: bpy.types.Scene, task: bpy.types.PropertyGroup) -> str:
+    """By how much a task is missed after the last solve, in the scene's units; the parts are named where the panel's
+    reader could take them for others."""
+    parts = []
+    for label, quantity in KINDS[task.kind].parts:
+        value = task.orientation_residual
+        if quantity == LENGTH:
+            value = task.position_residual * scene.unit_settings.scale_length
+        named = "" if label in ("Position", "Rotation", "Distance", "Direction") else f" ({label.lower()})"
+        parts.append(quantity_text(scene, quantity, value) + named)
+    return "Off by " + ", ".join(parts)
+
+
+def task_labels(obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> dict[str, list[str]] | None:
+    """Of a task on the value or velocity of a joint: a label for each entry of its vectors that the joint has."""
+    if task.kind not in ("JOINT", "JOINT_VELOCITY"):
+        return None
+    try:
+        joint = binding(obj).joint_of_bone.get(task.tip)
+    except RobokinError:
+        joint = None
+    units = freedom_units(joint) if joint is not None else []
+    if task.kind == "JOINT":
+        return {"location": _numbered("Position", units.count("m")), "rotation": _numbered("Angle", units.count("rad"))}
+    return {
+        "linear_velocity": _numbered("Velocity", units.count("m")),
+        "angular_velocity": _numbered("Velocity /s", units.count("rad")),
+    }
+
+
+def _numbered(word: str, count: int) -> list[str]:
+    return [word] if count == 1 else [f"{word} {i + 1}" for i in range(count)]
+
+
+def weights_of(task: bpy.types.PropertyGroup) -> tuple[str, ...]:
+    """Which of its two weights count."""
+    kind = KINDS[task.kind]
+    if not kind.weighted:
+        return ()
+    if task.kind in ("LASER", "JOINT_VELOCITY"):
+        return ("position",) if task.kind == "LASER" else ("orientation",)
+    parts = (("position", kind.has_length), ("orientation", kind.has_angle))
+    return tuple(name for name, has_part in parts if has_part)
