@@ -255,7 +255,37 @@ def test_the_task_panel_draws_what_the_task_has(panda, kind, use_target):
     axes = set(drawn["ROBOKIN_PT_task_axes"]["props"])
     assert (("use_location", 2) in axes) == (kind in ("POSE", "POSITION"))
     assert (("use_rotation", 2) in axes) == (kind in ("POSE", "ORIENTATION"))
-    assert ("axis" in axes) == (kind == "AXIS") and ("frame" in axes) == (kind != "AXIS")
+    assert ("axis" in props) == (kind == "AXIS") and ("frame" in axes) == (kind != "AXIS")
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "not_fields"),
+    [
+        ("AIM", {"target", "axis", "orientation_weight", "orientation_band"}, {"other", "position_weight", "distance"}),
+        ("LASER", {"target", "axis", "surface", "position_weight"}, {"orientation_weight", "position_band"}),
+        ("PLANE", {"target", "side", "position_band"}, {"axis", "frame"}),
+        ("CURVE", {"target", "position_band"}, {"use_target", "speed"}),
+        ("DISTANCE", {"target", "other", "relation", "distance"}, {"margin"}),
+        ("RELATIVE", {"other", "location", "rotation", ("use_rotation", 0)}, {"target", "use_target"}),
+        ("PIN", {"tip", ("use_location", 0)}, {"target", "location", "position_band"}),
+        ("ADVANCE", {"location", "frame"}, {"target", "rotation"}),
+        ("LOOP", {"tip", "other", ("use_rotation", 2)}, {"influence", "priority", "position_weight"}),
+        ("CENTER_OF_MASS", {"target", ("use_location", 1)}, {"tip", "frame"}),
+        ("SUPPORT", {"target", "margin"}, {"tip", "use_target"}),
+        ("POSTURE", {"posture", "orientation_tolerance", "position_tolerance"}, {"tip", "orientation_weight"}),
+        ("JOINT", {"tip", ("rotation", 0)}, {("rotation", 1), ("location", 0), "target"}),
+        ("ALONG_CURVE", {"target", "speed"}, {"use_target"}),
+        ("TWIST", {"use_target", "linear_velocity", "angular_velocity", "frame"}, {"location"}),
+        ("JOINT_VELOCITY", {("angular_velocity", 0)}, {("linear_velocity", 0), "frame"}),
+    ],
+)
+def test_the_task_panel_draws_the_fields_of_the_kind(panda, kind, fields, not_fields):
+    bpy.ops.robokin.task_add(kind=kind, tip="panda_joint4")
+    panda.robokin.tasks[0].use_target = kind != "TWIST"
+    drawn = draw()
+    props = {*drawn["ROBOKIN_PT_tasks"]["props"], *drawn["ROBOKIN_PT_task_axes"]["props"]}
+    assert fields <= props and not fields & not_fields
+    assert not not_fields & props
 
 
 def test_ordering_is_offered_when_there_is_something_to_order(panda):
