@@ -12,6 +12,7 @@ from ..properties.bridge import robot_model
 from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion
 from ..solvers.motion import Motion
+from ..solvers.solve import is_plain
 from .common import MET, FramesOperator, RobotOperator, finish, write_json
 from .curves import sample_configurations
 from .scene_targets import Targets, targets_over
@@ -25,12 +26,14 @@ _MARKER_NAME = 63
 @dataclass(frozen=True, eq=False)
 class AnimationCheck:
     """frames: scene frames. statuses: per frame, of the tasks that have an influence there. residuals: (n, k, 2) [m],
-    [rad], NaN for a task without influence. limits: the violations, whose `frame` is an index into `frames`."""
+    [rad], NaN for a task without influence. parts: names of them. limits: the violations, whose `frame`
+    is an index into `frames`."""
 
     motion: Motion
     frames: Sequence[int]
     statuses: list[Status]
     residuals: Array
+    parts: list[tuple[str, ...]]
     limits: MotionCheck
 
     @property
@@ -55,7 +58,10 @@ class AnimationCheck:
         """Plain values for JSON; residuals of tasks without influence are null."""
         rows = []
         for frame, status, residuals, q in zip(self.frames, self.statuses, self.residuals, self.motion.q, strict=True):
-            shown = [None if np.isnan(p) else {"position": float(p), "orientation": float(r)} for p, r in residuals]
+            shown = [
+                None if np.isnan(row[0]) else dict(zip(names, row.tolist(), strict=False))
+                for names, row in zip(self.parts, residuals, strict=True)
+            ]
             values = self.motion.model.joint_values(q)
             rows.append({"frame": int(frame), "status": str(status), "residuals": shown, "q": values})
         violations = [v.to_dict() | {"frame": int(self.frames[v.frame])} for v in self.limits.violations]
@@ -73,8 +79,8 @@ def check_steps(
     tasks = enabled_tasks(obj)
     motion = yield from sample_motion(scene, obj, frames)
     targets = yield from targets_over(scene, view_layer, obj, tasks, frames)
-    statuses, residuals = _task_statuses(obj, tasks, motion, targets)
-    return AnimationCheck(motion, frames, statuses, residuals, check_motion(motion, float32=True))
+    statuses, residuals, parts = _task_statuses(obj, tasks, motion, targets)
+    return AnimationCheck(motion, frames, statuses, residuals, parts, check_motion(motion, float32=True))
 
 
 def sample_motion(
@@ -86,20 +92,26 @@ def sample_motion(
     return Motion.of(robot_model(obj), (np.asarray(frames, float) - frames[0]) * seconds, Q)
 
 
-def _task_statuses(obj: bpy.types.Object, tasks: list, motion: Motion, targets: Targets) -> tuple[list[Status], Array]:
+def _task_statuses(
+    obj: bpy.types.Object, tasks: list, motion: Motion, targets: Targets
+) -> tuple[list[Status], Array, list[tuple[str, ...]]]:
     """Each frame is judged by the tasks that have an influence at it."""
     statuses = [Status.EMPTY] * len(motion)
     residuals = np.full((len(motion), len(tasks), 2), np.nan)
+    parts: list[tuple[str, ...]] = [()] * len(tasks)
     forms = SolverTasks(obj, tasks)
     counting, group = np.unique(targets.influence > 0.0, axis=0, return_inverse=True)
     for number, mask in enumerate(counting):
         frames = np.flatnonzero(group.ravel() == number)
         chosen, wanted = forms.at(targets, frames[0], mask.astype(float))
-        found = check_motion(motion, wanted, targets.T[:, chosen], float32=True)
+        own = targets.T[:, chosen] if is_plain(wanted) else forms.over(targets, range(len(motion)), chosen)
+        found = check_motion(motion, wanted, own, float32=True)
+        for i, task in zip(chosen, wanted, strict=True):
+            parts[i] = tuple(part.name for part in task.parts)
         for frame in frames:
             statuses[frame] = found.statuses[frame]
             residuals[frame, chosen] = found.residuals[frame]
-    return statuses, residuals
+    return statuses, residuals, parts
 
 
 class ROBOKIN_OT_check(FramesOperator, bpy.types.Operator):
