@@ -33,6 +33,7 @@ ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight f
 INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
 TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
 DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
+SEEN = 1e-13  # the same relative to the trace of all of H: below, it is the rounding of what H sees elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +122,9 @@ class _Descent:
         if not Z.shape[1]:
             return
         Hz, gz = Z.T @ H @ Z, Z.T @ (g + H @ self.x)
-        if not _is_definite(Hz):  # what H does not see is held near 0
-            raised = DEFINITE * np.trace(Hz) or 1.0
+        rounding = SEEN * float(np.trace(H))
+        if not _is_definite(Hz, rounding):  # what H does not see is held near 0
+            raised = DEFINITE * max(np.trace(Hz), 0.0) + rounding or 1.0
             Hz, gz = Hz + raised * np.eye(len(Hz)), gz + raised * (Z.T @ self.x)
         try:
             L = np.linalg.cholesky(Hz)
@@ -237,12 +239,12 @@ def _reduce(W: Array, none: float) -> tuple[Array, Array, int]:
     return W[:, :rank], Q, rank
 
 
-def _is_definite(H: Array) -> bool:
+def _is_definite(H: Array, rounding: float) -> bool:
     try:
         pivots = np.diag(np.linalg.cholesky(H)) ** 2
     except np.linalg.LinAlgError:
         return False
-    return bool(pivots.min() >= DEFINITE * np.diag(H).max())
+    return bool(pivots.min() >= max(DEFINITE * np.diag(H).max(), rounding))
 
 
 def _is_met(band: Level, x: Array) -> bool:

@@ -147,3 +147,18 @@ def test_directions_that_hardly_move_the_task_are_held_still() -> None:
     below = Level(np.array([[0.0, 1.0]]), np.array([0.5]), np.array([0.5]))
     result = solve_hierarchy(-np.full(2, 10.0), np.full(2, 10.0), [level, below], np.eye(2), np.zeros(2))
     np.testing.assert_allclose(result.x, [0.5, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_an_objective_that_sees_nothing_of_what_is_left_moves_nothing(backend: str) -> None:
+    """Of the objective only its rounding is left, which has any sign."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, seen = 12, int(rng.integers(1, 12))
+        F = rng.normal(size=(n, seen)) * 10.0 ** rng.uniform(-1, 3)
+        b = rng.normal(size=seen)
+        free = np.full(n, np.inf)
+        level = Level(F.T / np.linalg.norm(F), b, b)
+        found = solve_hierarchy(-free, free, [level], F @ F.T, np.zeros(n), backend)
+        np.testing.assert_allclose(level.J @ found.x, b, atol=1e-9 * np.linalg.norm(b))
+        np.testing.assert_allclose(found.x, np.linalg.pinv(level.J) @ b, atol=1e-2 * np.linalg.norm(found.x))

@@ -9,7 +9,7 @@
 #include "robokin_qp.h"
 
 static const double NONE = 1e-12, USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9, TOUCHED = 1e-12;
-static const double ROUNDING[2] = {1e-14, 1e-11}, DEFINITE = 1e-12;
+static const double ROUNDING[2] = {1e-14, 1e-11}, DEFINITE = 1e-12, SEEN = 1e-13;
 
 /* Of `all` unknowns n can move, `index`; basis: of theirs, the first r directions are used up. W[rows][n], order[rows],
    A[rows][rows], V[rows][rows], beta[rows]: of one level. target, weight, point [n + rows]: in coordinates of its
@@ -277,8 +277,9 @@ static void reflect_both(const descent *s, int32_t k, double *H, double *w) {
   }
 }
 
-/* The factor of H[f][f] with its slope[f], raised where H hardly sees a motion: what it does not see is held near 0. */
-static int factor_what_is_left(descent *s, int32_t f, double *slope) {
+/* The factor of H[f][f] with its slope[f], raised where H hardly sees a motion, or no more than by `rounding`: what it
+   does not see is held near 0. */
+static int factor_what_is_left(descent *s, int32_t f, double rounding, double *slope) {
   double trace = 0.0, largest = 0.0, least = __builtin_inf();
   for (int64_t i = 0; i < f; i++) {
     const double own = s->H[i * f + i];
@@ -288,8 +289,9 @@ static int factor_what_is_left(descent *s, int32_t f, double *slope) {
   double *L = s->L;
   int definite = rk_cholesky(f, s->H, L);
   for (int64_t i = 0; definite && i < f; i++) least = L[i * f + i] < least ? L[i * f + i] : least;
-  if (!definite || least * least < DEFINITE * largest) {
-    const double raised = trace > 0.0 ? DEFINITE * trace : 1.0;
+  if (!definite || least * least < DEFINITE * largest || least * least < rounding) {
+    double raised = DEFINITE * (trace > 0.0 ? trace : 0.0) + rounding;
+    if (raised == 0.0) raised = 1.0;
     gather(s, s->x, s->step);
     rk_into_basis(&s->basis, 0, s->r, s->step);
     for (int64_t i = 0; i < f; i++) {
@@ -319,7 +321,9 @@ static int minimise(descent *s, const double *H, const double *g) {
   for (int32_t k = 0; k < s->r; k++) reflect_both(s, k, s->H, s->step);
   for (int32_t i = 0; i < f; i++) /* the block that is left, to the front */
     for (int32_t j = 0; j <= i; j++) s->H[(int64_t)i * f + j] = s->H[(int64_t)(s->r + i) * n + s->r + j];
-  if (!factor_what_is_left(s, f, s->slope + s->r)) return 0;
+  double trace = 0.0;
+  for (int64_t i = 0; i < s->all; i++) trace += H[i * s->all + i];
+  if (!factor_what_is_left(s, f, SEEN * trace, s->slope + s->r)) return 0;
   for (int32_t i = 0; i < f; i++) s->point[i] = -s->slope[s->r + i];
   rk_solve_lower(f, s->L, s->point);
   for (int32_t i = 0; i < f; i++) s->target[i] = s->point[i];
