@@ -3,6 +3,7 @@
 from .check import MotionCheck, Violation, check_motion
 from .extended_jacobian import ExtendedJacobian
 from .hierarchical_ik import HierarchicalIK
+from .hierarchical_tracking import HierarchicalTracker
 from .ik import IKProblem
 from .motion import Motion
 from .motion_files import read_motion, write_motion
@@ -55,6 +56,7 @@ __all__ = [
     "ExtendedJacobian",
     "FrameTask",
     "HierarchicalIK",
+    "HierarchicalTracker",
     "IKProblem",
     "JointTask",
     "JointVelocityTask",

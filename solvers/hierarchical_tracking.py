@@ -58,8 +58,7 @@ def follow_levels(
     terms. The first frame is solved as a pose, tasks that ask for a velocity left out."""
     tracker = HierarchicalTracker(model, tasks, criteria, dt, backend)
     wanted = tracker.check_targets(targets)
-    velocity = np.zeros(model.nv) if start_velocity is None else check_tangent(model, start_velocity, "velocity")
-    tracker.start(wanted[0], q0, velocity, seed)
+    tracker.start(wanted[0], q0, start_velocity, seed)
     for done, each in enumerate(wanted[1:], 1):
         if progress is not None and done % REPORT == 0 and progress(done, len(wanted)) is False:
             break
@@ -70,10 +69,18 @@ def follow_levels(
 
 
 class HierarchicalTracker:
-    """Tasks and criteria of a model, and where the robot stands: `start` first, then `step` for every frame."""
+    """Tasks and criteria of a model, and where the robot stands: `start` first (or `stand`), then `step` for every
+    frame, or `run` for many. Arguments and errors: see `track`."""
+
+    chunk = REPORT
 
     def __init__(
-        self, model: RobotModel, tasks: Sequence[Task], criteria: Sequence[Criterion], dt: float, backend: str
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        criteria: Sequence[Criterion] = (),
+        dt: float = 1.0 / 24.0,
+        backend: str = "auto",
     ) -> None:
         self.model, self.dt, self.backend = model, dt, backend
         self.levels = TaskLevels(model, tasks, backend)
@@ -100,11 +107,32 @@ class HierarchicalTracker:
             raise TaskError("there are no targets to follow")
         return [self.levels.checked_targets(frame) for frame in frames]
 
-    def start(self, targets: Sequence[Any], q0: Array | None, velocity: Array, seed: int) -> None:
-        """Solve the first frame as a pose; fix there what is counted from the start."""
+    @property
+    def v(self) -> Array:
+        """(nv,) the velocity with which the last frame was reached."""
+        return self.last / self.dt
+
+    def stand(self, q: object, velocity: object | None = None) -> None:
+        """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
+        there what is counted from the start."""
+        self.q = self.model.limits.clamp(self.model.check_configuration(q))
+        self.last = self.limits.viable(self.q, self._velocity(velocity) * self.dt)
+        self._origin = self.levels.state(self.q, self.levels.targets, self.dt)
+
+    def run(self, targets: Sequence[Sequence[Any]]) -> TrackResult:
+        """As many frames on as there are sets of checked targets."""
+        self.start_velocity, self.frames = self.v, []
+        for each in targets:
+            self.step(each)
+        return self.result(targets)
+
+    def start(
+        self, targets: Sequence[Any], q0: Array | None = None, start_velocity: object | None = None, seed: int = 0
+    ) -> TrackResult:
+        """Solve the first frame as a pose, towards checked targets; fix at q0 what is counted from the start."""
         found = self.problem.solve([targets[i] for i in self._static], q0, seed, find_reason=False)
         self.q = found.q
-        self.last = self.limits.viable(found.q, velocity * self.dt)
+        self.last = self.limits.viable(found.q, self._velocity(start_velocity) * self.dt)
         self.start_velocity = self.last / self.dt
         before = found.q if q0 is None else self.model.limits.clamp(self.model.check_configuration(q0))
         self._origin = self.levels.state(before, targets, self.dt)
@@ -112,6 +140,7 @@ class HierarchicalTracker:
         residuals[self._static] = found.residual_array
         code = EMPTY if not self.tasks else CONVERGED if (residuals <= self.tolerance).all() else NOT_CONVERGED
         self.frames = [(code, found.q, residuals, found.iterations, np.zeros(self.model.nv, bool))]
+        return self.result([targets])
 
     def step(self, targets: Sequence[Any]) -> None:
         """One frame on, towards checked targets."""
@@ -146,6 +175,9 @@ class HierarchicalTracker:
             np.array(behind),
             part_names(self.tasks),
         )
+
+    def _velocity(self, velocity: object | None) -> Array:
+        return np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
 
     def _frame(self, targets: Sequence[Any], limits: StepLimits, most: int) -> tuple[Array, Array, Array, int, Array]:
         """Where a frame leads: q (nq,), the displacement (nv,), residuals (tasks, 2), linearisations, and the degrees

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from .ik_reference import restart
 from .random_numbers import SplitMix64
 
 if TYPE_CHECKING:
+    from .hierarchical_tracking import HierarchicalTracker
     from .tracking import Tracker, TrackResult
 
 Array = np.ndarray
 
-CHUNK = 256  # frames between two reports of progress
 ITERATIONS = 25_000  # that the search may cost; or ...
 PATHS = 8  # ... so many times the number of frames, when that is more
 TRIES = 100  # at most
@@ -40,10 +40,10 @@ TURN = 2.0 * math.pi
 
 @dataclass(frozen=True, eq=False)
 class Leg:
-    """Frames in a row with the same tasks. targets: (frames, tasks, 4, 4)."""
+    """Frames in a row with the same tasks. targets: as the tracker's `check_targets` gives them."""
 
-    tracker: Tracker
-    targets: Array
+    tracker: Tracker | HierarchicalTracker
+    targets: Any
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -98,9 +98,9 @@ def follow(
         else:
             before = legs[number - 1].tracker
             leg.tracker.stand(before.q, before.v)
-        for start in range(first, len(leg), CHUNK):
+        for start in range(first, len(leg), leg.tracker.chunk):
             yield results
-            part = leg.tracker.run(leg.targets[start : start + CHUNK])
+            part = leg.tracker.run(leg.targets[start : start + leg.tracker.chunk])
             results.append(part)
             missed += int(part.missed.sum())
             if missed > spare:
@@ -243,8 +243,9 @@ class _Search:
         for number in range(last, -1, -1):
             leg = self.legs[number]
             leg.tracker.stand(q, velocity)
-            for start in range(index if number == last else len(leg), 0, -CHUNK):
-                part = leg.tracker.run(leg.targets[max(0, start - CHUNK) : start][::-1])
+            chunk = leg.tracker.chunk
+            for start in range(index if number == last else len(leg), 0, -chunk):
+                part = leg.tracker.run(leg.targets[max(0, start - chunk) : start][::-1])
                 self.spent += int(part.iterations.sum())
                 if part.missed.any():
                     return None, part.q[part.missed]

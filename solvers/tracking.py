@@ -99,6 +99,8 @@ class Tracker:
     run(a + b). Not to be shared between threads. Arguments and errors: see `track`.
     """
 
+    chunk = 256  # frames between two reports of progress
+
     _q: Array  # (nq,) where the robot stands
     _coasting: Array  # (nv,) the last step of the degrees of freedom that no task depends on, still being braked
 
