@@ -2,17 +2,20 @@
 
 The motion depends on the scene alone, not on the keyframes it replaces. It starts from the robot's
 stored posture chosen for it; without one, from a start that is looked for, from which every frame is
-met; unless --posture or --q0 is given. Exit code 1 when a frame is not met."""
+met; unless --posture or --q0 is given. Criteria given here take the place of the robot's own. Exit
+code 1 when a frame is not met."""
 
 from __future__ import annotations
 
 import argparse
 
-from .arguments import add_blend_file, add_frames, add_json, add_posture, output_blend, seed
+from .arguments import add_blend_file, add_criteria, add_frames, add_json, add_posture, output_blend, seed
+from .criterion_text import GRAMMAR, parse_criterion
 from .errors import UsageError
 from .report import frame_rows, read_joint_values, write_report
 
 NAME = "bake"
+EPILOG = GRAMMAR
 HELP = "solve the tasks of a .blend at every frame, write keyframes"
 
 
@@ -22,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it')
     add_posture(parser)
+    add_criteria(parser)
     parser.add_argument("--seed", metavar="N", type=seed, default=0, help="which sequence of restarts is tried (0)")
     add_json(parser)
 
@@ -46,9 +50,10 @@ def run(arguments: argparse.Namespace) -> bool:
             q0 = robot_model(robot).configuration(read_joint_values(arguments.q0, "--q0"))
         else:
             q0 = bake_start(robot, "POSTURE")
+        criteria = [parse_criterion(text, robot_model(robot)) for text in arguments.criterion] or None
         frames = scene_frames(arguments.frames)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        result = run_steps(bake_steps(scene, view_layer, robot, frames, q0, arguments.seed))
+        result = run_steps(bake_steps(scene, view_layer, robot, frames, q0, arguments.seed, criteria=criteria))
         target = arguments.output or bpy.data.filepath
         save_as(target)
     report = {"frames": frame_rows(result.to_dict())}

@@ -42,7 +42,8 @@ def _plain(value: object) -> object:
 
 def frame_rows(told: dict) -> list[dict]:
     """The frames of a bake or a check, with what the two have in common."""
-    return [{key: row[key] for key in ("frame", "status", "residuals", "q")} for row in told["frames"]]
+    keys = ("frame", "status", "residuals", "q", "costs")
+    return [{key: row[key] for key in keys if key in row} for row in told["frames"]]
 
 
 def read_joint_values(text: str, option: str) -> dict:

@@ -15,13 +15,17 @@ from ..properties.active_robot import active_robot
 from ..properties.bridge import robot_model
 from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
-from ..robokin import RobokinError, RobotModel
-from ..solvers import Diagnosis, IKProblem, Status
+from ..robokin import RobokinError, RobotModel, difference
+from ..solvers import Diagnosis, ExtendedJacobian, HierarchicalTracker, Status, Task
+from ..solvers.criteria import Criterion
+from ..solvers.solve import is_plain
 from ..solvers.starts import Leg, follow, follow_from_best
+from ..solvers.task_levels import TaskLevels
 from ..solvers.tracking import Tracker, TrackResult
 from .common import MET, FramesOperator, write_json
-from .curves import pose_held, refuse_unwritable, show_curves, write_curves
+from .curves import pose_held, refuse_unwritable, show_curves, write_curves, write_numbers
 from .posture import bake_start
+from .scene_criteria import enabled_criteria, settings_over
 from .scene_targets import Targets, targets_over
 from .scene_tasks import SolverTasks, enabled_tasks
 
@@ -32,7 +36,7 @@ Array = np.ndarray
 class BakeResult:
     """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
     without influence. failures: {index of the first frame of each stretch that is not met: why}. start: what the bake
-    chose to start from, in words; empty when it was told."""
+    chose to start from, in words; empty when it was told. costs: (n, c) of the criteria by these names."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -41,6 +45,8 @@ class BakeResult:
     residuals: Array
     failures: dict[int, Diagnosis]
     start: str
+    costs: Array
+    criteria: Sequence[str]
 
     @property
     def converged(self) -> bool:
@@ -68,6 +74,8 @@ class BakeResult:
             ]
             row = {"frame": int(frame), "status": str(status), "residuals": residuals}
             row["q"] = self.model.joint_values(q)
+            if self.criteria:
+                row["costs"] = dict(zip(self.criteria, self.costs[i].tolist(), strict=True))
             if i in self.failures:
                 row["reason"] = self.failures[i].reason
             rows.append(row)
@@ -82,12 +90,14 @@ def bake_steps(
     q0: Array | None,
     seed: int = 0,
     new_action: bool = False,
+    criteria: Sequence[Criterion] | None = None,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
     A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
     solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
-    is met, rest first. Nothing is written before the last step; a generator closed early leaves the scene as it was.
+    is met, rest first; where tasks have levels or there are criteria, at rest. criteria: in place of the robot's own,
+    whose costs are keyed. Nothing is written before the last step; a generator closed early leaves the scene as it was.
     Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
@@ -99,16 +109,23 @@ def bake_steps(
         targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames), 0.0, 0.5)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * scene.render.fps_base / scene.render.fps
-    counting, legs = _legs(obj, tasks, targets, dt)
-    if q0 is None:
+    plans = _plans(obj, tasks, targets, settings_over(obj, frames), criteria, dt)
+    legs = [plan.leg for plan in plans]
+    if q0 is None and all(isinstance(leg.tracker, Tracker) for leg in legs):
         found = yield from _scaled(_shares(follow_from_best(legs, hint, "rest", seed=seed), len(frames)), 0.5, 0.95)
         results, start = found.results, found.origin
     else:
-        results = yield from _scaled(_shares(follow(legs, q0, seed=seed), len(frames)), 0.5, 0.95)
-        start = ""
-    parts = [_Stretch(counting[result.problem], result) for result in results]
+        results = yield from _scaled(_shares(follow(legs, hint, seed=seed), len(frames)), 0.5, 0.95)
+        start = "rest" if q0 is None else ""
+    planned = {plan.leg.tracker.problem: plan for plan in plans}
+    parts = [_Stretch(planned[result.problem], result) for result in results]
+    costs = _costs(parts, dt)
     failures = _failures(parts)
     written = write_curves(obj, frames, np.concatenate([part.result.q for part in parts]), new_action)
+    if criteria is None:
+        enabled = [item.path_from_id() for item in obj.robokin.criteria if item.enabled]
+        for path, values in zip(enabled, costs.T, strict=True):
+            write_numbers(obj, f"{path}.cost", frames, values, "Criteria")
     show_curves(obj, scene.frame_current_final)
     return BakeResult(
         robot_model(obj),
@@ -118,38 +135,81 @@ def bake_steps(
         np.concatenate([part.residuals(len(tasks)) for part in parts]),
         failures,
         start,
+        costs,
+        [criterion.name for criterion in plans[0].criteria],
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Stretch:
-    """Frames in a row with the same tasks counting, equally much."""
+class _Plan:
+    """What to follow for as long as the same tasks and criteria count, equally much. counting: indices of the tasks."""
 
     counting: list[int]
+    criteria: list[Criterion]
+    leg: Leg
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """Frames in a row of one plan."""
+
+    plan: _Plan
     result: TrackResult
 
     def residuals(self, tasks: int) -> Array:
         residuals = np.full((len(self.result), tasks, 2), np.nan)
-        residuals[:, self.counting] = self.result.residuals
+        residuals[:, self.plan.counting] = self.result.residuals[:, : len(self.plan.counting)]
         return residuals
 
 
-def _legs(
-    obj: bpy.types.Object, tasks: list, targets: Targets, dt: float
-) -> tuple[dict[IKProblem, list[int]], list[Leg]]:
-    """What to follow, a leg for each change of influence; and which tasks count in the problem of each leg."""
-    model, count, forms = robot_model(obj), len(targets.T), SolverTasks(obj, tasks)
+def _plans(
+    obj: bpy.types.Object,
+    tasks: list,
+    targets: Targets,
+    settings: Array,
+    criteria: Sequence[Criterion] | None,
+    dt: float,
+) -> list[_Plan]:
+    """One for each change of influence, or of the weights and gains (n, c, 2) of criteria."""
+    count, forms, mode = len(targets.T), SolverTasks(obj, tasks), obj.robokin.solver.mode
     # Tasks count against each other, so a common factor says nothing.
     influence = targets.influence / np.maximum(targets.influence.max(axis=1, keepdims=True), 1e-30)
-    changes = np.flatnonzero((np.diff(influence, axis=0) != 0.0).any(axis=1)) + 1
-    counting: dict[IKProblem, list[int]] = {}
-    legs: list[Leg] = []
+    given = np.hstack((influence, settings.reshape(count, -1)))
+    changes = np.flatnonzero((np.diff(given, axis=0) != 0.0).any(axis=1)) + 1
+    plans = []
     for first, last in zip([0, *changes.tolist()], [*changes.tolist(), count], strict=True):
         own, wanted = forms.at(targets, first, influence[first])
-        leg = Leg(Tracker(model, wanted, dt), targets.T[first:last, own])
-        counting[leg.tracker.problem] = own
-        legs.append(leg)
-    return counting, legs
+        chosen = enabled_criteria(obj, settings[first]) if criteria is None else list(criteria)
+        if mode == "EXTENDED" and chosen:
+            wanted, asked = [*wanted, ExtendedJacobian(chosen)], []
+        else:
+            asked = chosen
+        tracker: Tracker | HierarchicalTracker
+        if asked or not is_plain(wanted):
+            tracker = HierarchicalTracker(robot_model(obj), wanted, asked, dt)
+            none = [None] * (len(wanted) - len(own))
+            T = tracker.check_targets([[*each, *none] for each in forms.over(targets, range(first, last), own)])
+        else:
+            tracker, T = Tracker(robot_model(obj), wanted, dt), targets.T[first:last, own]
+        plans.append(_Plan(own, chosen, Leg(tracker, T)))
+    return plans
+
+
+def _costs(parts: Sequence[_Stretch], dt: float) -> Array:
+    """(n, c) of the criteria at every frame, with the velocity that led there."""
+    rows: list[list[float]] = []
+    for part in parts:
+        last, v = None, part.result.start_velocity
+        levels = TaskLevels(part.result.problem.model, part.plan.leg.tracker.tasks) if part.plan.criteria else None
+        for q in part.result.q:
+            if levels is None:
+                rows.append([])
+                continue
+            now = v if last is None else difference(levels.model, last, q) / dt
+            state = levels.state(q, levels.targets, dt, v)
+            rows.append([float(criterion.value(state, now)) for criterion in part.plan.criteria])
+            last, v = q, now
+    return np.array(rows).reshape(len(rows), -1)
 
 
 def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Generator[float, None, Any]:

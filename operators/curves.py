@@ -101,6 +101,15 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
     return written
 
 
+def write_numbers(obj: bpy.types.Object, path: str, frames: Sequence[int], values: Array, group: str) -> None:
+    """Linear keys for a number of the object, in place of its keys between the first and the last frame."""
+    bag = _channelbag(obj, False)
+    curve = next((curve for curve in bag.fcurves if curve.data_path == path), None) or bag.fcurves.new(path)
+    _replace_keys(curve, np.asarray(frames, np.float32), np.asarray(values, np.float32))
+    if curve.group is None:
+        curve.group = bag.groups.get(group) or bag.groups.new(group)
+
+
 def _kept_before(obj: bpy.types.Object, existing: dict[Key, bpy.types.FCurve], frames: Sequence[int]) -> Array:
     """(nq,) the quaternions of the last keys that stay before the frames; zero where there are none, and elsewhere."""
     before = np.zeros(binding(obj).model.nq)

@@ -16,6 +16,7 @@ from ..robokin import RobokinError
 from ..solvers.criteria import Criterion, Potential, criterion
 from ..solvers.state import State
 from ..solvers.task_levels import TaskLevels
+from . import animation
 from .scene_targets import targets_shown
 from .scene_tasks import SolverTasks, enabled_tasks
 from .task_shapes import has_shape
@@ -27,16 +28,33 @@ PULLS = 4  # joints that a readout names
 WEAK = 1e-3  # of the strongest pull: what is weaker is not named
 
 
-def enabled_criteria(obj: bpy.types.Object) -> list[Criterion]:
-    """Those that take part. Raises RobokinError naming the criterion."""
-    return [solver_criterion(obj, item) for item in obj.robokin.criteria if item.enabled]
+def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> list[Criterion]:
+    """Those that take part. settings: (c, 2) weight and gain of each, as they stand unless given.
+
+    Raises RobokinError naming the criterion.
+    """
+    items = [item for item in obj.robokin.criteria if item.enabled]
+    given = [(item.weight, item.gain) for item in items] if settings is None else settings.tolist()
+    return [solver_criterion(obj, item, *own) for item, own in zip(items, given, strict=True)]
 
 
-def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion) -> Criterion:
+def settings_over(obj: bpy.types.Object, frames: Sequence[float]) -> Array:
+    """(n, c, 2) weight and gain of the criteria that take part; those that are not moved by keys as they stand."""
+    items = [item for item in obj.robokin.criteria if item.enabled]
+    found = np.empty((len(frames), len(items), 2))
+    keyed = animation.keyed_only(obj, lambda path: path.startswith("robokin.criteria"))
+    for i, item in enumerate(items):
+        for k, name in enumerate(("weight", "gain")):
+            path = f"{item.path_from_id()}.{name}"
+            found[:, i, k] = animation.property_values(obj, path, 1, frames)[:, 0] if keyed else getattr(item, name)
+    return found
+
+
+def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: float, gain: float) -> Criterion:
     """Raises RobokinError naming the criterion."""
-    options: dict[str, object] = {"weight": item.weight, "name": f"criterion {item.name!r}"}
+    options: dict[str, object] = {"weight": weight, "name": f"criterion {item.name!r}"}
     if item.kind in POTENTIALS:
-        options["gain"] = item.gain
+        options["gain"] = gain
     if item.kind == "SMOOTH":
         options["time"] = item.time
     if item.kind == "DYNAMIC_TORQUE":
@@ -89,7 +107,7 @@ def _state(obj: bpy.types.Object, q: Array) -> State:
 
 def _readout(obj: bpy.types.Object, item: RobokinCriterion, state: State) -> CriterionReadout:
     try:
-        own = solver_criterion(obj, item)
+        own = solver_criterion(obj, item, item.weight, item.gain)
         own.check(state)
         cost = own.value(state, np.zeros(state.model.nv))
     except RobokinError as error:

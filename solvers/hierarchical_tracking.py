@@ -213,7 +213,8 @@ class HierarchicalTracker:
         residuals = levels.residuals(rows, np.zeros(self.model.nv), self.dt)
         at_side = (x <= lo) | (x >= hi)
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
-        return q, moved, residuals, count, at_side & hurried
+        concerned = np.any([own.J.any(axis=0) for own in rows], axis=0) if rows else np.zeros(len(x), bool)
+        return q, moved, residuals, count, at_side & hurried & concerned
 
     def _rows(self, state: State, targets: Sequence[Any], rates: dict[int, Rows], moved: Array) -> list[Rows]:
         """Of each task; those of velocities are counted from where the frame began, (nv,) `moved` ago."""

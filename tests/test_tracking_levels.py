@@ -59,7 +59,7 @@ def test_meets_every_frame_and_serves_its_criterion() -> None:
     assert served.converged.all()
     assert served.residuals.max() < 1e-9
     cost = [JointSprings().value(State(model, result.q[-1]), np.zeros(model.nv)) for result in (plain, served)]
-    assert cost[1] < 0.8 * cost[0]
+    assert cost[1] < 0.85 * cost[0]
 
 
 def test_a_lower_level_moves_nothing_above_it() -> None:

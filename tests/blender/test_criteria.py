@@ -148,3 +148,74 @@ def test_levels_decide_unless_the_mode_is_weighted(robot):
     bpy.ops.robokin.solve_pose()
     assert first.position_residual == pytest.approx(0.05, abs=1e-4)
     assert second.position_residual == pytest.approx(0.05, abs=1e-4)
+
+
+def moving_target(robot, frames=40):
+    """A target that goes once round a circle and comes back."""
+    bpy.ops.robokin.target_add(tip=TOOL)
+    target = bpy.context.object
+    start = np.array(target.location)
+    for frame in range(1, frames + 1):
+        angle = 2.0 * np.pi * (frame - 1) / (frames - 1)
+        target.location = start + 0.08 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.0])
+        target.keyframe_insert("location", frame=frame)
+    bpy.context.view_layer.objects.active = robot
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
+    return frames
+
+
+def baked(robot, frames):
+    """(frames, nq)"""
+    found = []
+    for frame in range(1, frames + 1):
+        bpy.context.scene.frame_set(frame)
+        found.append(read_configuration(robot))
+    return np.array(found)
+
+
+def test_a_bake_serves_criteria_and_keys_their_costs(robot):
+    frames = moving_target(robot)
+    item = add(robot, "GRAVITY_TORQUE", gain=5.0)
+    add(robot, "MANIPULABILITY", enabled=False)
+    bpy.context.scene.frame_set(7)
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    assert robot.robokin.solver.bake_status == "CONVERGED"
+    q, curves = baked(robot, frames), fcurves(robot)
+    assert [path for path, _ in curves if "cost" in path] == [f"{item.path_from_id()}.cost"]
+    model = robot_model(robot)
+    for frame in (1, frames):
+        torque = gravity_torque(model, q[frame - 1])
+        shown = curves[f"{item.path_from_id()}.cost", 0].evaluate(frame)
+        assert shown == pytest.approx(0.5 * np.sum((torque / model.effort) ** 2), rel=1e-4)
+    bpy.context.scene.frame_set(3)
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    np.testing.assert_array_equal(baked(robot, frames), q)
+
+
+def test_a_repeatable_bake_closes(robot):
+    frames = moving_target(robot)
+    add(robot, "JOINT_SPRINGS")
+    robot.robokin.solver.mode = "EXTENDED"
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    assert robot.robokin.solver.bake_status == "CONVERGED"
+    q = baked(robot, frames)
+    np.testing.assert_allclose(q[-1], q[0], atol=1e-5)
+    robot.robokin.criteria[0].kind = "KINETIC_ENERGY"
+    with pytest.raises(RuntimeError, match="has no potential"):
+        bpy.ops.robokin.bake()
+
+
+def test_weights_can_be_keyed(robot):
+    frames = moving_target(robot)
+    item = add(robot, "JOINT_SPRINGS", gain=4.0)
+    add(robot, "MINIMUM_VELOCITY")
+    for frame, weight in ((1, 1e-6), (20, 1e-6), (21, 5.0)):
+        item.weight = weight
+        item.keyframe_insert("weight", frame=frame)
+    for curve in fcurves(robot).values():
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    cost = fcurves(robot)[f"{item.path_from_id()}.cost", 0]
+    early, late = cost.evaluate(20) - cost.evaluate(2), cost.evaluate(frames) - cost.evaluate(22)
+    assert late < early
