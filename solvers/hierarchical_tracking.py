@@ -217,15 +217,18 @@ class HierarchicalTracker:
         return q, moved, residuals, count, at_side & hurried & concerned
 
     def _rows(self, state: State, targets: Sequence[Any], rates: dict[int, Rows], moved: Array) -> list[Rows]:
-        """Of each task; those of velocities are counted from where the frame began, (nv,) `moved` ago."""
+        """Of each task; those of velocities are counted from where the frame began, (nv,) `moved` ago, with their J at
+        the middle of the way: so that a hinge is followed along its circle."""
         found = []
+        middle = state.at(self._backend.integrate(self.model.tree, self.q, 0.5 * moved)) if rates else state
         for i, target in enumerate(targets):
             rows = rates.get(i)
             if rows is None:
                 found.append(self.levels.rows_of(i, state, target))
                 continue
-            done = rows.J @ moved
-            found.append(Rows(rows.J, rows.lower - done, rows.upper - done, rows.weight, rows.part))
+            J = self.levels.rows_of(i, middle, target).J
+            done = J @ moved
+            found.append(Rows(J, rows.lower - done, rows.upper - done, rows.weight, rows.part))
         return found
 
     def _rolling(self, q: Array) -> list[Level]:
