@@ -16,8 +16,9 @@ from ..properties.bridge import robot_model
 from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
 from ..robokin import RobokinError, RobotModel, difference
-from ..solvers import Diagnosis, ExtendedJacobian, HierarchicalTracker, Status, Task
+from ..solvers import Diagnosis, ExtendedJacobian, HierarchicalTracker, Status
 from ..solvers.criteria import Criterion
+from ..solvers.hierarchical_ik import part_names
 from ..solvers.solve import is_plain
 from ..solvers.starts import Leg, follow, follow_from_best
 from ..solvers.task_levels import TaskLevels
@@ -36,7 +37,7 @@ Array = np.ndarray
 class BakeResult:
     """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
     without influence. failures: {index of the first frame of each stretch that is not met: why}. start: what the bake
-    chose to start from, in words; empty when it was told. costs: (n, c) of the criteria by these names."""
+    chose to start from, in words; empty when it was told. costs: (n, c) of the criteria by these names. parts: names of each task's residuals."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -47,6 +48,7 @@ class BakeResult:
     start: str
     costs: Array
     criteria: Sequence[str]
+    parts: Sequence[tuple[str, ...]]
 
     @property
     def converged(self) -> bool:
@@ -70,7 +72,8 @@ class BakeResult:
         rows = []
         for i, (frame, status, q) in enumerate(zip(self.frames, self.statuses, self.Q, strict=True)):
             residuals = [
-                None if np.isnan(p) else {"position": float(p), "orientation": float(r)} for p, r in self.residuals[i]
+                None if np.isnan(own[0]) else dict(zip(names, own.tolist(), strict=False))
+                for names, own in zip(self.parts, self.residuals[i], strict=True)
             ]
             row = {"frame": int(frame), "status": str(status), "residuals": residuals}
             row["q"] = self.model.joint_values(q)
@@ -137,6 +140,7 @@ def bake_steps(
         start,
         costs,
         [criterion.name for criterion in plans[0].criteria],
+        _parts(plans, len(tasks)),
     )
 
 
@@ -193,6 +197,15 @@ def _plans(
             tracker, T = Tracker(robot_model(obj), wanted, dt), targets.T[first:last, own]
         plans.append(_Plan(own, chosen, Leg(tracker, T)))
     return plans
+
+
+def _parts(plans: Sequence[_Plan], count: int) -> list[tuple[str, ...]]:
+    """Names of the residuals of each task; none of one that never counts."""
+    names: list[tuple[str, ...]] = [()] * count
+    for plan in plans:
+        for i, own in zip(plan.counting, part_names(plan.leg.tracker.tasks), strict=False):
+            names[i] = own
+    return names
 
 
 def _costs(parts: Sequence[_Stretch], dt: float) -> Array:
