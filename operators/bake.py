@@ -37,7 +37,8 @@ Array = np.ndarray
 class BakeResult:
     """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
     without influence. failures: {index of the first frame of each stretch that is not met: why}. start: what the bake
-    chose to start from, in words; empty when it was told. costs: (n, c) of the criteria by these names. parts: names of each task's residuals."""
+    chose to start from, in words; empty when it was told.
+    costs: (n, c) of the criteria by these names. parts: names of each task's residuals."""
 
     model: RobotModel
     frames: Sequence[int]
