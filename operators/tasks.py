@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from mathutils import Matrix
 
-from ..properties.bridge import binding, link_of_bone, read_configuration, robot_model, to_blender
+from ..properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
 from ..properties.task_kinds import ITEMS, KINDS
 from ..robokin import RobokinError, UnknownNameError, forward_kinematics
 from .animated_lists import move_entry, remove_entry
@@ -51,6 +51,7 @@ def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.ty
     task = tasks.add()
     task.name, task.kind, task.tip = name, kind, tip if KINDS[kind].tip else ""
     task.location, task.rotation = pose.translation, pose.to_euler()
+    task.position_tolerance /= metres_per_unit(obj)
     obj.robokin.active_task = len(tasks) - 1
     return task
 

@@ -49,8 +49,7 @@ def in_units(unit: float) -> bpy.types.Object:
 def moved(obj: bpy.types.Object, folder: object, unit: float) -> tuple[list, dict, dict]:
     """(poses solved for some dyadic points, report of a bake, of a check) with a target that moves along a line."""
     target = add_target(obj, tip="reach", kind="POSITION")
-    task = obj.robokin.tasks[0]
-    task.position_tolerance = 1e-4 / unit
+    assert obj.robokin.tasks[0].position_tolerance * unit == pytest.approx(1e-4, rel=1e-6)  # a tenth of a millimetre
     names = folder / "bake.json", folder / "check.json"
     solved = []
     for point in ((1.0, 0.0, 0.25), (0.9375, 0.25, 0.375), (0.5, 0.5, -0.25)):
