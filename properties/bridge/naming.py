@@ -28,7 +28,11 @@ def named_apart(records: dict[str, BoneRecord], parents: dict[str, str | None]) 
     """Renamed and duplicated bones give their new names to their joints; mimics and drives follow, which may also name
     a joint by its bone; link names become unique."""
     new_names = {name: r.joint.name if name == r.bone else name for name, r in records.items()}
-    taken = {r.link.name for name, r in records.items() if name == r.bone}
+    owners: dict[str, str] = {}  # of robots that were joined, two may have a link of the same name
+    for name, record in records.items():
+        if name == record.bone:
+            owners.setdefault(record.link.name, name)
+    taken = set(owners)
     result = {}
     for name, record in records.items():
         joint, link = dataclasses.replace(record.joint, name=new_names[name]), record.link
@@ -39,7 +43,7 @@ def named_apart(records: dict[str, BoneRecord], parents: dict[str, str | None]) 
             wheels = (joint.drive.left, joint.drive.right)
             left, right = (_new_name(wheel, name, records, parents, new_names) for wheel in wheels)
             joint = dataclasses.replace(joint, drive=dataclasses.replace(joint.drive, left=left, right=right))
-        if name != record.bone and link.name in taken:
+        if owners.get(link.name) != name and link.name in taken:
             link = dataclasses.replace(link, name=_free(f"{link.name}_{name}", taken))
         taken.add(link.name)
         result[name] = dataclasses.replace(record, joint=joint, link=link)

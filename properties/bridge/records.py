@@ -69,14 +69,21 @@ def settle_records(obj: bpy.types.Object) -> bool:
     the names they have now; limits, locks and drivers follow. Whether there were any. Raises BridgeError, ModelError.
     """
     content = armature_content(obj)
-    if all(recorded_name(bone.record, bone.name) == bone.name for bone in content.bones):
+    links = binding(obj).link_of_bone
+    fields = {bone.name: obj.data.bones[bone.name].robokin for bone in content.bones}
+    if all(
+        recorded_name(bone.record, bone.name) == bone.name
+        and (not fields[bone.name].version or fields[bone.name].link == links[bone.name])
+        for bone in content.bones
+    ):
         return False
     found = recorded_records(obj, content)
     rests = {bone.name: found.rests[bone.place] for bone in content.bones}
     stale = {}
     for name, record in found.records.items():
         written = read_record(obj.data.bones[name][KEY], name)
-        if written.bone != name or written.joint.mimic != record.joint.mimic:
+        renamed = written.bone != name or written.link.name != record.link.name
+        if renamed or written.joint.mimic != record.joint.mimic:
             rest, parent = rests[name], found.parents[name]
             if parent is not None:
                 rest = np.linalg.inv(rests[parent]) @ rest

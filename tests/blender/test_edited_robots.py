@@ -302,6 +302,34 @@ def test_joined_robots_with_names_that_clash(scene):
     stays_right(arm, 4e-5)  # bones that Blender turns while joining and parenting it knows to 3e-5
 
 
+def test_joined_robots_whose_bones_were_renamed_keep_their_links_apart(scene):
+    """The copy of a robot gets bones of other names, with links of the same; joined, all links have their own."""
+    robots = []
+    for side in "LR":
+        obj = build_armature(bpy.context, scene.collection, gripper("g"))
+        for bone in list(obj.data.bones):
+            bone.name = f"{bone.name}.{side}"
+        bpy.context.view_layer.update()
+        robots.append(obj)
+    first, second = robots
+    assert robot_model(first).joint("jaw_left.L").child == robot_model(second).joint("jaw_left.R").child
+    kept = {joint.name: joint.child for joint in robot_model(first).joints[1:]}
+    first.select_set(True)
+    second.select_set(True)
+    bpy.context.view_layer.objects.active = first
+    assert bpy.ops.object.join() == {"FINISHED"}
+    bones = edit(first)
+    bones["palm.R"].parent = bones["palm.L"]
+    leave_edit_mode()
+    model = robot_model(first)
+    assert len({link.name for link in model.links}) == len(model.links)
+    assert {name: model.joint(name).child for name in kept} == kept
+    for name in kept:
+        other = name.replace(".L", ".R")
+        assert first.data.bones[other].robokin.link == model.joint(other).child != kept[name]
+    stays_right(first, 4e-5)
+
+
 def test_a_robot_joined_into_a_plain_armature_is_made_one_again(scene):
     obj = add_one_sided_robot("revolute", "X")
     bpy.ops.object.mode_set(mode="OBJECT")
