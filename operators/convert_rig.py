@@ -1,21 +1,31 @@
-"""Convert Rig: locks and limits of a rig become joints, its IK and iTaSC constraints tasks."""
+"""Convert Rig: locks and limits of a rig become joints, its constraints tasks (IK, iTaSC, Copy, Track, Distance)."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 
 import bpy
+import numpy as np
 from mathutils import Matrix
 
-from ..properties.bridge import is_robot, make_robot, robot_bones, robot_model
+from ..properties.bridge import (
+    binding,
+    is_robot,
+    make_robot,
+    read_configuration,
+    robot_bones,
+    robot_model,
+    write_configuration,
+)
 from ..properties.bridge.content import OWN_CONSTRAINT
 from ..properties.bridge.guess import convertible_limit, says_something
 from ..properties.bridge.making import EditMode
 from ..properties.bridge.truth import KEY
 from ..robokin import RobokinError
 from .animated_lists import move_curves
+from .constraint_goals import Goal, link_axis, read_constraint
 from .cycles import refuse_cycles
-from .ik_goals import Goal, chain, read_goal
+from .ik_goals import chain, read_goal
 from .make_robot import BASES, UNLOCKED, ArmatureOperator, animation_notes
 from .tasks import add_task, tip_pose
 
@@ -23,8 +33,8 @@ Owned = tuple[bpy.types.PoseBone, bpy.types.Constraint]
 
 
 class ROBOKIN_OT_convert_rig(ArmatureOperator, bpy.types.Operator):
-    """Make the rig a robot: IK constraints become tasks, locks and limits joints; the constraints are muted, and what
-    could not be converted is reported"""
+    """Make the rig a robot: IK, copy, track and distance constraints become tasks, locks and limits joints; the
+    constraints are muted, and what could not be converted is reported"""
 
     bl_idname = "robokin.convert_rig"
     bl_label = "Convert Rig"
@@ -74,6 +84,7 @@ def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, un
         new = [name for name in (*members, *tips.values()) if KEY not in obj.data.bones[name]]
         notes = make_robot(context, obj, new, base=base, unlocked=unlocked) if new else []
         undo.pop_all()
+    _drop_foreign_channels(obj, members)
     for goal in goals:
         lost += _add_task(context, obj, goal, tips[goal.bone, goal.at_tail])
     context.view_layer.update()
@@ -94,12 +105,9 @@ def _goals(obj: bpy.types.Object, constraints: list[Owned]) -> tuple[list[Goal],
     goals, lost = [], []
     for bone, constraint in constraints:
         problems: list[str] = []
-        if constraint.type == "IK":
-            goal = read_goal(obj, bone, constraint, problems)
-            goals += [goal] if goal is not None else []
-        else:
-            kind = constraint.bl_rna.properties["type"].enum_items[constraint.type].name
-            problems.append(f"{kind} constraints")
+        read = read_goal if constraint.type == "IK" else read_constraint
+        goal = read(obj, bone, constraint, problems)
+        goals += [goal] if goal is not None else []
         lost += [_lost(bone.name, constraint.name, problem) for problem in problems]
     return goals, lost
 
@@ -135,6 +143,14 @@ def _set_basis(obj: bpy.types.Object, bone: str, basis: Matrix) -> None:
     obj.pose.bones[bone].matrix_basis = basis
 
 
+def _drop_foreign_channels(obj: bpy.types.Object, members: list[str]) -> None:
+    """What constraints had moved and no joint can move stands still."""
+    q = read_configuration(obj)
+    for name in members:
+        _set_basis(obj, name, Matrix())
+    write_configuration(obj, q)
+
+
 def _unmute(obj: bpy.types.Object, bone: str, constraint: str) -> None:
     obj.pose.bones[bone].constraints[constraint].mute = False
 
@@ -145,7 +161,7 @@ def _tips(
     """{(bone, whether it is its tail): the bone whose head is the tip}. A tail where no other bone begins, or whose
     rotation counts, gets a bone of its own, turned as the one that it ends."""
     tips: dict[tuple[str, bool], str] = {}
-    turned = {(goal.bone, goal.at_tail) for goal in goals if any(goal.rotation)}
+    turned = {(goal.bone, goal.at_tail) for goal in goals if goal.is_turned}
     for place in {(goal.bone, goal.at_tail): None for goal in goals}:
         name, at_tail = place
         followers = [child.name for child in obj.data.bones[name].children if child.use_connect]
@@ -178,22 +194,35 @@ def _remove_bone(context: bpy.types.Context, obj: bpy.types.Object, name: str) -
 
 def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip: str) -> list[str]:
     """What could not be converted."""
-    target = _bone_target(obj, goal) if goal.subtarget else goal.target
-    try:
-        refuse_cycles(obj, target, goal.constraint)
-    except RobokinError:
-        if goal.subtarget:
-            bpy.data.objects.remove(target)
-        return [_lost(goal.bone, goal.constraint, f"its target {goal.subtarget or target.name!r} hangs on the robot")]
+    robot = binding(obj)
+    R_link_bone = robot.frames[robot.bones.index(tip)]
+    axis = link_axis(R_link_bone, goal.axis)
+    if goal.is_turned and (axis is None if goal.kind == "AIM" else abs(R_link_bone - np.eye(3)).max() > 1e-4):
+        return [_lost(goal.bone, goal.constraint, "the axes of the link are not those of the bone")]
+    between_bones = goal.kind == "DISTANCE" and goal.target == obj and goal.subtarget in robot.link_of_bone
+    target = None
+    if not between_bones:
+        target = _bone_target(obj, goal) if goal.subtarget else goal.target
+        try:
+            refuse_cycles(obj, target, goal.constraint)
+        except RobokinError:
+            if goal.subtarget:
+                bpy.data.objects.remove(target)
+            hung = goal.subtarget or goal.target.name
+            return [_lost(goal.bone, goal.constraint, f"its target {hung!r} hangs on the robot")]
     task = add_task(obj, goal.kind, tip, tip_pose(obj, tip))
-    task.target = target
+    task.target, task.other = target, goal.subtarget if between_bones else ""
+    task.relation, task.distance = goal.relation, goal.distance
+    if axis is not None:
+        task.axis = axis
     task.use_location, task.use_rotation = goal.position, goal.rotation
     task.frame = "TIP" if goal.of_tip else "WORLD"
     task.position_weight, task.orientation_weight = goal.position_weight, goal.orientation_weight
     task.influence = goal.influence
     bone, constraint = (bpy.utils.escape_identifier(name) for name in (goal.bone, goal.constraint))
-    old = f'pose.bones["{bone}"].constraints["{constraint}"].influence'
-    move_curves(obj, old, f"{task.path_from_id()}.influence")
+    for name in ("influence", *(["distance"] if goal.kind == "DISTANCE" else [])):
+        old = f'pose.bones["{bone}"].constraints["{constraint}"].{name}'
+        move_curves(obj, old, f"{task.path_from_id()}.{name}")
     return []
 
 
@@ -205,7 +234,7 @@ def _bone_target(obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:
     for collection in obj.users_collection:
         collection.objects.link(target)
     follow = target.constraints.new("COPY_TRANSFORMS")
-    follow.target, follow.subtarget = goal.target, goal.subtarget
+    follow.target, follow.subtarget, follow.head_tail = goal.target, goal.subtarget, goal.head_tail
     return target
 
 

@@ -2,43 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import bpy
 
-_DISTANCES = {
-    "LIMITDIST_INSIDE": "inside a distance of",
-    "LIMITDIST_OUTSIDE": "outside a distance of",
-    "LIMITDIST_ONSURFACE": "at a distance of",
-}
-Axes = tuple[bool, bool, bool]
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What one constraint asks of the tail of a bone, or of its head.
-
-    subtarget: bone of the target, "" for the object itself.   position, rotation: axes that count.
-    of_tip: they are the axes of the tip, otherwise those of the robot.
-    """
-
-    bone: str
-    constraint: str
-    at_tail: bool
-    target: bpy.types.Object
-    subtarget: str
-    position: Axes
-    rotation: Axes
-    of_tip: bool
-    position_weight: float
-    orientation_weight: float
-    influence: float
-
-    @property
-    def kind(self) -> str:
-        if any(self.position):
-            return "POSE" if any(self.rotation) else "POSITION"
-        return "ORIENTATION"
+from .constraint_goals import RELATIONS, Axes, Goal
 
 
 def chain(obj: bpy.types.Object, constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> list[str]:
@@ -52,10 +18,6 @@ def read_goal(
 ) -> Goal | None:
     """What the constraint asks for; what no task can say is added to `problems`. None: no task can say any of it."""
     itasc = obj.pose.ik_solver == "ITASC"
-    if itasc and constraint.ik_type == "DISTANCE":
-        mode = _DISTANCES[constraint.limit_mode]
-        problems.append(f"{mode} {constraint.distance:g}")
-        return None
     if constraint.target is None:
         problems.append("no target")
         return None
@@ -66,6 +28,20 @@ def read_goal(
         problems.append("stretch")
     if len(moved) < len(bone.parent_recursive) + constraint.use_tail:
         problems.append(f"chain length {constraint.chain_count} (joints above may move)")
+    subtarget = constraint.subtarget if constraint.target.type == "ARMATURE" else ""
+    if itasc and constraint.ik_type == "DISTANCE":
+        return Goal(
+            "DISTANCE",
+            bone.name,
+            constraint.name,
+            constraint.target,
+            subtarget,
+            constraint.influence,
+            at_tail=constraint.use_tail,
+            position_weight=constraint.weight,
+            relation=RELATIONS[constraint.limit_mode],
+            distance=constraint.distance,
+        )
     position = (constraint.use_location,) * 3
     rotation = (constraint.use_rotation,) * 3
     if itasc:
@@ -77,18 +53,20 @@ def read_goal(
     if not any(position) and not any(rotation):
         problems.append("neither position nor rotation")
         return None
+    kind = ("POSE" if any(rotation) else "POSITION") if any(position) else "ORIENTATION"
     return Goal(
+        kind,
         bone.name,
         constraint.name,
-        constraint.use_tail,
         constraint.target,
-        constraint.subtarget if constraint.target.type == "ARMATURE" else "",
-        position,
-        rotation,
-        itasc and constraint.reference_axis == "BONE",
-        constraint.weight,
-        constraint.orient_weight,
+        subtarget,
         constraint.influence,
+        at_tail=constraint.use_tail,
+        position=position,
+        rotation=rotation,
+        of_tip=itasc and constraint.reference_axis == "BONE",
+        position_weight=constraint.weight,
+        orientation_weight=constraint.orient_weight,
     )
 
 

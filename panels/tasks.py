@@ -141,7 +141,7 @@ class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
                 _draw_axes(column, task, axes, label)
             if name in weights:
                 column.prop(task, f"{name}_weight", text="Weight")
-            column.prop(task, f"{name}_tolerance", text="Tolerance" if axes in kind.axes else f"{label} Tolerance")
+            column.prop(task, f"{name}_tolerance", text="Tolerance")
             if kind.banded:
                 column.prop(task, f"{name}_band", text="Band")
         if kind.has_frame and not (task.kind == "TWIST" and task.use_target):

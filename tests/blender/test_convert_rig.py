@@ -129,7 +129,7 @@ def test_what_tasks_cannot_say_is_listed_by_bone_and_constraint(scene, capfd):
     goal.location, pole.location = (0, -0.5, 0.5), (0, -3, 1)
     ik = add_ik(obj, "shin", goal, chain_count=2, pole_target=pole, use_stretch=True)
     obj.pose.bones["thigh"].ik_stretch = 0.1
-    follow = obj.pose.bones["foot"].constraints.new("COPY_ROTATION")
+    follow = obj.pose.bones["foot"].constraints.new("STRETCH_TO")
     follow.target = goal
     outside = obj.pose.bones["hip"].constraints.new("LIMIT_ROTATION")  # of world space
     muted = obj.pose.bones["hip"].constraints.new("TRACK_TO")
@@ -142,7 +142,7 @@ def test_what_tasks_cannot_say_is_listed_by_bone_and_constraint(scene, capfd):
         "'shin', constraint 'IK': pole target 'pole'",
         "'shin', constraint 'IK': stretch",
         "'shin', constraint 'IK': chain length 2",
-        "'foot', constraint 'Copy Rotation': Copy Rotation constraints",
+        "'foot', constraint 'Stretch To': Stretch To constraints",
         "'foot', constraint 'nothing': no target",
         "'hip', constraint 'Limit Rotation': Limit Rotation constraints",
     ):
@@ -152,7 +152,7 @@ def test_what_tasks_cannot_say_is_listed_by_bone_and_constraint(scene, capfd):
     assert [task.target for task in obj.robokin.tasks] == [goal]
 
 
-def test_weights_and_axes_of_itasc(scene, capfd):
+def test_weights_axes_and_distances_of_itasc(scene, capfd):
     obj = add_rig(ARM)
     obj.pose.ik_solver = "ITASC"
     goal = add_empty("goal")
@@ -161,17 +161,17 @@ def test_weights_and_axes_of_itasc(scene, capfd):
     for mode, distance in (("LIMITDIST_INSIDE", 0.5), ("LIMITDIST_OUTSIDE", 0.25), ("LIMITDIST_ONSURFACE", 2.0)):
         add_ik(obj, "lower", goal, ik_type="DISTANCE", limit_mode=mode, distance=distance)
     convert()
-    (task,) = obj.robokin.tasks
+    *distances, task = obj.robokin.tasks
     assert (task.kind, task.frame) == ("POSE", "TIP")
     assert task.use_location[:] == (False, True, True) and task.use_rotation[:] == (True, False, True)
     assert (task.position_weight, task.orientation_weight, task.influence) == (0.5, 0.25, 0.75)
-    out = capfd.readouterr().out
-    for words in (
-        "'IK': inside a distance of 0.5",
-        "'IK.001': outside a distance of 0.25",
-        "'IK.002': at a distance of 2",
-    ):
-        assert f"bone 'lower', constraint {words}" in out
+    assert [(d.kind, d.relation, d.distance, d.target) for d in distances] == [
+        ("DISTANCE", "INSIDE", 0.5, goal),
+        ("DISTANCE", "OUTSIDE", 0.25, goal),
+        ("DISTANCE", "EQUAL", 2.0, goal),
+    ]
+    assert {obj.pose.bones[d.tip].parent.name for d in distances} == {"lower"}
+    assert "could not be converted" not in capfd.readouterr().out
 
 
 def test_a_control_bone_of_the_same_armature_steers_from_outside(scene, capfd):
@@ -190,7 +190,8 @@ def test_a_control_bone_of_the_same_armature_steers_from_outside(scene, capfd):
     convert()
     model = robot_model(obj)
     assert {j.child for j in model.joints} == {"hip", "thigh", "shin", "foot"}
-    (task,) = obj.robokin.tasks
+    task, copied = obj.robokin.tasks
+    assert (copied.kind, copied.influence) == ("ORIENTATION", 0.0)
     assert task.target.name == "ik target"
     assert bpy.ops.robokin.bake(frame_start=1, frame_end=11) == {"FINISHED"}
     assert obj.robokin.solver.bake_status == "CONVERGED", obj.robokin.solver.bake_reason
