@@ -57,6 +57,11 @@ def arm(obj: bpy.types.Object) -> Link:
     return robot_model(obj).links[1]
 
 
+def masses(name: str) -> list[float]:
+    """By the object's name: an undo makes all objects anew."""
+    return [link.mass for link in robot_model(bpy.data.objects[name]).links]
+
+
 @pytest.mark.parametrize("unit", [1.0, 0.001, 0.0254])
 @pytest.mark.parametrize("angle", [0.0, 1.3])
 def test_a_box_on_a_bone(scene, unit, angle):
@@ -100,9 +105,14 @@ def test_mass_is_shared_by_volume_and_comes_back_with_one_undo(scene):
     obj = two_links()
     put_box(obj, "hinge")
     put_box(obj, "base", size=(0.1, 0.3, 0.5))
+    name = obj.name
     bpy.ops.ed.undo_push(message="before")
-    assert bpy.ops.robokin.inertia_from_mesh(which="ALL", by="MASS", mass=9.0) == {"FINISHED"}
-    assert [link.mass for link in robot_model(obj).links] == pytest.approx([3.0, 6.0], rel=1e-6)
+    assert bpy.ops.robokin.inertia_from_mesh("EXEC_DEFAULT", True, which="ALL", by="MASS", mass=9.0) == {"FINISHED"}
+    assert masses(name) == pytest.approx([3.0, 6.0], rel=1e-6)
+    bpy.ops.ed.undo()
+    assert masses(name) == [0.0, 0.0]
+    bpy.ops.ed.redo()
+    assert masses(name) == pytest.approx([3.0, 6.0], rel=1e-6)
 
 
 @pytest.mark.parametrize(
