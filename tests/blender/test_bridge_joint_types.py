@@ -14,7 +14,6 @@ from robokin_addon.operators.animation import fcurves
 from robokin_addon.panels.prepared import joint_summary
 from robokin_addon.properties.bridge import (
     binding,
-    build_armature,
     channel_table,
     curves,
     read_configuration,
@@ -25,9 +24,8 @@ from robokin_addon.properties.bridge.fields import write_fields
 from robokin_addon.properties.bridge.truth import VERSION, read_record
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.joint_types import JOINT_TYPES
-
-from tests.support.random_trees import random_placement
-from tests.support.scene_robots import add_empty
+from support.random_trees import random_placement
+from support.scene_robots import add_empty, build, shown
 
 TYPES = ("revolute", "prismatic", "planar", "screw", "cylindrical", "universal", "gimbal")
 # A proper Euler order needs several bones: see test_helper_bones.py.
@@ -43,20 +41,6 @@ def chain(*kinds: str, **fields: object) -> RobotModel:
         for i, kind in enumerate(kinds)
     ]
     return RobotModel("chain", [Link(f"l{i}") for i in range(len(kinds) + 1)], joints)
-
-
-def build(model: RobotModel) -> bpy.types.Object:
-    return build_armature(bpy.context, bpy.context.scene.collection, model)
-
-
-def shown(obj: bpy.types.Object, link: str) -> np.ndarray:
-    """T_root_link as Blender's bone says."""
-    bpy.context.view_layer.update()
-    robot = binding(obj)
-    bone = robot.bone_of_link[link]
-    T = np.array(obj.pose.bones[bone].matrix)
-    T[:3, :3] = T[:3, :3] @ robot.frames[robot.bones.index(bone)].T
-    return T
 
 
 @pytest.mark.parametrize(("kind", "order"), ORDERED)

@@ -7,16 +7,12 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import BridgeError, bone_of_link, build_armature, is_robot, robot_model
+from robokin_addon.properties.bridge import BridgeError, bone_of_link, is_robot, robot_model
 from robokin_addon.properties.bridge.truth import KEY
 from robokin_addon.robokin import Joint, Link, Mimic, ModelError, RobotModel, load_urdf, urdf_text
-
-from tests.support.random_trees import random_robot
-from tests.support.robots import robot
-
-
-def build(model: RobotModel) -> bpy.types.Object:
-    return build_armature(bpy.context, bpy.context.scene.collection, model)
+from support.random_trees import random_robot
+from support.robots import robot
+from support.scene_robots import build
 
 
 @pytest.mark.parametrize("name", ["panda", "ur5_robot", "tiago", "romeo_small"])

@@ -12,7 +12,6 @@ from robokin_addon.properties.bridge import (
     BridgeError,
     binding,
     bone_of_link,
-    build_armature,
     channel_table,
     clamp_pose,
     curves,
@@ -33,13 +32,9 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
 )
-
-from tests.support.random_trees import random_placement, random_robot
-from tests.support.robots import all_urdfs, robot
-
-
-def build(model: RobotModel) -> bpy.types.Object:
-    return build_armature(bpy.context, bpy.context.scene.collection, model)
+from support.random_trees import random_placement, random_robot
+from support.robots import all_urdfs, robot
+from support.scene_robots import build
 
 
 def moderate(model: RobotModel, q: np.ndarray) -> np.ndarray:

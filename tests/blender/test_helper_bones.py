@@ -14,7 +14,6 @@ from robokin_addon.panels.prepared import joint_summary
 from robokin_addon.properties.bridge import (
     BridgeError,
     binding,
-    build_armature,
     channel_table,
     fit_helper_bones,
     read_configuration,
@@ -24,9 +23,8 @@ from robokin_addon.properties.bridge import (
 from robokin_addon.properties.bridge.truth import HELPER_KEY, KEY
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.joint_types import JOINT_TYPES
-
-from tests.support.random_trees import random_placement
-from tests.support.scene_robots import add_target
+from support.random_trees import random_placement
+from support.scene_robots import add_target, build
 
 PROPER = [order for order in JOINT_TYPES["gimbal"].orders if order[0] == order[2]]
 SKEW = np.array([[0.0, 0.0, 1.0], [0.6, 0.0, 0.8], [0.3, -0.9, 0.1]])
@@ -38,10 +36,6 @@ def robot(*joints: dict) -> RobotModel:
     made = [Joint(f"j{i}", parent=f"l{i}", child=f"l{i + 1}", placement=random_placement(rng), **fields)
             for i, fields in enumerate(joints)]  # fmt: skip
     return RobotModel("spread", [Link(f"l{i}") for i in range(len(joints) + 1)], made)
-
-
-def build(model: RobotModel) -> bpy.types.Object:
-    return build_armature(bpy.context, bpy.context.scene.collection, model)
 
 
 def assert_shown(obj: bpy.types.Object, model: RobotModel, q: np.ndarray, atol: float = 2e-6) -> None:

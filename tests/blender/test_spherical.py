@@ -15,7 +15,6 @@ from robokin_addon.operators.animation import fcurves
 from robokin_addon.panels.prepared import joint_summary
 from robokin_addon.properties.bridge import (
     binding,
-    build_armature,
     read_configuration,
     robot_model,
     write_configuration,
@@ -31,8 +30,7 @@ from robokin_addon.robokin import (
     random_configuration,
 )
 from robokin_addon.robokin.swing_twist import contains, from_swing_and_twist, swing_and_twist
-
-from tests.support.scene_robots import add_target
+from support.scene_robots import add_target, build, shown
 
 AXES = [(0, 0, 1), (0, 1, 0), (0, 0, -1), (1, 0, 0), (0.6, 0, 0.8), (0.36, 0.48, 0.8)]
 CONES = [
@@ -54,19 +52,6 @@ def ball(axis=(0, 0, 1), upper=(0.8, 0.4, 0.6), lowest=-0.6, **fields) -> RobotM
     elbow = Joint("elbow", "revolute", "b", "c", placement=step, axis=(1, 0, 0), lower=-2.0, upper=2.0)
     tool = Joint("tool", "fixed", "c", "d", placement=step)
     return RobotModel("puppet", [Link(name) for name in "abcd"], [shoulder, elbow, tool])
-
-
-def build(model: RobotModel) -> bpy.types.Object:
-    return build_armature(bpy.context, bpy.context.scene.collection, model)
-
-
-def shown(obj: bpy.types.Object, link: str) -> np.ndarray:
-    bpy.context.view_layer.update()
-    found = binding(obj)
-    bone = found.bone_of_link[link]
-    T = np.array(obj.pose.bones[bone].matrix)
-    T[:3, :3] = T[:3, :3] @ found.frames[found.bones.index(bone)].T
-    return T
 
 
 def swing_twist_shown(obj: bpy.types.Object, model: RobotModel) -> tuple[np.ndarray, float]:

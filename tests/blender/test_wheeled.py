@@ -11,7 +11,6 @@ from robokin_addon.cli.main import main
 from robokin_addon.panels import joint as joint_panel
 from robokin_addon.properties.bridge import (
     binding,
-    build_armature,
     channel_table,
     is_robot,
     read_configuration,
@@ -20,12 +19,8 @@ from robokin_addon.properties.bridge import (
 )
 from robokin_addon.robokin import ModelError, RobotModel, forward_kinematics, library_robot, load_urdf
 from robokin_addon.robokin.drive import Drive
-
-from tests.support.robots import robot
-
-
-def build(model: RobotModel) -> bpy.types.Object:
-    return build_armature(bpy.context, bpy.context.scene.collection, model)
+from support.robots import robot
+from support.scene_robots import build
 
 
 def cart() -> RobotModel:

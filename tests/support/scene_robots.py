@@ -20,9 +20,23 @@ def model_of(name: str, root: str = "fixed") -> RobotModel:
     return load_urdf(robot(name), root=root)
 
 
+def build(model: RobotModel) -> bpy.types.Object:
+    return build_armature(bpy.context, bpy.context.scene.collection, model)
+
+
+def shown(obj: bpy.types.Object, link: str) -> np.ndarray:
+    """T_armature_link as Blender's bone says, in Blender units."""
+    bpy.context.view_layer.update()
+    found = binding(obj)
+    bone = found.bone_of_link[link]
+    T = np.array(obj.pose.bones[bone].matrix)
+    T[:3, :3] = T[:3, :3] @ found.frames[found.bones.index(bone)].T
+    return T
+
+
 def add_robot(name: str = "panda", root: str = "fixed") -> bpy.types.Object:
     """The armature of a real robot, active and selected; a Panda stands ready, and that is its stored posture."""
-    obj = build_armature(bpy.context, bpy.context.scene.collection, model_of(name, root))
+    obj = build(model_of(name, root))
     if name == "panda":
         q = read_configuration(obj)
         q[: len(READY)] = READY
