@@ -31,7 +31,7 @@ def load_posed(
             raise UsageError("--srdf is for robot descriptions; a .blend holds its own postures")
         return _posed_of_blend(arguments, posture)
     if arguments.robot is not None:
-        raise UsageError("--robot chooses among the robots of a .blend; a .urdf or .csv holds one")
+        raise UsageError("--robot chooses among the robots of a .blend; a .urdf, .xacro or .csv holds one")
     model = load_description(arguments.file, arguments.package_path, arguments.root or "fixed", arguments.xacro_arg)
     if posture is None:
         return model, None
@@ -56,9 +56,8 @@ def load_description(path: str, package_paths: Sequence[str], root: str, xacro_a
 
 def _posed_of_blend(arguments: argparse.Namespace, posture: str | None) -> tuple[RobotModel, np.ndarray | None]:
     if arguments.root is not None or arguments.package_path or arguments.xacro_arg:
-        raise UsageError(
-            "--root, --package-path and --xacro-arg are for descriptions; a .blend holds the robot as imported"
-        )
+        options = "--root, --package-path and --xacro-arg"
+        raise UsageError(f"{options} are for .urdf, .xacro and .csv files; a .blend holds the robot as imported")
     from .blender import blender_file, find_robot
 
     with blender_file(arguments):
