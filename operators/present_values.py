@@ -52,5 +52,6 @@ def _take_joint(obj: bpy.types.Object, task: RobokinTask) -> None:
     angles = [value for value, unit in zip(values, units, strict=True) if unit == "rad"]
     if "" in units:
         angles = list(Quaternion([v for v, unit in zip(values, units, strict=True) if not unit]).to_euler())
-    task.location[: len(lengths)] = lengths
-    task.rotation[: len(angles)] = angles
+    for vector, numbers in ((task.location, lengths), (task.rotation, angles)):
+        for i, number in enumerate(numbers):  # not a slice: an empty one crashes Blender 4.5
+            vector[i] = number

@@ -13,7 +13,9 @@ from ..properties.active_robot import active_robot
 from ..properties.bridge import Channel, binding
 from ..properties.bridge.carriers import Carrier, bone_axis
 from ..properties.bridge.channels import QUATERNION
+from ..properties.bridge.content import foreign_constraint
 from ..properties.bridge.fields import AXES, order_field
+from ..properties.bridge.truth import KEY
 from ..robokin import Joint, RobokinError
 from ..robokin.joint_types import JOINT_TYPES, plane_basis
 
@@ -41,20 +43,24 @@ STATUS_WORDS = {
 
 @dataclass(frozen=True)
 class RobotSummary:
-    """`problem`: one line when the armature cannot be read as a robot; the other texts are then empty."""
+    """`problem`: one line when the armature cannot be read as a robot; the other texts are then empty.
+    constrained: constraints act on its joints, which Convert Rig makes tasks."""
 
     name: str
     freedom: str = ""
     joints: str = ""
     mass: str = ""
     problem: str = ""
+    constrained: bool = False
 
 
 def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     try:
         model = binding(obj).model
     except RobokinError as error:
-        return RobotSummary(obj.name, problem=str(error))
+        carrying = [bone for bone in obj.pose.bones if KEY in bone.bone]
+        constrained = any(foreign_constraint(bone) is not None for bone in carrying)
+        return RobotSummary(obj.name, problem=str(error), constrained=constrained)
     followers = sum(joint.mimic is not None for joint in model.joints)
     joints = f"{len(model.moving_joints)} moving joints"
     if followers:

@@ -30,6 +30,8 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
             box = layout.box()
             box.alert = True
             draw_text(context, box, summary.problem, "ERROR")
+            if summary.constrained:
+                box.operator("robokin.convert_rig", icon="CON_KINEMATIC")
             return
         column.label(text=summary.freedom, icon="ORIENTATION_GIMBAL")
         column.label(text=summary.joints, icon="BONE_DATA")

@@ -94,6 +94,14 @@ def _placed(arm: bpy.types.Armature, bones: tuple[BoneContent, ...]) -> tuple[Bo
     return tuple(b._replace(helpers=tuple(h._replace(place=places[h.name]) for h in b.helpers)) for b in bones)
 
 
+def foreign_constraint(bone: bpy.types.PoseBone) -> bpy.types.Constraint | None:
+    """The first constraint that moves the bone and is none of Robokin's."""
+    for constraint in bone.constraints:
+        if constraint.enabled and constraint.influence > 0.0 and not constraint.name.startswith(OWN_CONSTRAINT):
+            return constraint
+    return None
+
+
 def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
     """Raise BridgeError for settings under which Blender would not show what the model says."""
     for bone in obj.data.bones:
@@ -110,10 +118,9 @@ def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
                     "whole robot, move the object)"
                 )
             continue
-        for constraint in bone.constraints:
-            ours = constraint.name.startswith(OWN_CONSTRAINT)
-            if not ours and constraint.enabled and constraint.influence > 0.0:
-                raise BridgeError(
-                    f"bone {bone.name!r} has the constraint {constraint.name!r}, but a robot's joints move by their "
-                    "own values: remove or disable it, or make it a task"
-                )
+        constraint = foreign_constraint(bone)
+        if constraint is not None:
+            raise BridgeError(
+                f"bone {bone.name!r} has the constraint {constraint.name!r}, but a robot's joints move by their "
+                "own values: remove or disable it, or make it a task with Convert Rig"
+            )

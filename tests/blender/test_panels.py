@@ -358,3 +358,14 @@ def test_criteria_show_costs_and_what_pulls(panda):
     assert any(label.startswith(("+", "-")) for label in drawn["labels"])
     bpy.ops.robokin.criterion_add(kind="SMOOTH")
     assert "time" in draw()["ROBOKIN_PT_criteria"]["props"]
+
+
+def test_constraints_on_joints_are_told_and_may_be_converted(panda):
+    constraint = panda.pose.bones[TOOL].constraints.new("COPY_LOCATION")
+    drawn = draw()["ROBOKIN_PT_robot"]
+    assert "Convert Rig" in " ".join(drawn["labels"]) and drawn["operators"] == ["robokin.convert_rig"]
+    constraint.mute = True
+    assert "robokin.convert_rig" not in draw()["ROBOKIN_PT_robot"]["operators"]
+    panda.data.bones[TOOL].use_inherit_rotation = False
+    drawn = draw()["ROBOKIN_PT_robot"]
+    assert "Inherit Rotation" in " ".join(drawn["labels"]) and not drawn["operators"]
