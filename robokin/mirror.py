@@ -30,6 +30,7 @@ _WORDS = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
 _SIDES = (*_WORDS, *((b, a) for a, b in _WORDS), *_LETTERS.items())
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Za-z][a-z]*")  # of snake_case and CamelCase
 _PARALLEL = 1e-3  # sine of the angle up to which axes count as parallel
+_ROUNDING = 1e-6  # of a value in single precision, as a pose in Blender has them: not beyond a limit
 _PLACE = 2e-2  # of the robot's size: how far apart a joint and its mirrored counterpart may be
 
 
@@ -66,7 +67,8 @@ def mirrored_configuration(model: RobotModel, q: Array, plane: str = "AUTO") -> 
             result[model.slot(other).q] = _image(model, joint, model.joint(other), D, q[model.slot(joint.name).q])
     result = model.check_configuration(result)
     inside = clamp(model, result)
-    outside = [j.name for j in model.moving_joints if abs((result - inside)[model.slot(j.name).q]).max() > 1e-9]
+    far = abs(result - inside) > _ROUNDING * np.maximum(1.0, abs(result))
+    outside = [j.name for j in model.moving_joints if far[model.slot(j.name).q].any()]
     kept = tuple(joint.name for joint in model.moving_joints if joint.name not in images)
     return Mirrored(inside, kept, tuple(outside), {name: other for name, (other, _) in images.items()}, S)
 

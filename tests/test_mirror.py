@@ -95,6 +95,16 @@ def test_what_is_outside_the_limits_is_clamped_and_named():
     assert np.allclose(found.q, [-0.1, -0.2])
 
 
+def test_locked_joints_in_single_precision_are_not_outside():
+    joints = [
+        Joint(f"arm.{side}", "revolute", "base", f"arm{side}", _at(0, y, 0), axis=(1, 0, 0), lower=angle, upper=angle)
+        for side, y, angle in (("L", 0.5, 0.3), ("R", -0.5, -0.3))
+    ]
+    model = RobotModel("two", [Link(name) for name in ("base", "armL", "armR")], joints)
+    found = mirrored_configuration(model, np.array([0.3, -0.3], np.float32).astype(float))
+    assert found.clamped == () and found.q.tolist() == [0.3, -0.3]
+
+
 def _at(x, y, z):
     T = np.eye(4)
     T[:3, 3] = x, y, z
