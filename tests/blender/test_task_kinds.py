@@ -12,6 +12,7 @@ from mathutils import Euler, Matrix, Vector
 from mathutils.bvhtree import BVHTree
 from mathutils.geometry import interpolate_bezier
 from robokin_addon.operators.task_forms import FORMS
+from robokin_addon.properties import readouts
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.robokin import forward_kinematics
@@ -468,3 +469,18 @@ def test_residuals_are_those_of_the_parts_in_the_scenes_units(robot):
     assert robot.robokin.solver.status != "CONVERGED" and not task.reached
     off = 50.0 - (head(robot) - goal.location).length
     assert task.position_residual == pytest.approx(off, rel=1e-4) and task.orientation_residual == 0.0
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_criteria_are_read_beside_every_kind(robot, kind):
+    """While the panel draws: nothing is updated, and shapes are not read."""
+    goal = bezier(robot, (0.5, 0.1, 0.5)) if KINDS[kind].target == "CURVE" else place(robot, (0.5, 0.1, 0.5))
+    if kind == "SUPPORT":
+        goal = ball(robot, (0, 0, 0), 0.2)
+    tip = WRIST if KINDS[kind].tip == "Bone" else HAND
+    task = add(robot, kind, goal, tip, other=ELBOW if KINDS[kind].other else "")
+    task.posture = robot.robokin.postures[0].name
+    assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
+    (shown_cost,) = readouts.criteria(robot)
+    unread = kind in ("SUPPORT", "CURVE", "ALONG_CURVE")
+    assert shown_cost.cost is not None or (unread and shown_cost.problem), shown_cost
