@@ -175,6 +175,27 @@ def test_bake_is_deterministic_and_starts_where_it_is_told(panda, baked, capsys,
     assert {row["status"] for row in other["frames"]} == {"CONVERGED"}
 
 
+def test_bake_serves_criteria_that_it_is_given(panda, baked, capsys, tmp_path) -> None:
+    out = tmp_path / "held.blend"
+    criteria = (
+        "--criterion",
+        "kind=joint_springs,gain=5,name=springs",
+        "--criterion",
+        "kind=kinetic_energy,weight=0.1",
+    )
+    told = report(capsys, tmp_path, "bake", panda, "--frames", f"1:{FRAMES}", "-o", out, *criteria)
+    assert {row["status"] for row in told["frames"]} == {"CONVERGED"}
+    assert set(told["frames"][0]["costs"]) == {"springs", "KineticEnergy"}
+    for row in told["frames"]:
+        assert np.linalg.norm(hand_position(row["q"]) - wanted(row["frame"])) < 2e-4
+    joints = [j for j in json.loads(run(capsys, "info", panda, "--json", "-").out)["joints"] if j["type"] == "revolute"]
+    served, plain = (
+        sum((found["frames"][-1]["q"][j["name"]] - 0.5 * (j["lower"] + j["upper"])) ** 2 for j in joints)
+        for found in (told, baked[1])
+    )
+    assert served < 0.8 * plain
+
+
 def test_check_of_a_bake_finds_nothing_and_agrees_with_it(baked, capsys, tmp_path) -> None:
     path, told = baked
     found = report(capsys, tmp_path, "check", path, "--frames", f"1:{FRAMES}")
