@@ -80,13 +80,20 @@ def criteria_readouts(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
         settings = tuple(
             (item.kind, item.gain, item.time, item.damping, item.posture, item.name) for item in obj.robokin.criteria
         )
-        tasks = tuple((task.kind, task.tip, task.enabled, task.priority) for task in obj.robokin.tasks)
+        tasks = tuple(map(_seen, obj.robokin.tasks))
         key = (robot_model(obj), q.tobytes(), settings, tasks, root_gravity(obj).tobytes())
         if _last.get("key") != key:
             _last.update(key=key, shown=_read(obj, q))
     except RobokinError as error:
         return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
     return _last["shown"]
+
+
+def _seen(task: bpy.types.PropertyGroup) -> tuple:
+    """All of a task that the rows may depend on."""
+    place = tuple(map(tuple, task.target.matrix_world)) if task.target is not None else None
+    numbers = (*task.location, *task.rotation, task.distance, task.priority)
+    return task.kind, task.tip, task.other, task.axis, task.enabled, task.use_target, place, numbers
 
 
 _last: dict = {}

@@ -484,3 +484,13 @@ def test_criteria_are_read_beside_every_kind(robot, kind):
     (shown_cost,) = readouts.criteria(robot)
     unread = kind in ("SUPPORT", "CURVE", "ALONG_CURVE")
     assert shown_cost.cost is not None or (unread and shown_cost.problem), shown_cost
+
+
+def test_the_cost_follows_a_target_that_moves(robot):
+    goal = place(robot, (0.9, 0.5, 0.3))
+    add(robot, "AIM", goal)
+    assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
+    before = readouts.criteria(robot)[0].cost
+    goal.location += Vector((0.0, 0.0, 0.8))
+    bpy.context.view_layer.update()
+    assert readouts.criteria(robot)[0].cost != before
