@@ -9,6 +9,7 @@ import bpy
 from ..properties.bridge import import_robot
 from ..robokin import RobokinError
 from ..robokin.library import ROBOTS, library_robot
+from .common import report_robot
 from .import_urdf import ROOTS
 
 
@@ -39,7 +40,7 @@ class ROBOKIN_OT_add_robot(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
             model = library_robot(self.robot, "" if self.root == "own" else self.root)
-            obj, _ = import_robot(context, model, meshes=self.meshes)
+            obj, warnings = import_robot(context, model, meshes=self.meshes)
         except RobokinError as fault:
             self.report({"ERROR"}, str(fault))
             return {"CANCELLED"}
@@ -47,7 +48,7 @@ class ROBOKIN_OT_add_robot(bpy.types.Operator):
         # The axes of the robot's text stay its own; the object stands it up.
         if ROBOTS[self.robot].up == "y":
             obj.rotation_euler = (math.pi / 2.0, 0.0, 0.0)
-        self.report({"INFO"}, f"robot {obj.name!r} with {len(model.moving_joints)} moving joints")
+        report_robot(self, obj, model, warnings)
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:

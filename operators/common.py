@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
-from ..robokin import RobokinError
+from ..robokin import RobokinError, RobotModel
 from ..solvers import Status
 
 Result = TypeVar("Result")
@@ -87,6 +87,16 @@ class FramesOperator(FrameRangeOperator):
         """Raises RobokinError for an empty range."""
         first, last = self.span(scene, settings)
         return list(range(first, last + 1, self.given("step", settings.step)))
+
+
+def report_robot(
+    operator: bpy.types.Operator, obj: bpy.types.Object, model: RobotModel, warnings: Sequence[str], source: str = ""
+) -> None:
+    """Tell of a robot that was made: what is doubtful about it, and how many joints it has."""
+    for warning in warnings:
+        operator.report({"WARNING"}, warning)
+    made = f"robot {obj.name!r} with {len(model.moving_joints)} moving joints"
+    operator.report({"INFO"}, f"{source}: {made}" if source else made)
 
 
 def is_selected(bone: bpy.types.PoseBone) -> bool:

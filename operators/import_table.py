@@ -9,6 +9,7 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..properties.bridge import import_robot
 from ..robokin import RobokinError, load_robot_table
+from .common import report_robot
 from .import_urdf import ROOTS
 
 
@@ -30,13 +31,11 @@ class ROBOKIN_OT_import_table(bpy.types.Operator, ImportHelper):
         path = bpy.path.abspath(self.filepath)
         try:
             model = load_robot_table(path, self.root)
-            obj, _ = import_robot(context, model, meshes=self.meshes)
+            obj, warnings = import_robot(context, model, meshes=self.meshes)
         except RobokinError as fault:
             self.report({"ERROR"}, str(fault))
             return {"CANCELLED"}
-        self.report(
-            {"INFO"}, f"{os.path.basename(path)}: robot {obj.name!r} with {len(model.moving_joints)} moving joints"
-        )
+        report_robot(self, obj, model, warnings, os.path.basename(path))
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:

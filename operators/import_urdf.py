@@ -12,6 +12,7 @@ from ..properties.bridge import import_robot
 from ..properties.preferences import package_paths, split_paths
 from ..robokin import RobokinError, load_urdf
 from ..robokin.urdf import parse_xacro_args
+from .common import report_robot
 
 ROOTS = (
     ("fixed", "Fixed", "The base does not move"),
@@ -65,11 +66,7 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         except RobokinError as fault:
             self.report({"ERROR"}, str(fault))
             return {"CANCELLED"}
-        for warning in warnings:
-            self.report({"WARNING"}, warning)
-        self.report(
-            {"INFO"}, f"{os.path.basename(path)}: robot {obj.name!r} with {len(model.moving_joints)} moving joints"
-        )
+        report_robot(self, obj, model, warnings, os.path.basename(path))
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -9,7 +9,7 @@ from ..properties.robot import TABLES
 from ..robokin import RobokinError, UnknownNameError, dh_table, read_robot_table, robot_table_text, screw_table
 from ..robokin.construction.examples import EXAMPLES
 from ..robokin.construction.table_file import ANGLES, LENGTHS
-from .common import RobotOperator
+from .common import RobotOperator, report_robot
 from .import_urdf import ROOTS
 
 
@@ -88,11 +88,11 @@ class ROBOKIN_OT_robot_from_text(bpy.types.Operator):
             if name not in bpy.data.texts:
                 raise UnknownNameError("text", name, bpy.data.texts.keys())
             model = read_robot_table(bpy.data.texts[name].as_string(), name, self.root)
-            obj, _ = import_robot(context, model, meshes=self.meshes)
+            obj, warnings = import_robot(context, model, meshes=self.meshes)
         except RobokinError as fault:
             self.report({"ERROR"}, str(fault))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"robot {obj.name!r} with {len(model.moving_joints)} moving joints")
+        report_robot(self, obj, model, warnings, name)
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:

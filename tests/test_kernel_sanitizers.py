@@ -30,6 +30,7 @@ def test_there_are_c_tests() -> None:
     assert {path.stem for path in TESTS} >= {"test_manifold", "test_tree", "test_trig"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", TESTS, ids=lambda path: path.stem)
 def test_c(source: Path, objects: list[Path], tmp_path: Path) -> None:
     program = tmp_path / source.stem

@@ -35,6 +35,18 @@ def test_the_robot_and_its_picture(scene: bpy.types.Scene, table: Path) -> None:
     assert not bpy.context.object.children
 
 
+@pytest.mark.parametrize("way", ["file", "text"])
+def test_doubtful_inertias_are_told(
+    scene: bpy.types.Scene, table: Path, capfd: pytest.CaptureFixture[str], way: str
+) -> None:
+    if way == "file":
+        bpy.ops.robokin.import_table(filepath=str(table))
+    else:
+        bpy.data.texts.new("arm").write(TABLE)
+        bpy.ops.robokin.robot_from_text(text="arm")
+    assert "Warning: link 'link_2': it has mass but no inertia" in capfd.readouterr().out
+
+
 def test_what_is_wrong_is_said_and_nothing_made(scene: bpy.types.Scene, table: Path) -> None:
     table.write_text(TABLE.replace("10,90", "90,10"))
     with pytest.raises(RuntimeError, match=r"arm.csv:5: joint 'joint_2': lower limit"):
@@ -45,7 +57,9 @@ def test_what_is_wrong_is_said_and_nothing_made(scene: bpy.types.Scene, table: P
 def test_the_command_line_makes_a_file(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "arm.blend"
     outcome = run(capsys, "import", table, "-o", out)
-    assert (outcome.code, outcome.err) == (0, ""), outcome
+    assert outcome.code == 0, outcome
+    doubt = "robokin: link 'link_{}': it has mass but no inertia, as if all of it were in one point\n"
+    assert outcome.err == doubt.format(1) + doubt.format(2)
     bpy.ops.wm.open_mainfile(filepath=str(out))
     (obj,) = (o for o in bpy.data.objects if o.type == "ARMATURE")
     assert obj.name == "Arm" and obj.children

@@ -122,7 +122,7 @@ def test_the_file_menu_offers_it(scene):
     for draw in bpy.types.TOPBAR_MT_file_export._dyn_ui_initialize():
         if draw.__module__.startswith("robokin_addon"):
             draw(SimpleNamespace(layout=layout), bpy.context)
-    assert offered == ["robokin.export_motion"]
+    assert sorted(offered) == ["robokin.export_motion", "robokin.export_srdf", "robokin.export_urdf"]
 
 
 def test_a_rate_beyond_all_files_is_refused(robot, tmp_path) -> None:
