@@ -311,7 +311,7 @@ def test_without_tasks_criteria_alone() -> None:
     assert result.to_dict()["costs"] == result.costs
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["native", pytest.param("numpy", marks=pytest.mark.slow)])
 def test_solves_are_repeatable(backend: str) -> None:
     rng = np.random.default_rng(5)
     model = random_robot(2, 8)

@@ -191,7 +191,7 @@ def test_both_trackers_agree():
 
 
 @pytest.mark.parametrize("acceleration", [math.inf, 4.0])
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["native", pytest.param("numpy", marks=pytest.mark.slow)])
 def test_differential_steps_stay_in_the_cones(acceleration, backend):
     for seed in (0, 1, 4):
         model, rng = arm(seed, 1.5, acceleration), np.random.default_rng(seed)

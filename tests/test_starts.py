@@ -103,6 +103,7 @@ def test_turns_are_chosen_so_that_there_is_room(backend):
     assert_true_and_inside(result)
 
 
+@pytest.mark.slow
 def test_the_choice_is_the_seeds_and_the_same_on_both_backends():
     model = load_urdf(robot("ur5_robot"))
     targets = path_of(model, smooth_motion(model, 5), "tool0")
