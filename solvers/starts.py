@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .tracking import Tracker, TrackResult
 
 Array = np.ndarray
+Follower = TypeVar("Follower", "Tracker", "HierarchicalTracker")
 
 ITERATIONS = 25_000  # that the search may cost; or ...
 PATHS = 8  # ... so many times the number of frames, when that is more
@@ -39,10 +40,10 @@ TURN = 2.0 * math.pi
 
 
 @dataclass(frozen=True, eq=False)
-class Leg:
+class Leg(Generic[Follower]):
     """Frames in a row with the same tasks. targets: as the tracker's `check_targets` gives them."""
 
-    tracker: Tracker | HierarchicalTracker
+    tracker: Follower
     targets: Any
 
     def __len__(self) -> int:
@@ -109,7 +110,7 @@ def follow(
 
 
 def follow_from_best(
-    legs: Sequence[Leg], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
+    legs: Sequence[Leg[Tracker]], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
 ) -> Generator[list[TrackResult], None, Followed]:
     """Follow the legs from the first start found from which every frame is met, or else from the best one.
 
@@ -144,7 +145,7 @@ class _Search:
 
     best: Followed
 
-    def __init__(self, legs: Sequence[Leg], start_velocity: object | None, seed: int) -> None:
+    def __init__(self, legs: Sequence[Leg[Tracker]], start_velocity: object | None, seed: int) -> None:
         self.legs, self.start_velocity, self.seed = legs, start_velocity, seed
         self.model = legs[0].tracker.model
         self.ends = np.cumsum([len(leg) for leg in legs])
