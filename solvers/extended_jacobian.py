@@ -73,6 +73,14 @@ class ExtendedJacobian(Task):
         reference = null_space(state.task_rows)
         return Held(reference, self._stationarity(state, reference))
 
+    def remark(self, states: Sequence[State], target: Held | None) -> str:
+        """Towards a fold, where the motion would have to turn back, the square of the sine goes to 0 as a line: here
+        within two frames."""
+        sines = [self.transversality(state, target) for state in states[-2:]]
+        if sines[-1] >= ALGORITHMIC and 1.5 * sines[-1] ** 2 > sines[0] ** 2:
+            return ""
+        return f"algorithmic singularity of the {self.name}: its transversality goes to 0, {sines[-1]:.2g} before"
+
     def rows(self, state: State, target: Held | None) -> Rows:
         held = self.started(state, target)
         A = self._derivative(state, held.reference)

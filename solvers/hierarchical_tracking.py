@@ -91,7 +91,7 @@ class HierarchicalTracker:
         # Where a motion starts: what criteria ask of velocities they cannot ask there.
         self.problem = HierarchicalIK(model, [self.tasks[i] for i in self._static], self.criteria, backend)
         self.tolerance = tolerances(self.tasks)
-        self.frames: list[tuple[int, Array, Array, int, Array]] = []
+        self.frames: list[tuple[int, Array, Array, int, Array, str]] = []
         self._scale = self.levels.state(model.neutral(), self.levels.targets, dt).scale
         self._backend = get_backend(backend)
 
@@ -139,7 +139,7 @@ class HierarchicalTracker:
         residuals = np.zeros((len(self.tasks), 2))
         residuals[self._static] = found.residual_array
         code = EMPTY if not self.tasks else CONVERGED if (residuals <= self.tolerance).all() else NOT_CONVERGED
-        self.frames = [(code, found.q, residuals, found.iterations, np.zeros(self.model.nv, bool))]
+        self.frames = [(code, found.q, residuals, found.iterations, np.zeros(self.model.nv, bool), "")]
         return self.result([targets])
 
     def step(self, targets: Sequence[Any]) -> None:
@@ -158,11 +158,19 @@ class HierarchicalTracker:
                     code, behind = LATE, held
             if code != LATE and self.problem.excess([wanted[i] for i in self._static]).any():
                 code = OUT_OF_REACH
+        remark = self._remark(wanted) if code == NOT_CONVERGED else ""
         self.last, self.q = moved, q
-        self.frames.append((code, q, residuals, count, behind))
+        self.frames.append((code, q, residuals, count, behind, remark))
+
+    def _remark(self, wanted: Sequence[Any]) -> str:
+        """What tasks say about where a frame that is not met began."""
+        last = [frame[1] for frame in self.frames[-2:]] or [self.q]
+        states = [self.levels.state(q, wanted, self.dt) for q in last]
+        remarks = [task.remark(states, own) for task, own in zip(self.tasks, wanted, strict=True)]
+        return "; ".join(filter(None, remarks))
 
     def result(self, targets: Sequence[Sequence[Any]]) -> TrackResult:
-        codes, q, residuals, iterations, behind = zip(*self.frames, strict=True)
+        codes, q, residuals, iterations, behind, remarks = zip(*self.frames, strict=True)
         return TrackResult(
             self.problem,
             self.dt,
@@ -174,6 +182,7 @@ class HierarchicalTracker:
             np.array(iterations, np.int32),
             np.array(behind),
             part_names(self.tasks),
+            remarks,
         )
 
     def _velocity(self, velocity: object | None) -> Array:

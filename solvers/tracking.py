@@ -250,7 +250,8 @@ class TrackResult:
     q: (F, nq), inside all limits. residuals: (F, tasks, 2) position [m] and orientation [rad] errors over the axes
     not free. iterations: (F,). behind: (F, nv) the degrees of freedom that a late frame's limits hold back.
     start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4), or lists of those that ask for a pose.
-    parts: names of each task's residuals; None: those of tasks on one tip.
+    parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
+    one that is not met, for its diagnosis.
     """
 
     problem: IKProblem | HierarchicalIK
@@ -263,6 +264,7 @@ class TrackResult:
     iterations: Array
     behind: Array
     parts: Sequence[tuple[str, ...]] | None = None
+    remarks: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -293,10 +295,12 @@ class TrackResult:
         if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
             return self.frame(frame).diagnosis
         again = self.problem.solve(self.targets[frame], self.q[frame])
+        found = again.diagnosis
         if again.converged:
             reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
-            return Diagnosis(Status.MAX_ITERATIONS, reason)
-        return again.diagnosis
+            found = Diagnosis(Status.MAX_ITERATIONS, reason)
+        remark = self.remarks[frame] if self.remarks else ""
+        return replace(found, reason=f"{found.reason} ({remark})") if remark else found
 
     def frame(self, frame: int) -> SolveResult:
         """One frame in the words of static solves; without `diagnosis`'s search for a reason."""

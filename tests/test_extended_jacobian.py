@@ -17,7 +17,7 @@ from robokin_addon.robokin import (
     load_urdf,
     null_space,
 )
-from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, velocity_step
+from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, track, velocity_step
 from robokin_addon.solvers.criteria import (
     Criterion,
     GravityTorque,
@@ -28,6 +28,7 @@ from robokin_addon.solvers.criteria import (
 )
 from robokin_addon.solvers.extended_jacobian import ALGORITHMIC, ExtendedJacobian
 from robokin_addon.solvers.state import State
+from robokin_addon.solvers.task_levels import TaskLevels
 from robokin_addon.solvers.tasks import Task
 from support.robots import robot
 
@@ -135,3 +136,26 @@ def test_what_cannot_be_held_is_told() -> None:
     problem = VelocityProblem(model, [task, ExtendedJacobian([JointSprings()])])
     with pytest.raises(TaskError, match="a target comes from starting_target"):
         problem.step(PLANAR, targets=[task.target[:3, 3], 0.3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "is_singular"), [(2, True), (3, True), (19, True), (13, False)])
+def test_a_frame_that_fails_at_an_algorithmic_singularity_says_so(seed: int, is_singular: bool) -> None:
+    """On a finer path the transversality vanishes there, and the robot is not singular; elsewhere the path goes on."""
+    model = library_robot("planar_3r")
+    tip, rng = model.link_names[-1], np.random.default_rng(seed)
+    q0, rest = rng.uniform(-2, 2, 3), rng.uniform(-2, 2, 3)
+    start, goal = (forward_kinematics(model, q)[tip][:3, 3] for q in (q0, rng.uniform(-2, 2, 3)))
+    task, extended = PositionTask(tip, start, (1, 1, 0)), ExtendedJacobian([RestPosture(rest)])
+    path = start + np.linspace(0.0, 1.0, 41)[:, None] * (goal - start)
+    coarse = track(model, [task, extended], [[x, None] for x in path], q0)
+    frame = int(np.flatnonzero(coarse.missed)[0])
+    assert ("algorithmic singularity" in coarse.diagnosis(frame).reason) == is_singular
+    fine = path[frame - 1] + np.linspace(0.0, 2.0, 101)[:, None] * (path[frame] - path[frame - 1])
+    again = track(model, [task, extended], [[x, None] for x in (*path[:frame], *fine)], q0)
+    assert again.missed.any() == is_singular
+    last = int(np.flatnonzero(again.missed)[0]) - 1 if is_singular else len(again) - 1
+    levels = TaskLevels(model, [task, extended])
+    state = levels.state(again.q[last], levels.targets, DT)
+    assert (extended.transversality(state) < 0.05) == is_singular
+    assert np.linalg.svd(state.task_rows, compute_uv=False)[-1] > 0.15

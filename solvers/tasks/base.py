@@ -124,6 +124,11 @@ class Task(ABC):
         fixed here."""
         return target
 
+    def remark(self, states: Sequence[State], target: Any) -> str:
+        """Why a motion cannot go on from the last of `states`, those of its last frames; empty when not because of
+        this task."""
+        return ""
+
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
