@@ -88,11 +88,14 @@ class HierarchicalTracker:
         self.criteria = checked_criteria(criteria)
         self.limits = StepLimits.of(model, dt)
         self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
-        # Where a motion starts: what criteria ask of velocities they cannot ask there.
-        self.problem = HierarchicalIK(model, [self.tasks[i] for i in self._static], self.criteria, backend)
+        # Where a motion starts the criteria have no say: from there on they lead to their optimum at their own pace.
+        self.problem = HierarchicalIK(model, [self.tasks[i] for i in self._static], (), backend)
         self.tolerance = tolerances(self.tasks)
         self.frames: list[tuple[int, Array, Array, int, Array, str]] = []
-        self._scale = self.levels.state(model.neutral(), self.levels.targets, dt).scale
+        neutral = self.levels.state(model.neutral(), self.levels.targets, dt)
+        self._scale = neutral.scale
+        for criterion in self.criteria:
+            criterion.check(neutral)
         self._backend = get_backend(backend)
 
     def check_targets(self, targets: object) -> list[list[Any]]:

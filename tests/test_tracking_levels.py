@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import (
+    ConfigurationError,
     RobotModel,
     clamp,
     difference,
@@ -25,7 +26,7 @@ from robokin_addon.solvers import (
     check_motion,
     track,
 )
-from robokin_addon.solvers.criteria import JointSprings, KineticEnergy, MinimumVelocity, Smooth
+from robokin_addon.solvers.criteria import JointSprings, KineticEnergy, MinimumVelocity, RestPosture, Smooth
 from robokin_addon.solvers.state import State
 from support.random_tasks import random_task
 from support.random_trees import random_robot
@@ -183,3 +184,13 @@ def test_backends_agree() -> None:
         track(model, tasks, targets, Q, backend=backend, criteria=[JointSprings()]).q for backend in ("native", "numpy")
     ]
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+
+
+def test_a_motion_starts_near_its_start_and_criteria_are_checked() -> None:
+    """From there the criteria lead on at their own pace: no jump to their optimum."""
+    model, start = _panda()
+    found = track(model, [PoseTask(HAND, start)], [[start]] * 3, Q, criteria=[JointSprings()])
+    np.testing.assert_allclose(found.q[0], Q, atol=1e-9)
+    assert 1e-4 < abs(found.q[2] - Q).max() < 0.2
+    with pytest.raises(ConfigurationError):
+        track(model, [PoseTask(HAND, start)], [[start]] * 3, Q, criteria=[RestPosture([1.0])])
