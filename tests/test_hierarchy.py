@@ -96,21 +96,6 @@ def test_every_level_of_ten_thousand_hierarchies(first: int) -> None:
     _check_every_level(range(first, first + 2500))
 
 
-def test_second_level_is_the_best_that_the_first_leaves() -> None:
-    """Against one program that has the first level's value as an equality."""
-    rng = np.random.default_rng(7)
-    for _ in range(60):
-        n = 8
-        J1, J2 = rng.normal(size=(3, n)), rng.normal(size=(4, n))
-        b1, b2 = rng.normal(size=3), rng.normal(size=4)
-        lo, hi = -rng.uniform(0.1, 0.6, n), rng.uniform(0.1, 0.6, n)
-        own = solve_hierarchy(lo, hi, [Level(J1, b1, b1), Level(J2, b2, b2)], np.eye(n), np.zeros(n))
-        value = J1 @ own.x
-        sides = np.concatenate((hi, value + 1e-9)), np.concatenate((lo, value - 1e-9))
-        x = daqp.solve(J2.T @ J2 + 1e-9 * np.eye(n), -J2.T @ b2, J1, *sides, np.zeros(n + 3, np.int32))[0]
-        assert np.linalg.norm(own.residuals[1]) <= np.linalg.norm(J2 @ x - b2) + 1e-6
-
-
 def test_what_is_left_minimises_the_objective() -> None:
     rng = np.random.default_rng(8)
     for _ in range(60):

@@ -250,7 +250,8 @@ def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, gravity: ArrayLik
 
 
 def _apply(matrix: Array, vector: Array) -> Array:
-    return (matrix @ vector[..., None])[..., 0]
+    # Not by @, whose sums depend on how many matrices there are: a row of a batch has the bits of the row alone.
+    return (matrix * vector[..., None, :]).sum(axis=-1)
 
 
 # -- configurations ------------------------------------------------------------------------------------------------
