@@ -86,6 +86,13 @@ def pack_placement(placement: Array) -> Array:
     return np.concatenate((placement[:3, :3].ravel(), placement[:3, 3]))
 
 
+def unpack_placement(packed: Array) -> Array:
+    """(4, 4) of what `pack_placement` packed."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = packed[:9].reshape(3, 3), packed[9:]
+    return T
+
+
 def spatial_inertia(mass: float, com: Array, inertia: Array, placement: Array) -> Array:
     """(10,) packed inertia about the origin of frame A of a body given in frame B, with placement = T_A_B."""
     rotation = placement[:3, :3]

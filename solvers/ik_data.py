@@ -5,7 +5,7 @@ Both backends read it: the kernel through the arrays' addresses, the reference d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +16,9 @@ from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from ..robokin.swing_twist import Cone
-from ..robokin.tree import ROOT, Tree, pack_placement
+from ..robokin.tree import Tree, unpack_placement
+from .reach import certify, length_scale
+from .support import Support, chain_to, support_tree, with_ancestors
 from .tasks import FrameTask
 
 Array = np.ndarray
@@ -135,7 +137,7 @@ class IKData:
         columns = []
         for frame in range(self.tree.n_frames):
             own: set[int] = set()
-            for node in _chain(self.tree, frame)[0]:
+            for node in chain_to(self.tree, frame)[0]:
                 iv = int(self.tree.iv[node])
                 own.update(range(iv, iv + Motion(self.tree.motion[node]).nv))
             for base in self.bases:
@@ -183,8 +185,9 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLi
     tree = model.tree
     frames = [model.link_index(task.link) for task in tasks]
     carriers = [int(tree.frame_node[frame]) for frame in frames]
-    tips = [_unpack(tree.frame_placement[frame]) @ task.offset for frame, task in zip(frames, tasks, strict=True)]
-    support = _support_tree(tree, carriers, tips, limits.lower, limits.upper, model.rolling_bases)
+    links = [unpack_placement(tree.frame_placement[frame]) for frame in frames]
+    tips = [T @ task.offset for T, task in zip(links, tasks, strict=True)]
+    support = support_tree(tree, carriers, tips, limits.lower, limits.upper, model.rolling_bases)
     records = np.zeros(len(tasks), TASK_RECORD)
     for index, (record, task) in enumerate(zip(records, tasks, strict=True)):
         record["kind"] = task.record_kind
@@ -196,166 +199,14 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLi
             equal = np.ptp(weights) == 0.0 and task.is_gradient_equal
             record["exact"] |= int(weights.any() and not equal) << bit
         record["tip_axes"] = task.frame == "tip"
-        _certify(record, task, index, support.tree)
-    length = _length_scale(support.tree, records)
+        certify(record, task, index, support.tree)
+    length = length_scale(support.tree, records)
     for record, task in zip(records, tasks, strict=True):
         record["weights"] = task.weights * np.repeat((1.0 / length, 1.0), 3)
     return _with_ranges(limits, support, records, length)
 
 
-@dataclass(frozen=True, eq=False)
-class _Support:
-    tree: Tree
-    q_index: Array
-    bases: tuple[RollingBase, ...]
-
-    def at(self, q: int, v: int) -> tuple[int, int] | None:
-        """Where a joint whose coordinates start at q and v of the robot has them in the support; None: not there."""
-        found = np.flatnonzero(self.q_index == q)
-        if len(found) == 0:
-            return None
-        node = int(np.flatnonzero(self.tree.iq == found[0])[0])
-        return int(found[0]), int(self.tree.iv[node])
-
-
-def _support_tree(
-    tree: Tree,
-    carriers: Sequence[int],
-    tips: Sequence[Array],
-    lower: Array,
-    upper: Array,
-    bases: Sequence[RollingBase] = (),
-) -> _Support:
-    """Nodes between the root and the tasks, and wheels, renumbered; coordinates keep their order."""
-    needed = _with_ancestors(tree, carriers)
-    for base in bases:
-        if np.isin(base.q, tree.iq[sorted(needed)]):
-            needed |= _with_ancestors(tree, np.flatnonzero(np.isin(tree.iq, base.wheel_q)).tolist())
-    nodes = np.array(sorted(needed), np.int64)
-    number = {int(node): i for i, node in enumerate(nodes)} | {ROOT: ROOT}
-    first_q: dict[int, int] = {}
-    first_v: dict[int, int] = {}
-    q_index: list[int] = []
-    columns = 0
-    for node in sorted(nodes, key=lambda node: tree.iq[node]):
-        motion, iq = Motion(tree.motion[node]), int(tree.iq[node])
-        if iq not in first_q:
-            first_q[iq], first_v[iq] = len(q_index), columns
-            q_index.extend(range(iq, iq + motion.nq))
-            columns += motion.nv
-    kept = np.array(q_index, np.int64)
-    arrays = {
-        "parent": np.array([number[int(tree.parent[node])] for node in nodes], np.int32),
-        "motion": tree.motion[nodes],
-        "iq": np.array([first_q[int(tree.iq[node])] for node in nodes], np.int32),
-        "iv": np.array([first_v[int(tree.iq[node])] for node in nodes], np.int32),
-        "placement": tree.placement[nodes],
-        "pitch": tree.pitch[nodes],
-        "scale": tree.scale[nodes],
-        "offset": tree.offset[nodes],
-        "inertia": tree.inertia[nodes],
-        "frame_node": np.array([number[node] for node in carriers], np.int32),
-        "frame_placement": np.array([pack_placement(tip) for tip in tips]).reshape(-1, 12),
-        "root_inertia": tree.root_inertia,
-        "lower": np.ascontiguousarray(lower[kept]),
-        "upper": np.ascontiguousarray(upper[kept]),
-        "node_joint": tree.node_joint[nodes],
-    }
-    quaternions = tuple(i for i, q in enumerate(q_index) if q in tree.quaternions)
-    support = Tree(nq=len(q_index), nv=columns, quaternions=quaternions, **arrays)
-    here = tuple(
-        replace(
-            base,
-            q=first_q[base.q],
-            v=first_v[base.q],
-            wheel_q=(first_q[base.wheel_q[0]], first_q[base.wheel_q[1]]),
-            wheel_v=(first_v[base.wheel_q[0]], first_v[base.wheel_q[1]]),
-        )
-        for base in bases
-        if base.q in first_q
-    )
-    return _Support(support, kept, here)
-
-
-def _with_ancestors(tree: Tree, nodes: Iterable[int]) -> set[int]:
-    found: set[int] = set()
-    for node in nodes:
-        while node != ROOT:
-            found.add(node)
-            node = int(tree.parent[node])
-    return found
-
-
-def _unpack(packed: Array) -> Array:
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = packed[:9].reshape(3, 3), packed[9:]
-    return T
-
-
-def _chain(tree: Tree, frame: int) -> tuple[list[int], list[Array]]:
-    """Nodes from the root to a frame, and behind each the step (3,) to the next one's fixed frame or the tip."""
-    chain = []
-    node = int(tree.frame_node[frame])
-    while node != ROOT:
-        chain.append(node)
-        node = int(tree.parent[node])
-    chain.reverse()
-    return chain, [*(tree.placement[node][9:] for node in chain[1:]), tree.frame_placement[frame][9:]]
-
-
-def _stretch(tree: Tree, node: int, step: Array) -> float:
-    """Longest distance from the origin of `node`'s fixed frame to a point `step` behind its motion."""
-    motion, iq = Motion(tree.motion[node]), int(tree.iq[node])
-    if motion is Motion.FREE:
-        return float(np.linalg.norm(step) + np.linalg.norm(_farthest(tree.lower[iq : iq + 3], tree.upper[iq : iq + 3])))
-    slope = {Motion.TRANSLATION: 1.0, Motion.HELICAL: float(tree.pitch[node])}.get(motion, 0.0)
-    if slope == 0.0:
-        return float(np.linalg.norm(step))
-    ends = tree.scale[node] * np.array([tree.lower[iq], tree.upper[iq]]) + tree.offset[node]
-    return float(max(np.hypot(np.hypot(step[0], step[1]), step[2] + slope * end) for end in ends))
-
-
-def _farthest(lower: Array, upper: Array) -> Array:
-    return np.maximum(abs(lower), abs(upper))
-
-
-def _certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
-    """Distances that no configuration can exceed, for tasks on positions (all three axes of them in tip axes)."""
-    record["reach"] = record["wrist_reach"] = np.inf
-    chain, steps = _chain(tree, index)
-    whole_position = bool(task.position_weights.all())
-    if not task.position_weights.any() or (task.frame == "tip" and not whole_position):
-        return
-    if not chain:
-        record["reach_centre"], record["reach"] = tree.frame_placement[index][9:], 0.0
-        return
-    record["reach_centre"] = tree.placement[chain[0]][9:]
-    lengths = [_stretch(tree, node, step) for node, step in zip(chain, steps, strict=True)]
-    record["reach"] = sum(lengths)
-    turns = tree.motion[chain[-1]] in (Motion.ROTATION, Motion.BALL)
-    if whole_position and task.orientation_weights.all() and task.record_kind == 0 and turns and len(chain) > 1:
-        T_node_tip = _unpack(tree.frame_placement[index])
-        record["wrist"] = -T_node_tip[:3, :3].T @ T_node_tip[:3, 3]
-        record["wrist_reach"] = sum(lengths[:-1])
-
-
-def _length_scale(tree: Tree, records: Array) -> float:
-    """L: the longest chain of a position task, unbounded strokes left out; 1 m when there is none."""
-    return _longest(tree, [index for index, record in enumerate(records) if record["parts"] & 1])
-
-
-def _longest(tree: Tree, frames: Iterable[int]) -> float:
-    longest = 0.0
-    for index in frames:
-        total = 0.0
-        for node, step in zip(*_chain(tree, index), strict=False):
-            stretch = _stretch(tree, node, step)
-            total += stretch if np.isfinite(stretch) else float(np.linalg.norm(step))
-        longest = max(longest, total)
-    return longest if longest > 0.0 else 1.0
-
-
-def _with_ranges(limits: PositionLimits, support: _Support, records: Array, length: float) -> IKData:
+def _with_ranges(limits: PositionLimits, support: Support, records: Array, length: float) -> IKData:
     """Where solves start and restart, and how columns are damped."""
     tree = support.tree
     lower, upper = tree.lower, tree.upper
@@ -366,7 +217,7 @@ def _with_ranges(limits: PositionLimits, support: _Support, records: Array, leng
     spread = np.where(finite, 0.5 * (upper - lower), 0.0)
     damping, centred = np.ones(tree.nv), finite.copy()
     turns = np.isinf(lower) & np.isinf(upper)
-    moving = {int(tree.iq[node]) for node in _with_ancestors(tree, tree.frame_node.tolist())}
+    moving = {int(tree.iq[node]) for node in with_ancestors(tree, tree.frame_node.tolist())}
     for node, motion in enumerate(map(Motion, tree.motion)):
         iq, iv = int(tree.iq[node]), int(tree.iv[node])
         if motion in (Motion.ROTATION, Motion.HELICAL) and not finite[iq]:
@@ -409,20 +260,6 @@ def _with_ranges(limits: PositionLimits, support: _Support, records: Array, leng
         turns=turns,
         damping=damping,
     )
-
-
-def chain_length(model: RobotModel, points: Sequence[tuple[str, Array]]) -> float:
-    """L [m]: the longest chain to points (3,) in links, unbounded strokes left out; 1 when all have length 0.
-
-    Raises UnknownNameError.
-    """
-    frames = [model.link_index(link) for link, _ in points]
-    carriers = [int(model.tree.frame_node[frame]) for frame in frames]
-    tips = [_unpack(model.tree.frame_placement[frame]) for frame in frames]
-    for T, (_, point) in zip(tips, points, strict=True):
-        T[:3, 3] += T[:3, :3] @ point
-    tree = _support_tree(model.tree, carriers, tips, model.lower, model.upper).tree
-    return _longest(tree, range(len(points)))
 
 
 def robot_columns(model: RobotModel, data: IKData) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 from ..robokin.backend.library import ModelStruct, load_library
 from ..robokin.errors import BackendError, TaskError
 from ..robokin.model import RobotModel
-from ..robokin.tree import Tree, pack_placement
+from ..robokin.tree import Tree, pack_placement, unpack_placement
 from .criteria.base import Criterion, CriterionRecord
 from .hierarchy import Level
 from .ik_data import TASK_RECORD
@@ -271,18 +271,13 @@ def _tree_of_tips(model: RobotModel, tasks: Sequence[FrameTask]) -> Tree:
     """The model's tree with the tasks' tips for frames."""
     tree = model.tree
     links = [model.link_index(task.link) for task in tasks]
-    tips = [_tip(tree.frame_placement[link], task.offset) for link, task in zip(links, tasks, strict=True)]
+    placements = [unpack_placement(tree.frame_placement[link]) for link in links]
+    tips = [pack_placement(T @ task.offset) for T, task in zip(placements, tasks, strict=True)]
     return replace(
         tree,
         frame_node=np.ascontiguousarray(tree.frame_node[links], np.int32),
         frame_placement=np.array(tips).reshape(-1, 12),
     )
-
-
-def _tip(packed: Array, offset: Array) -> Array:
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = packed[:9].reshape(3, 3), packed[9:]
-    return pack_placement(T @ offset)
 
 
 def _fill(struct: CriterionStruct, criterion: Criterion, record: CriterionRecord) -> list[Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .hierarchy import Level
-from .ik_data import chain_length
+from .reach import chain_length
 from .state import State
 from .tasks import LoopClosureTask, Rows, Task
 from .tasks.base import residuals

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...robokin.configuration import integrate
 from ...robokin.so3 import hat
+from ...robokin.tree import unpack_placement
 from ..state import State
 from ..tasks import FrameTask, Task, TaskKind
 from .base import CriterionKind, CriterionRecord, Potential
@@ -108,9 +109,9 @@ def _frame_rows(state: State, task: FrameTask) -> tuple[Array, Array]:
     tree, columns = state.model.tree, state.columns
     frame = state.model.link_index(task.link)
     node = int(tree.frame_node[frame])
-    T = _compose(tree.frame_placement[frame]) @ task.offset
+    T = unpack_placement(tree.frame_placement[frame]) @ task.offset
     if node >= 0:
-        T = _compose(columns.placements[node]) @ T
+        T = unpack_placement(columns.placements[node]) @ T
     moving = columns.moving(node)
     both = moving[:, None] & moving
     linear, angular = columns.point_velocity(T[:3, 3]), columns.angular
@@ -137,9 +138,3 @@ def _selection(task: FrameTask) -> Array:
         S[:, 3:] = np.linalg.svd(task.axis[None])[2][1:]
         return S
     return np.eye(6)[task.weights != 0.0]
-
-
-def _compose(packed: Array) -> Array:
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = packed[:9].reshape(3, 3), packed[9:]
-    return T

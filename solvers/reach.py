@@ -1,0 +1,82 @@
+"""How far the tip of a chain of nodes can come: certificates that a target is out of reach, and the length scale L."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ..robokin.joint_types import Motion
+from ..robokin.model import RobotModel
+from ..robokin.tree import Tree, unpack_placement
+from .support import chain_to, support_tree
+from .tasks import FrameTask
+
+Array = np.ndarray
+
+
+def _stretch(tree: Tree, node: int, step: Array) -> float:
+    """Longest distance from the origin of `node`'s fixed frame to a point `step` behind its motion."""
+    motion, iq = Motion(tree.motion[node]), int(tree.iq[node])
+    if motion is Motion.FREE:
+        return float(np.linalg.norm(step) + np.linalg.norm(_farthest(tree.lower[iq : iq + 3], tree.upper[iq : iq + 3])))
+    slope = {Motion.TRANSLATION: 1.0, Motion.HELICAL: float(tree.pitch[node])}.get(motion, 0.0)
+    if slope == 0.0:
+        return float(np.linalg.norm(step))
+    ends = tree.scale[node] * np.array([tree.lower[iq], tree.upper[iq]]) + tree.offset[node]
+    return float(max(np.hypot(np.hypot(step[0], step[1]), step[2] + slope * end) for end in ends))
+
+
+def _farthest(lower: Array, upper: Array) -> Array:
+    return np.maximum(abs(lower), abs(upper))
+
+
+def certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
+    """Fill in a record of `ik_data.TASK_RECORD`: distances that no configuration can exceed, for tasks on positions
+    (all three axes of them in tip axes). tree: its frame `index` is the task's tip."""
+    record["reach"] = record["wrist_reach"] = np.inf
+    chain, steps = chain_to(tree, index)
+    whole_position = bool(task.position_weights.all())
+    if not task.position_weights.any() or (task.frame == "tip" and not whole_position):
+        return
+    if not chain:
+        record["reach_centre"], record["reach"] = tree.frame_placement[index][9:], 0.0
+        return
+    record["reach_centre"] = tree.placement[chain[0]][9:]
+    lengths = [_stretch(tree, node, step) for node, step in zip(chain, steps, strict=True)]
+    record["reach"] = sum(lengths)
+    turns = tree.motion[chain[-1]] in (Motion.ROTATION, Motion.BALL)
+    if whole_position and task.orientation_weights.all() and task.record_kind == 0 and turns and len(chain) > 1:
+        T_node_tip = unpack_placement(tree.frame_placement[index])
+        record["wrist"] = -T_node_tip[:3, :3].T @ T_node_tip[:3, 3]
+        record["wrist_reach"] = sum(lengths[:-1])
+
+
+def length_scale(tree: Tree, records: Array) -> float:
+    """L [m]: the longest chain of a position task, unbounded strokes left out; 1 m when there is none."""
+    return _longest(tree, [index for index, record in enumerate(records) if record["parts"] & 1])
+
+
+def _longest(tree: Tree, frames: Iterable[int]) -> float:
+    longest = 0.0
+    for index in frames:
+        total = 0.0
+        for node, step in zip(*chain_to(tree, index), strict=False):
+            stretch = _stretch(tree, node, step)
+            total += stretch if np.isfinite(stretch) else float(np.linalg.norm(step))
+        longest = max(longest, total)
+    return longest if longest > 0.0 else 1.0
+
+
+def chain_length(model: RobotModel, points: Sequence[tuple[str, Array]]) -> float:
+    """L [m]: the longest chain to points (3,) in links, unbounded strokes left out; 1 when all have length 0.
+
+    Raises UnknownNameError.
+    """
+    frames = [model.link_index(link) for link, _ in points]
+    carriers = [int(model.tree.frame_node[frame]) for frame in frames]
+    tips = [unpack_placement(model.tree.frame_placement[frame]) for frame in frames]
+    for T, (_, point) in zip(tips, points, strict=True):
+        T[:3, 3] += T[:3, :3] @ point
+    tree = support_tree(model.tree, carriers, tips, model.lower, model.upper).tree
+    return _longest(tree, range(len(points)))
