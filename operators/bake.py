@@ -15,15 +15,15 @@ from ..properties.active_robot import active_robot
 from ..properties.bridge import robot_model
 from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
-from ..robokin import RobokinError, RobotModel, difference
+from ..robokin import RobokinError, RobotModel
 from ..solvers import Diagnosis, ExtendedJacobian, HierarchicalTracker, Status
 from ..solvers.criteria import Criterion
 from ..solvers.hierarchical_ik import part_names
 from ..solvers.solve import is_plain
 from ..solvers.starts import Leg, follow, follow_from_best
-from ..solvers.task_levels import TaskLevels
 from ..solvers.tracking import Tracker, TrackResult
 from .common import MET, FramesOperator, write_json
+from .criterion_costs import costs_of_motion
 from .curves import pose_held, refuse_unwritable, show_curves, write_curves, write_numbers
 from .posture import bake_start
 from .scene_criteria import enabled_criteria, settings_over
@@ -123,13 +123,14 @@ def bake_steps(
         start = "rest" if q0 is None else ""
     planned = {plan.leg.tracker.problem: plan for plan in plans}
     parts = [_Stretch(planned[result.problem], result) for result in results]
-    costs = _costs(parts, dt)
     failures = _failures(parts)
     written = write_curves(obj, frames, np.concatenate([part.result.q for part in parts]), new_action)
+    costs = costs_of_motion(robot_model(obj), [(plan.leg, plan.criteria) for plan in plans], written, dt)
     if criteria is None:
         enabled = [item.path_from_id() for item in obj.robokin.criteria if item.enabled]
-        for path, values in zip(enabled, costs.T, strict=True):
-            write_numbers(obj, f"{path}.cost", frames, values, "Criteria")
+        for path, own in zip(enabled, np.moveaxis(costs, 1, 0), strict=True):
+            for name, values in zip(("cost", "slope"), own.T, strict=True):
+                write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")
     show_curves(obj, scene.frame_current_final)
     return BakeResult(
         robot_model(obj),
@@ -139,7 +140,7 @@ def bake_steps(
         np.concatenate([part.residuals(len(tasks)) for part in parts]),
         failures,
         start,
-        costs,
+        costs[:, :, 0],
         [criterion.name for criterion in plans[0].criteria],
         _parts(plans, len(tasks)),
     )
@@ -207,23 +208,6 @@ def _parts(plans: Sequence[_Plan], count: int) -> list[tuple[str, ...]]:
         for i, own in zip(plan.counting, part_names(plan.leg.tracker.tasks), strict=False):
             names[i] = own
     return names
-
-
-def _costs(parts: Sequence[_Stretch], dt: float) -> Array:
-    """(n, c) of the criteria at every frame, with the velocity that led there."""
-    rows: list[list[float]] = []
-    for part in parts:
-        last, v = None, part.result.start_velocity
-        levels = TaskLevels(part.result.problem.model, part.plan.leg.tracker.tasks) if part.plan.criteria else None
-        for q in part.result.q:
-            if levels is None:
-                rows.append([])
-                continue
-            now = v if last is None else difference(levels.model, last, q) / dt
-            state = levels.state(q, levels.targets, dt, v)
-            rows.append([float(criterion.value(state, now)) for criterion in part.plan.criteria])
-            last, v = q, now
-    return np.array(rows).reshape(len(rows), -1)
 
 
 def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Generator[float, None, Any]:

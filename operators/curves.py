@@ -203,23 +203,31 @@ def sample_configurations(
 
     From the F-curves when they alone move the robot, else from the scene, whose frame comes back.
     """
-    robot = binding(obj)
-    Q = np.empty((len(frames), robot.model.nq))
-    if _moved_by_keys_only(obj):
-        found = animation.fcurves(obj)
-        for (path, index), channel in own_keys(obj).items():
-            if channel.role != OWN:
-                continue
-            curve = found.get((path, index))
-            if curve is None:
-                Q[:, channel.q] = channel.factor * obj.path_resolve(path)[index]
-            else:
-                Q[:, channel.q] = [channel.factor * curve.evaluate(frame) for frame in frames]
+    Q = shown_by_keys(obj, frames)
+    if Q is not None:
         return Q
+    Q = np.empty((len(frames), binding(obj).model.nq))
     for index in animation.visit_frames(scene, frames):
         Q[index] = read_configuration(obj)
         if index % _CHUNK == 0:
             yield index / len(frames)
+    return Q
+
+
+def shown_by_keys(obj: bpy.types.Object, frames: Sequence[float]) -> Array | None:
+    """(n, nq) of the F-curves at the frames; None when not they alone move the robot. Changes nothing."""
+    if not _moved_by_keys_only(obj):
+        return None
+    Q = np.empty((len(frames), binding(obj).model.nq))
+    found = animation.fcurves(obj)
+    for (path, index), channel in own_keys(obj).items():
+        if channel.role != OWN:
+            continue
+        curve = found.get((path, index))
+        if curve is None:
+            Q[:, channel.q] = channel.factor * obj.path_resolve(path)[index]
+        else:
+            Q[:, channel.q] = [channel.factor * curve.evaluate(frame) for frame in frames]
     return Q
 
 

@@ -1,4 +1,4 @@
-"""The criteria of a robot as the solvers take them, and what they say of the present pose."""
+"""The criteria of a robot as the solvers take them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,14 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..properties import readouts
-from ..properties.bridge import read_configuration, robot_model, world_from_root
+from ..properties.bridge import world_from_root
 from ..properties.criteria import POTENTIALS
 from ..properties.postures import find_posture, posture_configuration
-from ..properties.readouts import CriterionReadout
-from ..robokin import RobokinError
-from ..solvers.criteria import Criterion, Potential, criterion
-from ..solvers.state import State
-from ..solvers.task_levels import TaskLevels
+from ..solvers.criteria import Criterion, criterion
 from . import animation
-from .scene_targets import targets_shown
-from .scene_tasks import SolverTasks, enabled_tasks
-from .task_shapes import has_shape
 
 Array = np.ndarray
 RobokinCriterion = bpy.types.PropertyGroup
-
-PULLS = 4  # joints that a readout names
-WEAK = 1e-3  # of the strongest pull: what is weaker is not named
 
 
 def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> list[Criterion]:
@@ -71,71 +60,3 @@ def root_gravity(obj: bpy.types.Object) -> Array:
     scenes = obj.users_scene or (bpy.context.scene,)
     axes = world_from_root(obj)[:3, :3]
     return (axes / np.linalg.norm(axes, axis=0)).T @ np.array(scenes[0].gravity)
-
-
-def criteria_readouts(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
-    """One for each criterion of the list, in the present pose, at rest. Computed anew only when something changed."""
-    try:
-        q = read_configuration(obj)
-        settings = tuple(
-            (item.kind, item.gain, item.time, item.damping, item.posture, item.name) for item in obj.robokin.criteria
-        )
-        tasks = tuple(map(_seen, obj.robokin.tasks))
-        key = (robot_model(obj), q.tobytes(), settings, tasks, root_gravity(obj).tobytes())
-        if _last.get("key") != key:
-            _last.update(key=key, shown=_read(obj, q))
-    except RobokinError as error:
-        return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
-    return _last["shown"]
-
-
-def _seen(task: bpy.types.PropertyGroup) -> tuple:
-    """All of a task that the rows may depend on."""
-    place = tuple(map(tuple, task.target.matrix_world)) if task.target is not None else None
-    numbers = (*task.location, *task.rotation, task.distance, task.priority)
-    return task.kind, task.tip, task.other, task.axis, task.enabled, task.use_target, place, numbers
-
-
-_last: dict = {}
-
-
-def _read(obj: bpy.types.Object, q: Array) -> list[CriterionReadout]:
-    state = _state(obj, q)
-    return [_readout(obj, item, state) for item in obj.robokin.criteria]
-
-
-def _state(obj: bpy.types.Object, q: Array) -> State:
-    """At q at rest, with the tasks as they are shown; those whose shape would have to be read are left out."""
-    tasks = [task for task in enabled_tasks(obj) if not has_shape(task)]
-    targets = targets_shown(obj, tasks)
-    levels = TaskLevels(robot_model(obj), SolverTasks(obj, tasks).at(targets, 0, np.ones(len(tasks)))[1])
-    return levels.state(q, levels.targets, 1.0)
-
-
-def _readout(obj: bpy.types.Object, item: RobokinCriterion, state: State) -> CriterionReadout:
-    try:
-        own = solver_criterion(obj, item, item.weight, item.gain)
-        own.check(state)
-        cost = own.value(state, np.zeros(state.model.nv))
-    except RobokinError as error:
-        return CriterionReadout(None, problem=str(error))
-    if not isinstance(own, Potential):
-        return CriterionReadout(cost)
-    slope = own.gradient(state) * state.scale
-    pulls = []
-    for joint in state.model.moving_joints:
-        at = state.model.slot(joint.name).v
-        steepest = max(slope[at], key=abs)
-        if abs(steepest) > WEAK * abs(slope).max():
-            pulls.append((joint.name, float(steepest)))
-    pulls.sort(key=lambda pull: -abs(pull[1]))
-    return CriterionReadout(cost, tuple(pulls[:PULLS]))
-
-
-def register() -> None:
-    readouts.criteria = criteria_readouts
-
-
-def unregister() -> None:
-    readouts.criteria = readouts.nothing
-    _last.clear()

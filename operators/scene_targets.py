@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from .task_shapes import has_shape, read_shape
 Array = np.ndarray
 RobokinTask = bpy.types.PropertyGroup
 Numbers = Mapping[str, Array]
+Shapes = Callable[[bpy.types.Object, RobokinTask], Any]  # as `read_shape`
 
 _CHUNK = 32  # frames of the scene visited between two reports of progress
 
@@ -80,10 +81,10 @@ def targets_now(context: bpy.types.Context, obj: bpy.types.Object, tasks: Sequen
     return _targets(obj, tasks, worlds | {obj: np.array(obj.matrix_world)[None]}, _present_numbers(tasks))
 
 
-def targets_shown(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> Targets:
-    """Targets as Blender computed them last, for showing values while it draws. Tasks must have no shapes."""
+def targets_shown(obj: bpy.types.Object, tasks: Sequence[RobokinTask], shape_of: Shapes) -> Targets:
+    """Targets as Blender computed them last, for showing values while it draws."""
     worlds = {o: np.array(o.matrix_world)[None] for task in tasks for o in (obj, *objects_of(task).values())}
-    return _targets(obj, tasks, worlds, _present_numbers(tasks))
+    return _targets(obj, tasks, worlds, _present_numbers(tasks), shape_of)
 
 
 def _present_numbers(tasks: Iterable[RobokinTask]) -> list[Numbers]:
@@ -156,9 +157,10 @@ def _targets(
     tasks: Sequence[RobokinTask],
     worlds: Mapping[bpy.types.Object, Array],
     numbers: Sequence[Numbers],
+    shape_of: Shapes = read_shape,
 ) -> Targets:
     """Shapes are read from the scene as it stands."""
-    readings = [_reading(obj, task, worlds, own) for task, own in zip(tasks, numbers, strict=True)]
+    readings = [_reading(obj, task, worlds, own, shape_of) for task, own in zip(tasks, numbers, strict=True)]
     count = len(worlds[obj]) if obj in worlds else 1
     influence = np.ones((count, len(tasks)))
     for column, task, own in zip(influence.T, tasks, numbers, strict=True):
@@ -168,14 +170,18 @@ def _targets(
 
 
 def _reading(
-    obj: bpy.types.Object, task: RobokinTask, worlds: Mapping[bpy.types.Object, Array], numbers: Numbers
+    obj: bpy.types.Object,
+    task: RobokinTask,
+    worlds: Mapping[bpy.types.Object, Array],
+    numbers: Numbers,
+    shape_of: Shapes,
 ) -> Reading:
     robot, still = worlds[obj], np.tile(np.eye(4), (len(worlds[obj]), 1, 1))
     places = {name: roots_from_world(obj, robot, worlds[o], task.name) for name, o in objects_of(task).items()}
     if "target" not in places and "location" in numbers and KINDS[task.kind].target:
         places["target"] = roots_from_world(obj, robot, _fixed_poses(numbers), task.name)
     up = roots_from_world(obj, robot, still, task.name)[:, :3, 2]
-    return Reading(places.get("target", still), places.get("surface"), up, numbers, read_shape(obj, task))
+    return Reading(places.get("target", still), places.get("surface"), up, numbers, shape_of(obj, task))
 
 
 def _fixed_poses(numbers: Numbers) -> Array:

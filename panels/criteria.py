@@ -69,10 +69,11 @@ def _draw_criterion(context: bpy.types.Context, layout: bpy.types.UILayout, obj:
         return
     if shown[index].problem:
         draw_text(context, layout, shown[index].problem, "ERROR")
-    if shown[index].pulls:
+    if shown[index].cost is not None:
         column = layout.column(align=True)
         column.scale_y = 0.8
-        column.label(text="Slope of the cost, per radian or robot size:")
+        unit = "radian or robot size" if item.kind in POTENTIALS else "radian/s"
+        column.label(text=f"Slope {shown[index].slope:.4g} per {unit}")
         for joint, slope in shown[index].pulls:
             row = column.row()
             row.label(text=joint)

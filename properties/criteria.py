@@ -87,7 +87,14 @@ class RobokinCriterion(bpy.types.PropertyGroup):
     cost: bpy.props.FloatProperty(
         override=VALUE,
         name="Cost",
-        description="Cost of the motion, as the last bake keyed it, or of the last solved pose",
+        description="Cost of the motion, as the last bake keyed it",
+        precision=5,
+    )
+    slope: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Slope",
+        description="How steeply the cost rises, as the last bake keyed it: the length of its gradient, per radian or "
+        "robot size, of what costs velocities per second",
         precision=5,
     )
 

@@ -11,10 +11,12 @@ import bpy
 
 @dataclass(frozen=True)
 class CriterionReadout:
-    """cost: at the present pose, at rest; None where it cannot be computed, `problem` then says why.
-    pulls: (joint, how much the cost rises when it moves on by a radian or by the robot's size), strongest first."""
+    """cost: of what the robot shows now; None where it cannot be computed, `problem` then says why.
+    slope: how steeply the cost rises.   pulls: (joint, how much the cost rises when it moves on by a radian or by the
+    robot's size, or when its velocity does, per second), strongest first."""
 
     cost: float | None
+    slope: float = 0.0
     pulls: tuple[tuple[str, float], ...] = ()
     problem: str = ""
 

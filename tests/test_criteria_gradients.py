@@ -24,6 +24,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, velocity_step
 from robokin_addon.solvers.criteria import (
+    DynamicTorque,
     GravityTorque,
     JointSprings,
     KineticEnergy,
@@ -32,6 +33,7 @@ from robokin_addon.solvers.criteria import (
     Potential,
     RestPosture,
     SmallestSingularValue,
+    Smooth,
     State,
 )
 from robokin_addon.solvers.criteria.manipulability import task_jacobian
@@ -203,3 +205,23 @@ def test_criteria_that_need_masses_say_so() -> None:
     for criterion in (KineticEnergy(), GravityTorque()):
         with pytest.raises(ModelError, match="no link has a mass"):
             velocity_step(model, [0.0], [], [criterion])
+
+
+VELOCITIES = (MinimumVelocity, KineticEnergy, Smooth, DynamicTorque)
+
+
+@pytest.mark.parametrize("kind", VELOCITIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_slope_is_the_derivative_with_the_velocity(kind: type, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    _, state = _robot(seed, rng)
+    state.previous, v = rng.normal(size=(2, state.model.nv))
+    criterion = kind()
+    wanted = [(criterion.value(state, v + e) - criterion.value(state, v - e)) / 2.0 for e in np.eye(len(v))]
+    np.testing.assert_allclose(criterion.slope(state, v), wanted, rtol=1e-9, atol=1e-9 * max(np.abs(wanted)))
+
+
+def test_slope_of_a_potential_is_its_gradient() -> None:
+    _, state = _robot(4, np.random.default_rng(4))
+    springs = JointSprings()
+    np.testing.assert_array_equal(springs.slope(state, np.ones(state.model.nv)), springs.gradient(state))

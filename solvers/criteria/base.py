@@ -71,6 +71,11 @@ class Criterion(ABC):
     def value(self, state: State, v: Array) -> float:
         """What is to be small, at q and v (nv,), before the weight."""
 
+    def slope(self, state: State, v: Array) -> Array:
+        """(nv,) the gradient of `value`: with v; of a potential with the displacement of the degrees of freedom."""
+        H, g = self.quadratic(state)
+        return H @ v + g
+
     def __repr__(self) -> str:
         return f"<{self.name}, weight {self.weight:g}>"
 
@@ -115,6 +120,9 @@ class Potential(Criterion):
 
     def value(self, state: State, v: Array) -> float:
         return self.potential(state)
+
+    def slope(self, state: State, v: Array) -> Array:
+        return self.gradient(state)
 
 
 def combine(criteria: Sequence[Criterion], state: State) -> tuple[Array, Array]:

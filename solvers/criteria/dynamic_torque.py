@@ -51,9 +51,16 @@ class DynamicTorque(Criterion):
         return B.T @ B, B.T @ rest
 
     def value(self, state: State, v: Array) -> float:
-        a = (v - state.previous) / state.dt
-        torque = (state.mass_matrix @ a + state.bias(self.gravity)) / effort_scale(state, self.gravity)
+        torque = self._torque(state, v)
         return 0.5 * float(torque @ torque)
+
+    def slope(self, state: State, v: Array) -> Array:
+        return self._torque(state, v) / effort_scale(state, self.gravity) @ state.mass_matrix / state.dt
+
+    def _torque(self, state: State, v: Array) -> Array:
+        """(nv,) over the effort, without the damping."""
+        a = (v - state.previous) / state.dt
+        return (state.mass_matrix @ a + state.bias(self.gravity)) / effort_scale(state, self.gravity)
 
 
 def _unseen(state: State) -> Array:

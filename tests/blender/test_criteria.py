@@ -14,6 +14,7 @@ from robokin_addon.robokin import RobokinError, gravity_torque
 from robokin_addon.solvers import criteria as solver_criteria
 from robokin_addon.solvers.criteria import Potential, State
 
+from tests.support.pinocchio_oracle import Oracle
 from tests.support.scene_robots import READY, TOOL, add_robot
 
 
@@ -190,6 +191,85 @@ def test_a_bake_serves_criteria_and_keys_their_costs(robot):
     bpy.context.scene.frame_set(3)
     assert bpy.ops.robokin.bake() == {"FINISHED"}
     np.testing.assert_array_equal(baked(robot, frames), q)
+
+
+def cut(robot, frames):
+    """A link on a curve with thickness, a laser on a mesh whose spot and surface move, a second level."""
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=6, y_subdivisions=6, size=1.2, location=(0.5, 0.0, 0.1))
+    surface = bpy.context.object
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.robokin.target_add(kind="CURVE", tip="panda_joint4")
+    bpy.context.object.data.bevel_depth = 0.05
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.robokin.target_add(kind="LASER", tip=TOOL)
+    spot = bpy.context.object
+    bpy.context.view_layer.objects.active = robot
+    bpy.ops.robokin.task_add(kind="POSITION", tip="panda_joint6")
+    _, laser, wrist = robot.robokin.tasks
+    laser.surface, wrist.priority = surface, 2
+    for frame in range(1, frames + 1, 4):
+        surface.location.z = 0.1 + 0.004 * frame
+        surface.keyframe_insert("location", frame=frame)
+        spot.location = (0.45 + 0.1 * np.sin(frame / 5.0), 0.1 * np.cos(frame / 5.0), surface.location.z)
+        spot.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
+    return laser
+
+
+def test_live_costs_are_those_of_the_bake_and_of_python(robot):
+    laser = cut(robot, 30)
+    for kind, *_ in KINDS:
+        add(robot, kind)
+    laser.influence = 1.0
+    laser.keyframe_insert("influence", frame=18)
+    laser.influence = 0.0
+    laser.keyframe_insert("influence", frame=19)
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    curves, model = fcurves(robot), robot_model(robot)
+    q, seen = baked(robot, 30), {}
+    for frame in (20, 1, 2, 13, 18, 19):
+        bpy.context.scene.frame_set(frame)
+        for item, shown in zip(robot.robokin.criteria, readouts.criteria(robot), strict=True):
+            paths = [f"{item.path_from_id()}.{name}" for name in ("cost", "slope")]
+            at_frame = [curves[path, 0].evaluate(frame) for path in paths]
+            assert [shown.cost, shown.slope] == pytest.approx(at_frame, rel=2e-5, abs=1e-9), (frame, item.name)
+            assert [item.cost, item.slope] == pytest.approx(at_frame, rel=1e-6)
+            seen[frame, item.kind] = shown
+    dt = 1.0 / 24.0
+    v, before = ((q[i] - q[i - 1]) / dt for i in (12, 11))
+    smooth = seen[13, "SMOOTH"]
+    assert seen[13, "MINIMUM_VELOCITY"].cost == pytest.approx(0.5 * v @ v, rel=1e-4)
+    assert smooth.cost == pytest.approx(0.5 * np.sum((0.1 * (v - before) / dt) ** 2), rel=1e-4)
+    assert smooth.slope == pytest.approx(np.linalg.norm(0.1**2 * (v - before) / dt**2), rel=1e-4)
+    assert seen[18, "MANIPULABILITY"].cost != pytest.approx(seen[19, "MANIPULABILITY"].cost, rel=1e-2)
+    torque = Oracle.from_model(model).inverse_dynamics(q[12], v, (v - before) / dt)
+    assert seen[13, "DYNAMIC_TORQUE"].cost == pytest.approx(0.5 * np.sum((torque / model.effort) ** 2), rel=1e-3)
+
+
+def test_a_pose_by_hand_is_at_rest(robot):
+    frames = moving_target(robot, 8)
+    add(robot, "KINETIC_ENERGY")
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(frames // 2)
+    shown = readouts.criteria(robot)[0]
+    assert shown.cost > 0.0 and shown.pulls
+    q = read_configuration(robot)
+    q[0] += 0.3
+    write_configuration(robot, q)
+    assert readouts.criteria(robot)[0].cost == 0.0
+
+
+def test_live_costs_follow_shapes(robot):
+    cut(robot, 4).enabled = False
+    add(robot, "MANIPULABILITY")
+    bpy.context.view_layer.update()
+    before = readouts.criteria(robot)[0].cost
+    curve = robot.robokin.tasks[0].target
+    for point in curve.data.splines[0].bezier_points:
+        point.co.x = 2.0 * point.co.y
+        point.handle_left_type = point.handle_right_type = "AUTO"
+    bpy.context.view_layer.update()
+    assert readouts.criteria(robot)[0].cost != pytest.approx(before, rel=1e-4)
 
 
 def test_a_repeatable_bake_closes(robot):

@@ -1,0 +1,128 @@
+"""What the criteria of a robot say of what it shows now: costs and slopes, while Blender draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import bpy
+import numpy as np
+
+from ..properties import readouts
+from ..properties.bridge import read_configuration, robot_model
+from ..properties.readouts import CriterionReadout
+from ..robokin import RobokinError, difference
+from ..solvers.state import State
+from ..solvers.task_levels import TaskLevels
+from .criterion_costs import cost, steepness
+from .curves import shown_by_keys
+from .scene_criteria import root_gravity, solver_criterion
+from .scene_targets import objects_of, targets_shown
+from .scene_tasks import SolverTasks, enabled_tasks
+from .shown_shapes import missing_shapes, read_shapes, shape_count, shown_shape
+
+Array = np.ndarray
+Motion = tuple[Array, Array, float]
+
+PULLS = 4  # joints that a readout names
+WEAK = 1e-3  # of the strongest pull: what is weaker is not named
+
+SAME = 1e-6  # [rad, m] a pose that is no farther from that of the keys is theirs
+
+_last: dict = {}
+
+
+def criteria_readouts(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
+    """One for each criterion of the list, at the present pose, with the velocity that the keys give it; a pose that is
+    not that of the keys is at rest. Computed anew only when something changed."""
+    try:
+        tasks = enabled_tasks(obj)
+        missing = missing_shapes(obj, tasks)
+        if missing and not bpy.app.background:
+            # What draws may not make the data that it takes to read a curve.
+            if not bpy.app.timers.is_registered(_read_shapes):
+                bpy.app.timers.register(_read_shapes)
+            _waiting.add(obj.name)
+            return [CriterionReadout(None) for _ in obj.robokin.criteria]
+        read_shapes(obj, missing)
+        q = read_configuration(obj)
+        motion = _motion(bpy.context.scene, obj, q)
+        key = (robot_model(obj), q.tobytes(), *(bytes(np.asarray(part).data) for part in motion), *_contents(obj))
+        if _last.get("key") != key:
+            state = _state(obj, tasks, q, motion)
+            _last.update(key=key, shown=[_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria])
+    except RobokinError as error:
+        return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
+    return _last["shown"]
+
+
+_waiting: set[str] = set()
+
+
+def _read_shapes() -> None:
+    for name in list(_waiting):
+        obj = bpy.data.objects.get(name)
+        if obj is not None:
+            read_shapes(obj, missing_shapes(obj, enabled_tasks(obj)))
+    _waiting.clear()
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
+
+
+def _motion(scene: bpy.types.Scene, obj: bpy.types.Object, q: Array) -> Motion:
+    """(the velocity (nv,), that of the frame before, seconds between two keys) of what is shown."""
+    step = obj.robokin.solver.step
+    dt = step * scene.render.fps_base / scene.render.fps
+    still = np.zeros(robot_model(obj).nv)
+    Q = shown_by_keys(obj, scene.frame_current_final - step * np.arange(3))
+    if Q is None or not np.allclose(Q[0], q, rtol=0.0, atol=SAME):
+        return still, still, dt
+    return difference(robot_model(obj), Q[1], q) / dt, difference(robot_model(obj), Q[2], Q[1]) / dt, dt
+
+
+def _contents(obj: bpy.types.Object) -> Iterator[object]:
+    """All beside the pose that costs may depend on."""
+    yield obj.robokin.solver.mode
+    yield root_gravity(obj).tobytes()
+    yield shape_count()
+    yield tuple(map(tuple, obj.matrix_world))
+    for group in (*obj.robokin.tasks, *obj.robokin.criteria, *obj.robokin.postures):
+        names = (name for name in group.bl_rna.properties.keys() if name != "rna_type")
+        yield tuple(_plain(getattr(group, name)) for name in names)
+    for task in obj.robokin.tasks:
+        yield tuple(tuple(map(tuple, o.matrix_world)) for o in objects_of(task).values() if o is not None)
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, (str, int, float, bpy.types.ID, type(None))) else tuple(value)
+
+
+def _state(obj: bpy.types.Object, tasks: Sequence[bpy.types.PropertyGroup], q: Array, motion: Motion) -> State:
+    targets = targets_shown(obj, tasks, shown_shape)
+    levels = TaskLevels(robot_model(obj), SolverTasks(obj, tasks).at(targets)[1])
+    return levels.state(q, levels.targets, motion[2], motion[1])
+
+
+def _readout(obj: bpy.types.Object, item: bpy.types.PropertyGroup, state: State, v: Array) -> CriterionReadout:
+    try:
+        value, slope = cost(solver_criterion(obj, item, item.weight, item.gain), state, v)
+    except RobokinError as error:
+        return CriterionReadout(None, problem=str(error))
+    pulls = []
+    for joint in state.model.moving_joints:
+        steepest = max(slope[state.model.slot(joint.name).v], key=abs)
+        if abs(steepest) > WEAK * abs(slope).max():
+            pulls.append((joint.name, float(steepest)))
+    pulls.sort(key=lambda pull: -abs(pull[1]))
+    return CriterionReadout(value, steepness(slope), tuple(pulls[:PULLS]))
+
+
+def register() -> None:
+    readouts.criteria = criteria_readouts
+
+
+def unregister() -> None:
+    readouts.criteria = readouts.nothing
+    if bpy.app.timers.is_registered(_read_shapes):
+        bpy.app.timers.unregister(_read_shapes)
+    _last.clear()
