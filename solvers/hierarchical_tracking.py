@@ -35,7 +35,7 @@ from .viability import StepLimits
 Array = np.ndarray
 
 LINEARISATIONS, UNHURRIED = 10, 12  # of a frame, and of one that is looked at without limits on speed
-RESTORING = 4  # of these, at the end: of the levels above the first one that cannot be met only
+RESTORING = 4  # of these, at the end: without criteria, of the levels above the first one that cannot be met only
 UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
 UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
@@ -208,7 +208,9 @@ class HierarchicalTracker:
             rows = self._rows(state, targets, rates, scale * x)
             hard = [level for _, level in levels.closures(state, rows)]
             above = [*floating_bounds(self.model.limits, self.model, q, levels.length), *self._rolling(q), *hard]
-            own_H, own_g = (H, g + H @ x) if kept == len(levels.priorities) else (np.eye(len(x)), np.zeros(len(x)))
+            # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
+            led = kept == len(levels.priorities) and count <= most - RESTORING
+            own_H, own_g = (H, g + H @ x) if led else (np.eye(len(x)), np.zeros(len(x)))
             wanted = levels.levels(state, rows, 0.0)[:kept]
             found = solve_hierarchy(lo - x, hi - x, [*above, *wanted], own_H, own_g, self.backend)
             x = np.clip(x + found.x, lo, hi)

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, load_urdf, random_configuration
+from robokin_addon.robokin import (
+    RobotModel,
+    TaskError,
+    clamp,
+    forward_kinematics,
+    library_robot,
+    load_urdf,
+    random_configuration,
+)
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
@@ -113,6 +121,25 @@ def test_what_is_counted_from_the_start() -> None:
     )
     for x in pinned.q:
         np.testing.assert_allclose(oracle.frames(x)[TIP][:3, 3], before[:3, 3], atol=2e-5)
+
+
+def test_feet_stay_pinned_whatever_the_criteria() -> None:
+    """Criteria of a humanoid settle slowly over the linearisations of a frame; what is curved is met all the same."""
+    model = library_robot("humanoid", root="floating")
+    bent = {"knee": 0.6, "hip_pitch": -0.3, "ankle_pitch": -0.3}
+    q = model.configuration({f"{side}_{name}": x for side in ("left", "right") for name, x in bent.items()})
+    q = clamp(model, q)
+    feet = ("left_foot", "right_foot")
+    tasks = [*map(PinTask, feet), PositionTask("right_hand", (0, 0, 0), priority=2)]
+    hand = forward_kinematics(model, q)["right_hand"][:3, 3]
+    angles = np.linspace(0.0, np.pi, 24)
+    way = np.column_stack((0.25 * np.sin(angles), 0.1 * np.sin(2.0 * angles), 0.2 * np.sin(angles)))
+    targets = [[None, None, hand + moved] for moved in way]
+    result = track(model, tasks, targets, q, DT, criteria=[JointSprings(), KineticEnergy(weight=0.1)])
+    assert result.converged.all()
+    assert result.residuals.max() < 1e-6
+    start, end = (forward_kinematics(model, result.q[frame]) for frame in (0, -1))
+    assert max(abs(start[foot] - end[foot]).max() for foot in feet) < 1e-6
 
 
 def test_conflicts_name_their_tasks() -> None:
