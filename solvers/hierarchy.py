@@ -54,36 +54,57 @@ class Level:
 class HierarchyResult:
     """x: (n,) inside the bounds.   residuals: per level (m,), what J x lacks: positive where it should be larger, 0
     inside a band. What the levels below move lets a residual inside its band only, so they are those of the level.
-    freedom: (levels + 1,) directions of motion that are left before each level and at the end; lo = hi is none."""
+    freedom: (levels + 1,) directions of motion that are left before each level and at the end; lo = hi is none.
+    points: (levels + 1, n) x after each level, and at the end."""
 
     x: Array
     residuals: list[Array]
     freedom: list[int]
+    points: Array
 
 
 def solve_hierarchy(
-    lo: Array, hi: Array, levels: Sequence[Level], H: Array, g: Array, backend: str = "auto"
+    lo: Array,
+    hi: Array,
+    levels: Sequence[Level],
+    H: Array,
+    g: Array,
+    backend: str = "auto",
+    start: Array | None = None,
 ) -> HierarchyResult:
     """x (n,) with lo <= x <= hi that meets the levels in their order; what freedom they leave minimises
     1/2 x'Hx + g'x.
 
     lo <= hi: (n,), may be infinite.   H: (n, n) symmetric positive semidefinite; what it does not see is held near 0.
     g: (n,), in the range of H.
-    x = 0 moved inside the bounds is the start, so that without rows, H or g nothing moves.
+    start: (n,), 0 unless given: where x is, moved inside the bounds, before the first level moves it; so that without
+    rows, H or g nothing moves.
     Raises TaskError when H is not positive semidefinite; BackendError.
     """
+    start = np.zeros(len(lo)) if start is None else start
     if get_backend(backend).name == "native":
         from .native_hierarchy import solve
 
-        return HierarchyResult(*solve(lo, hi, levels, H, g))
-    descent = _Descent(lo, hi)
-    freedom = [descent.Z.shape[1]]
+        return HierarchyResult(*solve(lo, hi, levels, H, g, start))
+    descent = _Descent(lo, hi, start)
+    freedom, points = [descent.Z.shape[1]], []
     for level in levels:
         descent.meet(level)
         freedom.append(descent.Z.shape[1])
+        points.append(descent.x)
     descent.minimise(H, g)
     x = descent.x
-    return HierarchyResult(x, [_lacking(level, x) for level in levels], freedom)
+    return HierarchyResult(x, [_lacking(level, x) for level in levels], freedom, np.array([*points, x]))
+
+
+def held(level: Level, x: Array) -> Level:
+    """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is
+    violated stays as it is."""
+    values = level.J @ x
+    violated = abs(_lacking(level, x)) > INSIDE * _size(level, x)
+    fixed = violated | (level.lower == level.upper)
+    lower = np.where(fixed, values, np.minimum(level.lower, values))
+    return Level(level.J, lower, np.where(fixed, values, np.maximum(level.upper, values)))
 
 
 def _lacking(level: Level, x: Array) -> Array:
@@ -95,10 +116,10 @@ class _Descent:
     """x and the basis Z (n, f), orthonormal, of the motions that change nothing above; `rows`, `lower`, `upper`:
     inequality rows above that are met and stay so."""
 
-    def __init__(self, lo: Array, hi: Array) -> None:
+    def __init__(self, lo: Array, hi: Array, start: Array) -> None:
         n = len(lo)
         self.lo, self.hi = lo, hi
-        self.x = np.clip(np.zeros(n), lo, hi)
+        self.x = np.clip(start, lo, hi)
         self.Z = np.eye(n)[:, lo < hi]
         self.rows, self.lower, self.upper = np.zeros((0, n)), np.zeros(0), np.zeros(0)
 

@@ -58,7 +58,8 @@ class DataStruct(ctypes.Structure):
         ("levels", ctypes.c_int32),
         ("n_active", ctypes.c_int32),
         *((name, ctypes.c_void_p) for name in ("start", "J", "low", "high", "damping", "H", "g")),
-        *((name, ctypes.c_void_p) for name in ("v", "lacking", "errors", "residuals", "costs", "freedom", "active")),
+        *((name, ctypes.c_void_p) for name in ("v", "lacking", "points", "errors", "residuals", "costs")),
+        *((name, ctypes.c_void_p) for name in ("freedom", "active")),
     )
 
 
@@ -82,7 +83,8 @@ def is_native(task: Task) -> TypeGuard[FrameTask]:
 
 class Found(NamedTuple):
     """v: (nv,).   lacking: per level.   freedom: per level, what it leaves.   errors, residuals: of the native tasks
-    (k, 2) before and after the step.   costs: of the native criteria.   active: indices of v at a limit."""
+    (k, 2) before and after the step.   costs: of the native criteria.   active: indices of v at a limit.
+    points: (levels + 1, nv) as in a HierarchyResult."""
 
     v: Array
     lacking: list[Array]
@@ -91,6 +93,7 @@ class Found(NamedTuple):
     residuals: Array
     costs: list[float]
     active: list[int]
+    points: Array
 
 
 class NativeStep:
@@ -202,6 +205,7 @@ class NativeStep:
             errors[1],
             self._costs.tolist(),
             np.flatnonzero(self._active).tolist() if self._data.n_active else [],
+            self._points.copy(),
         )
 
     def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Level]) -> None:
@@ -242,7 +246,8 @@ class NativeStep:
         """Buffers of `rows` rows in so many levels."""
         self._start, self._damping = np.empty(levels + 1, np.int32), np.empty(levels)
         self._freedom, self._lacking = np.empty(levels + 1, np.int32), np.empty(rows)
-        for name in ("start", "damping", "freedom", "lacking"):
+        self._points = np.empty((levels + 1, self.model.nv))
+        for name in ("start", "damping", "freedom", "lacking", "points"):
             self._point(name, getattr(self, f"_{name}"))
         self._data.levels = levels
         if rows <= self._capacity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import daqp
 import numpy as np
 import pytest
-from robokin_addon.solvers.hierarchy import Level, solve_hierarchy
+from robokin_addon.solvers.hierarchy import Level, held, solve_hierarchy
 from support.hierarchies import cost, least_cost, random_hierarchy
 
 
@@ -43,6 +43,25 @@ def test_no_level_sees_those_below(first: int) -> None:
             assert abs(level.J[rows] @ (whole.x - alone.x)).max(initial=0.0) <= 1e-9 * size, (seed, k)
             np.testing.assert_allclose(whole.residuals[k], alone.residuals[k], atol=1e-8 * size, err_msg=str((seed, k)))
     assert bounded > 50
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_hierarchy_goes_on_from_the_point_of_any_level(backend: str) -> None:
+    """What a level got is told bit by bit as without those below it, and held when the rest is solved from there."""
+    for seed in range(150):
+        lo, hi, levels, H, g = random_hierarchy(seed, nearly=False)
+        n = len(lo)
+        whole = solve_hierarchy(lo, hi, levels, H, g, backend)
+        np.testing.assert_array_equal(whole.points[-1], whole.x)
+        for k, point in enumerate(whole.points[:-1]):
+            alone = solve_hierarchy(lo, hi, levels[: k + 1], np.eye(n), np.zeros(n), backend)
+            np.testing.assert_array_equal(alone.points[k], point)
+            kept = [held(level, point) for level in levels[: k + 1]]
+            on = solve_hierarchy(lo, hi, [*kept, *levels[k + 1 :]], H, g, backend, point)
+            np.testing.assert_allclose(on.points[k], point, rtol=0, atol=1e-12, err_msg=str((seed, k)))
+            np.testing.assert_allclose(
+                on.x, whole.x, rtol=0, atol=1e-7 * max(1.0, abs(point).max()), err_msg=str((seed, k))
+            )
 
 
 def test_first_level_is_the_bounded_least_squares_of_daqp() -> None:

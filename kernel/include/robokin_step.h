@@ -50,6 +50,7 @@ typedef struct rk_step_data {
   const double *H, *g;                  /* [nv][nv], [nv] of other criteria, weighted; null: none */
   double *v;                            /* [nv] */
   double *lacking;                      /* [m] */
+  double *points;                       /* [levels + 1][nv] as in rk_hierarchy, or null */
   double *errors, *residuals;           /* [n_frames][2] before and after the step */
   double *costs;                        /* [n_criteria] */
   int32_t *freedom, *active;            /* [levels + 1]; [nv] 1: at a limit */

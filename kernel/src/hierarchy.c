@@ -349,7 +349,7 @@ int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
-                     const double *g, double *work, double *x, double *residuals, int32_t *freedom) {
+                     const double *g, double *work, double *x, double *points, double *residuals, int32_t *freedom) {
   const int64_t a = n, b = levels->start[levels->count];
   descent s = {.all = n, .lo = lo, .hi = hi, .levels = levels, .x = x};
   s.basis.v = work, work += a * a;
@@ -374,7 +374,7 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.kept_upper = work, work += b;
   s.program = work;
   for (int32_t i = 0; i < n; i++) {
-    x[i] = rk_clamp(0.0, lo[i], hi[i]);
+    x[i] = rk_clamp(x[i], lo[i], hi[i]);
     if (lo[i] < hi[i]) s.index[s.n++] = i;
   }
   s.basis.n = s.n;
@@ -382,8 +382,10 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   for (int32_t k = 0; k < levels->count; k++) {
     meet(&s, levels->start[k], levels->start[k + 1], levels->damping[k]);
     freedom[k + 1] = s.n - s.r;
+    for (int64_t i = 0; points && i < a; i++) points[k * a + i] = x[i];
   }
   const int definite = minimise(&s, H, g);
+  for (int64_t i = 0; points && i < a; i++) points[levels->count * a + i] = x[i];
   for (int32_t row = 0; row < b; row++)
     residuals[row] = lacking(&s, row_of(&s, row), x, levels->lower[row], levels->upper[row]);
   return definite;

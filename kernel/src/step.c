@@ -229,8 +229,10 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
   bound(&s);
   for (int32_t t = 0; t < m->n_frames; t++) fill_rows(&s, t);
   combine(&s);
+  for (int32_t k = 0; k < m->nv; k++) s.x[k] = 0.0;
   const rk_levels levels = {data->levels, data->start, data->J, data->low, data->high, data->damping};
-  if (!rk_hierarchy(m->nv, s.box_lo, s.box_hi, &levels, s.H, s.g, s.hierarchy, s.x, data->lacking, data->freedom))
+  if (!rk_hierarchy(m->nv, s.box_lo, s.box_hi, &levels, s.H, s.g, s.hierarchy, s.x, data->points,
+                    data->lacking, data->freedom))
     return RK_STEP_NOT_CONVEX;
   data->n_active = 0;
   for (int32_t k = 0; k < m->nv; k++) {

@@ -12,7 +12,7 @@ from ..errors import BackendError
 from ..tree import Tree
 
 Array = np.ndarray
-ABI = 3  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 4  # RK_ABI of kernel/include/robokin_kernel.h
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
 FUNCTIONS = (
