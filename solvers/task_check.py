@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..robokin.configuration import difference
+from ..robokin.configuration import difference, integrate
 from ..robokin.errors import TaskError
 from .motion import Motion
 from .task_levels import TaskLevels
@@ -32,7 +33,8 @@ def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -
 
 
 def motion_residuals(levels: TaskLevels, targets: Sequence[Sequence[Any]], motion: Motion) -> Array:
-    """(F, tasks, 2) what the parts of each task lack; of a velocity, since the frame before (0 at the first)."""
+    """(F, tasks, 2) what the parts of each task lack; of a velocity, since the frame before (0 at the first),
+    with its J at the middle of the way as in tracking."""
     found = np.zeros((len(motion), len(levels.tasks), 2))
     still = np.zeros(motion.model.nv)
     for frame, wanted in enumerate(targets):
@@ -44,7 +46,9 @@ def motion_residuals(levels: TaskLevels, targets: Sequence[Sequence[Any]], motio
                 dt = float(motion.times[frame] - motion.times[frame - 1])
                 before = levels.state(motion.q[frame - 1], wanted, dt)
                 moved = difference(motion.model, motion.q[frame - 1], motion.q[frame])
-                found[frame, i] = levels.residuals_of(i, levels.rows_of(i, before, wanted[i]), moved, dt)
+                middle = before.at(integrate(motion.model, before.q, 0.5 * moved))
+                rows = replace(levels.rows_of(i, before, wanted[i]), J=levels.rows_of(i, middle, wanted[i]).J)
+                found[frame, i] = levels.residuals_of(i, rows, moved, dt)
     return found
 
 

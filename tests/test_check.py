@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, TaskError, forward_kinematics, load_urdf
-from robokin_addon.solvers import PoseTask, PositionTask
+from robokin_addon.solvers import JointVelocityTask, PoseTask, PositionTask, TwistTask, track
 from robokin_addon.solvers.check import check_motion, task_residuals
 from robokin_addon.solvers.motion import Motion
 from robokin_addon.solvers.results import Status
@@ -139,6 +139,18 @@ def test_offset_free_axes_and_tip_frame():
     residuals = task_residuals(model, motion.q, [whole, sliding])
     assert residuals[0, 0] == pytest.approx([np.hypot(0.01, 0.002), 0.0], abs=1e-9)
     assert residuals[0, 1] == pytest.approx([0.002, 0.0], abs=1e-9)
+
+
+def test_velocities_are_judged_as_they_were_tracked():
+    model = load_urdf(robot("panda"))
+    q = np.zeros(model.nq)
+    q[:7] = 0.2, -0.3, 0.1, -2.0, 0.1, 1.7, 0.7
+    hinge = TwistTask.about((0.2, 0.4, 0.0), (0, 0.2, 1), 0.4)
+    tasks = [TwistTask("panda_hand", hinge, frame="space"), JointVelocityTask({"panda_joint3": 0.2})]
+    result = track(model, tasks, [[hinge, {"panda_joint3": 0.2}]] * 12, q, DT)
+    check = check_motion(result.motion, tasks)
+    assert result.converged.all() and check.ok
+    np.testing.assert_allclose(check.residuals, result.residuals, atol=1e-9)
 
 
 def test_bad_targets():
