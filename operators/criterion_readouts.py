@@ -16,7 +16,7 @@ from ..solvers.task_levels import TaskLevels
 from .criterion_costs import cost, steepness
 from .curves import shown_by_keys
 from .scene_criteria import root_gravity, solver_criterion
-from .scene_targets import objects_of, targets_shown
+from .scene_targets import places_of, targets_shown, world_matrix
 from .scene_tasks import SolverTasks, enabled_tasks
 from .shown_shapes import missing_shapes, read_shapes, shape_count, shown_shape
 
@@ -46,7 +46,12 @@ def criteria_readouts(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
         read_shapes(obj, missing)
         q = read_configuration(obj)
         motion = _motion(bpy.context.scene, obj, q)
-        key = (robot_model(obj), q.tobytes(), *(bytes(np.asarray(part).data) for part in motion), *_contents(obj))
+        key = (
+            robot_model(obj),
+            q.tobytes(),
+            *(bytes(np.asarray(part).data) for part in motion),
+            *_contents(obj, tasks),
+        )
         if _last.get("key") != key:
             state = _state(obj, tasks, q, motion)
             _last.update(key=key, shown=[_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria])
@@ -80,8 +85,8 @@ def _motion(scene: bpy.types.Scene, obj: bpy.types.Object, q: Array) -> Motion:
     return difference(robot_model(obj), Q[1], q) / dt, difference(robot_model(obj), Q[2], Q[1]) / dt, dt
 
 
-def _contents(obj: bpy.types.Object) -> Iterator[object]:
-    """All beside the pose that costs may depend on."""
+def _contents(obj: bpy.types.Object, tasks: Sequence[bpy.types.PropertyGroup]) -> Iterator[object]:
+    """All beside the pose that costs may depend on; `tasks`: those enabled."""
     yield obj.robokin.solver.mode
     yield root_gravity(obj).tobytes()
     yield shape_count()
@@ -89,8 +94,8 @@ def _contents(obj: bpy.types.Object) -> Iterator[object]:
     for group in (*obj.robokin.tasks, *obj.robokin.criteria, *obj.robokin.postures):
         names = (name for name in group.bl_rna.properties.keys() if name != "rna_type")
         yield tuple(_plain(getattr(group, name)) for name in names)
-    for task in obj.robokin.tasks:
-        yield tuple(tuple(map(tuple, o.matrix_world)) for o in objects_of(task).values() if o is not None)
+    for task in tasks:
+        yield tuple(world_matrix(place).tobytes() for place in places_of(task).values())
 
 
 def _plain(value: object) -> object:

@@ -17,6 +17,7 @@ from .task_shapes import has_shape, read_shape
 Array = np.ndarray
 RobokinTask = bpy.types.PropertyGroup
 Numbers = Mapping[str, Array]
+Place = tuple[bpy.types.Object, str]  # an object, or a bone of an armature
 Shapes = Callable[[bpy.types.Object, RobokinTask], Any]  # as `read_shape`
 
 _CHUNK = 32  # frames of the scene visited between two reports of progress
@@ -58,12 +59,24 @@ def needs_target(task: RobokinTask) -> bool:
     return task.use_target or kind != "POSE"
 
 
-def objects_of(task: RobokinTask) -> dict[str, bpy.types.Object]:
-    """The objects whose place counts, by the property that names them."""
-    found = {"target": task.target} if needs_target(task) else {}
+def places_of(task: RobokinTask) -> dict[str, Place]:
+    """What counts of where things are, by the property that names them. They must be there (`enabled_tasks`)."""
+    found = {"target": (task.target, target_bone(task))} if needs_target(task) else {}
     if task.kind == "LASER" and task.surface is not None:
-        found["surface"] = task.surface
+        found["surface"] = (task.surface, "")
     return found
+
+
+def target_bone(task: RobokinTask) -> str:
+    """The bone that the task follows; "": its target itself."""
+    return task.subtarget if task.target is not None and task.target.type == "ARMATURE" else ""
+
+
+def world_matrix(place: Place) -> Array:
+    """(4, 4) as Blender computed it last."""
+    owner, bone = place
+    world = np.array(owner.matrix_world, float)
+    return world @ np.array(owner.pose.bones[bone].matrix, float) if bone else world
 
 
 def numbers_of(task: RobokinTask) -> tuple[str, ...]:
@@ -77,13 +90,14 @@ def targets_now(context: bpy.types.Context, obj: bpy.types.Object, tasks: Sequen
     """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update."""
     context.view_layer.update()
     scene, view_layer = context.scene, context.view_layer
-    worlds = {o: _world_now(scene, view_layer, o, task) for task in tasks for o in objects_of(task).values()}
-    return _targets(obj, tasks, worlds | {obj: np.array(obj.matrix_world)[None]}, _present_numbers(tasks))
+    worlds = {place: _world_now(scene, view_layer, place, task) for task in tasks for place in places_of(task).values()}
+    return _targets(obj, tasks, worlds | {(obj, ""): world_matrix((obj, ""))[None]}, _present_numbers(tasks))
 
 
 def targets_shown(obj: bpy.types.Object, tasks: Sequence[RobokinTask], shape_of: Shapes) -> Targets:
     """Targets as Blender computed them last, for showing values while it draws."""
-    worlds = {o: np.array(o.matrix_world)[None] for task in tasks for o in (obj, *objects_of(task).values())}
+    places = {(obj, "")}.union(*(places_of(task).values() for task in tasks))
+    worlds = {place: world_matrix(place)[None] for place in places}
     return _targets(obj, tasks, worlds, _present_numbers(tasks), shape_of)
 
 
@@ -95,14 +109,16 @@ def _number(task: RobokinTask, name: str) -> Array:
     return np.atleast_1d(np.array(getattr(task, name), dtype=np.float64))
 
 
-def _world_now(
-    scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, owner: bpy.types.Object, task: RobokinTask
-) -> Array:
+def _world_now(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, place: Place, task: RobokinTask) -> Array:
     """(1, 4, 4)"""
-    if not animation.is_evaluated(owner, view_layer) and animation.moved_by_keys_only(owner):
-        return animation.keyed_matrices(owner, [scene.frame_current_final])
-    animation.check_evaluated(owner, view_layer, f"task {task.name!r}")
-    return np.array(owner.matrix_world)[None]
+    if not animation.is_evaluated(place[0], view_layer) and _moved_by_keys_only(place):
+        return animation.keyed_matrices(place[0], [scene.frame_current_final])
+    animation.check_evaluated(place[0], view_layer, f"task {task.name!r}")
+    return world_matrix(place)[None]
+
+
+def _moved_by_keys_only(place: Place) -> bool:
+    return not place[1] and animation.moved_by_keys_only(place[0])
 
 
 def targets_over(
@@ -117,20 +133,20 @@ def targets_over(
     What is moved by keys alone is computed from the curves; the rest is read from the scene frame by frame, and the
     present frame comes back. Raises RobokinError.
     """
-    objects = {o for task in tasks for o in objects_of(task).values()} | {obj}
-    visited = {o for o in objects if not animation.moved_by_keys_only(o)}
-    worlds = {o: animation.keyed_matrices(o, frames) for o in objects - visited}
+    places = {(obj, "")}.union(*(places_of(task).values() for task in tasks))
+    visited = {place for place in places if not _moved_by_keys_only(place)}
+    worlds = {place: animation.keyed_matrices(place[0], frames) for place in places - visited}
     numbers: list[Numbers] = []
     if animation.keyed_only(obj, lambda path: path.startswith("robokin.")):
         numbers = [_numbers_from_curves(obj, task, frames) for task in tasks]
     if visited or len(numbers) < len(tasks):
-        for o in visited:
-            animation.check_evaluated(o, view_layer, f"robot {obj.name!r}")
-        worlds |= {o: np.empty((len(frames), 4, 4)) for o in visited}
+        for owner, _ in visited:
+            animation.check_evaluated(owner, view_layer, f"robot {obj.name!r}")
+        worlds |= {place: np.empty((len(frames), 4, 4)) for place in visited}
         seen: list[dict[str, list[Array]]] = [{name: [] for name in numbers_of(task)} for task in tasks]
         for index in animation.visit_frames(scene, frames):
-            for o in visited:
-                worlds[o][index] = o.matrix_world
+            for place in visited:
+                worlds[place][index] = world_matrix(place)
             for rows, task in zip(seen, tasks, strict=True):
                 for name, row in rows.items():
                     row.append(_number(task, name))
@@ -155,13 +171,13 @@ def _numbers_from_curves(obj: bpy.types.Object, task: RobokinTask, frames: Seque
 def _targets(
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
-    worlds: Mapping[bpy.types.Object, Array],
+    worlds: Mapping[Place, Array],
     numbers: Sequence[Numbers],
     shape_of: Shapes = read_shape,
 ) -> Targets:
     """Shapes are read from the scene as it stands."""
     readings = [_reading(obj, task, worlds, own, shape_of) for task, own in zip(tasks, numbers, strict=True)]
-    count = len(worlds[obj]) if obj in worlds else 1
+    count = len(worlds[obj, ""])
     influence = np.ones((count, len(tasks)))
     for column, task, own in zip(influence.T, tasks, numbers, strict=True):
         if not KINDS[task.kind].is_hard:
@@ -172,12 +188,13 @@ def _targets(
 def _reading(
     obj: bpy.types.Object,
     task: RobokinTask,
-    worlds: Mapping[bpy.types.Object, Array],
+    worlds: Mapping[Place, Array],
     numbers: Numbers,
     shape_of: Shapes,
 ) -> Reading:
-    robot, still = worlds[obj], np.tile(np.eye(4), (len(worlds[obj]), 1, 1))
-    places = {name: roots_from_world(obj, robot, worlds[o], task.name) for name, o in objects_of(task).items()}
+    robot = worlds[obj, ""]
+    still = np.tile(np.eye(4), (len(robot), 1, 1))
+    places = {name: roots_from_world(obj, robot, worlds[place], task.name) for name, place in places_of(task).items()}
     if "target" not in places and "location" in numbers and KINDS[task.kind].target:
         places["target"] = roots_from_world(obj, robot, _fixed_poses(numbers), task.name)
     up = roots_from_world(obj, robot, still, task.name)[:, :3, 2]

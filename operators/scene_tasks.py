@@ -15,7 +15,7 @@ from ..robokin import RobokinError, UnknownNameError
 from ..solvers import Task
 from .cycles import refuse_cycles
 from .root_frames import metres_per_world_unit
-from .scene_targets import Targets, needs_target
+from .scene_targets import Targets, needs_target, target_bone
 from .task_forms import FORMS, Asked
 
 Array = np.ndarray
@@ -60,14 +60,20 @@ def _check_target(obj: bpy.types.Object, task: RobokinTask) -> None:
     if task.target is None:
         otherwise = ", or hold a fixed pose" if wanted == "POSE" else ""
         raise RobokinError(f"task {task.name!r} has no target: choose {_TYPES.get(wanted, 'an object')}{otherwise}")
-    _check_object(obj, task, task.target, "target", wanted)
+    bone = target_bone(task)
+    if bone and bone not in task.target.data.bones:
+        names = [each.name for each in task.target.data.bones]
+        raise UnknownNameError(f"target bone of task {task.name!r} in {task.target.name!r}", bone, names)
+    _check_object(obj, task, task.target, "target", wanted, f"bone {bone}" if bone else "")
 
 
-def _check_object(obj: bpy.types.Object, task: RobokinTask, owner: bpy.types.Object, role: str, wanted: str) -> None:
+def _check_object(
+    obj: bpy.types.Object, task: RobokinTask, owner: bpy.types.Object, role: str, wanted: str, what: str = ""
+) -> None:
     if wanted in _TYPES and owner.type != wanted:
         found = owner.bl_rna.properties["type"].enum_items[owner.type].name.lower()
         raise RobokinError(f"task {task.name!r}: its {role} {owner.name!r} is of type {found}, not {_TYPES[wanted]}")
-    refuse_cycles(obj, owner, task.name, "shape" if wanted in _TYPES else "")
+    refuse_cycles(obj, owner, task.name, "shape" if wanted in _TYPES else what)
 
 
 def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from .root_frames import metres_per_world_unit
-from .scene_targets import objects_of
+from .scene_targets import places_of
 from .task_shapes import has_shape, read_shape
 
 RobokinTask = bpy.types.PropertyGroup
@@ -42,7 +42,7 @@ def shape_count() -> int:
 
 
 def _owner(task: RobokinTask) -> bpy.types.Object:
-    return objects_of(task)["surface" if task.kind == "LASER" else "target"]
+    return places_of(task)["surface" if task.kind == "LASER" else "target"][0]
 
 
 def _key(obj: bpy.types.Object, task: RobokinTask) -> Hashable:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
 from mathutils import Matrix
 
 from ..properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
 from ..properties.task_kinds import ITEMS, KINDS
-from ..robokin import RobokinError, UnknownNameError, forward_kinematics
+from ..robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
 from .animated_lists import move_entry, remove_entry
 from .common import RobotOperator, is_selected, selected_bones
 from .new_targets import new_target
@@ -87,8 +89,30 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
             task.other = self.other or default_other(obj, tip)
         if self.kind == "ADVANCE":
             task.location = (0.0, 0.0, 0.0)
+        if self.kind == "LINEAR_VELOCITY":
+            task.coefficients = _equal_velocities(obj, tip, self.other or default_other(obj, tip))
         take_present(context, obj, task)
         return {"FINISHED"}
+
+
+def _equal_velocities(obj: bpy.types.Object, bone: str, other: str) -> str:
+    """Factors, as JSON, with which the joints that move two bones move alike; of one bone: with which it stands."""
+    factors = {}
+    for name, sign in ((other, -1.0), (bone, 1.0)):
+        joint = _moving_joint(obj, name) if name else None
+        if joint is not None:
+            factors[joint.name] = [sign] * joint.nv if joint.nv > 1 else sign
+    return json.dumps(factors, ensure_ascii=False)
+
+
+def _moving_joint(obj: bpy.types.Object, bone: str) -> Joint | None:
+    """The nearest joint above a bone, or its own, that moves by itself."""
+    robot = binding(obj)
+    moved_by = {joint.child: joint for joint in robot.model.joints}
+    joint = moved_by.get(robot.link_of_bone[bone])
+    while joint is not None and (not joint.nv or joint.mimic is not None):
+        joint = moved_by.get(joint.parent)
+    return joint
 
 
 class ROBOKIN_OT_task_from_pose(RobotOperator, bpy.types.Operator):

@@ -50,7 +50,7 @@ def weights_of(task: bpy.types.PropertyGroup) -> tuple[str, ...]:
     kind = KINDS[task.kind]
     if not kind.weighted:
         return ()
-    if task.kind in ("LASER", "JOINT_VELOCITY"):
-        return ("position",) if task.kind == "LASER" else ("orientation",)
+    if task.kind == "LASER":
+        return ("position",)
     parts = (("position", kind.has_length), ("orientation", kind.has_angle))
     return tuple(name for name, has_part in parts if has_part)

@@ -81,6 +81,8 @@ def _draw_target(column: bpy.types.UILayout, task: bpy.types.PropertyGroup) -> N
         column.prop(task, "use_target")
     if kind.target in ("CURVE", "MESH") or (kind.target and task.use_target):
         _wide(column, "Target").prop(task, "target", text="")
+        if kind.target == "POSE" and task.target is not None and task.target.type == "ARMATURE":
+            _wide(column, "Bone").prop_search(task, "subtarget", task.target.data, "bones", text="", icon="BONE_DATA")
     elif kind.target:
         fixed = column.column()
         fixed.use_property_decorate = True
@@ -111,7 +113,7 @@ def _draw_fields(column: bpy.types.UILayout, obj: bpy.types.Object, task: bpy.ty
 
 def _wide(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
     """A row with a short label, so that long names can be read."""
-    row = layout.split(factor=0.2)
+    row = layout.split(factor=0.25)
     row.label(text=label)
     return row
 
@@ -137,13 +139,17 @@ class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
             if not has_part:
                 continue
             column = layout.column()
-            if axes in kind.axes:
+            has_axes, weighted = axes in kind.axes, name in weights
+            if has_axes:
                 _draw_axes(column, task, axes, label)
-            if name in weights:
-                column.prop(task, f"{name}_weight", text="Weight")
-            column.prop(task, f"{name}_tolerance", text="Tolerance")
+            if has_axes and weighted:
+                _draw_axes(column, task, axes.replace("use_", "") + "_weights", "Axis Weights")
+            rate = " /s" if kind.is_velocity and kind.banded else ""
+            if weighted:
+                column.prop(task, f"{name}_weight", text="Weight" if has_axes else f"{label} Weight")
+            column.prop(task, f"{name}_tolerance", text=f"Tolerance{rate}")
             if kind.banded:
-                column.prop(task, f"{name}_band", text="Band")
+                column.prop(task, f"{name}_band", text=f"Band{rate}")
         if kind.has_frame and not (task.kind == "TWIST" and task.use_target):
             layout.row().prop(task, "frame", expand=True)
 
@@ -151,7 +157,8 @@ class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
 def _draw_axes(layout: bpy.types.UILayout, task: bpy.types.PropertyGroup, name: str, text: str) -> None:
     row = layout.row(align=True, heading=text)
     for index, axis in enumerate("XYZ"):
-        row.prop(task, name, index=index, text=axis, toggle=True)
+        toggle = name.startswith("use_")
+        row.prop(task, name, index=index, text=axis if toggle else "", toggle=toggle)
 
 
 def _active_task(context: bpy.types.Context) -> bpy.types.PropertyGroup | None:

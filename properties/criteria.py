@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .overrides import VALUE
+from .overrides import STATIC, VALUE
 
 KINDS = (
     ("MINIMUM_VELOCITY", "Least Velocity", "Move the joints as little as possible", "MOD_TIME", 0),
@@ -44,8 +44,12 @@ MODES = (
 class RobokinCriterion(bpy.types.PropertyGroup):
     """One criterion. `name` (from PropertyGroup) labels it."""
 
-    kind: bpy.props.EnumProperty(override=VALUE, name="Type", description="What is preferred", items=KINDS)
-    enabled: bpy.props.BoolProperty(override=VALUE, name="Enabled", description="Take part in solving", default=True)
+    kind: bpy.props.EnumProperty(
+        override=VALUE, options=STATIC, name="Type", description="What is preferred", items=KINDS
+    )
+    enabled: bpy.props.BoolProperty(
+        override=VALUE, options=STATIC, name="Enabled", description="Take part in solving", default=True
+    )
     weight: bpy.props.FloatProperty(
         override=VALUE,
         name="Weight",
@@ -64,6 +68,7 @@ class RobokinCriterion(bpy.types.PropertyGroup):
     )
     time: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Time",
         description="Time over which velocities change",
         default=0.1,
@@ -73,6 +78,7 @@ class RobokinCriterion(bpy.types.PropertyGroup):
     )
     damping: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Damping 1/s",
         description="How fast motions that the tasks do not see die out, per second; 0 lets them whip",
         default=20.0,
@@ -81,6 +87,7 @@ class RobokinCriterion(bpy.types.PropertyGroup):
     )
     posture: bpy.props.StringProperty(
         override=VALUE,
+        options=STATIC,
         name="Posture",
         description="Name of the stored posture to keep near; empty: every joint at zero",
     )

@@ -170,10 +170,15 @@ def start_configuration(obj: bpy.types.Object, start: str) -> Array:
 
 def parse_configuration(model: RobotModel, text: str, what: str) -> Array:
     """(nq,) from JSON {joint: value}. Raises RobokinError."""
+    return model.configuration(joint_numbers(text, what))
+
+
+def joint_numbers(text: str, what: str) -> dict:
+    """{joint: number or numbers} from JSON; neither is looked at. Raises RobokinError."""
     values = _object(text)
     if values is None:
         raise RobokinError(f'{what} must be joint values as JSON, as {{"joint": 0.5}}, not {text[:40]!r}')
-    return model.configuration(values)
+    return values
 
 
 def _object(text: str) -> dict | None:

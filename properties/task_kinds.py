@@ -228,7 +228,6 @@ KINDS: dict[str, TaskKind] = {
         (("Angle", ANGLE), ("Length", LENGTH)),
         tip="",
         fields=("posture",),
-        weighted=False,
     ),
     "JOINT": TaskKind(
         "Joint Value",
@@ -265,7 +264,6 @@ KINDS: dict[str, TaskKind] = {
         animated=_VELOCITIES,
         axes=_AXES,
         has_frame=True,
-        banded=False,
         is_velocity=True,
     ),
     "JOINT_VELOCITY": TaskKind(
@@ -277,7 +275,17 @@ KINDS: dict[str, TaskKind] = {
         tip="Bone",
         fields=_VELOCITIES,
         animated=_VELOCITIES,
-        banded=False,
+        is_velocity=True,
+    ),
+    "LINEAR_VELOCITY": TaskKind(
+        "Velocity Sum",
+        "Velocities of joints, each times a factor, add up to a value; only in a bake",
+        "CON_TRANSFORM_CACHE",
+        21,
+        (("Rate", ANGLE),),
+        tip="",
+        fields=("coefficients", "rate"),
+        animated=("rate",),
         is_velocity=True,
     ),
 }

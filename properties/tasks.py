@@ -12,7 +12,7 @@ import bpy
 
 from ..robokin import RobokinError
 from .bridge import bone_of_link, link_of_bone
-from .overrides import VALUE
+from .overrides import STATIC, VALUE
 from .task_kinds import ITEMS
 
 FRAMES = (
@@ -37,10 +37,6 @@ SIDES = (
     ("ABOVE", "Above", "On the side to which the target's Z axis points, or on the plane"),
     ("BELOW", "Below", "On the other side, or on the plane"),
 )
-
-
-def _is_other_object(task: RobokinTask, candidate: bpy.types.Object) -> bool:
-    return candidate != task.id_data
 
 
 def _is_other_mesh(task: RobokinTask, candidate: bpy.types.Object) -> bool:
@@ -68,15 +64,22 @@ def follow_renamed_bones(task: RobokinTask) -> None:
 class RobokinTask(bpy.types.PropertyGroup):
     """One task. `name` (from PropertyGroup) labels it; the residuals are those of the last solve at one frame."""
 
-    kind: bpy.props.EnumProperty(override=VALUE, name="Type", description="What the tip must do", items=ITEMS)
+    kind: bpy.props.EnumProperty(
+        override=VALUE, options=STATIC, name="Type", description="What the tip must do", items=ITEMS
+    )
     tip: bpy.props.StringProperty(
-        override=VALUE, name="Tip", description="Bone that must reach the target", update=_remember_link("tip")
+        override=VALUE,
+        options=STATIC,
+        name="Tip",
+        description="Bone that must reach the target",
+        update=_remember_link("tip"),
     )
     tip_link: bpy.props.StringProperty(
         override=VALUE, name="Tip Link", description="Link of the tip", options={"HIDDEN"}
     )
     other: bpy.props.StringProperty(
         override=VALUE,
+        options=STATIC,
         name="Other Bone",
         description="Bone against which the tip is measured",
         update=_remember_link("other"),
@@ -86,6 +89,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     use_target: bpy.props.BoolProperty(
         override=VALUE,
+        options=STATIC,
         name="Follow an Object",
         description="Follow an object; otherwise hold a fixed pose",
         default=True,
@@ -95,7 +99,12 @@ class RobokinTask(bpy.types.PropertyGroup):
         name="Target",
         description="Object that the tip follows",
         type=bpy.types.Object,
-        poll=_is_other_object,
+    )
+    subtarget: bpy.props.StringProperty(
+        override=VALUE,
+        name="Target Bone",
+        description="Bone of the target armature that the tip follows; empty: the armature itself",
+        options=STATIC,
     )
     location: bpy.props.FloatVectorProperty(
         override=VALUE,
@@ -121,9 +130,11 @@ class RobokinTask(bpy.types.PropertyGroup):
         poll=_is_other_mesh,
     )
     relation: bpy.props.EnumProperty(
-        override=VALUE, name="Distance Is", description="How the distance is meant", items=RELATIONS
+        override=VALUE, options=STATIC, name="Distance Is", description="How the distance is meant", items=RELATIONS
     )
-    side: bpy.props.EnumProperty(override=VALUE, name="Side", description="Side of the plane", items=SIDES)
+    side: bpy.props.EnumProperty(
+        override=VALUE, options=STATIC, name="Side", description="Side of the plane", items=SIDES
+    )
     distance: bpy.props.FloatProperty(
         override=VALUE,
         name="Distance",
@@ -142,7 +153,7 @@ class RobokinTask(bpy.types.PropertyGroup):
         subtype="DISTANCE",
     )
     posture: bpy.props.StringProperty(
-        override=VALUE, name="Posture", description="Name of the stored posture that the joints take"
+        override=VALUE, options=STATIC, name="Posture", description="Name of the stored posture that the joints take"
     )
     speed: bpy.props.FloatProperty(
         override=VALUE, name="Speed", description="Speed along the curve; negative: backwards", unit="VELOCITY"
@@ -156,14 +167,27 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     angular_velocity: bpy.props.FloatVectorProperty(
         override=VALUE,
-        name="Angular Velocity /s",
+        name="Rotation /s",
         description="How fast the tip turns about each axis, or the angles of a joint, per second",
         subtype="EULER",
         size=3,
     )
-    enabled: bpy.props.BoolProperty(override=VALUE, name="Enabled", description="Take part in solving", default=True)
+    coefficients: bpy.props.StringProperty(
+        override=VALUE,
+        name="Factors",
+        description='What each joint\'s velocity (rad/s, m/s) is multiplied by, as JSON: {"joint": 1, "other": -2}; '
+        "a list for a joint with several degrees of freedom",
+        options=STATIC,
+    )
+    rate: bpy.props.FloatProperty(
+        override=VALUE, name="Sum", description="What the velocities times their factors add up to", precision=4
+    )
+    enabled: bpy.props.BoolProperty(
+        override=VALUE, options=STATIC, name="Enabled", description="Take part in solving", default=True
+    )
     priority: bpy.props.IntProperty(
         override=VALUE,
+        options=STATIC,
         name="Priority",
         description="Level of the task, 1 first: a task moves nothing that one of an earlier level asks for",
         default=1,
@@ -181,6 +205,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     use_location: bpy.props.BoolVectorProperty(
         override=VALUE,
+        options=STATIC,
         name="Position Axes",
         description="Which axes of the position count",
         size=3,
@@ -189,18 +214,44 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     use_rotation: bpy.props.BoolVectorProperty(
         override=VALUE,
+        options=STATIC,
         name="Rotation Axes",
         description="About which axes the orientation counts",
         size=3,
         default=(True,) * 3,
         subtype="XYZ",
     )
-    frame: bpy.props.EnumProperty(override=VALUE, name="Axes Of", description="Whose axes are meant", items=FRAMES)
+    location_weights: bpy.props.FloatVectorProperty(
+        override=VALUE,
+        name="Position Axis Weights",
+        description="How much each axis of the position counts against the others",
+        size=3,
+        default=(1.0,) * 3,
+        min=0.0,
+        soft_max=10.0,
+        options=STATIC,
+        subtype="XYZ",
+    )
+    rotation_weights: bpy.props.FloatVectorProperty(
+        override=VALUE,
+        name="Rotation Axis Weights",
+        description="How much the rotation about each axis counts against the others",
+        size=3,
+        default=(1.0,) * 3,
+        min=0.0,
+        soft_max=10.0,
+        options=STATIC,
+        subtype="XYZ",
+    )
+    frame: bpy.props.EnumProperty(
+        override=VALUE, options=STATIC, name="Axes Of", description="Whose axes are meant", items=FRAMES
+    )
     axis: bpy.props.EnumProperty(
-        override=VALUE, name="Axis", description="Axis of the tip that points", items=AXES, default="Z"
+        override=VALUE, options=STATIC, name="Axis", description="Axis of the tip that points", items=AXES, default="Z"
     )
     position_weight: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Position Weight",
         description="How much the position counts",
         default=1.0,
@@ -209,6 +260,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     orientation_weight: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Rotation Weight",
         description="How much the orientation counts",
         default=1.0,
@@ -217,6 +269,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     position_tolerance: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Position Tolerance",
         description="Distance that counts as reached",
         default=1e-4,
@@ -226,6 +279,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     orientation_tolerance: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Rotation Tolerance",
         description="Angle that counts as reached",
         default=1e-3,
@@ -235,6 +289,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     position_band: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Position Band",
         description="Distance that does not count: inside it nothing is asked for",
         min=0.0,
@@ -243,6 +298,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     orientation_band: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Rotation Band",
         description="Angle that does not count: inside it nothing is asked for",
         min=0.0,
@@ -251,6 +307,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     position_residual: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Position Off",
         description="Length by which the task is missed after the last solve",
         subtype="DISTANCE",
@@ -258,14 +315,17 @@ class RobokinTask(bpy.types.PropertyGroup):
     )
     orientation_residual: bpy.props.FloatProperty(
         override=VALUE,
+        options=STATIC,
         name="Rotation Off",
         description="Angle by which the task is missed after the last solve",
         subtype="ANGLE",
         precision=4,
     )
-    solved: bpy.props.BoolProperty(override=VALUE, name="Solved", description="Took part in the last solve")
+    solved: bpy.props.BoolProperty(
+        override=VALUE, options=STATIC, name="Solved", description="Took part in the last solve"
+    )
     reached: bpy.props.BoolProperty(
-        override=VALUE, name="Reached", description="Within its tolerances after the last solve"
+        override=VALUE, options=STATIC, name="Reached", description="Within its tolerances after the last solve"
     )
 
 

@@ -1,7 +1,7 @@
 """The solver's form of each kind of task. To add a kind: its entry in `properties/task_kinds.py`, a `Form` here."""
 
 from .asked import Asked, Form
-from .joints import JOINT, JOINT_VELOCITY, POSTURE
+from .joints import JOINT, JOINT_VELOCITY, LINEAR_VELOCITY, POSTURE
 from .mass import CENTER_OF_MASS, SUPPORT
 from .measured import DISTANCE, LASER, LOOP, RELATIVE
 from .moving import ADVANCE, ALONG_CURVE, PIN, TWIST
@@ -29,6 +29,7 @@ FORMS: dict[str, Form] = {
     "ALONG_CURVE": ALONG_CURVE,
     "TWIST": TWIST,
     "JOINT_VELOCITY": JOINT_VELOCITY,
+    "LINEAR_VELOCITY": LINEAR_VELOCITY,
 }
 
 __all__ = ["FORMS", "Asked", "Form"]

@@ -79,11 +79,11 @@ class Asked:
 
     @property
     def position_weights(self) -> Array:
-        return np.array(self.task.use_location) * self.task.position_weight
+        return np.array(self.task.use_location) * self.task.location_weights * self.task.position_weight
 
     @property
     def orientation_weights(self) -> Array:
-        return np.array(self.task.use_rotation) * self.task.orientation_weight
+        return np.array(self.task.use_rotation) * self.task.rotation_weights * self.task.orientation_weight
 
     @property
     def near(self) -> float:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
 from mathutils import Euler
 
-from ...properties.postures import find_posture, posture_values
-from ...robokin import Joint, RobokinError
+from ...properties.postures import find_posture, joint_numbers, posture_values
+from ...robokin import Joint, RobokinError, UnknownNameError
 from ...robokin.units import coordinate_units, freedom_units
-from ...solvers import JointVelocityTask, PostureTask
+from ...solvers import JointVelocityTask, LinearVelocityTask, PostureTask
+from ...solvers.tasks.checks import numbers
 from .asked import Asked, Form
 
 
@@ -20,7 +24,14 @@ def _posture_target(a: Asked) -> dict:
 
 
 def _posture(a: Asked, target: dict) -> PostureTask:
-    return PostureTask(target, None, a.turned, a.near, (a.cone, a.band), **a.common)
+    joints = [a.robot.model.joint(name) for name in target]
+    return PostureTask(target, _weights(a, joints), a.turned, a.near, (a.cone, a.band), **a.common)
+
+
+def _weights(a: Asked, joints: Iterable[Joint]) -> dict[str, float]:
+    """Joints that only slide have the weight of positions, the others that of rotations."""
+    sliding, turning = a.task.position_weight, a.task.orientation_weight
+    return {joint.name: sliding if set(freedom_units(joint)) == {"m"} else turning for joint in joints}
 
 
 def _joint_of(a: Asked) -> Joint:
@@ -43,10 +54,7 @@ def _joint_target(a: Asked) -> dict[str, list[float]]:
 
 
 def _joint(a: Asked, target: dict) -> PostureTask:
-    joint = _joint_of(a)
-    slides = set(freedom_units(joint)) == {"m"}
-    weight = a.task.position_weight if slides else a.task.orientation_weight
-    return PostureTask(target, {joint.name: weight}, a.turned, a.near, (a.cone, a.band), **a.common)
+    return PostureTask(target, _weights(a, [_joint_of(a)]), a.turned, a.near, (a.cone, a.band), **a.common)
 
 
 def _velocity_target(a: Asked) -> dict[str, list[float]]:
@@ -59,9 +67,33 @@ def _velocity_target(a: Asked) -> dict[str, list[float]]:
 
 
 def _velocity(a: Asked, target: dict) -> JointVelocityTask:
-    return JointVelocityTask(target, a.task.orientation_weight, a.turned, a.near, **a.common)
+    weight = _weights(a, [_joint_of(a)]).popitem()[1]
+    return JointVelocityTask(target, weight, a.turned, a.near, (a.cone, a.band), **a.common)
+
+
+def _sum_target(a: Asked) -> float:
+    return float(a.number("rate")[0])
+
+
+def _sum(a: Asked, target: float) -> LinearVelocityTask:
+    model = a.robot.model
+    factors = joint_numbers(a.task.coefficients, f"{a.name}: factors")
+    row = np.zeros(model.nv)
+    own_motion = {joint.name: joint for joint in model.moving_joints if joint.mimic is None}
+    for name, given in factors.items():
+        if name not in own_motion:
+            raise UnknownNameError(f"joint with a motion of its own, for {a.name},", name, own_motion)
+        own = numbers(given, f"{a.name}: factor of joint {name!r}")
+        if own.size != own_motion[name].nv:
+            raise RobokinError(f"{a.name}: joint {name!r} takes {own_motion[name].nv} factors, not {own.size}")
+        row[model.slot(name).v] = own
+    if not row.any():
+        raise RobokinError(f"{a.name}: no joint has a factor")
+    weight = a.task.orientation_weight
+    return LinearVelocityTask(row, target, weight, a.turned, a.cone, **a.common)
 
 
 POSTURE = Form(_posture_target, _posture)
 JOINT = Form(_joint_target, _joint)
 JOINT_VELOCITY = Form(_velocity_target, _velocity)
+LINEAR_VELOCITY = Form(_sum_target, _sum)

@@ -53,6 +53,7 @@ def _twist(a: Asked, twist: Array) -> TwistTask:
         "space" if a.task.use_target else a.task.frame.lower(),
         linear_tolerance=a.near,
         angular_tolerance=a.turned,
+        band=np.repeat((a.band, a.cone), 3),
         **a.common,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import RobotModel
 from .base import Part, Rows, Task
-from .checks import not_negative, numbers, positive
+from .checks import numbers, per_axis, positive
 
 if TYPE_CHECKING:
     from ..state import State
@@ -21,7 +21,8 @@ Array = np.ndarray
 class JointVelocityTask(Task):
     """Joints move at given velocities. Parts: angular [rad/s], linear [m/s].
 
-    target: {joint name: velocity, a list for several degrees of freedom}.   band: [rad/s, m/s] that does not count.
+    target: {joint name: velocity, a list for several degrees of freedom}.   band: what does not count, one
+    number for both or (angular [rad/s], linear [m/s]).
     Rows v_i = target. Raises UnknownNameError, ConfigurationError when it is first used.
     """
 
@@ -34,14 +35,14 @@ class JointVelocityTask(Task):
         weight: float = 1.0,
         angular_tolerance: float = 1e-5,
         linear_tolerance: float = 1e-5,
-        band: float = 0.0,
+        band: object = 0.0,
         name: str = "",
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
         super().__init__(name or type(self).__name__, priority, influence)
         self.weight = positive(weight, f"{self.name}: weight")
-        self.band = not_negative(band, f"{self.name}: band")
+        self.band = per_axis(band, f"{self.name}: band", 2)
         self.parts = (
             Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
             Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
@@ -59,7 +60,8 @@ class JointVelocityTask(Task):
         for joint, value in target.items():
             slot = self._slot(state.model, joint, value)
             v[slot], weight[slot] = value, self.weight * self.influence
-        return Rows.wanted(np.eye(nv), v * state.dt, weight, state.is_length.astype(int), self.band * state.dt)
+        part = state.is_length.astype(int)
+        return Rows.wanted(np.eye(nv), v * state.dt, weight, part, self.band[part] * state.dt)
 
     def check(self, model: RobotModel) -> None:
         for joint, value in self.target.items():

@@ -272,11 +272,12 @@ def test_the_task_panel_draws_what_the_task_has(panda, kind, use_target):
         ("LOOP", {"tip", "other", ("use_rotation", 2)}, {"influence", "priority", "position_weight"}),
         ("CENTER_OF_MASS", {"target", ("use_location", 1)}, {"tip", "frame"}),
         ("SUPPORT", {"target", "margin"}, {"tip", "use_target"}),
-        ("POSTURE", {"posture", "orientation_tolerance", "position_tolerance"}, {"tip", "orientation_weight"}),
+        ("POSTURE", {"posture", "orientation_tolerance", "position_tolerance", "orientation_weight"}, {"tip"}),
         ("JOINT", {"tip", ("rotation", 0)}, {("rotation", 1), ("location", 0), "target"}),
         ("ALONG_CURVE", {"target", "speed"}, {"use_target"}),
-        ("TWIST", {"use_target", "linear_velocity", "angular_velocity", "frame"}, {"location"}),
-        ("JOINT_VELOCITY", {("angular_velocity", 0)}, {("linear_velocity", 0), "frame"}),
+        ("TWIST", {"use_target", "linear_velocity", "angular_velocity", "frame", "position_band"}, {"location"}),
+        ("JOINT_VELOCITY", {("angular_velocity", 0), "orientation_band"}, {("linear_velocity", 0), "frame"}),
+        ("LINEAR_VELOCITY", {"coefficients", "rate", "orientation_band"}, {"tip", "target", "use_location"}),
     ],
 )
 def test_the_task_panel_draws_the_fields_of_the_kind(panda, kind, fields, not_fields):

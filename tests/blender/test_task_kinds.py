@@ -137,7 +137,7 @@ def test_there_is_a_form_of_every_kind_and_numbers_stay():
     assert len(set(numbers)) == len(numbers)
     saved = ("POSE", "POSITION", "ORIENTATION", "AXIS", "AIM", "PLANE", "LINE", "CURVE", "DISTANCE", "LASER")
     saved += ("RELATIVE", "PIN", "LOOP", "CENTER_OF_MASS", "SUPPORT", "POSTURE", "JOINT", "ALONG_CURVE", "TWIST")
-    assert [KINDS[kind].number for kind in (*saved, "JOINT_VELOCITY", "ADVANCE")] == list(range(21))
+    assert [KINDS[kind].number for kind in (*saved, "JOINT_VELOCITY", "ADVANCE", "LINEAR_VELOCITY")] == list(range(22))
 
 
 @pytest.mark.parametrize("axis", ["X", "-Y", "Z"])
