@@ -8,11 +8,14 @@ from mathutils import Matrix, Quaternion
 
 from ..properties.bridge import binding, read_configuration, robot_model, to_blender
 from ..properties.task_kinds import KINDS
-from ..robokin import forward_kinematics
+from ..robokin import center_of_mass, forward_kinematics
 from ..robokin.se3 import inverse
+from ..robokin.tree import axis_to_z
 from ..robokin.units import coordinate_units
 from .root_frames import metres_per_world_unit
 from .scene_targets import needs_target, targets_now
+from .scene_tasks import SolverTasks
+from .task_forms import tip_axis
 
 Array = np.ndarray
 RobokinTask = bpy.types.PropertyGroup
@@ -35,12 +38,39 @@ def take_present(context: bpy.types.Context, obj: bpy.types.Object, task: Roboki
     elif task.kind == "DISTANCE" and tip is not None and (other is not None or task.target or not task.use_target):
         here = other if other is not None else targets_now(context, obj, [task]).T[0, 0]
         task.distance = np.linalg.norm(tip[:3, 3] - here[:3, 3]) / metres_per_world_unit(obj)
-    elif KINDS[task.kind].target == "POSE" and not needs_target(task) and tip is not None:
-        pose = to_blender(obj, tip)
-        task.location, task.rotation = pose.translation, pose.to_euler()
-    else:
+    elif KINDS[task.kind].target != "POSE" or needs_target(task):
         return False
+    elif task.kind == "CENTER_OF_MASS":
+        T = np.eye(4)
+        T[:3, 3] = center_of_mass(robot_model(obj), read_configuration(obj))
+        _hold(obj, task, T)
+    elif tip is None:
+        return False
+    elif task.kind in ("AXIS", "AIM", "LASER"):
+        T = tip.copy()
+        T[:3, :3] = tip[:3, :3] @ axis_to_z(tip_axis(task))
+        if task.kind != "AXIS":
+            T[:3, 3] += _way_ahead(context, obj, task, tip, T[:3, 2]) * T[:3, 2]
+        _hold(obj, task, T)
+    else:
+        _hold(obj, task, tip)
     return True
+
+
+def _hold(obj: bpy.types.Object, task: RobokinTask, T_root_target: Array) -> None:
+    pose = to_blender(obj, T_root_target)
+    task.location, task.rotation = pose.translation, pose.to_euler()
+
+
+def _way_ahead(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask, tip: Array, along: Array) -> float:
+    """[m] from the tip to what an aim or a laser has before it: where the beam falls on its surface object, else as far
+    away as the root."""
+    if task.kind == "LASER" and task.surface is not None:
+        _, (laser,) = SolverTasks(obj, [task]).at(targets_now(context, obj, [task]), influence=np.ones(1))
+        hit = laser.surface.hit(tip[:3, 3], along)
+        if hit is not None:
+            return hit[0]
+    return float(np.linalg.norm(tip[:3, 3])) or 1.0
 
 
 def _take_joint(obj: bpy.types.Object, task: RobokinTask) -> None:

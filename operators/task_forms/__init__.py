@@ -1,6 +1,6 @@
 """The solver's form of each kind of task. To add a kind: its entry in `properties/task_kinds.py`, a `Form` here."""
 
-from .asked import Asked, Form
+from .asked import Asked, Form, tip_axis
 from .joints import JOINT, JOINT_VELOCITY, LINEAR_VELOCITY, POSTURE
 from .mass import CENTER_OF_MASS, SUPPORT
 from .measured import DISTANCE, LASER, LOOP, RELATIVE
@@ -32,4 +32,4 @@ FORMS: dict[str, Form] = {
     "LINEAR_VELOCITY": LINEAR_VELOCITY,
 }
 
-__all__ = ["FORMS", "Asked", "Form"]
+__all__ = ["FORMS", "Asked", "Form", "tip_axis"]

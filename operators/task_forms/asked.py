@@ -65,9 +65,7 @@ class Asked:
     @property
     def axis(self) -> Array:
         """(3,) the axis of the tip."""
-        direction = np.zeros(3)
-        direction["XYZ".index(self.task.axis[-1])] = -1.0 if self.task.axis[0] == "-" else 1.0
-        return direction
+        return tip_axis(self.task)
 
     def number(self, name: str) -> Array:
         """(size,) an animated property, as it is stored."""
@@ -104,6 +102,13 @@ class Asked:
     def cone(self) -> float:
         """[rad] that does not count."""
         return self.task.orientation_band
+
+
+def tip_axis(task: bpy.types.PropertyGroup) -> Array:
+    """(3,) the axis of the tip that an axis, aim or laser task means, in the tip's frame."""
+    direction = np.zeros(3)
+    direction["XYZ".index(task.axis[-1])] = -1.0 if task.axis[0] == "-" else 1.0
+    return direction
 
 
 @dataclass(frozen=True)

@@ -460,6 +460,31 @@ def test_set_from_pose(robot):
         bpy.ops.robokin.task_from_pose()
 
 
+@pytest.mark.parametrize("kind", [kind for kind, own in KINDS.items() if own.target == "POSE" and not own.is_velocity])
+def test_what_a_new_task_asks_for_is_met_now(robot, kind):
+    task = add(robot, kind, **({"axis": "-X"} if kind in ("AXIS", "AIM", "LASER") else {}))
+    assert bpy.ops.robokin.task_from_pose() == {"FINISHED"}
+    before = read_configuration(robot)
+    solve(robot)
+    np.testing.assert_allclose(read_configuration(robot), before, atol=1e-5)
+    if kind in ("AIM", "LASER"):
+        assert (task.location - head(robot)).length > 0.1
+        away = np.array(task.location - head(robot))
+        assert angle(shown(robot)[:3, 0], -away) < 1e-4
+
+
+def test_a_laser_asks_for_the_spot_on_its_surface(robot):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=robot.matrix_world @ Vector((0.9, 0, 0.4)))
+    cube = bpy.context.object
+    bpy.context.view_layer.objects.active = robot
+    task = add(robot, "LASER", axis="X", surface=cube)
+    assert bpy.ops.robokin.task_from_pose() == {"FINISHED"}
+    T = shown(robot)
+    inside = cube.matrix_world.inverted()
+    hit, at, *_ = cube.ray_cast(inside @ Vector(T[:3, 3]), inside.to_3x3() @ Vector(T[:3, 0]))
+    assert hit and (task.location - cube.matrix_world @ at).length < 1e-4
+
+
 def test_residuals_are_those_of_the_parts_in_the_scenes_units(robot):
     """A laser that cannot reach its spot, and a posture beside a limit."""
     goal = place(robot, (0.4, 0.2, 0.3))
