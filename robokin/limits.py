@@ -46,6 +46,14 @@ class PositionLimits:
             at[own] = not swing_twist.contains(cone.shrunk(AT_LIMIT), q[own])
         return at
 
+    def beyond(self, q: Array) -> Array:
+        """(nq,) bool: the coordinate, or the ball that it belongs to, is outside its limits."""
+        outside = (q < self.lower) | (q > self.upper)
+        for cone in self.cones:
+            own = slice(cone.q, cone.q + 4)
+            outside[own] = not swing_twist.contains(cone, q[own])
+        return outside
+
     def middle(self, neutral: Array) -> Array:
         """(nq,) mid-range, the value inside the limits nearest to `neutral` where unbounded."""
         middle = np.minimum(np.maximum(neutral, self.lower), self.upper)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
-from .results import Diagnosis, SolveResult, Status
+from .results import Diagnosis, Status
 from .tasks import Task
 
 Array = np.ndarray
@@ -37,7 +37,8 @@ class Problem(Protocol):
     def tolerance(self) -> Array:
         """(tasks, 2) of each task's parts."""
 
-    def solve(self, targets: Any, q0: Any, seed: int, find_reason: bool) -> SolveResult: ...
+    def reached(self, targets: Any, q: Array, seed: int) -> Array | None:
+        """(nq,) a pose that meets all tasks, found from q (nq,); None when none was."""
 
     def limits_active(self, q: Array) -> tuple[str, ...]: ...
 
@@ -51,8 +52,9 @@ class Problem(Protocol):
 
     def some_tasks(self, indices: Sequence[int]) -> Problem: ...
 
-    def linearised(self, targets: Any, q: Array) -> tuple[Array, Array]:
-        """e (m,) and J (m, n) of the rows that count, in the scale of the solve."""
+    def linearised(self, targets: Any, q: Array) -> tuple[Array, Array, int]:
+        """e (m,) and J (m, n) of the rows that count, in the scale of the solve, and the rank that J has where it is
+        not singular; of levels, of the first one that is not met, in the motions that those above leave."""
 
 
 def diagnose(
@@ -66,7 +68,7 @@ def diagnose(
     if find_reason:
         found = (
             _limits(problem, targets, q, seed)
-            or _conflict(problem, targets, q, seed)
+            or _conflict(problem, targets, q, residuals, seed)
             or _singular(problem, targets, q, worst)
         )
     return found or Diagnosis(Status.MAX_ITERATIONS, f"not met after {problem.attempts} attempts; {worst}")
@@ -90,29 +92,45 @@ def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
 
 
 def _limits(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | None:
-    """LIMIT when freeing bounds makes it converge; as few joints are named as were found to suffice."""
-
-    depends, model = problem.depends(), problem.model
+    """LIMIT when freeing bounds makes it converge; named are joints that a pose then found takes beyond them, as few as
+    were found to suffice."""
+    model, limits, depends = problem.model, problem.limits, problem.depends()
 
     def coordinates(name: str) -> list[int]:
         own = model.slot(name).q
         return list(range(own.start, own.stop))
 
-    def suffices(names: Sequence[str]) -> bool:
-        freed = problem.without_limits([i for name in names for i in coordinates(name)])
-        return freed.solve(targets, q, seed, find_reason=False).converged
+    def beyond(q: Array) -> list[str]:
+        outside = limits.beyond(q)
+        return [joint.name for joint in model.moving_joints if outside[coordinates(joint.name)].any()]
 
-    names = [
+    def without(names: Sequence[str], start: Array) -> Array | None:
+        freed = problem.without_limits([i for name in names for i in coordinates(name)])
+        return freed.reached(targets, start, seed)
+
+    bounded = [
         joint.name
         for joint in model.moving_joints
-        if problem.limits.is_bounded([i for i in coordinates(joint.name) if depends[i]])
+        if limits.is_bounded([i for i in coordinates(joint.name) if depends[i]])
     ]
-    if not names or not suffices(names):
+    there = without(bounded, q) if bounded else None
+    if there is None:
         return None
-    at_bound = problem.limits_active(q)
-    if at_bound and suffices(at_bound):
-        names = list(at_bound)
-    names = _trimmed(names, 1, suffices)
+    names = beyond(there)
+    at_bound = [name for name in problem.limits_active(q) if name in bounded]
+    if 0 < len(at_bound) < len(names):
+        nearer = without(at_bound, q)
+        if nearer is not None:
+            there, names = nearer, beyond(nearer)
+    for name in names[:_MOST_TRIMMED]:
+        fewer = [other for other in names if other != name]
+        if name not in names or not fewer:
+            continue
+        found = without(fewer, there)
+        if found is not None:
+            there, names = found, beyond(found)
+    if not names:  # a pose inside the limits that the search had missed: nothing is shown
+        return None
     them = "the limit of" if len(names) == 1 else "the limits of"
     return Diagnosis(Status.LIMIT, f"{them} {', '.join(names)} must be wider to meet it", joints=tuple(names))
 
@@ -120,36 +138,33 @@ def _limits(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | 
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def _conflict(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | None:
+def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, seed: int) -> Diagnosis | None:
     """TASK_CONFLICT when every task alone converges; as few tasks are named as were found to conflict."""
 
     def conflict(indices: Sequence[int]) -> bool:
         own = [targets[index] for index in indices]
-        return not problem.some_tasks(indices).solve(own, q, seed, find_reason=False).converged
+        return problem.some_tasks(indices).reached(own, q, seed) is None
 
-    indices = list(range(len(problem.tasks)))
-    if len(indices) < 2 or any(conflict([index]) for index in indices):
+    farthest = np.argsort(-(residuals / problem.tolerance).max(axis=1), kind="stable").tolist()
+    counting = [index for index in farthest if problem.tasks[index].influence]
+    if len(counting) < 2 or any(conflict([index]) for index in counting):
         return None
-    names = tuple(problem.tasks[index].name for index in _trimmed(indices, 2, conflict))
-    return Diagnosis(Status.TASK_CONFLICT, f"each alone can be met, not together: {', '.join(names)}", tasks=names)
-
-
-def _trimmed(items: Sequence, fewest: int, holds) -> list:
-    """`items` without those that `holds` does not need, down to `fewest`."""
-    kept = list(items)
-    for item in kept[:_MOST_TRIMMED]:
-        fewer = [other for other in kept if other != item]
-        if len(fewer) >= fewest and holds(fewer):
+    kept = sorted(counting)
+    for index in counting[::-1][:_MOST_TRIMMED]:  # what is met is the least likely to be to blame
+        fewer = [other for other in kept if other != index]
+        if len(fewer) > 1 and conflict(fewer):
             kept = fewer
-    return kept
+    names = tuple(problem.tasks[index].name for index in kept)
+    return Diagnosis(Status.TASK_CONFLICT, f"each alone can be met, not together: {', '.join(names)}", tasks=names)
 
 
 # -- singularity -------------------------------------------------------------------------------------------------------
 
 
 def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis | None:
-    e, J = problem.linearised(targets, q)
-    smallest = np.linalg.svd(J, compute_uv=False).min(initial=np.inf) if J.shape[1] else 0.0
+    e, J, rank = problem.linearised(targets, q)
+    values = np.sort(np.linalg.svd(J, compute_uv=False))[::-1]
+    smallest = float(values[rank - 1]) if rank else 0.0 if not J.any() else np.inf
     if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e) or smallest > SINGULAR_VALUE:
         return None
     return Diagnosis(Status.SINGULAR, f"in a singular configuration (least singular value {smallest:.2g}); {worst}")

@@ -12,11 +12,12 @@ from ..robokin.errors import ConfigurationError, TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
+from . import results
 from .diagnosis import diagnose
 from .ik_data import IKData, compile_ik
 from .ik_engine import CONVERGED, Engine
 from .ik_reference import ReferenceEngine, linearise, out_of_reach
-from .results import BatchResult, Diagnosis, SolveResult, Status
+from .results import BatchResult, SolveResult, Status
 from .task_levels import checked_tasks
 from .tasks import FrameTask, Task
 
@@ -26,7 +27,6 @@ ATTEMPTS, MOST_ATTEMPTS = 50, 400
 ITERATIONS = 30
 _FLOAT = np.dtype(np.float64)  # the very object of most arrays: `is` is fast, and the others take the longer way
 _CODES = (Status.CONVERGED, Status.OUT_OF_REACH, Status.MAX_ITERATIONS)
-_CONVERGED = Diagnosis(Status.CONVERGED, "every task is met")
 
 
 class IKProblem:
@@ -35,6 +35,7 @@ class IKProblem:
     backend: "auto", "native" or "numpy".   attempts: starts to try, the given one included; None: 50, and up to 400
     where screws of several turns have a minimum at each of them.   iterations: of one attempt, at most.
     limits: in place of the model's on positions.
+    is_empty: no task has an influence.
     Raises TaskError, UnknownNameError, BackendError.
     """
 
@@ -52,6 +53,7 @@ class IKProblem:
         self.limits = model.limits if limits is None else limits
         self.lower, self.upper = self.limits.lower, self.limits.upper
         self.data = compile_ik(model, self.tasks, self.limits)
+        self.is_empty = not any(task.influence for task in self.tasks)
         self.attempts = _enough(self.data) if attempts is None else checked_count(attempts, "attempts")
         self.iterations = checked_count(iterations, "iterations")
         self.middle = self.limits.middle(model.neutral())
@@ -77,12 +79,12 @@ class IKProblem:
         """
         goal = self.targets if targets is None else self._goal(targets)
         start = self.middle if q0 is None else self._start(q0)
-        if not self.tasks:
-            found = Diagnosis(Status.EMPTY, "there is no task")
-            return SolveResult(found, self.limits.clamp(start), np.zeros((0, 2)), 0, 0, self.limits_active)
+        if self.is_empty:
+            none = np.zeros((len(self.tasks), 2))
+            return SolveResult(results.EMPTY, self.limits.clamp(start), none, 0, 0, self.limits_active)
         code, q, residuals, iterations, attempts = self._engine.solve(goal, start, checked_seed(seed))
         if code == CONVERGED:
-            found = _CONVERGED
+            found = results.CONVERGED
         else:
             found = diagnose(self, _CODES[code], goal, q, residuals, seed, find_reason)
         return SolveResult(found, q, residuals, iterations, attempts, self.limits_active)
@@ -98,10 +100,10 @@ class IKProblem:
         goals = self._goals(targets)
         count = len(goals)
         starts = self._starts(q0, count)
-        if not self.tasks:
+        if self.is_empty:
             none = np.zeros(count, np.int32)
             starts = np.minimum(np.maximum(starts, self.lower), self.upper)
-            return BatchResult([Status.EMPTY] * count, starts, np.zeros((count, 0, 2)), none, none)
+            return BatchResult([Status.EMPTY] * count, starts, np.zeros((count, len(self.tasks), 2)), none, none)
         codes, *arrays = self._engine.solve_batch(goals, starts, checked_seed(seed), threads)
         return BatchResult([_CODES[code] for code in codes.tolist()], *arrays)
 
@@ -124,6 +126,11 @@ class IKProblem:
         """(nq,) bool: the coordinates that the tasks depend on."""
         return np.isin(np.arange(self.model.nq), self.data.q_index)
 
+    def reached(self, targets: Array, q: Array, seed: int) -> Array | None:
+        """(nq,) a pose that meets all tasks, found from q (nq,); None when none was."""
+        code, there, *_ = self._engine.solve(targets, self.limits.clamp(q), seed)
+        return there if code == CONVERGED else None
+
     def without_limits(self, coordinates: Sequence[int]) -> IKProblem:
         limits = self.limits.without(coordinates)
         return type(self)(self.model, self.tasks, self.backend, self.attempts, self.iterations, limits)
@@ -132,11 +139,12 @@ class IKProblem:
         tasks = [self.tasks[index] for index in indices]
         return type(self)(self.model, tasks, self.backend, self.attempts, self.iterations, self.limits)
 
-    def linearised(self, targets: Array, q: Array) -> tuple[Array, Array]:
+    def linearised(self, targets: Array, q: Array) -> tuple[Array, Array, int]:
         """e (m,) and J (m, nv of the support) of the rows that are not free, in the scale of the solve."""
         e, J, _ = linearise(self.data, self.tasks, targets, q[self.data.q_index])
         active = (self.data.records["weights"] != 0.0).ravel()
-        return e[active], J[active] / np.sqrt(self.data.damping)
+        J = J[active] / np.sqrt(self.data.damping)
+        return e[active], J, min(J.shape)
 
     # -- arguments -----------------------------------------------------------------------------------------------
 

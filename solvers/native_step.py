@@ -208,6 +208,11 @@ class NativeStep:
             self._points.copy(),
         )
 
+    def rows(self) -> list[Level]:
+        """The levels of the last step, hard ones first, dimensionless and weighted."""
+        J, low, high = self._J, self._low, self._high
+        return [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans]
+
     def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Level]) -> None:
         """Where each level's and each task's rows lie; those that are given are filled in."""
         given: list[tuple[int, Level]] = []

@@ -22,7 +22,6 @@ from .coupled_levels import cone_level
 from .hierarchy import Level, solve_hierarchy
 from .state import State
 from .task_levels import TaskLevels
-from .tasks import Rows
 
 Array = np.ndarray
 
@@ -39,7 +38,6 @@ class Point:
 
     q: Array
     state: State
-    rows: Sequence[Rows]
     levels: Sequence[Level]
     errors: Array
     met: Array
@@ -67,6 +65,7 @@ class Posing:
             [[part.tolerance for part in (*task.parts, task.parts[0])][:2] for task in levels.tasks]
         )
         self._backend = get_backend(levels.backend)
+        self._kernel = levels.kernel_rows(self.scale) if self._backend.name == "native" else None
         groups = [[i] for i, _ in levels.loops] + levels.indices
         self._groups = [np.array(group, int) for group in groups]
         tree = self.model.tree
@@ -75,16 +74,24 @@ class Posing:
             if motion.has_axis:
                 self._columns[iv] = iq
 
+    def levels_without(self, tasks: Array) -> int:
+        """How many levels come before the first one that has one of these tasks."""
+        having = [bool(np.isin(group, tasks).any()) for group in self._groups]
+        return having.index(True) if True in having else len(having)
+
     def point(self, q: Array) -> Point:
         state = self.levels.state(q, self.targets, 1.0)
-        rows = self.levels.rows(state, self.targets)
-        closures = [level for _, level in self.levels.closures(state, rows)]
-        levels = [*closures, *self.levels.levels(state, rows, 0.0)]
+        known = None if self._kernel is None else self._kernel.at(state, self.targets)
+        if known is None:
+            every = self.levels.rows(state, self.targets)
+            residuals = self.levels.residuals(every, np.zeros(self.model.nv), 1.0)
+            known = self.levels.levels(state, every, 0.0), residuals, dict(enumerate(every))
+        levels, residuals, rows = known
+        levels = [*(level for _, level in self.levels.closures(state, rows)), *levels]
         errors = np.array([0.5 * float((lacking(level) ** 2).sum()) for level in levels])
-        residuals = self.levels.residuals(rows, np.zeros(self.model.nv), 1.0)
         within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
         met = np.array([within[group].all() for group in self._groups], bool)
-        return Point(q, state, rows, levels, errors, met, residuals)
+        return Point(q, state, levels, errors, met, residuals)
 
     def step(
         self, point: Point, damping: float | None = None, H: Array | None = None, g: Array | None = None

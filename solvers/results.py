@@ -35,6 +35,10 @@ class Diagnosis:
     tasks: tuple[str, ...] = ()
 
 
+CONVERGED = Diagnosis(Status.CONVERGED, "every task is met")
+EMPTY = Diagnosis(Status.EMPTY, "there is no task")
+
+
 class SolveResult:
     """Outcome of one solve.
 

@@ -41,7 +41,7 @@ class State:
         self.previous = np.zeros(model.nv) if previous is None else previous
         self.dt = dt
         self.targets = tuple(task.target for task in self.tasks) if targets is None else tuple(targets)
-        self.is_length = _lengths(model)
+        self.is_length = model.tree.is_length
         self.scale = np.where(self.is_length, length, 1.0)
         self.backend = backend
         self._backend = get_backend(backend)
@@ -114,16 +114,6 @@ class State:
     @cached_property
     def columns(self) -> Columns:
         return Columns(self.model, self._backend.node_placements(self.model.tree, self.q))
-
-
-def _lengths(model: RobotModel) -> Array:
-    lengths = np.zeros(model.nv, bool)
-    for motion, iv in zip(model.tree.motion, model.tree.iv, strict=True):
-        if motion == Motion.TRANSLATION:
-            lengths[iv] = True
-        elif motion == Motion.FREE:
-            lengths[iv : iv + 3] = True
-    return lengths
 
 
 class Columns:

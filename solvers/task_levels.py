@@ -7,7 +7,7 @@ change with those below it; columns are displacements with lengths over L too (D
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .reach import chain_length
 from .state import State
 from .tasks import LoopClosureTask, Rows, Task
 from .tasks.base import residuals
+
+if TYPE_CHECKING:
+    from .kernel_rows import KernelRows
 
 Array = np.ndarray
 
@@ -45,6 +48,7 @@ class TaskLevels:
         points = [point for i in self._first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
         self.targets = [task.target for task in self.tasks]
+        self._kernel_rows: KernelRows | None = None
 
     def checked_targets(self, targets: object) -> list[Any]:
         """One per task, each in its task's own terms; the tasks' own for None. Raises TaskError."""
@@ -85,6 +89,14 @@ class TaskLevels:
             gap = loop.correction * (U.T @ level.lower)[moving]
             found.append((loop.name, Level(s[moving, None] * Vt[moving], gap, gap)))
         return found
+
+    def kernel_rows(self, scale: Array) -> KernelRows:
+        """Made once; scale: (nv,) `State.scale`. Raises BackendError without a kernel."""
+        if self._kernel_rows is None:
+            from .kernel_rows import KernelRows
+
+            self._kernel_rows = KernelRows(self, scale)
+        return self._kernel_rows
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
         """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""

@@ -158,7 +158,7 @@ class Tracker:
         """One frame on, towards one set of targets."""
         exact = isinstance(targets, np.ndarray) and targets.shape == self.problem.targets.shape
         wanted = targets if exact else self._one_set(targets)[0]
-        if not self.tasks or self._coasting.any():
+        if self.problem.is_empty or self._coasting.any():
             return self.run(wanted[None]).frame(0)  # type: ignore[index]
         outcome = self._engine.run_one(wanted)
         self._q[self.problem.data.q_index] = outcome.q[0]
@@ -174,14 +174,14 @@ class Tracker:
         frames, data, before = len(wanted), self.problem.data, self.v
         q = np.repeat(self._q[None], frames, axis=0)
         behind = np.zeros((frames, self.model.nv), bool)
-        if self.tasks:
+        if not self.problem.is_empty:
             outcome = self._engine.run(wanted)
             q[:, data.q_index] = outcome.q
             behind[:, self._columns] = outcome.behind
             codes, residuals, iterations = outcome.codes, outcome.residuals, outcome.iterations
         else:
             codes, iterations = np.full(frames, EMPTY, np.int32), np.zeros(frames, np.int32)
-            residuals = np.zeros((frames, 0, 2))
+            residuals = np.zeros((frames, len(self.tasks), 2))
         if self._coasting.any():
             self._coast(q)
         self._q = q[-1].copy()

@@ -124,6 +124,10 @@ class Task(ABC):
         fixed here."""
         return target
 
+    def on_tip(self) -> Task | None:
+        """The task on the pose of one tip (`frame.py`) whose rows towards a target that is started are the same."""
+        return None
+
     def remark(self, states: Sequence[State], target: Any) -> str:
         """Why a motion cannot go on from the last of `states`, those of its last frames; empty when not because of
         this task."""

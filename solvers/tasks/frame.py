@@ -98,6 +98,9 @@ class FrameTask(TipTask):
         stated_by = next(each for each in kind.__mro__ if "tip_rows" in vars(each))
         return kind.rows is FrameTask.rows and "record_kind" in vars(stated_by)
 
+    def on_tip(self) -> FrameTask:
+        return self
+
     @property
     def weights(self) -> Array:
         """(6,) position rows first."""

@@ -10,7 +10,7 @@ from ...robokin.errors import TaskError
 from .base import Part, Rows
 from .checks import per_axis, positive, rigid
 from .frame import PART
-from .pose import pose_error
+from .pose import PoseTask, pose_error
 from .tip import TipTask
 
 if TYPE_CHECKING:
@@ -60,6 +60,22 @@ class PinTask(TipTask):
 
     def started(self, state: State, target: Array | None) -> Array:
         return self.tip(state) if target is None else target
+
+    def on_tip(self) -> PoseTask:
+        position, orientation = self.parts
+        task = PoseTask(
+            self.link,
+            np.eye(4),
+            self.weights[:3],
+            self.weights[3:],
+            offset=self.offset,
+            position_tolerance=position.tolerance,
+            orientation_tolerance=orientation.tolerance,
+            name=self.name,
+            priority=self.priority,
+        )
+        task.influence = self.influence  # which is in the weights
+        return task
 
     def rows(self, state: State, target: Array | None) -> Rows:
         T = self.tip(state)

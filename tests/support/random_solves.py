@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
-from robokin_addon.robokin import Joint, RobotModel, forward_kinematics, integrate, load_urdf, random_configuration
+from robokin_addon.robokin import Joint, RobotModel, integrate, load_urdf, random_configuration
 from robokin_addon.robokin.joint_types import JOINT_TYPES
 from robokin_addon.solvers import (
+    AxisTask,
     FrameTask,
     HierarchicalIK,
     JointTask,
@@ -185,12 +186,13 @@ def _vary(rng: np.random.Generator, tasks: list[Task]) -> None:
         task.priority = int(rng.integers(1, levels + 1))
         if rng.random() < 0.1:
             task.influence = 0.0
-        task.parts_changed = None  # type: ignore[attr-defined]
         if isinstance(task, FrameTask):
             task.position_tolerance = 10.0 ** rng.uniform(-6.0, -2.0)
             task.orientation_tolerance = 10.0 ** rng.uniform(-6.0, -2.0)
-            if rng.random() < 0.2 and not hasattr(task, "axis_band"):
+            if rng.random() < 0.2:
                 task.position_band = rng.uniform(0.0, 0.05, 3)
+            if rng.random() < 0.2 and not isinstance(task, AxisTask):
+                task.orientation_band = rng.uniform(0.0, 0.2, 3)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -336,7 +338,3 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
             return [f"J'e is {np.linalg.norm(J.T @ e):.3g}, |e| {np.linalg.norm(e):.3g}"]
         return [] if least <= 10.0 * SINGULAR_VALUE else [f"the least singular value is {least:.3g}"]
     return ["every level is met"]
-
-
-def fk_pose(model: RobotModel, q: Array) -> dict[str, Array]:
-    return forward_kinematics(model, q)

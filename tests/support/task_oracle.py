@@ -1,10 +1,10 @@
-"""What tasks lack at a pose, told again from Pinocchio's frames and masses alone: nothing of the tasks' rows is used."""
+"""What tasks lack at a pose, told again from Pinocchio's frames alone: nothing of the tasks' rows is used."""
 
 from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from robokin_addon.robokin import RobotModel
+from robokin_addon.robokin import Link, RobotModel
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
@@ -33,7 +33,9 @@ class TaskOracle:
     """The residuals of tasks of a robot, of which those counted from a start are counted from `start` (nq,)."""
 
     def __init__(self, model: RobotModel, start: Array) -> None:
-        self.model, self.oracle = model, Oracle.from_model(model)
+        # Some real robots have inertias that Pinocchio refuses.
+        massless = RobotModel(model.name, [Link(name) for name in model.link_names], model.joints[1:], model.root)
+        self.model, self.oracle = model, Oracle.from_model(massless)
         self._start = {name: T.copy() for name, T in self.oracle.frames(start).items()}
 
     def lacking(self, task: Task, q: Array) -> list[Array]:
@@ -119,7 +121,7 @@ class TaskOracle:
         return sum(moments) / self.model.total_mass
 
     def _posture(self, task: PostureTask, q: Array) -> list[Array]:
-        model, oracle = self.model, self.oracle
+        model = self.model
         if isinstance(task.target, np.ndarray):
             wanted, names = task.target, [joint.name for joint in model.moving_joints]
         else:
@@ -140,7 +142,6 @@ class TaskOracle:
             is_length = np.array(slides or [False] * len(here), bool)
             angles.append((there - here)[~is_length])
             lengths.append((there - here)[is_length])
-        assert oracle.model is model
         return [_beyond(np.concatenate(own), band) for own, band in zip((angles, lengths), task.band, strict=True)]
 
 

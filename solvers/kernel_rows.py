@@ -1,0 +1,48 @@
+"""Rows of tasks at a pose from the kernel: what `TaskLevels` states of those that it knows, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .hierarchy import Level
+from .native_step import NativeStep
+from .state import State
+from .task_levels import TaskLevels
+from .tasks import Rows
+from .viability import StepLimits
+
+Array = np.ndarray
+
+
+class KernelRows:
+    """Not to be shared between threads."""
+
+    def __init__(self, levels: TaskLevels, scale: Array) -> None:
+        """scale: (nv,) of displacements (`State.scale`)."""
+        limits = StepLimits.of(levels.model, 1.0)
+        self.levels = levels
+        tasks = [task.on_tip() or task for task in levels.tasks]
+        self._step = NativeStep(levels.model, tasks, levels.indices, [], limits, scale, levels.length, 0.0)
+        self._aims: Sequence[Any] | None = None
+        self._still = np.zeros(levels.model.nv)
+
+    def at(self, state: State, targets: Sequence[Any]) -> tuple[list[Level], Array, dict[int, Rows]] | None:
+        """The levels of tasks, residuals (tasks, 2), and the rows of the tasks that the kernel does not know; None when
+        it does not take the configuration."""
+        levels, step = self.levels, self._step
+        if targets is not self._aims:
+            step.aim(targets)
+            self._aims = targets
+        step.q[...], step.previous[...] = state.q, 0.0
+        rows = {i: levels.rows_of(i, state, targets[i]) for i in step.other_tasks}
+        found = step.run([], {i: levels.level_of(i, state, own) for i, own in rows.items()}, None)
+        if found is None:
+            return None
+        residuals = np.zeros((len(levels.tasks), 2))
+        residuals[step.native_tasks] = found.errors
+        for i, own in rows.items():
+            residuals[i] = levels.residuals_of(i, own, self._still, 1.0)
+        return step.rows(), residuals, rows

@@ -1,0 +1,179 @@
+"""The attempts of one solve of a hierarchy: descents from the start, from poses of the kernel, and from restarts.
+
+The tasks that the kernel knows (`KnownTasks`) are a relaxation of the levels: where it finds no pose for those of the
+first k levels, no restart is spent on more than the levels above. What is best by the first level, then the second, and
+so on, is kept, and settled when not all is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from ..robokin.limits import PositionLimits
+from ..robokin.model import RobotModel
+from .ik import IKProblem
+from .ik_data import IKData, compile_ik
+from .ik_reference import DAMPING_LESS, DAMPING_MORE, DAMPING_MOST, PATIENCE, PROGRESS, restart
+from .posing import DAMPING, DAMPING_CAP, DAMPING_FLOOR, Point, Posing
+from .random_numbers import SplitMix64
+from .task_levels import TaskLevels
+from .tasks import FrameTask, PositionTask, Task
+
+Array = np.ndarray
+
+KNOWN_ATTEMPTS = 30  # of the kernel
+ALIKE, ENOUGH = 0.02, 6  # relative: ends of attempts no farther than this from the best one; so many are the answer
+SETTLE = 60  # steps of the last descent,
+SETTLED, PATIENT = 1e-4, 3  # which ends after so many that lessen the error by a smaller share
+
+
+class KnownTasks:
+    """The tasks of a hierarchy that the kernel knows: whole ones on one tip, without bands. Those of several levels
+    count as of one."""
+
+    def __init__(self, levels: TaskLevels, limits: PositionLimits) -> None:
+        self.levels, self.limits = levels, limits
+        forms = {i: known_task(task) for i, task in enumerate(levels.tasks)}
+        self._forms = {i: task for i, task in forms.items() if task is not None}
+        self._problems: dict[tuple[int, int], IKProblem] = {}
+        self._stages: list[tuple[int, list[int]]] = []  # levels, and the known tasks of them all
+        known: list[int] = []
+        for count, indices in enumerate(levels.indices, len(levels.loops) + 1):
+            own = [i for i in indices if i in self._forms]
+            known = known + own
+            if own:
+                self._stages.append((count, known))
+
+    def poses(self, targets: Sequence[Any], q: Array, seed: int) -> tuple[float, list[Array]]:
+        """How many levels may all be met, and poses (nq,): of the last ones found that meet what is known of them, and
+        of what fails to."""
+        found: list[Array] = []
+        for count, known in self._stages:
+            result = self._problem(known, KNOWN_ATTEMPTS).solve(self._own(targets, known), q, seed, find_reason=False)
+            q = result.q
+            found.append(q)
+            if not result.converged:
+                return count - 1, found[-2:]
+        return np.inf, found[-1:]
+
+    def nearest(self, targets: Sequence[Any], q: Array, levels: float) -> Array:
+        """(nq,) q moved to what is known of the first `levels`, in one attempt."""
+        known = [tasks for count, tasks in self._stages if count <= levels]
+        if not known or self.levels.loops:
+            return q
+        return self._problem(known[-1], 1).solve(self._own(targets, known[-1]), q, find_reason=False).q
+
+    def _own(self, targets: Sequence[Any], known: Sequence[int]) -> Array:
+        return np.array([targets[i] for i in known])
+
+    def _problem(self, known: Sequence[int], attempts: int) -> IKProblem:
+        key = len(known), attempts
+        if key not in self._problems:
+            tasks = [_of_first_level(self._forms[i]) for i in known]
+            self._problems[key] = IKProblem(self.levels.model, tasks, self.levels.backend, attempts, limits=self.limits)
+        return self._problems[key]
+
+
+def known_task(task: Task) -> FrameTask | None:
+    """The task as the kernel's solver knows it, when it does."""
+    same = task.on_tip()
+    known = isinstance(same, FrameTask) and same.influence == 1.0 and not same.band.any()
+    return same if known and isinstance(same, FrameTask) else None
+
+
+def _of_first_level(task: FrameTask) -> FrameTask:
+    same = copy(task)
+    same.priority = 1
+    return same
+
+
+class Restarts:
+    """Random poses of a model inside limits. used: (nq,) bool, the coordinates that are drawn."""
+
+    def __init__(self, model: RobotModel, limits: PositionLimits, used: Array) -> None:
+        self._whole: IKData = compile_ik(model, [PositionTask(link, (0, 0, 0)) for link in model.link_names], limits)
+        self._used = used
+
+    def drawn(self, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:
+        """(nq,) a restart; a partial one leaves some of q, where the last attempt ended, as it is."""
+        whole, there = self._whole, start.copy()
+        there[whole.q_index] = restart(whole, start[whole.q_index], q[whole.q_index], generator, partial)
+        return np.where(self._used, there, start)
+
+
+class PoseSearch:
+    """Counts iterations and attempts and keeps the best point. iterations: of an attempt, at most.   hopeful: levels
+    that may all be met, as far as certificates tell."""
+
+    def __init__(self, posing: Posing, start: Array, iterations: int, hopeful: float = np.inf) -> None:
+        self.posing, self.start, self.most, self.hopeful = posing, start, iterations, hopeful
+        self.iterations = self.attempts = 0
+        self.best = posing.point(start)
+
+    def run(self, attempts: int, known: KnownTasks, restarts: Callable[[], Restarts], seed: int) -> None:
+        """At most so many attempts, until all is met that may be."""
+        if not self.best.levels:
+            return
+        point = self.attempt(self.best)
+        if self.best.is_met or attempts == 1:
+            return
+        may, poses = known.poses(self.posing.targets, self.best.q, seed)
+        self.hopeful = min(self.hopeful, may)
+        for q in poses[-(attempts - 1) :]:
+            point = self.attempt(self.posing.point(q))
+        generator, ends = SplitMix64(seed), [point]
+        while self.attempts < attempts and not self._is_over(ends):
+            q = restarts().drawn(self.start, point.q, generator, partial=self.attempts % 2 == 0)
+            point = self.attempt(self.posing.point(known.nearest(self.posing.targets, q, self.hopeful)))
+            ends.append(point)
+
+    def _is_over(self, ends: Sequence[Point]) -> bool:
+        """All is met that may be, or many attempts have ended alike."""
+        met = self.best.met
+        if met[: int(min(self.hopeful, len(met)))].all():
+            return True
+        first = int(np.argmin(met))
+        least = self.best.errors[first] * (1.0 + ALIKE)
+        return sum(bool(end.met[:first].all() and end.errors[first] <= least) for end in ends) >= ENOUGH
+
+    def attempt(self, point: Point) -> Point:
+        """Descend, fast and not always downwards: where it ended."""
+        self.attempts += 1
+        history: list[float] = []
+        for step in range(self.most + 1):
+            self._keep(point)
+            error = float(point.errors.sum())
+            stuck = step >= PATIENCE and error > PROGRESS * history[step - PATIENCE]
+            if point.is_met or step == self.most or stuck:
+                break
+            history.append(error)
+            x, _ = self.posing.step(point)
+            point = self.posing.point(self.posing.moved(point.q, x))
+            self.iterations += 1
+        return point
+
+    def settle(self) -> None:
+        """Descend from the best point to its minimum, level by level, only downwards."""
+        damping = DAMPING * min(float(self.best.errors.sum()), DAMPING_CAP) + DAMPING_FLOOR
+        idle = 0
+        for _ in range(SETTLE):
+            if self.best.is_met or damping >= DAMPING_MOST or idle == PATIENT:
+                break
+            x, _ = self.posing.step(self.best, damping)
+            point = self.posing.point(self.posing.moved(self.best.q, x))
+            self.iterations += 1
+            if not point.is_better_than(self.best):
+                damping *= DAMPING_MORE
+                continue
+            less = self.best.errors - point.errors
+            idle = 0 if (less > SETTLED * self.best.errors).any() else idle + 1
+            self.best = point
+            damping = max(DAMPING_LESS * damping, DAMPING_FLOOR)
+
+    def _keep(self, point: Point) -> None:
+        if point.is_better_than(self.best):
+            self.best = point
