@@ -163,8 +163,8 @@ def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, seed: 
 
 def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis | None:
     e, J, rank = problem.linearised(targets, q)
-    values = np.sort(np.linalg.svd(J, compute_uv=False))[::-1]
-    smallest = float(values[rank - 1]) if rank else 0.0 if not J.any() else np.inf
+    values = np.linalg.svd(J, compute_uv=False)
+    smallest = values[: min(rank, len(values))].min(initial=np.inf) if rank else 0.0
     if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e) or smallest > SINGULAR_VALUE:
         return None
     return Diagnosis(Status.SINGULAR, f"in a singular configuration (least singular value {smallest:.2g}); {worst}")

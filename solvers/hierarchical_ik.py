@@ -158,22 +158,24 @@ class HierarchicalIK:
         """Of the first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
         something or are equations, for the f motions that leave the equations of the levels above as they are."""
         posing = self._posing(targets, q)
+        unmet = int(np.argmin(posing.point(q).met))
 
-        def at(q: Array, unmet: int) -> tuple[Array, Array]:
+        def at(q: Array) -> tuple[Array, Array, Array]:
             levels, Z = posing.point(q).levels, np.eye(self.model.nv)[:, self._columns]
             for level in levels[:unmet]:
                 Z = Z @ null_space((level.J @ Z)[level.lower == level.upper])
             e = lacking(levels[unmet])
             active = (levels[unmet].lower == levels[unmet].upper) | (e != 0.0)
-            return e[active], levels[unmet].J[active] @ Z
+            return e[active], levels[unmet].J[active], Z
 
-        unmet = int(np.argmin(posing.point(q).met))
-        e, J = at(q, unmet)
+        e, J, Z = at(q)
         if unmet == 0:
-            return e, J, min(J.shape)
+            return e, J @ Z, min((J @ Z).shape)
         generator = SplitMix64(0)
         poses = [self._restarts.drawn(q, q, generator, partial=False) for _ in range(SAMPLES)]
-        return e, J, max(rank(at(pose, unmet)[1]) for pose in poses)
+        usual = max(rank(J @ Z) for _, J, Z in map(at, poses))
+        # Where nothing is ever left for the level, the pose is not to blame.
+        return (e, J @ Z, usual) if usual else (e, J, min(J.shape))
 
     # -- inside --------------------------------------------------------------------------------------------------------
 

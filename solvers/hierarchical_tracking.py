@@ -147,7 +147,7 @@ class HierarchicalTracker:
 
     def step(self, targets: Sequence[Any]) -> None:
         """One frame on, towards checked targets."""
-        wanted = [task.started(self._origin, target) for task, target in zip(self.tasks, targets, strict=True)]
+        wanted = [self._started(i, target) for i, target in enumerate(targets)]
         q, moved, residuals, count, held = self._frame(wanted, self.limits, LINEARISATIONS)
         code, behind = EMPTY if not self.tasks else CONVERGED, np.zeros(self.model.nv, bool)
         if (residuals > self.tolerance).any():
@@ -165,6 +165,10 @@ class HierarchicalTracker:
         self.last, self.q = moved, q
         self.frames.append((code, q, residuals, count, behind, remark))
 
+    def _started(self, i: int, target: Any) -> Any:
+        """What is counted from the start is, for the diagnosis of a frame too."""
+        return self.tasks[i].started(self._origin, target)
+
     def _remark(self, wanted: Sequence[Any]) -> str:
         """What tasks say about where a frame that is not met began."""
         last = [frame[1] for frame in self.frames[-2:]] or [self.q]
@@ -178,7 +182,7 @@ class HierarchicalTracker:
             self.problem,
             self.dt,
             self.start_velocity,
-            [[each[i] for i in self._static] for each in targets[: len(codes)]],
+            [[self._started(i, each[i]) for i in self._static] for each in targets[: len(codes)]],
             np.array(codes, np.int32),
             np.array(q),
             np.array(residuals),

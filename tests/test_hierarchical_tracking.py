@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robokin_addon.robokin import (
+    Joint,
+    Link,
     RobotModel,
     TaskError,
     clamp,
@@ -200,3 +202,35 @@ def test_progress_and_bad_targets() -> None:
         track(model, [task], [[(1, 0, 0), (1, 0, 0)]], q)
     plain = track(model, [PoseTask(TIP, np.eye(4))], np.tile(forward_kinematics(model, q)[TIP], (3, 1, 1)), q, DT)
     assert plain.converged.all()
+
+
+def test_what_is_counted_from_the_start_is_so_in_a_diagnosis() -> None:
+    """An arm of 1.5 m advances along itself by 1 m from 1.2 m on: 0.7 m are lacking at the end, not 1 m more."""
+    joints, links = [], [Link("link0")]
+    for i, (before, length) in enumerate(((0.0, 1.0), (1.0, 0.5)), 1):
+        shift, end = np.eye(4), np.eye(4)
+        shift[0, 3], end[0, 3] = before, length
+        joints.append(Joint(f"joint{i}", "continuous", f"link{i - 1}", f"link{i}", shift))
+        joints.append(Joint(f"fixed{i}", "fixed", f"link{i}", f"end{i}", end))
+        links += [Link(f"link{i}"), Link(f"end{i}")]
+    model = RobotModel("arm", links, joints)
+    bent = np.arccos((1.2**2 - 1.0 - 0.25) / 1.0)
+    q = np.array([-np.arctan2(0.5 * np.sin(bent), 1.0 + 0.5 * np.cos(bent)), bent])
+    frames = [[(x, 0.0, 0.0)] for x in np.linspace(0.0, 1.0, 21)]
+    result = track(model, [AdvanceTask("end2", (0.0, 0.0, 0.0), frame="world")], frames, q, DT)
+    assert not result.converged[-1]
+    assert result.residuals[-1, 0, 0] == pytest.approx(0.7, abs=1e-3)
+    assert "is off by 0.7 m" in result.diagnosis(20).reason
+
+
+def test_a_pin_is_diagnosed_where_it_was_pinned() -> None:
+    """The hand is led away from where it is pinned: a conflict at the last frame too, where the pin lacks most."""
+    model, q, _ = _panda()
+    p = forward_kinematics(model, q)[TIP][:3, 3]
+    led = PositionTask(TIP, p, name="led")
+    pinned = PinTask(TIP, orientation_weights=0.0, name="pinned", priority=2)
+    frames = [[p - np.array([x, 0.0, 0.0]), None] for x in np.linspace(0.0, 0.05, 11)]
+    result = track(model, [led, pinned], frames, q, DT)
+    assert result.residuals[-1, 1, 0] == pytest.approx(0.05, abs=1e-4)
+    found = result.diagnosis(10)
+    assert found.status is Status.TASK_CONFLICT and set(found.tasks) == {"led", "pinned"}

@@ -7,7 +7,18 @@ import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
-from robokin_addon.solvers import IKProblem, OrientationTask, PoseTask, PositionTask, SolveResult, Status, solve_ik
+from robokin_addon.solvers import (
+    AimTask,
+    HierarchicalIK,
+    IKProblem,
+    OrientationTask,
+    PoseTask,
+    PositionTask,
+    SolveResult,
+    Status,
+    solve_ik,
+)
+from robokin_addon.solvers.criteria import JointSprings
 from support.random_arms import random_arm
 from support.random_tasks import random_task
 from support.random_trees import random_robot
@@ -163,6 +174,126 @@ def test_least_squares_of_an_unreachable_height_is_no_singularity() -> None:
     assert result.status is Status.MAX_ITERATIONS
     assert result.residuals[0]["position"] == pytest.approx(0.2, abs=1e-9)
     assert "PositionTask of tip is off by 0.2 m" in result.reason
+
+
+# -- singular: analytic cases ------------------------------------------------------------------------------------------
+
+
+def _free_arm(*lengths: float) -> RobotModel:
+    """Joints about z without limits, links along x; the ends of the links are "end1", "end2" ..."""
+    joints, links, before = [], [Link("link0")], 0.0
+    for i, length in enumerate(lengths, 1):
+        shift, end = np.eye(4), np.eye(4)
+        shift[0, 3], end[0, 3] = before, length
+        joints.append(Joint(f"joint{i}", "continuous", f"link{i - 1}", f"link{i}", shift))
+        joints.append(Joint(f"fixed{i}", "fixed", f"link{i}", f"end{i}", end))
+        links += [Link(f"link{i}"), Link(f"end{i}")]
+        before = length
+    return RobotModel("free arm", links, joints)
+
+
+@pytest.mark.parametrize("solver", [IKProblem, HierarchicalIK])
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_singular_stretched_with_the_target_inward(solver: type, backend: str) -> None:
+    """Along the stretched arm nothing moves: one attempt from there is caught, restarts are not."""
+    model, stretched = _free_arm(1.0, 0.5), np.array([0.4, 0.0])
+    target = 0.9 * np.array([np.cos(0.4), np.sin(0.4), 0.0])
+    caught = solver(model, [PositionTask("end2", target)], attempts=1, backend=backend).solve(q0=stretched)
+    assert caught.status is Status.SINGULAR
+    np.testing.assert_allclose(caught.q, stretched, atol=1e-9)
+    assert caught.residuals[0]["position"] == pytest.approx(0.6, abs=1e-9)
+    assert solver(model, [PositionTask("end2", target)], backend=backend).solve(q0=stretched).converged
+
+
+@pytest.mark.parametrize("solver", [IKProblem, HierarchicalIK])
+def test_singular_at_gimbal_lock(solver: type) -> None:
+    """With the pitch at a right angle, yaw and roll turn about one axis, and x about none."""
+    joints = [Joint("wrist", "gimbal", "a", "b", order="ZYX", lower=-np.inf, upper=np.inf)]
+    model = RobotModel("wrist", [Link("a"), Link("b")], joints)
+    locked = np.array([0.0, 0.5 * np.pi, 0.0])
+    c, s = np.cos(0.3), np.sin(0.3)
+    about_x = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    target = about_x @ forward_kinematics(model, locked)["b"][:3, :3]
+    caught = solver(model, [OrientationTask("b", target)], attempts=1).solve(q0=locked)
+    assert caught.status is Status.SINGULAR
+    assert caught.residuals[0]["orientation"] == pytest.approx(0.3, abs=1e-9)
+    assert solver(model, [OrientationTask("b", target)]).solve(q0=locked).converged
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_singular_in_what_the_first_level_leaves(backend: str) -> None:
+    """The first level holds the second link's end; the other two links fold, since the target is in the hole that
+    they cannot reach (and 0.1 m above the plane, so that no pose meets it). The whole arm's J is not singular there."""
+    model = _free_arm(0.8, 0.8, 1.0, 0.4)
+    elbow = np.array([0.9, 0.6, 0.0])
+    away = np.array([0.0, 0.3, 0.1])
+    tasks = [PositionTask("end2", elbow), PositionTask("end4", elbow + away, priority=2)]
+    result = solve_ik(model, tasks, [0.9, -0.6, 1.0, 2.5], backend=backend)
+    assert result.status is Status.SINGULAR
+    assert result.residuals[0]["position"] <= 1e-5
+    assert result.residuals[1]["position"] == pytest.approx(np.hypot(0.3, 0.1), abs=1e-4)
+    assert abs(np.sin(result.q[3])) < 1e-3 and np.cos(result.q[3]) < 0.0
+    e = elbow + away - forward_kinematics(model, result.q)["end4"][:3, 3]
+    J = np.array([_along(model, result.q, i) for i in range(4)]).T
+    assert np.linalg.norm(J.T @ e) > 0.1  # of all joints; not of the last two
+    assert np.linalg.norm(J[:, 2:].T @ e) < 1e-3
+
+
+def _along(model: RobotModel, q: np.ndarray, joint: int) -> np.ndarray:
+    """(3,) velocity of the last end, by central differences."""
+    step = 1e-6 * np.eye(4)[joint]
+    ahead, back = (forward_kinematics(model, q + side * step)["end4"][:3, 3] for side in (1.0, -1.0))
+    return (ahead - back) / 2e-6
+
+
+def test_a_level_to_which_nothing_is_left_is_not_singular() -> None:
+    """Both levels hold one arm of two joints: what the second one lacks is due to the first, not to the pose."""
+    model = _free_arm(1.0, 0.5)
+    tasks = [PositionTask("end2", (0.9, 0.3, 0.0)), PositionTask("end2", (0.9, 0.3, 0.2), priority=2)]
+    result = solve_ik(model, tasks)
+    assert result.status is Status.MAX_ITERATIONS
+    assert result.residuals[1]["position"] == pytest.approx(0.2, abs=1e-5)
+
+
+# -- nothing to do -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", [IKProblem, HierarchicalIK])
+def test_tasks_without_influence_are_not_there(panda: RobotModel, solver: type) -> None:
+    q = 0.5 * (panda.lower + panda.upper)
+    tasks = [PositionTask(TIP, [9.0, 0.0, 0.0], influence=0.0), OrientationTask(TIP, np.eye(3), influence=0.0)]
+    result = solver(panda, tasks).solve(q0=q)
+    assert result.status is Status.EMPTY
+    np.testing.assert_array_equal(result.q, q)
+    assert result.residual_array.shape == (2, 2) and not result.residual_array.any()
+    one = [tasks[0], PositionTask(TIP, forward_kinematics(panda, q)[TIP][:3, 3])]
+    assert solver(panda, one).solve(q0=q).converged
+
+
+def test_criteria_without_tasks_that_count_are_at_their_optimum(panda: RobotModel) -> None:
+    tasks = [PositionTask(TIP, [0.4, 0.0, 0.4], influence=0.0)]
+    for given in ([], tasks):
+        result = solve_ik(panda, given, criteria=[JointSprings()], q0=panda.upper)
+        assert result.status is Status.EMPTY and result.costs
+        np.testing.assert_allclose(result.q, 0.5 * (panda.lower + panda.upper), atol=1e-6)
+
+
+@pytest.mark.parametrize("tasks", [[], ["plain"], ["plain", "second level"], ["aim"]])
+def test_a_start_outside_the_limits_is_moved_in(panda: RobotModel, tasks: list[str]) -> None:
+    """No solve ends with INVALID_START: the nearest pose inside is the start."""
+    q = 0.5 * (panda.lower + panda.upper)
+    known = {
+        "plain": PositionTask(TIP, forward_kinematics(panda, q)[TIP][:3, 3]),
+        "second level": OrientationTask("panda_link1", np.eye(3), priority=2),
+        "aim": AimTask(TIP, (0, 0, 1), (0.5, 0.2, 0.0)),
+    }
+    outside = np.where(np.arange(panda.nq) % 2 == 0, panda.upper + 5.0, panda.lower - 0.1)
+    chosen = [known[name] for name in tasks]
+    result = solve_ik(panda, chosen, q0=outside)
+    inside = solve_ik(panda, chosen, q0=np.clip(outside, panda.lower, panda.upper))
+    assert result.status is (Status.CONVERGED if tasks else Status.EMPTY)
+    np.testing.assert_array_equal(result.q, inside.q)
+    assert (result.q >= panda.lower).all() and (result.q <= panda.upper).all()
 
 
 def test_no_task_is_empty(panda: RobotModel) -> None:

@@ -39,9 +39,9 @@ class Oracle:
     # -- conversions -----------------------------------------------------------------------------------------------
 
     def q(self, q: np.ndarray) -> np.ndarray:
-        q_pin = pin.neutral(self.pin_model)
+        q_pin, values = pin.neutral(self.pin_model), self.model.joint_values(q)
         for joint, _, kind in self._joints():
-            value = np.atleast_1d(self.model.joint_values(q)[joint.name])
+            value = np.atleast_1d(values[joint.name])
             if joint.type in ("planar", "wheeled"):
                 value = np.array([value[0], value[1], np.cos(value[2]), np.sin(value[2])])
             elif joint.type == "screw":

@@ -186,6 +186,9 @@ def _vary(rng: np.random.Generator, tasks: list[Task]) -> None:
         task.priority = int(rng.integers(1, levels + 1))
         if rng.random() < 0.1:
             task.influence = 0.0
+            for name in ("weights", "position_weights", "orientation_weights"):
+                if isinstance(vars(task).get(name), np.ndarray):
+                    setattr(task, name, np.zeros_like(getattr(task, name)))
         if isinstance(task, FrameTask):
             task.position_tolerance = 10.0 ** rng.uniform(-6.0, -2.0)
             task.orientation_tolerance = 10.0 ** rng.uniform(-6.0, -2.0)
@@ -320,9 +323,8 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
         def stacked(q: Array, tasks: list[Task] = tasks) -> Array:
             rows = []
             for task in tasks:
-                weights = getattr(task, "weights", np.ones(1))
-                weight = float(np.max(weights)) if not isinstance(weights, dict) else 1.0
-                for part, own in zip(task.parts, problem.oracle.lacking(task, q), strict=True):
+                lacking, weights = problem.oracle.lacking(task, q), problem.oracle.weights(task)
+                for part, own, weight in zip(task.parts, lacking, weights, strict=True):
                     rows.append(weight * own / (length if part.is_length else 1.0))
             return np.concatenate(rows)
 

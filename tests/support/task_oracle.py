@@ -36,13 +36,29 @@ class TaskOracle:
         # Some real robots have inertias that Pinocchio refuses.
         massless = RobotModel(model.name, [Link(name) for name in model.link_names], model.joints[1:], model.root)
         self.model, self.oracle = model, Oracle.from_model(massless)
-        self._start = {name: T.copy() for name, T in self.oracle.frames(start).items()}
+        self._start, self._last = self._frames(start), (start, self._frames(start))
 
     def lacking(self, task: Task, q: Array) -> list[Array]:
         """Per part of the task, what is lacking [m or rad], weights left out."""
         if not task.influence:
             return [np.zeros(1) for _ in task.parts]
-        return self._of(task, {name: T.copy() for name, T in self.oracle.frames(q).items()}, q)
+        if not np.array_equal(q, self._last[0]):
+            self._last = q.copy(), self._frames(q)
+        return self._of(task, self._last[1], q)
+
+    def _frames(self, q: Array) -> dict[str, Array]:
+        return {name: T.copy() for name, T in self.oracle.frames(q).items()}
+
+    def weights(self, task: Task) -> list[Array | float]:
+        """Per part, of the rows of `lacking`."""
+        if isinstance(task, AxisTask) and task.orientation_band.any():
+            return [1.0, task.weights.max()]
+        weights = getattr(task, "weights", None)
+        if not isinstance(weights, np.ndarray):
+            return [task.influence * getattr(task, "weight", 1.0) for _ in task.parts]
+        parts = [weights[3 * i : 3 * i + 3] for i in range(len(task.parts))]
+        used = [own[own > 0.0] for own in parts]
+        return [1.0 if isinstance(task, AxisTask) and i == 0 else own for i, own in enumerate(used)]
 
     def residuals(self, task: Task, q: Array) -> list[float]:
         """The norm of each part."""
