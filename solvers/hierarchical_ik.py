@@ -88,7 +88,8 @@ class HierarchicalIK:
             search.settle()
         best = search.best
         reason = ""
-        if self.criteria:
+        # Short of the first level, the pose is as good as its tasks can tell.
+        if self.criteria and best.met[:1].all():
             optimum = StaticOptimum(posing, self.criteria).find(best)
             best, search.iterations = optimum.point, search.iterations + optimum.iterations
             if not optimum.is_optimal:

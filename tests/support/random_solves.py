@@ -160,7 +160,11 @@ def random_problem(seed: int) -> Problem:
         criteria = [KINDS[str(kind)](weight=10.0 ** rng.uniform(-1.0, 1.0)) for kind in chosen_kinds]
     problem = Problem(seed, model, tasks, criteria, start, aim)
     inside = model.limits.contain(poses[0]).all()
-    if inside and all(problem.oracle.is_met(task, poses[0], -1e-3) for task in tasks):
+    if (
+        inside
+        and any(task.influence for task in tasks)
+        and all(problem.oracle.is_met(task, poses[0], -1e-3) for task in tasks)
+    ):
         problem.reference = poses[0]
     return problem
 

@@ -1,0 +1,53 @@
+"""Random robots, tasks, levels, limits and criteria: every claim of a solve is told again from Pinocchio's frames.
+
+ROBOKIN_SOLVES=100000 pytest -m slow tests/test_random_solves.py solves so many; 300 unless given.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from support.random_solves import faults, random_problem
+
+SOLVES = int(os.environ.get("ROBOKIN_SOLVES", "300"))
+CHUNK = 50
+REACHED = 0.97  # of the hierarchies that some pose meets, at least; without levels it is all but one in a thousand
+
+
+def _told(seeds: range) -> tuple[int, int]:
+    """How many problems that some pose meets there were, and how many of them converged; nothing that is claimed of any
+    is wrong."""
+    met = []
+    for seed in seeds:
+        problem = random_problem(seed)
+        result = problem.solve()
+        assert faults(problem, result) == [], f"seed {seed}"
+        if problem.reference is not None:
+            met.append(result.converged)
+    return len(met), sum(met)
+
+
+def test_what_is_said_of_random_solves_is_true() -> None:
+    known, converged = _told(range(20))
+    assert known >= 5 and converged == known
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, SOLVES, CHUNK))
+def test_many_random_solves(first: int) -> None:
+    known, converged = _told(range(first, min(first + CHUNK, SOLVES)))
+    assert converged >= REACHED * known - 1
+
+
+@pytest.mark.slow
+def test_backends_agree_about_random_solves() -> None:
+    """Plain ones to the last digits of the pose; of hierarchies, whether they converge."""
+    for seed in range(1000, 1012):
+        problem = random_problem(seed)
+        native, reference = (problem.solve(backend=backend, attempts=3) for backend in ("native", "numpy"))
+        assert faults(problem, reference) == [], f"seed {seed}"
+        assert native.converged == reference.converged, f"seed {seed}"
+        if problem.kind.startswith("plain") and native.converged and native.attempts == 1:
+            np.testing.assert_allclose(native.q, reference.q, atol=1e-6, err_msg=f"seed {seed}")
