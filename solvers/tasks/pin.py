@@ -61,7 +61,9 @@ class PinTask(TipTask):
     def started(self, state: State, target: Array | None) -> Array:
         return self.tip(state) if target is None else target
 
-    def on_tip(self) -> PoseTask:
+    def on_tip(self) -> PoseTask | None:
+        if not self.influence:
+            return None
         position, orientation = self.parts
         task = PoseTask(
             self.link,
