@@ -17,10 +17,10 @@ class ROBOKIN_UL_tasks(bpy.types.UIList):
         row = layout.row(align=True)
         row.active = item.enabled
         row.prop(item, "name", text="", emboss=False, icon=KINDS[item.kind].icon)
-        if any(task.priority != item.priority for task in data.tasks):
+        if len(data.tasks) > 1 and not KINDS[item.kind].is_hard:
             level = row.row()
-            level.alignment = "RIGHT"
-            level.label(text=f"Level {item.priority}")
+            level.ui_units_x = 2.0
+            level.prop(item, "priority", text="", emboss=False)
         if item.solved:
             row.label(text="", icon="CHECKMARK" if item.reached else "ERROR")
         row.prop(item, "enabled", text="")
