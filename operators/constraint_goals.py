@@ -18,6 +18,7 @@ _KINDS = {
     "DAMPED_TRACK": "AIM",
     "TRACK_TO": "AIM",
     "LIMIT_DISTANCE": "DISTANCE",
+    "FLOOR": "PLANE",
 }
 _ALIGNED = 1e-4
 
@@ -28,7 +29,9 @@ class Goal:
 
     subtarget: bone of the target, "" for the object itself.   head_tail: how far along that bone.
     position, rotation: axes that count.   of_tip: they are the axes of the tip, otherwise those of the robot.
-    axis: of the bone, that points.   relation, distance [Blender units]: of a distance.
+    axis: of the bone, that points; of a floor, of the world or (follows_rotation) of the target.
+    relation, distance [Blender units]: of a distance; of a floor along its axis.
+    is_held: the target carries the tip as it stands now.
     """
 
     kind: str
@@ -47,17 +50,21 @@ class Goal:
     axis: str = "Z"
     relation: str = "EQUAL"
     distance: float = 0.0
+    follows_rotation: bool = False
+    is_held: bool = False
 
     @property
     def is_turned(self) -> bool:
         """Whether the axes of the tip count."""
-        return self.kind in ("POSE", "ORIENTATION", "AIM") and any(self.rotation)
+        return self.kind in ("POSE", "ORIENTATION", "AIM") and any(self.rotation) and not self.is_held
 
 
 def read_constraint(
     obj: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]
 ) -> Goal | None:
     """What the constraint asks for; what no task can say is added to `problems`. None: no task can say any of it."""
+    if constraint.type == "CHILD_OF":
+        return _read_child_of(bone, constraint, problems)
     found = len(problems)
     if constraint.type not in _KINDS:
         problems.append(f"{type_label(constraint)} constraints")
@@ -101,10 +108,40 @@ def read_constraint(
         head_tail=getattr(constraint, "head_tail", 0.0),
         position=axes if constraint.type == "COPY_LOCATION" else ALL,
         rotation=axes if constraint.type == "COPY_ROTATION" else ALL,
-        axis=getattr(constraint, "track_axis", "TRACK_Z").replace("TRACK_", "").replace("NEGATIVE_", "-"),
+        axis=_axis(constraint),
         relation=RELATIONS[constraint.limit_mode] if constraint.type == "LIMIT_DISTANCE" else "EQUAL",
-        distance=constraint.distance if constraint.type == "LIMIT_DISTANCE" else 0.0,
+        distance=getattr(constraint, "distance", getattr(constraint, "offset", 0.0)),
+        follows_rotation=getattr(constraint, "use_rotation", False),
     )
+
+
+def _axis(constraint: bpy.types.Constraint) -> str:
+    if constraint.type == "FLOOR":
+        return constraint.floor_location.replace("FLOOR_", "").replace("NEGATIVE_", "-")
+    return getattr(constraint, "track_axis", "TRACK_Z").replace("TRACK_", "").replace("NEGATIVE_", "-")
+
+
+def _read_child_of(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]) -> Goal | None:
+    location, rotation = (
+        {getattr(constraint, f"use_{what}_{axis}") for axis in "xyz"} for what in ("location", "rotation")
+    )
+    if constraint.target is None:
+        problems.append("no target")
+    elif len(location) > 1 or len(rotation) > 1:
+        problems.append("single axes")
+    elif not (any(location) or any(rotation)):
+        problems.append("neither position nor rotation")
+    else:
+        return Goal(
+            ("POSE" if any(rotation) else "POSITION") if any(location) else "ORIENTATION",
+            bone.name,
+            constraint.name,
+            constraint.target,
+            constraint.subtarget if constraint.target.type == "ARMATURE" else "",
+            constraint.influence,
+            is_held=True,
+        )
+    return None
 
 
 def type_label(constraint: bpy.types.Constraint) -> str:

@@ -25,6 +25,7 @@ from ..robokin import RobokinError
 from .animated_lists import move_curves
 from .constraint_goals import Goal, link_axis, read_constraint
 from .cycles import refuse_cycles
+from .goal_targets import target_of
 from .ik_goals import chain, read_goal
 from .make_robot import BASES, UNLOCKED, ArmatureOperator, animation_notes
 from .tasks import add_task, tip_pose
@@ -33,8 +34,8 @@ Owned = tuple[bpy.types.PoseBone, bpy.types.Constraint]
 
 
 class ROBOKIN_OT_convert_rig(ArmatureOperator, bpy.types.Operator):
-    """Make the rig a robot: IK, copy, track and distance constraints become tasks, locks and limits joints; the
-    constraints are muted, and what could not be converted is reported"""
+    """Make the rig a robot: IK, copy, track, distance, parent and floor constraints become tasks, locks and limits
+    joints; the constraints are muted, and what could not be converted is reported"""
 
     bl_idname = "robokin.convert_rig"
     bl_label = "Convert Rig"
@@ -200,18 +201,19 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
     if goal.is_turned and (axis is None if goal.kind == "AIM" else abs(R_link_bone - np.eye(3)).max() > 1e-4):
         return [_lost(goal.bone, goal.constraint, "the axes of the link are not those of the bone")]
     between_bones = goal.kind == "DISTANCE" and goal.target == obj and goal.subtarget in robot.link_of_bone
-    target = None
+    pose = tip_pose(obj, tip)
     if not between_bones:
-        target = _bone_target(obj, goal) if goal.subtarget else goal.target
         try:
-            refuse_cycles(obj, target, goal.constraint)
+            refuse_cycles(obj, goal.target, goal.constraint, f"bone {goal.subtarget}" if goal.subtarget else "")
         except RobokinError:
-            if goal.subtarget:
-                bpy.data.objects.remove(target)
             hung = goal.subtarget or goal.target.name
             return [_lost(goal.bone, goal.constraint, f"its target {hung!r} hangs on the robot")]
-    task = add_task(obj, goal.kind, tip, tip_pose(obj, tip))
-    task.target, task.other = target, goal.subtarget if between_bones else ""
+    task = add_task(obj, goal.kind, tip, pose)
+    if between_bones:
+        task.other = goal.subtarget
+    else:
+        task.target, task.subtarget = target_of(context, obj, goal, pose)
+    task.side = "ABOVE" if goal.kind == "PLANE" else "ON"
     task.relation, task.distance = goal.relation, goal.distance
     if axis is not None:
         task.axis = axis
@@ -224,18 +226,6 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
         old = f'pose.bones["{bone}"].constraints["{constraint}"].{name}'
         move_curves(obj, old, f"{task.path_from_id()}.{name}")
     return []
-
-
-def _bone_target(obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:
-    """An empty that follows the bone which the constraint aimed at."""
-    target = bpy.data.objects.new(f"{goal.subtarget} target", None)
-    target.empty_display_type = "ARROWS"
-    target.empty_display_size = 0.5 * goal.target.data.bones[goal.subtarget].length
-    for collection in obj.users_collection:
-        collection.objects.link(target)
-    follow = target.constraints.new("COPY_TRANSFORMS")
-    follow.target, follow.subtarget, follow.head_tail = goal.target, goal.subtarget, goal.head_tail
-    return target
 
 
 CLASSES = (ROBOKIN_OT_convert_rig,)

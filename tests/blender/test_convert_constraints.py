@@ -130,6 +130,66 @@ def test_copy_location_and_transforms_with_a_bone_as_target(arm, scene):
     np.testing.assert_allclose(shown(arm, "hand"), by_blender, atol=2e-3)
 
 
+@pytest.fixture
+def carrier(arm):
+    """A bone of another armature, bent and turned, near the robot's hand."""
+    other = add_rig([("stick", None, (0, 0, 0), (0.4, 0, 0.4))], "other")
+    other.location, other.rotation_euler = arm.matrix_world @ Vector((0.2, -0.5, 1.0)), (0.4, 0.5, 0.6)
+    other.pose.bones["stick"].rotation_mode = "XYZ"
+    bpy.context.view_layer.update()
+    return other
+
+
+def test_child_of_goes_with_its_parent(arm, carrier):
+    """As an empty does that Blender's own constraint carries."""
+    constrain(arm, "hand", "CHILD_OF", carrier, subtarget="stick").set_inverse_pending = True
+    bpy.context.view_layer.update()
+    probe = add_empty("probe")
+    probe.matrix_world = arm.matrix_world @ arm.pose.bones["hand"].matrix
+    inverse = (carrier.matrix_world @ carrier.pose.bones["stick"].matrix).inverted()
+    carried = probe.constraints.new("CHILD_OF")
+    carried.target, carried.subtarget, carried.inverse_matrix = carrier, "stick", inverse
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(shown(arm, "hand"), np.array(probe.matrix_world), atol=1e-5)
+    convert(arm)
+    (task,) = arm.robokin.tasks
+    assert task.kind == "POSE"
+    solved_anew(arm)
+    np.testing.assert_allclose(shown(arm, "hand"), np.array(probe.matrix_world), atol=2e-3)
+    carrier.pose.bones["stick"].rotation_euler = (0.5, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(np.array(task.target.matrix_world), np.array(probe.matrix_world), atol=1e-5)
+
+
+@pytest.mark.parametrize("location", ["FLOOR_X", "FLOOR_NEGATIVE_X", "FLOOR_Z", "FLOOR_NEGATIVE_Z", "FLOOR_Y"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_floor(arm, goal, location, turned):
+    """The plane to which Blender pushes what is in the way is that of the task, also when it has moved."""
+    sign = -1.0 if "NEGATIVE" in location else 1.0
+    settings = {"floor_location": location, "offset": 0.1 * sign, "use_rotation": turned}
+    constrain(arm, "hand", "FLOOR", goal, **settings)
+    goal.scale = (1.5, 1.5, 1.5)
+    convert(arm)
+    (task,) = arm.robokin.tasks
+    assert (task.kind, task.side) == ("PLANE", "ABOVE")
+    probe = add_empty("probe")
+    floor = probe.constraints.new("FLOOR")
+    floor.target = goal
+    for name, value in settings.items():
+        setattr(floor, name, value)
+    for shift in (0.0, 0.3):
+        goal.location.x += shift
+        goal.rotation_euler.y += shift
+        bpy.context.view_layer.update()
+        T = np.array(task.target.matrix_world)
+        normal = T[:3, 2] / np.linalg.norm(T[:3, 2])
+        for beside in (-0.2, 0.4):
+            probe.location = T[:3, 3] + (0.3, -0.5, 0.7) - normal * (normal @ (0.3, -0.5, 0.7)) + beside * normal
+            bpy.context.view_layer.update()
+            height = normal @ (np.array(probe.matrix_world.translation) - T[:3, 3])
+            assert height == pytest.approx(max(beside, 0.0), abs=1e-5)
+
+
 def test_animated_influence_and_distance_go_on(arm, goal):
     constraint = constrain(arm, "hand", "LIMIT_DISTANCE", goal, limit_mode="LIMITDIST_ONSURFACE", distance=0.3)
     for frame, distance in ((1, 0.3), (11, 0.5)):

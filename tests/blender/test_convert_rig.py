@@ -192,7 +192,7 @@ def test_a_control_bone_of_the_same_armature_steers_from_outside(scene, capfd):
     assert {j.child for j in model.joints} == {"hip", "thigh", "shin", "foot"}
     task, copied = obj.robokin.tasks
     assert (copied.kind, copied.influence) == ("ORIENTATION", 0.0)
-    assert task.target.name == "ik target"
+    assert (task.target, task.subtarget) == (obj, "ik")
     assert bpy.ops.robokin.bake(frame_start=1, frame_end=11) == {"FINISHED"}
     assert obj.robokin.solver.bake_status == "CONVERGED", obj.robokin.solver.bake_reason
     for frame in (1, 6, 11):
