@@ -7,7 +7,9 @@ bounds are active or not, and with damping. (Escande, Mansard, Wieber, "Hierarch
 
 The rows of a level are reduced by reflections, the longest first, which says how many directions they use; the
 singular values of what is left (small and triangular) make its problem diagonal. When that minimum is inside the
-bounds it is the answer; otherwise a small strictly convex quadratic program finds it. Twin of kernel/src/hierarchy.c.
+bounds it is the answer; otherwise a small strictly convex quadratic program finds it. Bounds that it presses on are
+held from then on: by complementarity all that is as good for the level is at them too, so the levels below have so many
+unknowns less. Twin of kernel/src/hierarchy.c.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 
 from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
-from .qp import QPStatus, solve_qp
+from .qp import QPResult, QPStatus, solve_qp
 
 Array = np.ndarray
 
@@ -33,6 +35,7 @@ ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight f
 INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
 TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
 DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
+PRESSED = 1e-6  # multipliers of bounds above, relative to the largest weight of the level: it needs them
 SEEN = 1e-13  # the same relative to the trace of all of H: below, it is the rounding of what H sees elsewhere
 
 
@@ -54,7 +57,8 @@ class Level:
 class HierarchyResult:
     """x: (n,) inside the bounds.   residuals: per level (m,), what J x lacks: positive where it should be larger, 0
     inside a band. What the levels below move lets a residual inside its band only, so they are those of the level.
-    freedom: (levels + 1,) directions of motion that are left before each level and at the end; lo = hi is none.
+    freedom: (levels + 1,) directions of motion that are left before each level and at the end; lo = hi is none, nor is
+    what would leave a bound that a level above needs.
     points: (levels + 1, n) x after each level, and at the end."""
 
     x: Array
@@ -114,13 +118,14 @@ def _lacking(level: Level, x: Array) -> Array:
 
 class _Descent:
     """x and the basis Z (n, f), orthonormal, of the motions that change nothing above; `rows`, `lower`, `upper`:
-    inequality rows above that are met and stay so."""
+    inequality rows above that are met and stay so; `movable`: (n,) coordinates that are not held at a bound."""
 
     def __init__(self, lo: Array, hi: Array, start: Array) -> None:
         n = len(lo)
         self.lo, self.hi = lo, hi
         self.x = np.clip(start, lo, hi)
-        self.Z = np.eye(n)[:, lo < hi]
+        self.movable = lo < hi
+        self.Z = np.eye(n)[:, self.movable]
         self.rows, self.lower, self.upper = np.zeros((0, n)), np.zeros(0), np.zeros(0)
 
     def meet(self, level: Level) -> None:
@@ -131,10 +136,14 @@ class _Descent:
         band = Level(level.J[~equal], level.lower[~equal], level.upper[~equal])
         target, weight, basis, used = self._least_squares(J, level.lower[equal] - J @ self.x, level.damping)
         x = self.x + basis @ target
+        pressed = np.zeros(0)
         if not (self._is_inside(x) and _is_met(band, x)):
-            x = self.x + basis @ self._bounded(target, weight, basis, band)
-        self.x = np.clip(x, self.lo, self.hi)
+            point, pressed = self._bounded(target, weight, basis, band)
+            x = self.x + basis @ point
+        self._accept(x)
         self.Z = basis[:, used:]
+        if level.damping == 0.0:  # else what is as good may be longer
+            self._hold(pressed)
         self._keep(band)
 
     def minimise(self, H: Array, g: Array) -> None:
@@ -154,8 +163,11 @@ class _Descent:
         x = self.x - Z @ np.linalg.solve(L.T, np.linalg.solve(L, gz))
         if not self._is_inside(x):
             found = self._program(Hz, gz, self._walls(Z), *self._sides())
-            x = self.x if found is None else self.x + Z @ found  # staying keeps all that is above
-        self.x = np.clip(x, self.lo, self.hi)
+            x = self.x if found is None else self.x + Z @ found.x  # staying keeps all that is above
+        self._accept(x)
+
+    def _accept(self, x: Array) -> None:
+        self.x = np.where(self.movable, np.clip(x, self.lo, self.hi), self.x)
 
     def _least_squares(self, J: Array, b: Array, damping: float) -> tuple[Array, Array, Array, int]:
         """Target (f,) and weight (f,) in an orthonormal basis (n, f) of Z, of which the first `used` move the rows."""
@@ -170,8 +182,9 @@ class _Descent:
         weight = squared + damping
         return np.divide(wanted, weight, out=np.zeros_like(weight), where=weight > 0.0), weight, basis, used
 
-    def _bounded(self, target: Array, weight: Array, basis: Array, band: Level) -> Array:
-        """The minimum of the weighted distance to the target and of the violation of the band, inside the bounds."""
+    def _bounded(self, target: Array, weight: Array, basis: Array, band: Level) -> tuple[Array, Array]:
+        """The minimum (f,) of the weighted distance to the target and of the violation of the band, inside the bounds;
+        of each wall whether it is needed there: -1 at its lower side, 1 at its upper one, else 0."""
         f, slacks = len(target), len(band.J)
         walls = self._walls(basis)
         C = np.zeros((len(walls) + slacks, f + slacks))
@@ -183,7 +196,7 @@ class _Descent:
         largest = max(weight.max(), 1.0 if slacks else 0.0)
         ease = np.concatenate((np.maximum(EASE * (largest or 1.0) - weight, 0.0), np.zeros(slacks)))
         weight = np.concatenate((weight, np.ones(slacks)))
-        point = np.zeros(f + slacks)
+        point, pressed = np.zeros(f + slacks), np.zeros(len(walls))
         for _ in range(PASSES if ease.any() else 1):  # `ease` holds it near the last point: in the end it costs nothing
             found = self._program(
                 np.diag(weight + ease),
@@ -193,18 +206,33 @@ class _Descent:
                 np.concatenate((upper, band.upper - values)),
             )
             if found is None:
-                break
-            point = found
-        return point[:f]
+                return point[:f], np.zeros(len(walls))
+            point, multipliers = found.x, found.row_multipliers[: len(walls)]
+            pressed = np.where(abs(multipliers) > PRESSED * largest, np.sign(multipliers), 0.0)
+        return point[:f], pressed
 
-    def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> Array | None:
-        """The minimum; None when rounding makes the sides seem contradictory."""
+    def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> QPResult | None:
+        """None when rounding makes the sides seem contradictory."""
         for rounding in ROUNDING:
             tolerance = rounding * max(1.0, float(abs(self.x).max(initial=0.0)))
             found = solve_qp(H, g, C=C, lower=lower, upper=upper, tolerance=tolerance, backend="numpy")
             if found.status is QPStatus.OPTIMAL:
-                return found.x
+                return found
         return None
+
+    def _hold(self, pressed: Array) -> None:
+        """From now on: walls that are needed, -1 at their lower and 1 at their upper sides, are where they are."""
+        coordinates = np.flatnonzero(self.movable)
+        at, rows = pressed[: len(coordinates)], pressed[len(coordinates) :] != 0.0
+        if not pressed.any():
+            return
+        held = coordinates[at != 0.0]
+        self.x[held] = np.where(at < 0.0, self.lo[coordinates], self.hi[coordinates])[at != 0.0]
+        self.movable[held] = False
+        normals = np.vstack((np.eye(len(self.x))[held], self.rows[rows] / _lengths(self.rows[rows])[:, None]))
+        _, Q, used = _reduce(normals @ self.Z, NONE)
+        self.Z = self.Z @ Q[:, used:]
+        self.rows, self.lower, self.upper = self.rows[~rows], self.lower[~rows], self.upper[~rows]
 
     def _keep(self, band: Level) -> None:
         """From now on: rows that are met stay inside, rows that are violated stay as they are."""
@@ -230,13 +258,13 @@ class _Descent:
 
     def _walls(self, basis: Array) -> Array:
         """Bounds and kept rows in coordinates of a basis."""
-        return np.vstack((basis[self.lo < self.hi], self.rows @ basis))
+        return np.vstack((basis[self.movable], self.rows @ basis))
 
     def _sides(self) -> tuple[Array, Array]:
         """What is left of them from x on."""
-        free, values = self.lo < self.hi, self.rows @ self.x
-        lower = np.concatenate(((self.lo - self.x)[free], self.lower - values))
-        return lower, np.concatenate(((self.hi - self.x)[free], self.upper - values))
+        values = self.rows @ self.x
+        lower = np.concatenate(((self.lo - self.x)[self.movable], self.lower - values))
+        return lower, np.concatenate(((self.hi - self.x)[self.movable], self.upper - values))
 
 
 def _reduce(W: Array, none: float) -> tuple[Array, Array, int]:
@@ -274,4 +302,8 @@ def _is_met(band: Level, x: Array) -> bool:
 
 def _size(band: Level, x: Array) -> Array:
     """(m,) what differences of a row's value are small against."""
-    return np.sqrt((band.J * band.J).sum(axis=1)) * max(1.0, float(np.sqrt(x @ x)))
+    return _lengths(band.J) * max(1.0, float(np.sqrt(x @ x)))
+
+
+def _lengths(rows: Array) -> Array:
+    return np.sqrt((rows * rows).sum(axis=1))

@@ -144,6 +144,24 @@ def test_bands_hold_still_what_is_inside_them() -> None:
     assert result.freedom == [3, 2, 0]
 
 
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_bounds_that_a_level_needs_are_held(backend: str) -> None:
+    """Nothing in the box is as near to x0 + x1 = 4 as x0 = x1 = 1, so x2 is all that is left."""
+    box, eye = np.ones(3), np.eye(3)
+    sum_of_two = np.array([[1.0, 1.0, 0.0]])
+    wish = Level(eye, np.array([-1.0, 1.0, 0.5]), np.array([-1.0, 1.0, 0.5]))
+    for value, x, freedom in ((4.0, [1.0, 1.0, 0.5], [3, 1, 0]), (1.0, [0.0, 1.0, 0.5], [3, 2, 0])):
+        level = Level(sum_of_two, np.array([value]), np.array([value]))
+        found = solve_hierarchy(-box, box, [level, wish], eye, np.zeros(3), backend)
+        np.testing.assert_allclose(found.x, x, atol=1e-9)
+        assert found.freedom == freedom
+    above = Level(sum_of_two, np.array([-np.inf]), np.array([1.0]))
+    pull = Level(np.array([[1.0, 1.0, 1.0]]), np.array([9.0]), np.array([9.0]))
+    found = solve_hierarchy(-box, box, [above, pull, wish], eye, np.zeros(3), backend)
+    np.testing.assert_allclose(found.x, [0.0, 1.0, 1.0], atol=1e-9)
+    assert found.freedom == [3, 3, 1, 0]
+
+
 def test_directions_that_hardly_move_the_task_are_held_still() -> None:
     """Almost singular rows ask for no speed, and levels below may not use the direction."""
     J = np.array([[1.0, 0.0], [1.0, 1e-8]])

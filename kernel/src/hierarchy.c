@@ -9,21 +9,24 @@
 #include "robokin_qp.h"
 
 static const double NONE = 1e-12, USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9, TOUCHED = 1e-12;
-static const double ROUNDING[2] = {1e-14, 1e-11}, DEFINITE = 1e-12, SEEN = 1e-13;
+static const double ROUNDING[2] = {1e-14, 1e-11}, DEFINITE = 1e-12, SEEN = 1e-13, PRESSED = 1e-6;
+enum { HELD = -1 }; /* a kept row that is held at its side */
 
 /* Of `all` unknowns n can move, `index`; basis: of theirs, the first r directions are used up. W[rows][n], order[rows],
    A[rows][rows], V[rows][rows], beta[rows]: of one level. target, weight, point [n + rows]: in coordinates of its
    singular vectors, then of the directions that it leaves, then of slacks. */
 typedef struct descent {
-  int32_t all, n, r, n_kept;
+  int32_t all, n, r, n_walls, n_kept;
   const double *lo, *hi;
   const rk_levels *levels;
   double *x, *trial, *step;
-  int32_t *index, *order, *kept;
+  int32_t *index, *order, *kept, *walls; /* walls: places in `index`, of coordinates with bounds */
+  int32_t *is_held;                      /* [n] at a bound for good */
   rk_reflectors basis;
   int32_t n_turned; /* reflectors that `unit` [n][n], the unit vectors in the basis, has had */
   double *unit;
-  double *W, *A, *V, *beta, *target, *weight, *point, *H, *L, *slope;
+  double *Z, *W, *A, *V, *beta, *target, *weight, *point, *scale, *H, *L, *slope;
+  double largest;                  /* weight of a level */
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
   double *program;                 /* workspace of one */
 } descent;
@@ -104,12 +107,17 @@ static void turn_unit_vectors(descent *s, int32_t count) {
   const int64_t n = s->n;
   if (s->n_turned == 0)
     for (int64_t i = 0; i < n * n; i++) s->unit[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
-  for (int32_t i = 0; i < n; i++) rk_into_basis(&s->basis, s->n_turned, count, s->unit + i * n);
+  for (int32_t wall = 0; wall < s->n_walls; wall++)
+    rk_into_basis(&s->basis, s->n_turned, count, s->unit + s->walls[wall] * n);
   s->n_turned = count;
 }
 
+/* x = trial, but of coordinates that are held at a bound. */
 static void accept(descent *s) {
-  for (int32_t i = 0; i < s->all; i++) s->x[i] = rk_clamp(s->trial[i], s->lo[i], s->hi[i]);
+  for (int32_t i = 0; i < s->n; i++) {
+    const int32_t k = s->index[i];
+    if (!s->is_held[i]) s->x[k] = rk_clamp(s->trial[k], s->lo[k], s->hi[k]);
+  }
 }
 
 /* The normal of one more constraint of a program, whose sides are counted from `value` on. */
@@ -129,13 +137,12 @@ static double *constrain_row(const descent *s, rk_projection *p, int32_t rank, i
 /* A program of n - r unknowns and slacks, with the bounds and the kept rows as constraints. */
 static rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   const int64_t unknowns = s->n - s->r + slacks;
-  rk_projection p = rk_projection_lay_out(unknowns, s->n + s->n_kept + slacks, s->program);
+  rk_projection p = rk_projection_lay_out(unknowns, s->n_walls + s->n_kept + slacks, s->program);
   for (int64_t i = 0; i < unknowns * p.p; i++) p.N[i] = 0.0;
   p.p = 0;
   turn_unit_vectors(s, s->r + rank);
-  for (int32_t i = 0; i < s->n; i++) {
-    const int32_t k = s->index[i];
-    if (s->lo[k] == -__builtin_inf() && s->hi[k] == __builtin_inf()) continue;
+  for (int32_t wall = 0; wall < s->n_walls; wall++) {
+    const int32_t i = s->walls[wall], k = s->index[i];
     rotated(s, rank, s->unit + (int64_t)i * s->n, constrain(&p, s->x[k], s->lo[k], s->hi[k]));
   }
   for (int32_t k = 0; k < s->n_kept; k++)
@@ -155,8 +162,9 @@ static int solve(const descent *s, rk_projection *p) {
   return 0;
 }
 
-/* point: the minimum of the weighted distance to `target` and of the violation of the bands, inside the bounds. */
-static void meet_inside(descent *s, int32_t rank, int32_t first, int32_t last) {
+/* point: the minimum of the weighted distance to `target` and of the violation of the bands, inside the bounds. Returns
+   the program, with what is active there. */
+static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last) {
   const int32_t f = s->n - s->r;
   int32_t slacks = 0;
   for (int32_t row = first; row < last; row++) slacks += !is_equation(s, row);
@@ -165,26 +173,67 @@ static void meet_inside(descent *s, int32_t rank, int32_t first, int32_t last) {
     if (!is_equation(s, row)) {
       constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
     }
-  double largest = slacks ? 1.0 : 0.0;
-  for (int32_t i = 0; i < f; i++) largest = s->weight[i] > largest ? s->weight[i] : largest;
-  const double least = EASE * (largest > 0.0 ? largest : 1.0);
+  s->largest = slacks ? 1.0 : 0.0;
+  for (int32_t i = 0; i < f; i++) s->largest = s->weight[i] > s->largest ? s->weight[i] : s->largest;
+  const double least = EASE * (s->largest > 0.0 ? s->largest : 1.0);
   int eased = 0;
   for (int32_t i = 0; i < p.n; i++) {
     const double weight = i < f ? s->weight[i] : 1.0, whole = rk_sqrt(weight > least ? weight : least);
     eased |= weight < least;
-    for (int32_t c = 0; c < p.p; c++) p.N[(int64_t)c * p.n + i] /= whole;
-    p.y0[i] = i < f ? weight * s->target[i] / whole : 0.0;
+    s->scale[i] = 1.0 / whole;
+    p.y0[i] = i < f ? weight * s->target[i] * s->scale[i] : 0.0;
     s->point[i] = 0.0;
   }
-  if (!solve(s, &p)) return;
-  for (int pass = 0; pass < 2; pass++) {
+  for (int32_t c = 0; c < p.p; c++)
+    for (int32_t i = 0; i < p.n; i++) p.N[(int64_t)c * p.n + i] *= s->scale[i];
+  int found = solve(s, &p);
+  for (int pass = 0; found; pass++) {
     for (int32_t i = 0; i < f; i++) {
-      const double weight = s->weight[i], whole = rk_sqrt(weight > least ? weight : least);
-      s->point[i] = p.y[i] / whole;
-      if (weight < least) p.y0[i] = (weight * s->target[i] + (least - weight) * s->point[i]) / whole;
+      const double weight = s->weight[i];
+      s->point[i] = p.y[i] * s->scale[i];
+      if (weight < least) p.y0[i] = (weight * s->target[i] + (least - weight) * s->point[i]) * s->scale[i];
     }
-    if (pass || !eased || (rk_project_again(&p) != RK_QP_OPTIMAL && !solve(s, &p))) return;
+    if (pass || !eased) return p;
+    found = rk_project_again(&p) == RK_QP_OPTIMAL || solve(s, &p);
   }
+  p.k = 0;
+  return p;
+}
+
+/* The row of a wall or a kept row in the basis, of length 1; x is at the bound of a wall, where it is held. */
+static void hold_one(descent *s, int32_t constraint, int at_low, double *row) {
+  if (constraint < s->n_walls) {
+    const int32_t i = s->walls[constraint], k = s->index[i];
+    for (int32_t at = 0; at < s->n; at++) row[at] = s->unit[(int64_t)i * s->n + at];
+    s->x[k] = at_low ? s->lo[k] : s->hi[k];
+    s->is_held[i] = 1;
+    return;
+  }
+  int32_t *kept = s->kept + (constraint - s->n_walls);
+  const double length = length_of(s, row_of(s, *kept));
+  gather(s, row_of(s, *kept), row);
+  rk_into_basis(&s->basis, 0, s->r, row);
+  for (int32_t at = 0; at < s->n; at++) row[at] /= length;
+  *kept = HELD;
+}
+
+/* Walls and kept rows that the minimum of a level presses on: what is as good for the level is at them too
+   (complementarity), so they are held there. x is at the minimum, found by the program `p`. */
+static void hold(descent *s, const rk_projection *p) {
+  int32_t held = 0, left = 0;
+  for (int32_t j = 0; j < p->k; j++)
+    if (p->u[j] > PRESSED * s->largest && p->number[j] < s->n_walls + s->n_kept)
+      hold_one(s, p->number[j], p->sign[j] > 0.0, s->W + (int64_t)held++ * s->n);
+  for (int32_t wall = 0; wall < s->n_walls; wall++)
+    if (!s->is_held[s->walls[wall]]) s->walls[left++] = s->walls[wall];
+  s->n_walls = left, left = 0;
+  for (int32_t k = 0; k < s->n_kept; k++) {
+    if (s->kept[k] == HELD) continue;
+    s->kept_lower[left] = s->kept_lower[k], s->kept_upper[left] = s->kept_upper[k];
+    s->kept[left++] = s->kept[k];
+  }
+  s->n_kept = left;
+  s->r += rk_reduce_rows(&s->basis, s->r, held, NONE, s->W, s->order);
 }
 
 /* From now on: bands that are met stay so, what others lack stays as it is. */
@@ -249,31 +298,23 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
   move_along(s, rank, s->target);
+  rk_projection p = {0};
   if (!is_inside(s, first, last)) {
-    meet_inside(s, rank, first, last);
+    p = meet_inside(s, rank, first, last);
     move_along(s, rank, s->point);
   }
   accept(s);
   s->r += rank;
+  if (damping == 0.0) hold(s, &p); /* else what is as good may be longer */
   keep(s, first, last);
 }
 
-/* The reflection k of the symmetric H[n][n] from both sides, lower triangle, entries from k on. */
-static void reflect_both(const descent *s, int32_t k, double *H, double *w) {
-  const int64_t n = s->n;
-  const double *v = s->basis.v + (int64_t)k * n, factor = s->basis.factor[k];
-  for (int32_t i = k; i < n; i++) w[i] = 0.0;
-  for (int32_t i = k; i < n; i++) {
-    const double *row = H + i * n;
-    w[i] += rk_dot(i - k + 1, row + k, v + k);
-    rk_add_scaled(i - k, v[i], row + k, w + k);
-  }
-  const double along_v = rk_dot((int32_t)n - k, w + k, v + k);
-  for (int32_t i = k; i < n; i++) w[i] = factor * (w[i] - 0.5 * factor * along_v * v[i]);
-  for (int32_t i = k; i < n; i++) {
-    double *row = H + i * n;
-    const double vi = v[i], wi = w[i];
-    for (int32_t j = k; j <= i; j++) row[j] -= vi * w[j] + wi * v[j];
+/* y += H x, symmetric; H is read in its lower triangle, row i from entry first[i] on, before which it is 0. */
+static void add_product(int32_t n, const double *H, const int32_t *first, const double *x, double *y) {
+  for (int32_t i = 0; i < n; i++) {
+    const double *row = H + (int64_t)i * n + first[i];
+    y[i] += rk_dot(i - first[i] + 1, row, x + first[i]);
+    rk_add_scaled(i - first[i], x[i], row, y + first[i]);
   }
 }
 
@@ -292,39 +333,47 @@ static int factor_what_is_left(descent *s, int32_t f, double rounding, double *s
   if (!definite || least * least < DEFINITE * largest || least * least < rounding) {
     double raised = DEFINITE * (trace > 0.0 ? trace : 0.0) + rounding;
     if (raised == 0.0) raised = 1.0;
-    gather(s, s->x, s->step);
-    rk_into_basis(&s->basis, 0, s->r, s->step);
     for (int64_t i = 0; i < f; i++) {
       s->H[i * f + i] += raised;
-      slope[i] += raised * s->step[s->r + i];
+      slope[i] += raised * rk_dot(s->all, s->Z + i * s->all, s->x);
     }
     definite = rk_cholesky(f, s->H, L);
   }
   return definite;
 }
 
+/* Z[n - r][all]: the directions that are left. */
+static void form_directions(const descent *s) {
+  for (int32_t i = s->r; i < s->n; i++) {
+    double *z = s->Z + (int64_t)(i - s->r) * s->all;
+    for (int32_t at = 0; at < s->all; at++) s->step[at] = z[at] = 0.0;
+    s->step[i] = 1.0;
+    rk_out_of_basis(&s->basis, s->r, s->step);
+    for (int32_t at = 0; at < s->n; at++) z[s->index[at]] = s->step[at];
+  }
+}
+
 /* The minimum of 1/2 x'Hx + g'x in what freedom is left. */
 static int minimise(descent *s, const double *H, const double *g) {
-  const int32_t n = s->n, f = n - s->r;
+  const int32_t all = s->all, f = s->n - s->r;
   if (f == 0) return 1;
-  for (int32_t i = 0; i < n; i++) {
-    const int64_t row = (int64_t)s->index[i] * s->all;
-    for (int32_t j = 0; j <= i; j++) s->H[(int64_t)i * n + j] = H[row + s->index[j]];
+  form_directions(s);
+  double trace = 0.0, *slope = s->slope;
+  for (int64_t i = 0; i < all; i++) {
+    s->trial[i] = g[i];
+    s->order[i] = 0;
+    while (s->order[i] < i && H[i * all + s->order[i]] == 0.0) s->order[i]++;
+    trace += H[i * all + i];
   }
-  for (int32_t i = 0; i < s->all; i++) s->trial[i] = g[i]; /* the slope g + H x */
-  for (int64_t i = 0; i < s->all; i++) {
-    s->trial[i] += rk_dot((int32_t)i + 1, H + i * s->all, s->x);
-    rk_add_scaled((int32_t)i, s->x[i], H + i * s->all, s->trial);
+  add_product(all, H, s->order, s->x, s->trial);
+  for (int64_t i = 0; i < f; i++) slope[i] = rk_dot(all, s->Z + i * all, s->trial);
+  for (int64_t i = 0; i < f; i++) {
+    for (int32_t at = 0; at < all; at++) s->step[at] = 0.0;
+    add_product(all, H, s->order, s->Z + i * all, s->step);
+    for (int64_t j = 0; j <= i; j++) s->H[i * f + j] = rk_dot(all, s->Z + j * all, s->step);
   }
-  gather(s, s->trial, s->slope);
-  rk_into_basis(&s->basis, 0, s->r, s->slope);
-  for (int32_t k = 0; k < s->r; k++) reflect_both(s, k, s->H, s->step);
-  for (int32_t i = 0; i < f; i++) /* the block that is left, to the front */
-    for (int32_t j = 0; j <= i; j++) s->H[(int64_t)i * f + j] = s->H[(int64_t)(s->r + i) * n + s->r + j];
-  double trace = 0.0;
-  for (int64_t i = 0; i < s->all; i++) trace += H[i * s->all + i];
-  if (!factor_what_is_left(s, f, SEEN * trace, s->slope + s->r)) return 0;
-  for (int32_t i = 0; i < f; i++) s->point[i] = -s->slope[s->r + i];
+  if (!factor_what_is_left(s, f, SEEN * trace, slope)) return 0;
+  for (int32_t i = 0; i < f; i++) s->point[i] = -slope[i];
   rk_solve_lower(f, s->L, s->point);
   for (int32_t i = 0; i < f; i++) s->target[i] = s->point[i];
   rk_solve_lower_transposed(f, s->L, s->point);
@@ -345,7 +394,7 @@ static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_work
 
 int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
   const int64_t a = n, b = m;
-  return 4 * a * a + 10 * a + a * b + 2 * b * b + 8 * b + largest_program(a, b);
+  return 5 * a * a + 15 * a + a * b + 2 * b * b + 9 * b + largest_program(a, b);
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
@@ -364,18 +413,24 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.target = work, work += a + b;
   s.weight = work, work += a + b;
   s.point = work, work += a + b;
-  s.W = work, work += a * b;
+  s.walls = (int32_t *)work, work += a;
+  s.is_held = (int32_t *)work, work += a;
+  s.scale = work, work += a + b;
+  s.W = s.Z = work, work += a * (a + b);
   s.A = work, work += b * b;
   s.V = work, work += b * b;
   s.beta = work, work += b;
-  s.order = (int32_t *)work, work += b;
+  s.order = (int32_t *)work, work += a + b;
   s.kept = (int32_t *)work, work += b;
   s.kept_lower = work, work += b;
   s.kept_upper = work, work += b;
   s.program = work;
   for (int32_t i = 0; i < n; i++) {
     x[i] = rk_clamp(x[i], lo[i], hi[i]);
-    if (lo[i] < hi[i]) s.index[s.n++] = i;
+    if (!(lo[i] < hi[i])) continue;
+    if (lo[i] > -__builtin_inf() || hi[i] < __builtin_inf()) s.walls[s.n_walls++] = s.n;
+    s.is_held[s.n] = 0;
+    s.index[s.n++] = i;
   }
   s.basis.n = s.n;
   freedom[0] = s.n;

@@ -196,9 +196,10 @@ static int add(rk_projection *s, int32_t c, double sign, int32_t limit) {
   return 0;
 }
 
+/* From a settled point whose active constraints are held back rightly. */
 static int32_t run(rk_projection *s) {
   const int32_t limit = 50 + 10 * s->p;
-  for (int settled = s->k == 0;;) {
+  for (int settled = 1;;) {
     double sign = 1.0;
     int32_t c = farthest(s, &sign);
     if (c < 0 && !settled) {
