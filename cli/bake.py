@@ -56,7 +56,9 @@ def run(arguments: argparse.Namespace) -> bool:
         result = run_steps(bake_steps(scene, view_layer, robot, frames, q0, arguments.seed, criteria=criteria))
         target = arguments.output or bpy.data.filepath
         save_as(target)
-    report = {"frames": frame_rows(result.to_dict())}
+    told = result.to_dict()
+    report = {"frames": frame_rows(told), "failures": told["failures"]}
     status, reason = result.summary()
-    write_report(report, arguments.json, f"{target}: {len(frames)} frames baked: {status}, {reason}")
+    lines = [f"{target}: {len(frames)} frames baked: {status}, {reason}", *(f"  {line}" for line in result.told())]
+    write_report(report, arguments.json, "\n".join(lines))
     return result.converged

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -15,75 +13,22 @@ from ..properties.active_robot import active_robot
 from ..properties.bridge import robot_model
 from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
-from ..robokin import RobokinError, RobotModel
-from ..solvers import Diagnosis, ExtendedJacobian, HierarchicalTracker, Status
+from ..robokin import RobokinError
 from ..solvers.criteria import Criterion
 from ..solvers.hierarchical_ik import part_names
-from ..solvers.solve import is_plain
-from ..solvers.starts import Leg, follow, follow_from_best
-from ..solvers.tracking import Tracker, TrackResult
-from .common import MET, FramesOperator, write_json
+from ..solvers.starts import follow, follow_from_best
+from ..solvers.tracking import TrackResult
+from .bake_plans import Plan, bake_plans, stretches_of
+from .bake_report import BakeResult, Failure, find_failures
+from .common import FramesOperator, RobotOperator, write_json
 from .criterion_costs import costs_of_motion
 from .curves import pose_held, refuse_unwritable, show_curves, write_curves, write_numbers
 from .posture import bake_start
-from .scene_criteria import enabled_criteria, settings_over
-from .scene_targets import Targets, targets_over
-from .scene_tasks import SolverTasks, enabled_tasks
+from .scene_criteria import settings_over
+from .scene_targets import targets_over
+from .scene_tasks import enabled_tasks
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class BakeResult:
-    """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
-    without influence. failures: {index of the first frame of each stretch that is not met: why}. start: what the bake
-    chose to start from, in words; empty when it was told.
-    costs: (n, c) of the criteria by these names. parts: names of each task's residuals."""
-
-    model: RobotModel
-    frames: Sequence[int]
-    Q: Array
-    statuses: list[Status]
-    residuals: Array
-    failures: dict[int, Diagnosis]
-    start: str
-    costs: Array
-    criteria: Sequence[str]
-    parts: Sequence[tuple[str, ...]]
-
-    @property
-    def converged(self) -> bool:
-        """Every frame with a task is met, and there is one."""
-        return set(self.statuses) <= set(MET) and Status.CONVERGED in self.statuses
-
-    def summary(self) -> tuple[str, str]:
-        """(status, sentence): of the first frame that is not met; CONVERGED when all are."""
-        missed = [i for i, status in enumerate(self.statuses) if status not in MET]
-        if self.converged:
-            chosen = f", from {self.start}" if self.start else ""
-            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}"
-        if not missed:
-            return str(Status.EMPTY), "no task has an influence at any of the frames"
-        first = self.failures[missed[0]]
-        counts = ", ".join(f"{count} {status}" for status, count in Counter(self.statuses).items())
-        return str(first.status), f"from frame {self.frames[missed[0]]}: {first.reason} ({counts})"
-
-    def to_dict(self) -> dict:
-        """Plain values for JSON; residuals of tasks without influence are null."""
-        rows = []
-        for i, (frame, status, q) in enumerate(zip(self.frames, self.statuses, self.Q, strict=True)):
-            residuals = [
-                None if np.isnan(own[0]) else dict(zip(names, own.tolist(), strict=False))
-                for names, own in zip(self.parts, self.residuals[i], strict=True)
-            ]
-            row = {"frame": int(frame), "status": str(status), "residuals": residuals}
-            row["q"] = self.model.joint_values(q)
-            if self.criteria:
-                row["costs"] = dict(zip(self.criteria, self.costs[i].tolist(), strict=True))
-            if i in self.failures:
-                row["reason"] = self.failures[i].reason
-            rows.append(row)
-        return {"robot": self.model.name, "start": self.start or None, "frames": rows}
 
 
 def bake_steps(
@@ -100,9 +45,8 @@ def bake_steps(
 
     A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
     solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
-    is met, rest first; where tasks have levels or there are criteria, at rest. criteria: in place of the robot's own,
-    whose costs are keyed. Nothing is written before the last step; a generator closed early leaves the scene as it was.
-    Raises RobokinError.
+    is met, rest first. criteria: in place of the robot's own, whose costs are keyed. Nothing is written before the last
+    step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
     tasks = enabled_tasks(obj)
@@ -110,20 +54,19 @@ def bake_steps(
         raise RobokinError("EMPTY: there is no task to bake (add a target, or enable a task)")
     hint = start_configuration(obj, "REST") if q0 is None else q0
     with pose_held(obj, hint):
-        targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames), 0.0, 0.5)
+        targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames), 0.0, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * scene.render.fps_base / scene.render.fps
-    plans = _plans(obj, tasks, targets, settings_over(obj, frames), criteria, dt)
+    settings = settings_over(obj, frames)
+    plans = yield from _scaled(bake_plans(obj, tasks, targets, settings, criteria, dt), 0.4, 0.5)
     legs = [plan.leg for plan in plans]
-    if q0 is None and all(isinstance(leg.tracker, Tracker) for leg in legs):
+    if q0 is None:
         found = yield from _scaled(_shares(follow_from_best(legs, hint, "rest", seed=seed), len(frames)), 0.5, 0.95)
         results, start = found.results, found.origin
     else:
-        results = yield from _scaled(_shares(follow(legs, hint, seed=seed), len(frames)), 0.5, 0.95)
-        start = "rest" if q0 is None else ""
-    planned = {plan.leg.tracker.problem: plan for plan in plans}
-    parts = [_Stretch(planned[result.problem], result) for result in results]
-    failures = _failures(parts)
+        results, start = (yield from _scaled(_shares(follow(legs, hint, seed=seed), len(frames)), 0.5, 0.95)), ""
+    parts = stretches_of(plans, results)
+    failures = yield from _scaled(find_failures(parts, frames), 0.95, 1.0)
     written = write_curves(obj, frames, np.concatenate([part.result.q for part in parts]), new_action)
     costs = costs_of_motion(robot_model(obj), [(plan.leg, plan.criteria) for plan in plans], written, dt)
     if criteria is None:
@@ -146,62 +89,7 @@ def bake_steps(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """What to follow for as long as the same tasks and criteria count, equally much. counting: indices of the tasks."""
-
-    counting: list[int]
-    criteria: list[Criterion]
-    leg: Leg
-
-
-@dataclass(frozen=True, eq=False)
-class _Stretch:
-    """Frames in a row of one plan."""
-
-    plan: _Plan
-    result: TrackResult
-
-    def residuals(self, tasks: int) -> Array:
-        residuals = np.full((len(self.result), tasks, 2), np.nan)
-        residuals[:, self.plan.counting] = self.result.residuals[:, : len(self.plan.counting)]
-        return residuals
-
-
-def _plans(
-    obj: bpy.types.Object,
-    tasks: list,
-    targets: Targets,
-    settings: Array,
-    criteria: Sequence[Criterion] | None,
-    dt: float,
-) -> list[_Plan]:
-    """One for each change of influence, or of the weights and gains (n, c, 2) of criteria."""
-    count, forms, mode = len(targets.T), SolverTasks(obj, tasks), obj.robokin.solver.mode
-    # Tasks count against each other, so a common factor says nothing.
-    influence = targets.influence / np.maximum(targets.influence.max(axis=1, keepdims=True), 1e-30)
-    given = np.hstack((influence, settings.reshape(count, -1)))
-    changes = np.flatnonzero((np.diff(given, axis=0) != 0.0).any(axis=1)) + 1
-    plans = []
-    for first, last in zip([0, *changes.tolist()], [*changes.tolist(), count], strict=True):
-        own, wanted = forms.at(targets, first, influence[first])
-        chosen = enabled_criteria(obj, settings[first]) if criteria is None else list(criteria)
-        if mode == "EXTENDED" and chosen:
-            wanted, asked = [*wanted, ExtendedJacobian(chosen)], []
-        else:
-            asked = chosen
-        tracker: Tracker | HierarchicalTracker
-        if asked or not is_plain(wanted):
-            tracker = HierarchicalTracker(robot_model(obj), wanted, asked, dt)
-            none = [None] * (len(wanted) - len(own))
-            T = tracker.check_targets([[*each, *none] for each in forms.over(targets, range(first, last), own)])
-        else:
-            tracker, T = Tracker(robot_model(obj), wanted, dt), targets.T[first:last, own]
-        plans.append(_Plan(own, chosen, Leg(tracker, T)))
-    return plans
-
-
-def _parts(plans: Sequence[_Plan], count: int) -> list[tuple[str, ...]]:
+def _parts(plans: Sequence[Plan], count: int) -> list[tuple[str, ...]]:
     """Names of the residuals of each task; none of one that never counts."""
     names: list[tuple[str, ...]] = [()] * count
     for plan in plans:
@@ -218,18 +106,6 @@ def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Gene
         except StopIteration as done:
             return done.value
         yield sum(map(len, results)) / frames
-
-
-def _failures(stretches: list[_Stretch]) -> dict[int, Diagnosis]:
-    """Why, for the first frame of each stretch of frames with the same failure."""
-    found: dict[int, Diagnosis] = {}
-    index, last = 0, Status.CONVERGED
-    for stretch in stretches:
-        for i, status in enumerate(stretch.result.status):
-            if status not in MET and status is not last:
-                found[index] = stretch.result.diagnosis(i)
-            index, last = index + 1, status
-    return found
 
 
 def _scaled(steps: Generator[float, None, Any], low: float, high: float) -> Generator[float, None, Any]:
@@ -328,11 +204,37 @@ class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new)
         settings.bake_status, settings.bake_reason = result.summary()
+        show_failures(settings, result.failures)
         if self.report_path:
             write_json(self.report_path, result.to_dict())
         kind = "INFO" if result.converged else "WARNING"
         self.report({kind}, f"{len(frames)} frames baked: {settings.bake_status}, {settings.bake_reason}")
 
 
-CLASSES = (ROBOKIN_OT_bake,)
+def show_failures(settings: bpy.types.PropertyGroup, failures: Sequence[Failure]) -> None:
+    """Where the panel reads them."""
+    settings.bake_failures.clear()
+    for failure in failures:
+        item = settings.bake_failures.add()
+        item.first, item.last = failure.first, failure.last
+        item.status, item.reason = str(failure.diagnosis.status), failure.diagnosis.reason
+
+
+class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
+    """Go to the first frame of a stretch of frames that the last bake could not meet"""
+
+    bl_idname = "robokin.failure_show"
+    bl_label = "Show Failed Frames"
+
+    index: bpy.props.IntProperty(name="Index", description="Which stretch of frames, in their order", min=0)
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        failures = obj.robokin.solver.bake_failures
+        if self.index >= len(failures):
+            raise RobokinError(f"the last bake has {len(failures)} stretches of failed frames, no number {self.index}")
+        context.scene.frame_set(failures[self.index].first)
+        return {"FINISHED"}
+
+
+CLASSES = (ROBOKIN_OT_bake, ROBOKIN_OT_failure_show)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

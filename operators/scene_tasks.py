@@ -92,6 +92,7 @@ class SolverTasks:
         self._obj, self._tasks, self._robot = obj, tasks, binding(obj)
         self._levels = obj.robokin.solver.mode == "PRIORITIES"
         self._unit = metres_per_world_unit(obj)
+        self._whole: dict[int, Task] = {}
 
     def at(self, targets: Targets, frame: int = 0, influence: Array | None = None) -> tuple[list[int], list[Task]]:
         """(the indices of the tasks that count at a frame of the targets, their solver's form). influence: (k,) in
@@ -103,6 +104,15 @@ class SolverTasks:
             asked, form = self._asked(targets, frame, i, influence[i]), FORMS[self._tasks[i].kind]
             tasks.append(form.build(asked, form.target(asked)))
         return counting, tasks
+
+    def whole(self, targets: Targets, frame: int, counting: Sequence[int]) -> list[Task]:
+        """Tasks of influence 1, each made when it is first asked for, at that frame: the same at all others, where
+        their targets are told (`over`)."""
+        for i in counting:
+            if i not in self._whole:
+                asked, form = self._asked(targets, frame, i, 1.0), FORMS[self._tasks[i].kind]
+                self._whole[i] = form.build(asked, form.target(asked))
+        return [self._whole[i] for i in counting]
 
     def over(self, targets: Targets, frames: Iterable[int], counting: Sequence[int]) -> list[list[Any]]:
         """For each frame, the target of each task that counts, in the task's own terms. Raises RobokinError."""

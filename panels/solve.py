@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from .prepared import RobotPanel, draw_status, draw_text
+from .prepared import STATUS_WORDS, RobotPanel, draw_status, draw_text
+
+SHOWN = 8  # stretches of frames that fail
 
 
 class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
@@ -36,7 +38,17 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
             column.prop_search(settings, "posture", obj.robokin, "postures", icon="POSE_HLT")
         column.prop(settings, "new_action")
         _button(layout, "robokin.bake", "ACTION")
-        draw_status(context, layout, settings.bake_status, settings.bake_reason)
+        failures = settings.bake_failures
+        draw_status(context, layout, settings.bake_status, "" if failures else settings.bake_reason)
+        for index, failure in enumerate(failures[:SHOWN]):
+            box = layout.box()
+            box.alert = True
+            frames = f"{failure.first}" if failure.first == failure.last else f"{failure.first} - {failure.last}"
+            word = STATUS_WORDS.get(failure.status, failure.status)
+            box.operator("robokin.failure_show", text=f"{frames}: {word}", icon="TIME").index = index
+            draw_text(context, box, failure.reason)
+        if len(failures) > SHOWN:
+            layout.label(text=f"and {len(failures) - SHOWN} more stretches of frames")
 
 
 class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):

@@ -26,6 +26,15 @@ FORMATS = (
 )
 
 
+class RobokinFailure(bpy.types.PropertyGroup):
+    """Frames in a row of the last bake that fail alike."""
+
+    first: bpy.props.IntProperty(name="First", description="First of the frames", subtype="TIME")
+    last: bpy.props.IntProperty(name="Last", description="Last of the frames", subtype="TIME")
+    status: bpy.props.StringProperty(name="Status", description="What they came to")
+    reason: bpy.props.StringProperty(name="Reason", description="Why their tasks are not met, and which")
+
+
 class RobokinSolverSettings(bpy.types.PropertyGroup):
     """Settings of the Solve, Bake, Check and Export panels; the operators take them as their own properties."""
 
@@ -67,8 +76,11 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     reason: bpy.props.StringProperty(name="Reason", description="Why the last solve did not reach its targets")
     bake_status: bpy.props.StringProperty(name="Bake", description="What the last bake came to")
     bake_reason: bpy.props.StringProperty(name="Bake Reason", description="Why frames of the last bake fail")
+    bake_failures: bpy.props.CollectionProperty(
+        type=RobokinFailure, name="Bake Failures", description="Frames of the last bake that are not met"
+    )
     check_summary: bpy.props.StringProperty(name="Check", description="What the last check found")
     check_passed: bpy.props.BoolProperty(name="Passed", description="The last check found nothing wrong")
 
 
-CLASSES = (RobokinSolverSettings,)
+CLASSES = (RobokinFailure, RobokinSolverSettings)

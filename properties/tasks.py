@@ -197,7 +197,8 @@ class RobokinTask(bpy.types.PropertyGroup):
     influence: bpy.props.FloatProperty(
         override=VALUE,
         name="Influence",
-        description="How much this task counts against the others; 0 removes it at that frame",
+        description="How far the task is met: 0 is as if it were not there at that frame, 0.5 is half the way "
+        "from where the tip would be to its target",
         default=1.0,
         min=0.0,
         max=1.0,

@@ -23,6 +23,7 @@ from .hierarchy import USELESS
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
 from .ik_reference import out_of_reach
+from .influence import is_partial, left_in
 from .pose_search import KNOWN_ATTEMPTS, KnownTasks, PoseSearch, Restarts, known_task
 from .posing import Posing, lacking
 from .random_numbers import SplitMix64
@@ -72,17 +73,30 @@ class HierarchicalIK:
         self.limits = model.limits if limits is None else limits
 
     def solve(
-        self, targets: object = None, q0: object | None = None, seed: int = 0, find_reason: bool = True
+        self,
+        targets: object = None,
+        q0: object | None = None,
+        seed: int = 0,
+        find_reason: bool = True,
+        influence: Sequence[float] | Array | None = None,
     ) -> SolveResult:
         """As `IKProblem.solve`. Of a lower level that higher ones make impossible, TASK_CONFLICT names the tasks.
 
-        targets: one per task, each in its task's own terms; the tasks' own when None.
+        targets: one per task, each in its task's own terms; the tasks' own when None.   influence: in place of theirs;
+        residuals are what is lacking of what a task's influence asks for (`influence.py`).
         CONVERGED with criteria: the pose is stationary too, and nothing better was found around it.
         """
         start = self.limits.middle(self.model.neutral()) if q0 is None else self.model.check_configuration(q0)
         start = self.limits.clamp(start)
-        posing = self._posing(self.levels.checked_targets(targets), start)
-        gaps = self.excess(posing.targets)
+        shares = [task.influence for task in self.tasks] if influence is None else list(influence)
+        posing = self._posing(self.levels.checked_targets(targets), start, shares)
+        if any(map(is_partial, shares)):
+            without = [0.0 if is_partial(share) else share for share in shares]
+            ground = self.solve(targets, q0, seed, False, without).q
+            rows = self.levels.rows(posing.point(ground).state, posing.targets, shares)
+            left = {i: left_in(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
+            posing = Posing(self.levels, posing.targets, self.limits, shares, left)
+        gaps = np.where(np.array(shares) < 1.0, 0.0, self.excess(posing.targets))
         search = self._search(posing, start, checked_seed(seed), self.attempts, gaps)
         if not search.best.is_met:
             search.settle()
@@ -94,7 +108,7 @@ class HierarchicalIK:
             best, search.iterations = optimum.point, search.iterations + optimum.iterations
             if not optimum.is_optimal:
                 reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
-        if not any(task.influence for task in self.tasks):
+        if not any(shares):
             found = EMPTY
         elif best.is_met:
             found = Diagnosis(Status.MAX_ITERATIONS, reason) if reason else CONVERGED
@@ -139,6 +153,10 @@ class HierarchicalIK:
             return None
         search = self._search(self._posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
         return search.best.q if search.best.is_met else None
+
+    def drawn(self, q: Array, generator: SplitMix64) -> Array:
+        """(nq,) random in what the tasks depend on, as q in the rest."""
+        return self._restarts.drawn(q, q, generator, partial=False)
 
     def without_limits(self, coordinates: Sequence[int]) -> HierarchicalIK:
         other = copy(self)
@@ -215,10 +233,11 @@ class HierarchicalIK:
                 used |= level.J.any(axis=0)
         return used
 
-    def _posing(self, targets: Sequence[Any], start: Array) -> Posing:
+    def _posing(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> Posing:
+        """shares: influences, the tasks' own unless given."""
         state = self.levels.state(start, targets, 1.0)
         fixed = [task.started(state, target) for task, target in zip(self.tasks, targets, strict=True)]
-        return Posing(self.levels, fixed, self.limits)
+        return Posing(self.levels, fixed, self.limits, shares)
 
 
 def rank(J: Array) -> int:

@@ -7,9 +7,9 @@ a frame share its bounds, so position, velocity and acceleration limits hold as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from .coupled_limits import ball_within, base_within
 from .criteria import Criterion, checked_criteria, combine
 from .hierarchical_ik import HierarchicalIK, part_names
 from .hierarchy import Level, solve_hierarchy
+from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_reference import roll
+from .influence import Left, is_partial, leaving, left_in
 from .posing import LARGEST_STEP, floating_bounds
 from .state import State
 from .task_levels import TaskLevels, tolerances
@@ -39,40 +41,65 @@ RESTORING = 4  # of these, at the end: without criteria, of the levels above the
 UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
 UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
-REPORT = 8  # frames between two reports of progress
 
 
-def follow_levels(
-    model: RobotModel,
-    tasks: Sequence[Task],
-    targets: object,
-    criteria: Sequence[Criterion],
-    q0: Array | None,
-    dt: float,
-    start_velocity: object | None,
-    seed: int,
-    backend: str,
-    progress: Callable[[int, int], object] | None,
-) -> TrackResult:
-    """`track` for tasks that its kernel does not know. targets: a list for each frame, one target per task in its own
-    terms. The first frame is solved as a pose, tasks that ask for a velocity left out."""
-    tracker = HierarchicalTracker(model, tasks, criteria, dt, backend)
-    wanted = tracker.check_targets(targets)
-    tracker.start(wanted[0], q0, start_velocity, seed)
-    for done, each in enumerate(wanted[1:], 1):
-        if progress is not None and done % REPORT == 0 and progress(done, len(wanted)) is False:
-            break
-        tracker.step(each)
-    if progress is not None:
-        progress(len(tracker.frames), len(wanted))
-    return tracker.result(wanted)
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What a motion remembers of its tasks from frame to frame. origins: where they began to count.
+    without: where the robot would be without them, of those that are neither whole nor out."""
+
+    origins: Mapping[Task, State] = field(default_factory=dict)
+    without: Mapping[Task, _Place] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Of a frame. targets: fixed where they are counted from a start.   influence: (tasks,).   left: what is not asked
+    for of the rows of tasks of partial influence."""
+
+    targets: Sequence[Any]
+    influence: Array
+    left: Mapping[int, Left]
+
+
+class _Place(NamedTuple):
+    """q: (nq,).   last: (nv,) the displacement of the frame that led there."""
+
+    q: Array
+    last: Array
+
+
+class _Found(NamedTuple):
+    """Where a frame leads. moved: (nv,) the displacement.   residuals: (tasks, 2).   steps: linearisations.
+    held: (nv,) bool, the degrees of freedom that limits on velocity or acceleration hold back."""
+
+    q: Array
+    moved: Array
+    residuals: Array
+    steps: int
+    held: Array
+
+
+class _Frame(NamedTuple):
+    code: int
+    q: Array
+    residuals: Array
+    iterations: int
+    behind: Array
+    remark: str
+    influence: Array
+    targets: Sequence[Any]  # fixed where they are counted from a start
 
 
 class HierarchicalTracker:
     """Tasks and criteria of a model, and where the robot stands: `start` first (or `stand`), then `step` for every
-    frame, or `run` for many. Arguments and errors: see `track`."""
+    frame, or `run` for many. Arguments and errors: see `track`.
 
-    chunk = REPORT
+    The first frame is solved as a pose, tasks that ask for a velocity left out. influence: (tasks,) at a frame, in
+    place of the tasks' own.
+    """
+
+    chunk = 1  # frames between two reports of progress
 
     def __init__(
         self,
@@ -91,7 +118,12 @@ class HierarchicalTracker:
         # Where a motion starts the criteria have no say: from there on they lead to their optimum at their own pace.
         self.problem = HierarchicalIK(model, [self.tasks[i] for i in self._static], (), backend)
         self.tolerance = tolerances(self.tasks)
-        self.frames: list[tuple[int, Array, Array, int, Array, str]] = []
+        self._own = np.array([task.influence for task in self.tasks])
+        self._problems: dict[tuple[int, ...], HierarchicalIK | IKProblem] = {
+            tuple(range(len(self._static))): self.problem
+        }
+        self.memory = Memory()
+        self.frames: list[_Frame] = []
         neutral = self.levels.state(model.neutral(), self.levels.targets, dt)
         self._scale = neutral.scale
         for criterion in self.criteria:
@@ -115,74 +147,145 @@ class HierarchicalTracker:
         """(nv,) the velocity with which the last frame was reached."""
         return self.last / self.dt
 
-    def stand(self, q: object, velocity: object | None = None) -> None:
+    def stand(self, q: object, velocity: object | None = None, memory: Memory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
-        there what is counted from the start."""
+        there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
         self.q = self.model.limits.clamp(self.model.check_configuration(q))
         self.last = self.limits.viable(self.q, self._velocity(velocity) * self.dt)
-        self._origin = self.levels.state(self.q, self.levels.targets, self.dt)
+        self.memory = memory or Memory()
 
-    def run(self, targets: Sequence[Sequence[Any]]) -> TrackResult:
+    def run(self, targets: Sequence[Sequence[Any]], influence: Sequence[Array] | None = None) -> TrackResult:
         """As many frames on as there are sets of checked targets."""
         self.start_velocity, self.frames = self.v, []
-        for each in targets:
-            self.step(each)
-        return self.result(targets)
+        for number, each in enumerate(targets):
+            self.step(each, None if influence is None else influence[number])
+        return self.result()
 
     def start(
-        self, targets: Sequence[Any], q0: Array | None = None, start_velocity: object | None = None, seed: int = 0
+        self,
+        targets: Sequence[Any],
+        q0: Array | None = None,
+        start_velocity: object | None = None,
+        seed: int = 0,
+        influence: Array | None = None,
+        origin: Array | None = None,
     ) -> TrackResult:
-        """Solve the first frame as a pose, towards checked targets; fix at q0 what is counted from the start."""
-        found = self.problem.solve([targets[i] for i in self._static], q0, seed, find_reason=False)
+        """Solve the first frame as a pose, towards checked targets; what is counted from the start starts at `origin`
+        (nq,), q0 unless given."""
+        shares = self._shares(influence)
+        before = self.problem.limits.middle(self.model.neutral()) if q0 is None else q0
+        before = self.model.limits.clamp(self.model.check_configuration(before if origin is None else origin))
+        counting = [task for task, share in zip(self.tasks, shares, strict=True) if share]
+        state = self.levels.state(before, targets, self.dt)
+        origins = {task: state for task in counting if origin is None or task.is_counted_from_start}
+        wanted = self._started(targets, origins)
+        own, aims = shares[self._static], [wanted[i] for i in self._static]
+        found = self.problem.solve(aims, q0, seed, find_reason=False, influence=own)
         self.q = found.q
         self.last = self.limits.viable(found.q, self._velocity(start_velocity) * self.dt)
+        fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
+        place = _Place(self.q, self.last)
+        if fading:
+            whole = np.where(own < 1.0, 0.0, own)
+            place = place._replace(q=self.problem.solve(aims, q0, seed, find_reason=False, influence=whole).q)
+        self.memory = Memory(origins, dict.fromkeys(fading, place))
         self.start_velocity = self.last / self.dt
-        before = found.q if q0 is None else self.model.limits.clamp(self.model.check_configuration(q0))
-        self._origin = self.levels.state(before, targets, self.dt)
         residuals = np.zeros((len(self.tasks), 2))
         residuals[self._static] = found.residual_array
-        code = EMPTY if not self.tasks else CONVERGED if (residuals <= self.tolerance).all() else NOT_CONVERGED
-        self.frames = [(code, found.q, residuals, found.iterations, np.zeros(self.model.nv, bool), "")]
-        return self.result([targets])
+        within = (residuals <= self.tolerance).all(axis=1)[shares >= 1.0].all()
+        code = EMPTY if not shares.any() else CONVERGED if within else NOT_CONVERGED
+        still = np.zeros(self.model.nv, bool)
+        self.frames = [_Frame(code, found.q, residuals, found.iterations, still, "", shares, wanted)]
+        return self.result()
 
-    def step(self, targets: Sequence[Any]) -> None:
+    def step(self, targets: Sequence[Any], influence: Array | None = None) -> None:
         """One frame on, towards checked targets."""
-        wanted = [self._started(i, target) for i, target in enumerate(targets)]
-        q, moved, residuals, count, held = self._frame(wanted, self.limits, LINEARISATIONS)
-        code, behind = EMPTY if not self.tasks else CONVERGED, np.zeros(self.model.nv, bool)
-        if (residuals > self.tolerance).any():
+        shares = self._shares(influence)
+        origins = self._origins(targets, shares)
+        wanted = self._started(targets, origins)
+        left, without, count = self._left(wanted, shares)
+        asked, whole = _Asked(wanted, shares, left), shares >= 1.0
+        found = self._frame(asked, self.limits, LINEARISATIONS)
+        count += found.steps
+        code, behind = CONVERGED if shares.any() else EMPTY, np.zeros(self.model.nv, bool)
+        if (found.residuals > self.tolerance)[whole].any():
             code = NOT_CONVERGED
-            if held.any():
+            if found.held.any():
                 unlimited = np.full(self.model.nv, np.inf)
                 unhurried = replace(self.limits, largest=unlimited, change=unlimited)
-                _, _, then, more, _ = self._frame(wanted, unhurried, UNHURRIED)
-                count += more
-                if (then <= self.tolerance).all():
-                    code, behind = LATE, held
-            if code != LATE and self.problem.excess([wanted[i] for i in self._static]).any():
+                then = self._frame(asked, unhurried, UNHURRIED)
+                count += then.steps
+                if (then.residuals <= self.tolerance)[whole].all():
+                    code, behind = LATE, found.held
+            far = self.problem.excess([wanted[i] for i in self._static])[whole[self._static]]
+            if code != LATE and far.any():
                 code = OUT_OF_REACH
         remark = self._remark(wanted) if code == NOT_CONVERGED else ""
-        self.last, self.q = moved, q
-        self.frames.append((code, q, residuals, count, behind, remark))
+        self.last, self.q = found.moved, found.q
+        self.memory = Memory(origins, without)
+        self.frames.append(_Frame(code, found.q, found.residuals, count, behind, remark, shares, wanted))
 
-    def _started(self, i: int, target: Any) -> Any:
-        """What is counted from the start is, for the diagnosis of a frame too."""
-        return self.tasks[i].started(self._origin, target)
+    def posed(
+        self, targets: Sequence[Any], influence: Array | None = None
+    ) -> tuple[HierarchicalIK | IKProblem, list[Any]]:
+        """The problem of the tasks that ask for a pose and are whole at a frame, and their targets."""
+        shares = self._shares(influence)
+        indices = tuple(i for i, own in enumerate(self._static) if shares[own] >= 1.0)
+        if indices not in self._problems:
+            self._problems[indices] = self.problem.some_tasks(indices)
+        return self._problems[indices], [targets[self._static[i]] for i in indices]
+
+    def _left(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Left], dict[Task, _Place], int]:
+        """What tasks of partial influence leave lacking in a frame, where the robot would be without each, and the
+        linearisations that it took to tell."""
+        fading = [i for i, share in enumerate(shares) if is_partial(share)]
+        here = _Place(self.q, self.last)
+        before = {i: self.memory.without.get(self.tasks[i], here) for i in fading}
+        # What the others leave is taken from where they were: they are told from one another.
+        others = {}
+        for i in fading if len(fading) > 1 else []:
+            rows = self.levels.rows_of(i, self.levels.state(before[i].q, wanted, self.dt), wanted[i], shares[i])
+            others[i] = left_in(shares[i], rows)
+        left, places, count = {}, {}, 0
+        for i in fading:
+            asked = _Asked(wanted, np.where(np.arange(len(shares)) == i, 0.0, shares), others)
+            self.q, self.last = before[i]
+            found = self._frame(asked, self.limits, LINEARISATIONS)
+            left[i] = left_in(shares[i], self._rows_at(found, _Asked(wanted, shares, {}))[i])
+            self.q, self.last = here
+            places[self.tasks[i]] = _Place(found.q, found.moved)
+            count += found.steps
+        return left, places, count
+
+    def _shares(self, influence: Array | None) -> Array:
+        return self._own if influence is None else np.asarray(influence, float)
+
+    def _origins(self, targets: Sequence[Any], shares: Array) -> dict[Task, State]:
+        """Where each task that counts began to."""
+        here = self.levels.state(self.q, targets, self.dt)
+        known = self.memory.origins
+        return {task: known.get(task, here) for task, share in zip(self.tasks, shares, strict=True) if share}
+
+    def _started(self, targets: Sequence[Any], origins: Mapping[Task, State]) -> list[Any]:
+        return [
+            task.started(origins[task], target) if task in origins else target
+            for task, target in zip(self.tasks, targets, strict=True)
+        ]
 
     def _remark(self, wanted: Sequence[Any]) -> str:
         """What tasks say about where a frame that is not met began."""
-        last = [frame[1] for frame in self.frames[-2:]] or [self.q]
+        last = [frame.q for frame in self.frames[-2:]] or [self.q]
         states = [self.levels.state(q, wanted, self.dt) for q in last]
         remarks = [task.remark(states, own) for task, own in zip(self.tasks, wanted, strict=True)]
         return "; ".join(filter(None, remarks))
 
-    def result(self, targets: Sequence[Sequence[Any]]) -> TrackResult:
-        codes, q, residuals, iterations, behind, remarks = zip(*self.frames, strict=True)
+    def result(self) -> TrackResult:
+        codes, q, residuals, iterations, behind, remarks, shares, targets = zip(*self.frames, strict=True)
         return TrackResult(
             self.problem,
             self.dt,
             self.start_velocity,
-            [[self._started(i, each[i]) for i in self._static] for each in targets[: len(codes)]],
+            [[each[i] for i in self._static] for each in targets],
             np.array(codes, np.int32),
             np.array(q),
             np.array(residuals),
@@ -190,26 +293,27 @@ class HierarchicalTracker:
             np.array(behind),
             part_names(self.tasks),
             remarks,
+            self.tolerance,
+            np.array(shares)[:, self._static],
         )
 
     def _velocity(self, velocity: object | None) -> Array:
         return np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
 
-    def _frame(self, targets: Sequence[Any], limits: StepLimits, most: int) -> tuple[Array, Array, Array, int, Array]:
-        """Where a frame leads: q (nq,), the displacement (nv,), residuals (tasks, 2), linearisations, and the degrees
-        of freedom (nv,) bool that limits on velocity or acceleration hold back."""
+    def _frame(self, asked: _Asked, limits: StepLimits, most: int) -> _Found:
+        """Where a frame leads."""
         levels, scale = self.levels, self._scale
         fastest = limits.largest
         lo, hi = (np.clip(side, -fastest, fastest) / scale for side in limits.bounds(self.q, self.last))
         lo, hi = np.clip(-LARGEST_STEP, lo, hi), np.clip(LARGEST_STEP, lo, hi)
-        start = state = levels.state(self.q, targets, self.dt, self.last / self.dt)
+        start = state = self._state(self.q, asked)
         H, g = combine(self.criteria, start)
         H, g = scale[:, None] * H * scale, scale * g * self.dt
-        rates = {i: levels.rows_of(i, start, targets[i]) for i, task in enumerate(self.tasks) if task.is_velocity}
+        rates = self._rates(start, asked)
         x, q, count, kept = np.zeros(self.model.nv), self.q, 0, len(levels.priorities)
         for _ in range(most):
             count += 1
-            rows = self._rows(state, targets, rates, scale * x)
+            rows = self._rows(state, asked, rates, scale * x)
             hard = [level for _, level in levels.closures(state, rows)]
             above = [*floating_bounds(self.model.limits, self.model, q, levels.length), *self._rolling(q), *hard]
             # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
@@ -219,7 +323,7 @@ class HierarchicalTracker:
             found = solve_hierarchy(lo - x, hi - x, [*above, *wanted], own_H, own_g, self.backend)
             x = np.clip(x + found.x, lo, hi)
             q = self._moved(scale * x, limits, lo * scale, hi * scale)
-            state = levels.state(q, targets, self.dt, self.last / self.dt)
+            state = self._state(q, asked)
             if abs(found.x).max(initial=0.0) < UNCHANGED:
                 break
             # A level that cannot be met goes on moving the robot along those above, which are curved.
@@ -227,27 +331,44 @@ class HierarchicalTracker:
             if count >= most - RESTORING and any(lacking):
                 kept = min(kept, lacking.index(True))
         moved = self._backend.difference(self.model.tree, self.q, q)
-        rows = self._rows(state, targets, rates, moved)
+        rows = self._rows(state, asked, rates, moved)
         residuals = levels.residuals(rows, np.zeros(self.model.nv), self.dt)
         at_side = (x <= lo) | (x >= hi)
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
         concerned = np.any([own.J.any(axis=0) for own in rows], axis=0) if rows else np.zeros(len(x), bool)
-        return q, moved, residuals, count, at_side & hurried & concerned
+        return _Found(q, moved, residuals, count, at_side & hurried & concerned)
 
-    def _rows(self, state: State, targets: Sequence[Any], rates: dict[int, Rows], moved: Array) -> list[Rows]:
+    def _state(self, q: Array, asked: _Asked) -> State:
+        return self.levels.state(q, asked.targets, self.dt, self.last / self.dt, asked.influence)
+
+    def _rates(self, start: State, asked: _Asked) -> dict[int, Rows]:
+        """Rows of the tasks that ask for a velocity, where the frame begins."""
+        return {
+            i: self.levels.rows_of(i, start, asked.targets[i], asked.influence[i])
+            for i, task in enumerate(self.tasks)
+            if task.is_velocity
+        }
+
+    def _rows(self, state: State, asked: _Asked, rates: dict[int, Rows], moved: Array) -> list[Rows]:
         """Of each task; those of velocities are counted from where the frame began, (nv,) `moved` ago, with their J at
         the middle of the way: so that a hinge is followed along its circle."""
         found = []
         middle = state.at(self._backend.integrate(self.model.tree, self.q, 0.5 * moved)) if rates else state
-        for i, target in enumerate(targets):
+        for i, target in enumerate(asked.targets):
             rows = rates.get(i)
             if rows is None:
-                found.append(self.levels.rows_of(i, state, target))
-                continue
-            J = self.levels.rows_of(i, middle, target).J
-            done = J @ moved
-            found.append(Rows(J, rows.lower - done, rows.upper - done, rows.weight, rows.part))
+                rows = self.levels.rows_of(i, state, target, asked.influence[i])
+            elif asked.influence[i]:
+                J = self.levels.rows_of(i, middle, target, asked.influence[i]).J
+                done = J @ moved
+                rows = Rows(J, rows.lower - done, rows.upper - done, rows.weight, rows.part)
+            found.append(leaving(self.tasks[i], rows, asked.left[i]) if i in asked.left else rows)
         return found
+
+    def _rows_at(self, found: _Found, asked: _Asked) -> list[Rows]:
+        """Of each task where a frame has led."""
+        rates = self._rates(self._state(self.q, asked), asked)
+        return self._rows(self._state(found.q, asked), asked, rates, found.moved)
 
     def _rolling(self, q: Array) -> list[Level]:
         """What wheeled bases can do: v = J_rolled (wheels)."""

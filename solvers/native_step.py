@@ -17,6 +17,7 @@ from ..robokin.tree import Tree, pack_placement, unpack_placement
 from .criteria.base import Criterion, CriterionRecord
 from .hierarchy import Level
 from .ik_data import TASK_RECORD
+from .influence import is_partial
 from .tasks import FrameTask, Task
 from .viability import StepLimits
 
@@ -78,7 +79,7 @@ def _library() -> ctypes.CDLL:
 
 
 def is_native(task: Task) -> TypeGuard[FrameTask]:
-    return isinstance(task, FrameTask) and task.is_in_kernel
+    return isinstance(task, FrameTask) and task.is_in_kernel and not is_partial(task.influence)
 
 
 class Found(NamedTuple):

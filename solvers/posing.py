@@ -7,7 +7,7 @@ Levenberg-Marquardt method", IEEE T-RO 27(5), 2011). Wheels may slip: where a ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from .coupled_levels import cone_level
 from .hierarchy import Level, solve_hierarchy
+from .influence import Left, leaving
 from .state import State
 from .task_levels import TaskLevels
 
@@ -57,15 +58,24 @@ class Point:
 class Posing:
     """Tasks with their checked targets, inside position limits. scale: (nv,) of displacements (`State.scale`)."""
 
-    def __init__(self, levels: TaskLevels, targets: Sequence[Any], limits: PositionLimits) -> None:
+    def __init__(
+        self,
+        levels: TaskLevels,
+        targets: Sequence[Any],
+        limits: PositionLimits,
+        influence: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> None:
+        """influence: in place of the tasks' own.   left: what is not asked for of tasks of partial influence."""
         self.levels, self.targets, self.limits = levels, targets, limits
+        self._influence, self._left = influence, dict(left or {})
         self.model: RobotModel = levels.model
         self.scale = levels.state(self.model.neutral(), targets, 1.0).scale
         self.tolerance = np.array(
             [[part.tolerance for part in (*task.parts, task.parts[0])][:2] for task in levels.tasks]
         )
         self._backend = get_backend(levels.backend)
-        self._kernel = levels.kernel_rows(self.scale) if self._backend.name == "native" else None
+        self._kernel = levels.kernel_rows(self.scale) if self._backend.name == "native" and self.is_whole else None
         groups = [[i] for i, _ in levels.loops] + levels.indices
         self._groups = [np.array(group, int) for group in groups]
         tree = self.model.tree
@@ -74,16 +84,23 @@ class Posing:
             if motion.has_axis:
                 self._columns[iv] = iq
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every task counts wholly."""
+        return self._influence is None or all(share >= 1.0 for share in self._influence)
+
     def levels_without(self, tasks: Array) -> int:
         """How many levels come before the first one that has one of these tasks."""
         having = [bool(np.isin(group, tasks).any()) for group in self._groups]
         return having.index(True) if True in having else len(having)
 
     def point(self, q: Array) -> Point:
-        state = self.levels.state(q, self.targets, 1.0)
+        state = self.levels.state(q, self.targets, 1.0, None, self._influence)
         known = None if self._kernel is None else self._kernel.at(state, self.targets)
         if known is None:
-            every = self.levels.rows(state, self.targets)
+            every = self.levels.rows(state, self.targets, self._influence)
+            for i, left in self._left.items():
+                every[i] = leaving(self.levels.tasks[i], every[i], left)
             residuals = self.levels.residuals(every, np.zeros(self.model.nv), 1.0)
             known = self.levels.levels(state, every, 0.0), residuals, dict(enumerate(every))
         levels, residuals, rows = known

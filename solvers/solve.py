@@ -10,6 +10,7 @@ from ..robokin.model import RobotModel
 from .criteria import Criterion
 from .hierarchical_ik import HierarchicalIK
 from .ik import IKProblem
+from .influence import partial
 from .results import SolveResult
 from .task_levels import checked_tasks
 from .tasks import FrameTask, Task
@@ -38,6 +39,6 @@ def solve_ik(
 
 
 def is_plain(tasks: Sequence[Task]) -> bool:
-    """Whether the kernel's solver and tracker know the tasks: on one tip each, without bands, of one priority."""
+    """Whether the kernel's solver and tracker know the tasks: whole, on one tip each, of one priority, no bands."""
     known = all(isinstance(task, FrameTask) and not task.band.any() for task in tasks)
-    return known and len({task.priority for task in tasks}) <= 1
+    return known and len({task.priority for task in tasks}) <= 1 and not partial(tasks)

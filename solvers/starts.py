@@ -9,29 +9,33 @@ path, postures at the first frame that was missed, followed back to the first on
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..robokin import difference
 from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
+from .ik import IKProblem
 from .ik_reference import restart
 from .random_numbers import SplitMix64
 
 if TYPE_CHECKING:
+    from .hierarchical_ik import HierarchicalIK
     from .hierarchical_tracking import HierarchicalTracker
     from .tracking import Tracker, TrackResult
 
 Array = np.ndarray
-Follower = TypeVar("Follower", "Tracker", "HierarchicalTracker")
 
-ITERATIONS = 25_000  # that the search may cost; or ...
+ITERATIONS = 25_000  # of the kernel, that the search may cost; or ...
 PATHS = 8  # ... so many times the number of frames, when that is more
+STEPS = 500  # of the hierarchy, which are dearer, that the search may cost; or ...
+AGAIN = 4  # ... so many times what the first path takes, when that is more
 TRIES = 100  # at most
 POSTURES = 12  # solutions looked for at a frame at once
+FEWER = 4  # of them by the hierarchy
 PROBES = 8  # missed frames of which it is asked whether any posture meets them
 SAME = 1e-3  # [rad, m] starts nearer to each other than this are one
 HELD_UP = 0.35  # [rad] nearer to its bound than this, a joint is held up by it (braking for it included)
@@ -40,14 +44,57 @@ TURN = 2.0 * math.pi
 
 
 @dataclass(frozen=True, eq=False)
-class Leg(Generic[Follower]):
-    """Frames in a row with the same tasks. targets: as the tracker's `check_targets` gives them."""
+class Leg:
+    """Frames in a row with the same tasks. targets: as the tracker's `check_targets` gives them.   influence: (frames,
+    tasks) in place of the tasks' own, of a HierarchicalTracker."""
 
-    tracker: Follower
+    tracker: Tracker | HierarchicalTracker
     targets: Any
+    influence: Array | None = None
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    def start(self, q0: Array | None, start_velocity: object | None, seed: int, origin: Array | None) -> TrackResult:
+        """The first frame, solved as a pose."""
+        tracker: Any = self.tracker
+        if self.is_plain:
+            return tracker.start(self.targets[0], q0, start_velocity, seed)
+        influence = None if self.influence is None else self.influence[0]
+        return tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin)
+
+    def run(self, first: int, last: int, backwards: bool = False) -> TrackResult:
+        """The frames from `first` to before `last`."""
+        order = slice(None, None, -1 if backwards else 1)
+        tracker: Any = self.tracker
+        if self.influence is None:
+            return tracker.run(self.targets[first:last][order])
+        return tracker.run(self.targets[first:last][order], self.influence[first:last][order])
+
+    def stand(self, q: Array, velocity: Array | None, before: Tracker | HierarchicalTracker | None = None) -> None:
+        """Stand there; with what a tracker `before` remembers of the same tasks."""
+        tracker: Any = self.tracker
+        if self.is_plain or before is None:
+            tracker.stand(q, velocity)
+        else:
+            tracker.stand(q, velocity, getattr(before, "memory", None))
+
+    def posed(self, frame: int) -> tuple[Any, Any]:
+        """The problem of a frame as a pose, and its targets."""
+        tracker: Any = self.tracker
+        if self.is_plain:
+            return tracker.problem, self.targets[frame]
+        return tracker.posed(self.targets[frame], None if self.influence is None else self.influence[frame])
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the kernel's tracker follows it."""
+        return isinstance(self.tracker.problem, IKProblem)
+
+    @property
+    def turns_back(self) -> bool:
+        """Whether its frames followed backwards lead to where they come from."""
+        return not any(task.is_velocity or task.is_counted_from_start for task in self.tracker.tasks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +114,8 @@ class Followed:
         """Residuals over tolerances, summed over the missed frames."""
         total = 0.0
         for result in self.results:
-            scaled = result.residuals / result.problem.tolerance
+            tolerance = result.problem.tolerance if result.tolerances is None else result.tolerances
+            scaled = result.residuals / tolerance
             total += float(scaled[result.missed].sum())
         return total
 
@@ -86,22 +134,24 @@ def follow(
     start_velocity: object | None = None,
     seed: int = 0,
     spare: float = math.inf,
+    origin: Array | None = None,
 ) -> Generator[list[TrackResult], None, list[TrackResult]]:
     """Follow the legs, the first frame solved from `q0` (nq,). Yields the results so far now and then, returns
-    them, in order: those until more than `spare` frames are missed. Errors: see `track`."""
+    them, in order: those until more than `spare` frames are missed. origin: (nq,) where tasks begin that are counted
+    from the start; q0 unless given. Errors: see `track`."""
     results: list[TrackResult] = []
     missed = 0
     for number, leg in enumerate(legs):
         first = 0
         if number == 0:
-            results.append(leg.tracker.start(leg.targets[0], q0, start_velocity, seed))
+            results.append(leg.start(q0, start_velocity, seed, origin))
             first = 1
         else:
             before = legs[number - 1].tracker
-            leg.tracker.stand(before.q, before.v)
+            leg.stand(before.q, before.v, before)
         for start in range(first, len(leg), leg.tracker.chunk):
             yield results
-            part = leg.tracker.run(leg.targets[start : start + leg.tracker.chunk])
+            part = leg.run(start, start + leg.tracker.chunk)
             results.append(part)
             missed += int(part.missed.sum())
             if missed > spare:
@@ -110,33 +160,35 @@ def follow(
 
 
 def follow_from_best(
-    legs: Sequence[Leg[Tracker]], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
+    legs: Sequence[Leg], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
 ) -> Generator[list[TrackResult], None, Followed]:
     """Follow the legs from the first start found from which every frame is met, or else from the best one.
 
     The best start misses the fewest frames, and has the smallest residuals there. hint: (nq,) the start to try first,
-    called `name`; coordinates that no task depends on keep its values. The same seed gives the same start. Only the
+    called `name`; coordinates that no task depends on keep its values, and what tasks count from the start is counted
+    from it, whatever start is chosen. The same seed gives the same start. Only the
     hint and mid-range are tried when no posture meets the first frame, and no more than needed to see it when none
     meets the frames that are missed. Yields the results so far of the start being tried, now and then. Errors: see
     `track`.
     """
-    search = _Search(legs, start_velocity, seed)
+    search = _Search(legs, hint, start_velocity, seed)
     yield from search.try_start(hint, name)
     if search.is_over:
         return search.best
-    used = np.unique(np.concatenate([leg.tracker.problem.data.q_index for leg in legs]))
-    middle = hint.copy()
-    middle[used] = legs[0].tracker.problem.middle[used]
-    yield from search.try_new_start(middle, "mid-range")
+    yield from search.try_new_start(np.where(search.used, search.middle, hint), "mid-range")
     frame = search.first
     if search.is_over or not search.can_be_met(frame, hint):
         return search.best
     for number in range(TRIES):
-        for q in search.postures(frame, hint, seed + number):
+        postures = yield from search.postures(frame, hint, seed + number)
+        for q in postures:
             yield from search.try_posture(frame, q)
             if search.is_over:
                 return search.best
-        frame = search.narrowest
+        if search.turns_back:
+            frame = search.narrowest
+        elif not postures:
+            break
     return search.best
 
 
@@ -145,30 +197,40 @@ class _Search:
 
     best: Followed
 
-    def __init__(self, legs: Sequence[Leg[Tracker]], start_velocity: object | None, seed: int) -> None:
-        self.legs, self.start_velocity, self.seed = legs, start_velocity, seed
+    def __init__(self, legs: Sequence[Leg], hint: Array, start_velocity: object | None, seed: int) -> None:
+        self.legs, self.hint, self.start_velocity, self.seed = legs, hint, start_velocity, seed
         self.model = legs[0].tracker.model
+        self.used = np.any([leg.tracker.problem.depends() for leg in legs], axis=0)
+        self.middle = self.model.limits.middle(self.model.neutral())
+        self.turns_back = all(leg.turns_back for leg in legs)
+        self.is_plain = all(leg.is_plain for leg in legs)
         self.ends = np.cumsum([len(leg) for leg in legs])
         with_tasks = [leg.tracker.tasks != () for leg in legs]
         self.first = int(([0, *self.ends])[with_tasks.index(True)]) if any(with_tasks) else 0  # frame with tasks
         self.turning = _turning(self.model)
         self.tried: list[Array] = []
-        self.spent = 0
+        self.spent = self.first_path = 0
         self.met: dict[int, bool] = {}  # whether some posture meets a frame, of those asked for
         self.narrowest = 0  # the missed frame to look for postures at; -1: none, or no posture meets those missed
 
     @property
     def is_over(self) -> bool:
         """Every frame is met, or enough was tried."""
-        return self.narrowest < 0 or self.spent > max(ITERATIONS, PATHS * self.ends[-1]) or len(self.tried) >= TRIES
+        return self.narrowest < 0 or self.spent > self.most or len(self.tried) >= TRIES
+
+    @property
+    def most(self) -> float:
+        """Iterations that the search may cost."""
+        return max(ITERATIONS, PATHS * self.ends[-1]) if self.is_plain else max(STEPS, AGAIN * self.first_path)
 
     def try_start(self, q0: Array, origin: str) -> Generator[list[TrackResult], None, Followed]:
         """Follow the path from a start. Given up when it is worse than the best."""
         spare = len(self.best.missed) if self.tried else math.inf
         self.tried.append(q0)
-        results = yield from follow(self.legs, q0, self.start_velocity, self.seed, spare)
+        results = yield from follow(self.legs, q0, self.start_velocity, self.seed, spare, self.hint)
         found = Followed(results, origin)
         self.spent += sum(int(result.iterations.sum()) for result in results)
+        self.first_path = self.first_path or self.spent
         missed = len(found.missed)
         if missed < spare or (missed == spare and found.error < BETTER * self.best.error):
             self.best = found
@@ -196,33 +258,51 @@ class _Search:
                 return
             q = turned
 
-    def postures(self, frame: int, hint: Array, seed: int) -> Iterator[Array]:
+    def postures(self, frame: int, hint: Array, seed: int) -> Generator[list[TrackResult], None, list[Array]]:
         """Postures that meet the frame, those with the most room to the limits first."""
         number, index = self._at(frame)
-        problem, target = self.legs[number].tracker.problem, self.legs[number].targets[index]
+        problem, targets = self.legs[number].posed(index)
+        solve = self._posed_by_kernel if isinstance(problem, IKProblem) else self._posed_by_hierarchy
+        found = yield from solve(problem, targets, hint, seed)
+        solutions = [self._centred(q, self.middle) for q in found]
+        lower, upper = self.model.lower, self.model.upper
+        bounded = np.isfinite(lower) & np.isfinite(upper) & (upper > lower) & problem.depends()
+        span = (upper - lower)[bounded]
+        room = [np.min(np.minimum(q - lower, upper - q)[bounded] / span, initial=1.0) for q in solutions]
+        return [solutions[i] for i in np.argsort(-np.round(room, 6), kind="stable")]
+
+    def _posed_by_kernel(
+        self, problem: IKProblem, targets: Sequence[Any], hint: Array, seed: int
+    ) -> Generator[list[TrackResult], None, list[Array]]:
+        """Solutions from drawn starts."""
         data, generator = problem.data, SplitMix64(seed)
         starts = np.tile(hint, (POSTURES, 1))
         for start in starts:
             own = start[data.q_index]
             start[data.q_index] = restart(data, own, own, generator, partial=False)
-        found = problem.solve_batch(np.tile(target, (POSTURES, 1, 1, 1)), starts, seed)
+        found = problem.solve_batch([targets] * POSTURES, starts, seed)
         self.spent += int(found.iterations.sum())
-        solutions = [self._centred(q, problem.middle) for q in found.q[found.converged]]
-        bounded = np.isfinite(problem.lower) & np.isfinite(problem.upper) & (problem.upper > problem.lower)
-        bounded &= np.isin(np.arange(self.model.nq), data.q_index)
-        span = (problem.upper - problem.lower)[bounded]
-        room = [
-            np.min(np.minimum(q - problem.lower, problem.upper - q)[bounded] / span, initial=1.0) for q in solutions
-        ]
-        for i in np.argsort(-np.round(room, 6), kind="stable"):
-            yield solutions[i]
+        yield self.best.results
+        return list(found.q[found.converged])
+
+    def _posed_by_hierarchy(
+        self, problem: HierarchicalIK, targets: Sequence[Any], hint: Array, seed: int
+    ) -> Generator[list[TrackResult], None, list[Array]]:
+        generator, solutions = SplitMix64(seed), []
+        for _ in range(FEWER):
+            found = problem.solve(targets, problem.drawn(hint, generator), seed, find_reason=False)
+            self.spent += found.iterations
+            if found.converged:
+                solutions.append(found.q)
+            yield self.best.results
+        return solutions
 
     def can_be_met(self, frame: int, q: Array) -> bool:
         """Whether some posture meets a frame, whatever comes before."""
         if frame not in self.met:
             number, index = self._at(frame)
-            leg = self.legs[number]
-            found = leg.tracker.problem.solve(leg.targets[index], q, self.seed, find_reason=False)
+            problem, targets = self.legs[number].posed(index)
+            found = problem.solve(targets, q, self.seed, find_reason=False)
             self.spent += found.iterations
             self.met[frame] = found.converged
         return self.met[frame]
@@ -241,12 +321,14 @@ class _Search:
         """The start that leads to a posture at `frame`, None when there is none; and what missed on the way (n, nq)."""
         last, index = self._at(frame)
         velocity = None
+        if not self.turns_back:  # postures are those of the first frame
+            return q, q[None]
         for number in range(last, -1, -1):
             leg = self.legs[number]
-            leg.tracker.stand(q, velocity)
+            leg.stand(q, velocity)
             chunk = leg.tracker.chunk
             for start in range(index if number == last else len(leg), 0, -chunk):
-                part = leg.tracker.run(leg.targets[max(0, start - chunk) : start][::-1])
+                part = leg.run(max(0, start - chunk), start, backwards=True)
                 self.spent += int(part.iterations.sum())
                 if part.missed.any():
                     return None, part.q[part.missed]

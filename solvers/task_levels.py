@@ -14,6 +14,7 @@ import numpy as np
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .hierarchy import Level
+from .influence import closing_share
 from .reach import chain_length
 from .state import State
 from .tasks import LoopClosureTask, Rows, Task
@@ -62,18 +63,42 @@ class TaskLevels:
             raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
         return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
 
-    def state(self, q: Array, targets: Sequence[Any], dt: float, previous: Array | None = None) -> State:
-        first = [self.tasks[i] for i in self._first]
-        aims = [targets[i] for i in self._first]
+    def state(
+        self,
+        q: Array,
+        targets: Sequence[Any],
+        dt: float,
+        previous: Array | None = None,
+        influence: Sequence[float] | Array | None = None,
+    ) -> State:
+        """influence: in place of the tasks' own."""
+        counting = [i for i in self._first if influence is None or influence[i]]
+        first = [self.tasks[i] for i in counting]
+        aims = [targets[i] for i in counting]
         return State(self.model, q, first, self.length, self.backend, previous, dt, aims)
 
-    def rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:
-        """Of each task; none of those without influence."""
-        return [self.rows_of(i, state, target) for i, target in enumerate(targets)]
+    def rows(
+        self, state: State, targets: Sequence[Any], influence: Sequence[float] | Array | None = None
+    ) -> list[Rows]:
+        """Of each task; none of those without influence. influence: in place of the tasks' own."""
+        shares = [task.influence for task in self.tasks] if influence is None else influence
+        return [self.rows_of(i, state, target, shares[i]) for i, target in enumerate(targets)]
 
-    def rows_of(self, i: int, state: State, target: Any) -> Rows:
+    def rows_of(self, i: int, state: State, target: Any, influence: float | None = None) -> Rows:
+        """Of one task, weighted by its influence; all of what it lacks is asked for, unless it has none."""
         task = self.tasks[i]
-        return task.rows(state, target) if task.influence else Rows.none(self.model.nv)
+        share = task.influence if influence is None else influence
+        if not (share and task.influence):
+            return Rows.none(self.model.nv)
+        rows = task.rows(state, target)
+        return rows if share == task.influence else rows.weighted(share / task.influence)
+
+    def step_rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:
+        """As `rows`, for one step: tasks of partial influence ask for that share of what is lacking."""
+        return [self.step_rows_of(i, state, target) for i, target in enumerate(targets)]
+
+    def step_rows_of(self, i: int, state: State, target: Any) -> Rows:
+        return closing_share(self.rows_of(i, state, target), self.tasks[i].influence)
 
     def levels(self, state: State, rows: Sequence[Rows], damping: float) -> list[Level]:
         """By priority, dimensionless and weighted."""

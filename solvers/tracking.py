@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .tasks import Task
 from .tasks.checks import numbers
 from .tracking_reference import LATE, ReferenceTracking, TrackLimits
 from .viability import StepLimits
+
+if TYPE_CHECKING:
+    from .hierarchical_tracking import HierarchicalTracker
 
 Array = np.ndarray
 
@@ -55,8 +58,8 @@ def track(
 ) -> TrackResult:
     """Follow targets: (frames, tasks, 4, 4), or one set of targets per frame as `IKProblem.solve` takes.
 
-    Tasks of other kinds or of several priorities, and criteria, are followed by the hierarchy: there a target is what
-    its task takes, and the first frame is solved from q0 or mid-range only.
+    Tasks of other kinds, of several priorities or of partial influence, and criteria, are followed by the hierarchy:
+    there a target is what its task takes.
 
     The first frame is solved from `q0` (nq,) and from restarts drawn from `seed`; every other frame follows from the
     one before, without restarts. Without q0 a start is chosen from which every frame can be met, or else the most
@@ -67,16 +70,19 @@ def track(
     progress(done, frames) is called now and then, anew for every start tried; when it returns False the result ends
     there. Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
     """
+    tracker: Tracker | HierarchicalTracker
     if criteria or not is_plain(checked_tasks(tasks)):
-        from .hierarchical_tracking import follow_levels
+        from .hierarchical_tracking import HierarchicalTracker
 
-        return follow_levels(model, tasks, targets, criteria, q0, dt, start_velocity, seed, backend, progress)
-    tracker = Tracker(model, tasks, dt, backend)
+        tracker = HierarchicalTracker(model, tasks, criteria, dt, backend)
+    else:
+        tracker = Tracker(model, tasks, dt, backend)
     legs = [Leg(tracker, tracker.check_targets(targets))]
     frames = len(legs[0])
     steps: Generator[list[TrackResult], None, Any]
     if q0 is None:
-        steps = follow_from_best(legs, tracker.problem.middle, "mid-range", start_velocity, seed)
+        middle = model.limits.middle(model.neutral())
+        steps = follow_from_best(legs, middle, "mid-range", start_velocity, seed)
     else:
         steps = follow(legs, q0, start_velocity, seed)
     while True:
@@ -100,6 +106,7 @@ class Tracker:
     """
 
     chunk = 256  # frames between two reports of progress
+    memory = None  # its tasks are not counted from where a motion starts
 
     _q: Array  # (nq,) where the robot stands
     _coasting: Array  # (nv,) the last step of the degrees of freedom that no task depends on, still being braked
@@ -119,6 +126,11 @@ class Tracker:
     def q(self) -> Array:
         """(nq,) where the robot stands."""
         return self._q.copy()
+
+    @property
+    def tolerance(self) -> Array:
+        """(tasks, 2)"""
+        return self.problem.tolerance
 
     @property
     def v(self) -> Array:
@@ -251,7 +263,8 @@ class TrackResult:
     not free. iterations: (F,). behind: (F, nv) the degrees of freedom that a late frame's limits hold back.
     start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4), or lists of those that ask for a pose.
     parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
-    one that is not met, for its diagnosis.
+    one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
+    all are whole. A frame is met when the tasks are whose influence is 1.
     """
 
     problem: IKProblem | HierarchicalIK
@@ -265,6 +278,8 @@ class TrackResult:
     behind: Array
     parts: Sequence[tuple[str, ...]] | None = None
     remarks: Sequence[str] | None = None
+    tolerances: Array | None = None
+    influence: Array | None = None
 
     def __len__(self) -> int:
         return len(self.q)
@@ -294,7 +309,11 @@ class TrackResult:
         """Why a frame is as it is; solves a few times more when it is not met."""
         if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
             return self.frame(frame).diagnosis
-        again = self.problem.solve(self.targets[frame], self.q[frame])
+        problem, targets = self.problem, self.targets[frame]
+        if self.influence is not None and (self.influence[frame] < 1.0).any():
+            whole = np.flatnonzero(self.influence[frame] >= 1.0).tolist()
+            problem, targets = problem.some_tasks(whole), [targets[i] for i in whole]
+        again = problem.solve(targets, self.q[frame])
         found = again.diagnosis
         if again.converged:
             reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
@@ -327,8 +346,13 @@ def _short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
 
 
 def _join(parts: list[TrackResult]) -> TrackResult:
-    names = ("targets", "codes", "q", "residuals", "iterations", "behind")
-    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    joined: dict[str, Any] = {}
+    for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence"):
+        own = [getattr(part, name) for part in parts]
+        if isinstance(own[0], np.ndarray):
+            joined[name] = np.concatenate(own)
+        elif own[0] is not None:
+            joined[name] = [each for part in own for each in part]
     return replace(parts[0], **joined)
 
 

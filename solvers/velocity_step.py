@@ -237,7 +237,7 @@ class VelocityProblem:
         dt, scale = self.dt, self._scale
         lo, hi = self._box(start, last * dt)
         state = self.levels.state(start, aims, dt, last)
-        rows = self.levels.rows(state, aims)
+        rows = self.levels.step_rows(state, aims)
         hard, names = self._constraints(start, constraints, self.levels.closures(state, rows))
         H, g = combine(self.criteria, state)
         found = solve_hierarchy(
@@ -282,7 +282,7 @@ class VelocityProblem:
             costs = dict(zip(self._criterion_names, found.costs, strict=True))
         else:
             state = levels.state(start, aims, self.dt, last)
-            rows = {i: levels.rows_of(i, state, aims[i]) for i in native.other_tasks}
+            rows = {i: levels.step_rows_of(i, state, aims[i]) for i in native.other_tasks}
             scaled = {i: levels.level_of(i, state, own) for i, own in rows.items()}
             hard, names = self._constraints(start, constraints, levels.closures(state, rows))
             others = [self.criteria[i] for i in native.other_criteria]
@@ -356,7 +356,7 @@ class VelocityProblem:
         if (v == step.v).all():
             return step
         state = self.levels.state(start, aims, self.dt, last)
-        rows = self.levels.rows(state, aims)
+        rows = self.levels.step_rows(state, aims)
         moved = v * self.dt
         for own, level in zip(step.levels, self.levels.levels(state, rows, self.damping), strict=True):
             values = level.J @ (moved / self._scale)

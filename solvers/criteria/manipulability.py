@@ -9,6 +9,7 @@ import numpy as np
 from ...robokin.configuration import integrate
 from ...robokin.so3 import hat
 from ...robokin.tree import unpack_placement
+from ..influence import partial
 from ..state import State
 from ..tasks import FrameTask, Task, TaskKind
 from .base import CriterionKind, CriterionRecord, Potential
@@ -73,7 +74,8 @@ class SmallestSingularValue(Potential):
 
 def _record(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
     """None when the kernel does not have the rows of all tasks of the first level."""
-    if not all(isinstance(task, FrameTask) and task.is_in_kernel for task in state.tasks if task.influence):
+    counting = [task for task in state.tasks if task.influence]
+    if not all(isinstance(task, FrameTask) and task.is_in_kernel for task in counting) or partial(counting):
         return None
     return CriterionRecord(kind, criterion.gain, criterion.metric(state))
 

@@ -37,6 +37,7 @@ class AdvanceTask(TipTask):
     """
 
     kind: ClassVar[str] = "advance"
+    is_counted_from_start: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -80,6 +80,13 @@ class Rows:
         """(m,) what is lacking before the step: 0 inside a band."""
         return self.lacking(np.zeros(len(self.J)))
 
+    def less(self, left: Array) -> Rows:
+        """The same, of which `left` (m,) is not asked for."""
+        return Rows(self.J, self.lower - left, self.upper - left, self.weight, self.part)
+
+    def weighted(self, factor: float) -> Rows:
+        return Rows(self.J, self.lower, self.upper, factor * self.weight, self.part)
+
     def lacking(self, moved: Array) -> Array:
         """(m,) what J v dt = `moved` lacks: positive where it should be larger."""
         return np.clip(moved, self.lower, self.upper) - moved
@@ -90,12 +97,14 @@ class Task(ABC):
 
     kind: its word in files and on the command line.   parts: its residuals.   target: checked, see `checked_target`.
     name: how reports call it.   priority: its level, 1 first; a level is met as nearly as those before it allow.
-    influence: 0 to 1, by which its weights are multiplied: how much it counts against the others of its level; with 0
-    it is as if it were not there.   Raises TaskError.
+    influence: 0 to 1: with 1 it is whole, with 0 as if it were not there, between them partly so (`influence.py`); its
+    weights are multiplied by it.   Raises TaskError.
     """
 
     kind: ClassVar[str]
     is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
+    is_comparable: ClassVar[bool] = True  # what its rows lack in two poses has the same axes
+    is_counted_from_start: ClassVar[bool] = False  # its target is told from where a solve or a motion starts
     parts: tuple[Part, ...]
     target: Any
 

@@ -34,6 +34,7 @@ class LaserTask(TipTask):
     """
 
     kind: ClassVar[str] = "laser"
+    is_comparable: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -29,6 +29,7 @@ class OnCurveTask(PointTask):
     """
 
     kind: ClassVar[str] = "curve"
+    is_comparable: ClassVar[bool] = False
 
     def __init__(
         self,

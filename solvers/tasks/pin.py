@@ -29,6 +29,7 @@ class PinTask(TipTask):
     """
 
     kind: ClassVar[str] = "pin"
+    is_counted_from_start: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -174,7 +174,7 @@ def test_every_value_is_inside_its_limits_between_frames_too(scene, robot):
     add_target(robot, kind="POSITION")
     circle(robot.robokin.tasks[0].target, 40, radius=1.5)
     settings = bake(robot)
-    assert settings.bake_status != "CONVERGED" and settings.bake_reason.startswith("from frame ")
+    assert settings.bake_status != "CONVERGED" and settings.bake_reason.startswith("frames 2-")
     robot_binding = binding(robot)
     at_limit = 0
     for key, channel in own_keys(robot).items():
@@ -295,19 +295,40 @@ def test_a_linked_robot_says_so_and_an_override_bakes_into_its_own_action(scene,
     assert override.animation_data.action.library is None
 
 
-def test_a_fading_influence_does_not_break_the_motion(scene, robot, target):
-    held = robot.robokin.tasks.add()
-    held.name, held.tip, held.kind, held.target = "same", TOOL, "POSITION", target
-    bake(robot)
-    plain = keys(robot)
-    task = robot.robokin.tasks[0]
-    for frame, influence in ((1, 1.0), (40, 0.2)):
+def fade(robot, task, *keys_of):
+    for frame, influence in keys_of:
         task.influence = influence
         task.keyframe_insert("influence", frame=frame)
-    bake(robot)
-    fading = keys(robot)
-    assert max(abs(plain[key] - fading[key]).max() for key in plain) < 2e-3
+    for point in animation.fcurves(robot)[task.path_from_id("influence"), 0].keyframe_points:
+        point.interpolation = "LINEAR"
+
+
+def test_a_task_that_fades_leaves_the_others_met(scene, robot, target):
+    held = robot.robokin.tasks.add()
+    held.name, held.tip, held.kind, held.target = "same", TOOL, "POSITION", target
+    fade(robot, robot.robokin.tasks[0], (1, 1.0), (40, 0.0))
+    assert bake(robot).bake_status == "CONVERGED"
     assert worst_error(scene, robot, target, (1, 20, 40)) < 1.5e-4
+    assert max(abs(np.diff(values[:, 1])).max() for key, values in keys(robot).items() if key in own_keys(robot)) < 0.2
+
+
+def test_a_task_fades_in_evenly_and_out_where_it_is(scene, robot, tmp_path):
+    """The tip goes from where it stands to its target in proportion, as Blender shows it; then it stays."""
+    target = add_target(robot, kind="POSITION")
+    away = np.array(target.location)
+    target.location.x += 0.15
+    target.location.z += 0.2
+    goal = np.array(target.location)
+    fade(robot, robot.robokin.tasks[0], (1, 0.0), (25, 1.0), (30, 1.0), (40, 0.0))
+    settings = bake(robot, report_path=str(tmp_path / "bake.json"))
+    assert settings.bake_status == "CONVERGED"
+    rows = json.loads((tmp_path / "bake.json").read_text())["frames"]
+    assert [row["status"] for row in rows].count("EMPTY") == 2
+    for frame in range(1, 41):
+        scene.frame_set(frame)
+        share = min(frame - 1, 24) / 24
+        bone = robot.matrix_world @ robot.pose.bones[TOOL].head
+        np.testing.assert_allclose(bone, away + share * (goal - away), atol=2e-4)
 
 
 def test_the_report_has_every_frame_as_written(scene, robot, target, tmp_path):
