@@ -98,7 +98,9 @@ class HierarchicalIK:
             posing = Posing(self.levels, posing.targets, self.limits, shares, left)
         gaps = np.where(np.array(shares) < 1.0, 0.0, self.excess(posing.targets))
         search = self._search(posing, start, checked_seed(seed), self.attempts, gaps)
-        if not search.best.is_met:
+        if search.best.is_met:
+            search.close()
+        else:
             search.settle()
         best = search.best
         reason = ""

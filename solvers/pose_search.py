@@ -29,6 +29,7 @@ KNOWN_ATTEMPTS = 30  # of the kernel
 ALIKE, ENOUGH = 0.02, 6  # relative: ends of attempts no farther than this from the best one; so many are the answer
 SETTLE = 60  # steps of the last descent,
 SETTLED, PATIENT = 1e-4, 3  # which ends after so many that lessen the error by a smaller share
+CLOSING = 5  # steps that close loops
 
 
 class KnownTasks:
@@ -173,6 +174,17 @@ class PoseSearch:
             idle = 0 if (less > SETTLED * self.best.errors).any() else idle + 1
             self.best = point
             damping = max(DAMPING_LESS * damping, DAMPING_FLOOR)
+
+    def close(self) -> None:
+        """Bring loops together as nearly as rounding allows, whatever their tolerance: they are joints."""
+        loops = len(self.posing.levels.loops)
+        for _ in range(CLOSING if loops else 0):
+            x, _ = self.posing.step(self.best, DAMPING_FLOOR)
+            point = self.posing.point(self.posing.moved(self.best.q, x))
+            self.iterations += 1
+            if not point.is_met or point.errors[:loops].sum() >= self.best.errors[:loops].sum():
+                break
+            self.best = point
 
     def _keep(self, point: Point) -> None:
         if point.is_better_than(self.best):

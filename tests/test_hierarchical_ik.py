@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import (
     ConfigurationError,
+    Joint,
+    Link,
     ModelError,
     RobotModel,
     TaskError,
@@ -27,6 +29,7 @@ from robokin_addon.solvers import (
     JointTask,
     JointVelocityTask,
     LaserTask,
+    LoopClosureTask,
     OnCurveTask,
     OnLineTask,
     OnPlaneTask,
@@ -193,6 +196,30 @@ def test_relative_pose_of_two_arms() -> None:
     np.testing.assert_allclose(between[:3, 3], position[:3, 3], atol=2e-5)
     for sole in ("left_sole_link", "right_sole_link"):
         np.testing.assert_allclose(there[sole], before[sole], atol=2e-5)
+
+
+@pytest.mark.parametrize("crank", [-2.0, 0.5, 2.5])
+def test_loops_close_exactly_whatever_their_tolerance(crank: float) -> None:
+    """Of a four-bar linkage the rocker's end is where two circles meet."""
+    a, b, c, d = 0.2, 0.45, 0.4, 0.5
+
+    def hinge(name: str, parent: str, child: str, x: float) -> Joint:
+        placement = np.eye(4)
+        placement[0, 3] = x
+        return Joint(name, "continuous", parent, child, placement)
+
+    joints = [hinge("crank", "ground", "crank", 0.0), hinge("coupler", "crank", "coupler", a)]
+    joints.append(hinge("rocker", "ground", "rocker", d))
+    model = RobotModel("four-bar", [Link(name) for name in ("ground", "crank", "coupler", "rocker")], joints)
+    ends = np.eye(4), np.eye(4)
+    ends[0][0, 3], ends[1][0, 3] = b, c
+    loop = LoopClosureTask("coupler", "rocker", *ends, orientation_weights=0, position_tolerance=1e-3)
+    result = solve_ik(model, [loop, JointTask("crank", crank)], q0=model.configuration({"crank": crank - 0.1}))
+    assert result.converged
+    turn, side = model.joint_values(result.q)["crank"], model.joint_values(result.q)["rocker"]
+    pin = a * np.array([np.cos(turn), np.sin(turn)])
+    end = np.array([d + c * np.cos(side), c * np.sin(side)])
+    assert np.linalg.norm(end - pin) == pytest.approx(b, abs=1e-10)
 
 
 def test_balance_above_one_foot() -> None:
