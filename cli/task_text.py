@@ -55,14 +55,17 @@ tasks:
   kind=loop_closure,tip=LINK,other=LINK         two links are one body, before all other tasks
   kind=center_of_mass,target=x:y:z              the centre of mass takes this position
   kind=support,target=x:y:z:x:y:z:...           it is above the convex hull of these points (,margin=N,up=x:y:z)
-  kind=posture,target=JSON                      joints take these values
+  kind=posture,target=JSON                      joints take these values (,weights=JSON by joint)
   kind=joint,joint=JOINT,target=N               a joint takes this value
   optional: ,weights=N:N:...   per axis (poses: 6, position first; others: 3; or one for all); 0 leaves it free
             ,weight=N          of kinds without axes
             ,frame=world|tip   whose axes the weights of a tip mean (world)
-            ,tolerance=N       metres or radians (1e-5); for a pose also position:orientation
+            ,tolerance=N       metres or radians (1e-5); for a pose also position:orientation, for a laser spot:beam,
+                               for a posture angle:length
             ,band=N            what does not count, metres or radians; for a pose position:orientation
             ,point=x:y:z       point of the link in place of its origin (plane, line, curve, distance)
+            ,offset=x:y:z      tip in the link's frame in place of it, of the other kinds with a tip; also with a
+                               rotation, x:y:z:qw:qx:qy:qz; other_offset: of the other link
             ,priority=N        whole number, 1 first (1): a task moves nothing that one before it asks for
             ,influence=N       0 to 1, how much it counts (1)
             ,name=TEXT         how reports call it
@@ -154,21 +157,21 @@ def _joint_value(fields: Fields, name: str) -> float | list[float]:
     return values[0] if len(values) == 1 else values
 
 
-def _rotation(values: list[float]) -> np.ndarray:
+def _rotation(values: list[float], name: str) -> np.ndarray:
     length = np.linalg.norm(values)
     if length < 1e-9:
-        raise TaskError("target: the quaternion (w:x:y:z) is zero")
+        raise TaskError(f"{name}: the quaternion (w:x:y:z) is zero")
     return quaternion.to_matrix(np.array(values) / length)
 
 
 def _orientation(fields: Fields, name: str) -> np.ndarray:
-    return _rotation(numbers(fields, name, 4))
+    return _rotation(numbers(fields, name, 4), name)
 
 
 def _pose(fields: Fields, name: str) -> np.ndarray:
     values = numbers(fields, name, 7)
     target = np.eye(4)
-    target[:3, :3], target[:3, 3] = _rotation(values[3:]), values[:3]
+    target[:3, :3], target[:3, 3] = _rotation(values[3:], name), values[:3]
     return target
 
 
@@ -190,11 +193,28 @@ def _both(fields: Fields, name: str) -> dict:
 
 
 def _angle_and_length(fields: Fields, name: str) -> dict:
-    return {"angle_tolerance": _number(fields, name), "length_tolerance": _number(fields, name)}
+    values = numbers(fields, name, 1, 2)
+    return {"angle_tolerance": values[0], "length_tolerance": values[-1]}
 
 
-_TIP = {"tip": ("link", _word)}
+def _spot_and_beam(fields: Fields, name: str) -> dict:
+    values = numbers(fields, name, 1, 2)
+    return {"tolerance": values[0], "beam_tolerance": values[-1]}
+
+
+def _offset(fields: Fields, name: str) -> np.ndarray:
+    values = numbers(fields, name, 3, 7)
+    T = np.eye(4)
+    T[:3, 3] = values[:3]
+    if len(values) == 7:
+        T[:3, :3] = _rotation(values[3:], name)
+    return T
+
+
+_LINK = {"tip": ("link", _word)}
+_OFFSET = {"offset": ("offset", _offset)}
 _OTHER = {"other": ("other", _word)}
+_OTHER_OFFSET = {"other_offset": ("other_offset", _offset)}
 _AXIS = {"axis": ("axis", _vector)}
 _POINT = {"point": ("point", _vector)}
 _FRAME = {"frame": ("frame", _word)}
@@ -206,7 +226,7 @@ _LEVEL = {"priority": ("priority", _whole), "influence": ("influence", _number),
 _SIX = {"weights": ("", _six_weights), "tolerance": ("", _both)}
 _SIX_BAND = {"band": ("", _both)}
 _NEAR = {**_POINT, **_WEIGHT, **_TOLERANCE, **_BAND, **_LEVEL}
-_THREE = {**_WEIGHTS, **_FRAME, **_TOLERANCE, **_BAND, **_LEVEL}
+_THREE = {**_WEIGHTS, **_FRAME, **_TOLERANCE, **_BAND, **_OFFSET, **_LEVEL}
 
 
 def _target(read: Reader) -> dict[str, tuple[str, Reader]]:
@@ -214,19 +234,21 @@ def _target(read: Reader) -> dict[str, tuple[str, Reader]]:
 
 
 KINDS: dict[str, Kind] = {
-    "pose": Kind(PoseTask, 2, {**_TIP, **_target(_pose), **_SIX, **_SIX_BAND, **_FRAME, **_LEVEL}),
-    "position": Kind(PositionTask, 2, {**_TIP, **_target(_vector), **_THREE}),
-    "orientation": Kind(OrientationTask, 2, {**_TIP, **_target(_orientation), **_THREE}),
-    "axis": Kind(AxisTask, 3, {**_TIP, **_AXIS, **_target(_vector), **_THREE}),
-    "aim": Kind(AimTask, 3, {**_TIP, **_AXIS, **_target(_vector), **_WEIGHT, **_TOLERANCE, **_BAND, **_LEVEL}),
-    "plane": Kind(OnPlaneTask, 2, {**_TIP, **_target(_pair), "side": ("side", _word), **_NEAR}),
-    "line": Kind(OnLineTask, 2, {**_TIP, **_target(_pair), **_NEAR}),
-    "curve": Kind(OnCurveTask, 2, {**_TIP, **_target(_points), "closed": ("closed", _switch), **_NEAR}),
+    "pose": Kind(PoseTask, 2, {**_LINK, **_target(_pose), **_SIX, **_SIX_BAND, **_FRAME, **_OFFSET, **_LEVEL}),
+    "position": Kind(PositionTask, 2, {**_LINK, **_target(_vector), **_THREE}),
+    "orientation": Kind(OrientationTask, 2, {**_LINK, **_target(_orientation), **_THREE}),
+    "axis": Kind(AxisTask, 3, {**_LINK, **_AXIS, **_target(_vector), **_THREE}),
+    "aim": Kind(
+        AimTask, 3, {**_LINK, **_AXIS, **_target(_vector), **_WEIGHT, **_TOLERANCE, **_BAND, **_OFFSET, **_LEVEL}
+    ),
+    "plane": Kind(OnPlaneTask, 2, {**_LINK, **_target(_pair), "side": ("side", _word), **_NEAR}),
+    "line": Kind(OnLineTask, 2, {**_LINK, **_target(_pair), **_NEAR}),
+    "curve": Kind(OnCurveTask, 2, {**_LINK, **_target(_points), "closed": ("closed", _switch), **_NEAR}),
     "distance": Kind(
         DistanceTask,
         2,
         {
-            **_TIP,
+            **_LINK,
             **_target(_number),
             **_OTHER,
             "other_point": ("other_point", _vector),
@@ -237,19 +259,40 @@ KINDS: dict[str, Kind] = {
     "laser": Kind(
         LaserTask,
         4,
-        {**_TIP, **_AXIS, **_target(_vector), "surface": ("surface", _plane), **_WEIGHT, **_TOLERANCE, **_LEVEL},
+        {
+            **_LINK,
+            **_AXIS,
+            **_target(_vector),
+            "surface": ("surface", _plane),
+            **_WEIGHT,
+            "tolerance": ("", _spot_and_beam),
+            **_OFFSET,
+            **_LEVEL,
+        },
     ),
-    "relative_pose": Kind(RelativePoseTask, 3, {**_TIP, **_OTHER, **_target(_pose), **_SIX, **_SIX_BAND, **_LEVEL}),
-    "advance": Kind(AdvanceTask, 2, {**_TIP, **_target(_vector), **_WEIGHTS, **_FRAME, **_TOLERANCE, **_LEVEL}),
-    "pin": Kind(PinTask, 1, {**_TIP, **_SIX, **_LEVEL}),
-    "loop_closure": Kind(LoopClosureTask, 2, {**_TIP, **_OTHER, **_SIX, "name": ("name", _word)}),
+    "relative_pose": Kind(
+        RelativePoseTask,
+        3,
+        {**_LINK, **_OTHER, **_target(_pose), **_SIX, **_SIX_BAND, **_OFFSET, **_OTHER_OFFSET, **_LEVEL},
+    ),
+    "advance": Kind(
+        AdvanceTask, 2, {**_LINK, **_target(_vector), **_WEIGHTS, **_FRAME, **_TOLERANCE, **_OFFSET, **_LEVEL}
+    ),
+    "pin": Kind(PinTask, 1, {**_LINK, **_SIX, **_OFFSET, **_LEVEL}),
+    "loop_closure": Kind(
+        LoopClosureTask, 2, {**_LINK, **_OTHER, **_SIX, **_OFFSET, **_OTHER_OFFSET, "name": ("name", _word)}
+    ),
     "center_of_mass": Kind(CenterOfMassTask, 1, {**_target(_vector), **_WEIGHTS, **_TOLERANCE, **_BAND, **_LEVEL}),
     "support": Kind(
         SupportTask,
         1,
         {**_target(_points), "margin": ("margin", _number), "up": ("up", _vector), **_WEIGHT, **_TOLERANCE, **_LEVEL},
     ),
-    "posture": Kind(PostureTask, 1, {**_target(_joints), "tolerance": ("", _angle_and_length), **_BAND, **_LEVEL}),
+    "posture": Kind(
+        PostureTask,
+        1,
+        {**_target(_joints), "weights": ("weights", _joints), "tolerance": ("", _angle_and_length), **_BAND, **_LEVEL},
+    ),
     "joint": Kind(
         JointTask,
         2,

@@ -162,3 +162,36 @@ def test_what_a_kind_says_arrives() -> None:
         parse_task("kind=curve,tip=hand,target=0:0:0:1:0:0:1")
     with pytest.raises(TaskError, match="surface is missing"):
         parse_task("kind=laser,tip=hand,axis=0:0:1,target=1:0:0")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "pose,target=0:0:0:1:0:0:0",
+        "position,target=0:0:0",
+        "orientation,target=1:0:0:0",
+        "axis,axis=1:0:0,target=0:0:1",
+        "aim,axis=1:0:0,target=0:0:1",
+        "laser,axis=1:0:0,target=0:0:1,surface=0:0:1:0:0:1",
+        "relative_pose,other=base,target=0:0:0:1:0:0:0",
+        "advance,target=0:0:1",
+        "pin",
+        "loop_closure,other=base",
+    ],
+)
+def test_a_tip_beside_the_origin_of_its_link(kind: str) -> None:
+    task = parse_task(f"kind={kind},tip=hand,offset=0.1:0:-0.2:1:0:0:1")
+    assert task.offset[:3, :3] == pytest.approx(QUARTER_ABOUT_Z, abs=1e-15)
+    assert task.offset[:3, 3] == pytest.approx([0.1, 0.0, -0.2])
+    assert parse_task(f"kind={kind},tip=hand,offset=0.1:0:-0.2").offset[:3, :3] == pytest.approx(np.eye(3))
+    with pytest.raises(TaskError, match="offset: the quaternion"):
+        parse_task(f"kind={kind},tip=hand,offset=0:0:0:0:0:0:0")
+
+
+def test_tolerances_of_two_parts_and_weights_of_joints() -> None:
+    task = parse_task('kind=posture,target={"a": 1},weights={"a": 3},tolerance=0.1:0.2')
+    assert [part.tolerance for part in task.parts] == [0.1, 0.2] and task.weights == {"a": 3.0}
+    laser = parse_task("kind=laser,tip=hand,axis=1:0:0,target=0:0:1,surface=0:0:1:0:0:1,tolerance=0.1:0.2")
+    assert [part.tolerance for part in laser.parts] == [0.1, 0.2]
+    closed = parse_task("kind=loop_closure,tip=hand,other=base,other_offset=0:0:1")
+    assert closed.other_offset[:3, 3] == pytest.approx([0.0, 0.0, 1.0])
