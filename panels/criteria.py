@@ -22,8 +22,8 @@ class ROBOKIN_UL_criteria(bpy.types.UIList):
         if index < len(shown):
             cost = row.row()
             cost.alignment = "RIGHT"
-            known = shown[index].cost is not None
-            cost.label(text=f"{shown[index].cost:.4g}" if known else "", icon="NONE" if known else "ERROR")
+            text = "" if shown[index].cost is None else f"{shown[index].cost:.4g}"
+            cost.label(text=text, icon="ERROR" if shown[index].problem else "NONE")
         row.prop(item, "enabled", text="")
 
 
