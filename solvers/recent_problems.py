@@ -1,46 +1,132 @@
-"""Velocity problems of the last calls, so that a call with the same arguments compiles nothing."""
+"""Problems of the last calls, so that a call with tasks and criteria like those of one of them compiles nothing."""
 
 from __future__ import annotations
 
+import copy
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
-if TYPE_CHECKING:
-    from .velocity_step import VelocityProblem
+import numpy as np
+
+from ..robokin.model import RobotModel
+from .criteria import Criterion
+from .tasks import Part, Task
 
 KEPT = 8  # of each thread, since a problem has buffers of its own
+PLAIN = frozenset((float, int, str, bool, type(None), Part))
+OWN = __name__.rpartition(".")[0] + "."  # the modules whose classes say all about themselves in their attributes
+
+Problem = TypeVar("Problem")
+AnyPart = TypeVar("AnyPart", Task, Criterion)
 
 
-class _Entry:
-    """A problem, and what it was made of: the same objects, none of which was given another attribute since."""
+class _Same:
+    """Equal to the same object only, which it keeps alive."""
 
-    def __init__(self, parts: tuple[object, ...], settings: tuple[object, ...], problem: VelocityProblem) -> None:
-        self.parts, self.settings, self.problem = parts, settings, problem
-        self.attributes = [tuple(vars(part).values()) for part in parts[1:]]
+    __slots__ = ("what",)
 
-    def fits(self, parts: tuple[object, ...], settings: tuple[object, ...]) -> bool:
+    def __init__(self, what: object) -> None:
+        self.what = what
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.what is other.what
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _content(value: object) -> object:
+    """Something that is equal for equal numbers and words, and for the same object of any other kind."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return value.shape, value.dtype, value.tobytes()
+    if kind in (tuple, list):
+        return kind, [_content(each) for each in value]  # type: ignore[attr-defined]
+    if kind is dict:
+        return kind, [(_content(key), _content(each)) for key, each in value.items()]  # type: ignore[attr-defined]
+    return _Same(value)
+
+
+def _likeness(part: Task | Criterion) -> list[object]:
+    """What a problem is compiled from: all of a task but its target. Of classes of other makers nothing is known."""
+    kind, attributes = type(part), vars(part)
+    if not _is_own(kind):
+        return [_Same(part), *map(_Same, attributes.values())]
+    told = [value for name, value in attributes.items() if name != "target" and name[0] != "_"]
+    return [kind, *[value if type(value) in PLAIN else _content(value) for value in told]]
+
+
+def _is_own(kind: type) -> bool:
+    return kind.__module__.startswith(OWN)
+
+
+def _own_copy(part: AnyPart) -> AnyPart:
+    return copy.copy(part) if _is_own(type(part)) else part
+
+
+class Recent(NamedTuple, Generic[Problem]):
+    """A problem, and the checked targets of the tasks that were asked for: the same list for the same tasks."""
+
+    problem: Problem
+    targets: list[Any]
+
+
+class _Entry(Generic[Problem]):
+    """A problem, what it was made of, and the objects that asked for it last, none of which was given another attribute
+    since."""
+
+    def __init__(self, problem: Problem, given: object, likeness: object) -> None:
+        self.problem, self.given, self.likeness = problem, given, likeness
+        self.parts: tuple[Any, ...] = ()
+
+    def adopt(self, parts: tuple[Any, ...], tasks: Sequence[Task]) -> Recent[Problem]:
+        self.parts, self.attributes = parts, _attributes(parts)
+        self.found = Recent(self.problem, [task.target for task in tasks])
+        return self.found
+
+    def is_of(self, parts: tuple[Any, ...]) -> bool:
         try:
-            return (
-                self.parts == parts
-                and self.settings == settings
-                and self.attributes == [tuple(vars(part).values()) for part in parts[1:]]
-            )
+            return self.parts == parts and self.attributes == _attributes(parts)
         except ValueError:  # another array: one that is the same object is equal without being looked at
             return False
 
 
-class RecentProblems(threading.local):
-    """Of this thread. parts: the model, then tasks and criteria; one counts as another when any of its attributes was
-    replaced."""
+def _attributes(parts: tuple[Any, ...]) -> list[tuple[object, ...]]:
+    return [tuple(vars(part).values()) for part in parts]
+
+
+class RecentProblems(threading.local, Generic[Problem]):
+    """Of this thread. Tasks and criteria that are equal but for the tasks' targets have the same problem."""
 
     def __init__(self) -> None:
-        self.entries: list[_Entry] = []
+        self.entries: list[_Entry[Problem]] = []
 
-    def get(self, parts: tuple[object, ...], settings: tuple[object, ...]) -> VelocityProblem | None:
+    def get(
+        self,
+        make: Callable[[Sequence[Task], Sequence[Criterion]], Problem],
+        model: RobotModel,
+        tasks: tuple[Task, ...],
+        criteria: tuple[Criterion, ...],
+        settings: tuple[object, ...],
+    ) -> Recent[Problem]:
+        """The problem of these, made when there is none. settings: what else counts, words and numbers.
+        Raises what `make` raises; targets that the robot cannot have are found when they are met."""
+        parts = (*tasks, *criteria)
+        given = [_Same(model), len(tasks), *map(_content, settings)]
         for entry in self.entries:
-            if entry.fits(parts, settings):
-                return entry.problem
-        return None
-
-    def keep(self, parts: tuple[object, ...], settings: tuple[object, ...], problem: VelocityProblem) -> None:
-        self.entries = [_Entry(parts, settings, problem), *self.entries[: KEPT - 1]]
+            if entry.is_of(parts) and entry.given == given:
+                return entry.found
+        try:
+            likeness = [*map(_likeness, tasks), *map(_likeness, criteria)]
+        except TypeError:  # something without attributes, most likely no task
+            return Recent(make(tasks, criteria), [task.target for task in tasks])
+        for entry in self.entries:
+            if entry.given == given and entry.likeness == likeness:
+                return entry.adopt(parts, tasks)
+        # Of copies: the problem is others' too when these are given other attributes.
+        problem = make([_own_copy(task) for task in tasks], [_own_copy(criterion) for criterion in criteria])
+        entry = _Entry(problem, given, likeness)
+        self.entries = [entry, *self.entries[: KEPT - 1]]
+        return entry.adopt(parts, tasks)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..robokin.backend import get_backend
 from ..robokin.model import RobotModel
 from .criteria import Criterion
 from .hierarchical_ik import HierarchicalIK
 from .ik import IKProblem
 from .influence import partial
+from .recent_problems import RecentProblems
 from .results import SolveResult
 from .task_levels import checked_tasks
 from .tasks import FrameTask, Task
@@ -30,12 +32,20 @@ def solve_ik(
     """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
 
     Tasks on one tip, of one priority and without criteria, go to `IKProblem`, everything else to `HierarchicalIK`;
-    arguments, result and errors are described there.
+    arguments, result and errors are described there. Calls with tasks that differ in their targets only are compiled
+    once.
     """
     checked = checked_tasks(tasks)
     if not criteria and is_plain(checked):
-        return IKProblem(model, checked, backend=backend, attempts=attempts).solve(q0=q0, seed=seed)
+        problem, targets = _recent.get(
+            lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts),
+            *(model, checked, (), (get_backend(backend).name, attempts)),
+        )
+        return problem.solve(np.array(targets).reshape(-1, 4, 4), q0, seed)
     return HierarchicalIK(model, checked, criteria, backend, attempts).solve(q0=q0, seed=seed)
+
+
+_recent: RecentProblems[IKProblem] = RecentProblems()
 
 
 def is_plain(tasks: Sequence[Task]) -> bool:

@@ -28,7 +28,7 @@ from .criteria.kinds import KINDS
 from .hierarchy import Level, solve_hierarchy
 from .recent_problems import RecentProblems
 from .state import State
-from .task_levels import TaskLevels
+from .task_levels import TaskLevels, checked_tasks
 from .tasks import Task
 from .tasks.checks import numbers
 from .viability import StepLimits
@@ -120,34 +120,21 @@ def velocity_step(
     previous: (nv,) velocity of the last step, for acceleration limits; 0 unless given.
     damping: (dimensionless) added to the squared singular values of every level of tasks. With 0 tasks are met exactly
     where they can be, at any speed that the limits allow; 1e-4 or more keeps slow what is nearly singular.
+    Calls with tasks and criteria that are alike, but for the tasks' targets, are compiled once.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
-    return _problem(model, tasks, criteria, dt, damping, backend).step(q, previous, constraints)
-
-
-def _problem(
-    model: RobotModel,
-    tasks: Sequence[Task],
-    criteria: Sequence[Criterion],
-    dt: float,
-    damping: float,
-    backend: str,
-) -> VelocityProblem:
-    """The problem of these arguments: of one of the last calls, or a new one."""
     try:
-        tasks, criteria = tuple(tasks), tuple(criteria)
+        given = tuple(tasks), tuple(criteria)
     except TypeError:
-        return VelocityProblem(model, tasks, criteria, dt, damping, backend)  # says what is wrong
-    parts = (model, *tasks, *criteria)
-    settings = (len(tasks), dt, damping, get_backend(backend).name)
-    problem = _recent.get(parts, settings)
-    if problem is None:
-        problem = VelocityProblem(model, tasks, criteria, dt, damping, backend)
-        _recent.keep(parts, settings, problem)
-    return problem
+        given = checked_tasks(tasks), checked_criteria(criteria)  # say what is wrong
+    problem, targets = _recent.get(
+        lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend),
+        *(model, *given, (dt, damping, get_backend(backend).name)),
+    )
+    return problem.step_towards(targets, q, previous, constraints)
 
 
-_recent = RecentProblems()
+_recent: RecentProblems[VelocityProblem] = RecentProblems()
 
 
 class VelocityProblem:
@@ -202,8 +189,17 @@ class VelocityProblem:
         targets: Sequence[object] | None = None,
     ) -> VelocityStep:
         """targets: one per task, each in its task's own terms; the tasks' own when None."""
+        return self.step_towards(self.levels.checked_targets(targets), q, previous, constraints)
+
+    def step_towards(
+        self,
+        aims: Sequence[Any],
+        q: object,
+        previous: object | None = None,
+        constraints: Sequence[VelocityConstraint] = (),
+    ) -> VelocityStep:
+        """aims: checked targets, one per task; not to be changed, but for other ones a list of their own."""
         last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
-        aims = self.levels.checked_targets(targets)
         if self._coupled.is_empty and not self._floating:
             return self._step(q, last, aims, constraints)
         start = self.model.check_configuration(q)

@@ -1,8 +1,14 @@
-"""Checks of what tasks, criteria and constraints are given. All raise TaskError, naming `what`."""
+"""Checks of what tasks, criteria and constraints are given. All raise TaskError, naming `what`.
+
+Plain floats and rotations are looked at without NumPy: making a task anew for each step must not take longer than the
+step.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from math import isfinite
 
 import numpy as np
 
@@ -17,12 +23,14 @@ def numbers(value: object, what: str) -> Array:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise TaskError(f"{what} must be numbers, not {value!r}") from None
-    if not np.isfinite(array).all():
+    if not isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
         raise TaskError(f"{what} is not finite: {array.tolist()}")
     return array
 
 
 def number(value: object, what: str) -> float:
+    if type(value) is float and isfinite(value):
+        return value
     array = numbers(value, what)
     if array.shape != ():
         raise TaskError(f"{what} must be a number, not {value!r}")
@@ -30,6 +38,8 @@ def number(value: object, what: str) -> float:
 
 
 def positive(value: object, what: str) -> float:
+    if type(value) is float and 0.0 < value and isfinite(value):
+        return value
     array = numbers(value, what)
     if array.shape != () or array <= 0:
         raise TaskError(f"{what} must be a positive number, not {value!r}")
@@ -44,6 +54,8 @@ def not_negative(value: object, what: str) -> float:
 
 
 def share(value: object, what: str) -> float:
+    if type(value) is float and 0.0 <= value <= 1.0:
+        return value
     array = numbers(value, what)
     if array.shape != () or not 0 <= array <= 1:
         raise TaskError(f"{what} must be a number from 0 to 1, not {value!r}")
@@ -74,6 +86,8 @@ def direction(value: object, what: str) -> Array:
 
 def per_axis(value: object, what: str, size: int = 3) -> Array:
     """(size,) numbers that are not negative, from as many or from one for all."""
+    if type(value) is float and 0.0 <= value and isfinite(value):
+        return _uniform(value, size)
     array = numbers(value, what)
     if array.shape == ():
         array = np.full(size, float(array))
@@ -81,6 +95,13 @@ def per_axis(value: object, what: str, size: int = 3) -> Array:
         raise TaskError(f"{what} must be {size} numbers (or one for all), not {array.size}")
     if (array < 0).any():
         raise TaskError(f"{what} must not be negative: {array.tolist()}")
+    array.flags.writeable = False
+    return array
+
+
+@lru_cache(maxsize=64)
+def _uniform(value: float, size: int) -> Array:
+    array = np.full(size, value)
     array.flags.writeable = False
     return array
 
@@ -97,18 +118,29 @@ def rotation(value: object, what: str) -> Array:
     array = numbers(value, what)
     if array.shape != (3, 3):
         raise TaskError(f"{what} must be a rotation matrix (3, 3), not of shape {array.shape}")
-    if abs(array @ array.T - np.eye(3)).max() > 1e-6 or np.linalg.det(array) < 0:
-        raise TaskError(f"{what} is not a rotation matrix")
+    _check_rotation(array, what)
     return array
+
+
+def _check_rotation(R: Array, what: str) -> None:
+    """R: (3, 3) finite; its rows are of length 1 and at right angles, and right-handed."""
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    off = max(
+        *(abs(a * a + b * b + c * c - 1.0), abs(d * d + e * e + f * f - 1.0), abs(g * g + h * h + i * i - 1.0)),
+        *(abs(a * d + b * e + c * f), abs(a * g + b * h + c * i), abs(d * g + e * h + f * i)),
+    )
+    if not off <= 1e-6 or a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0.0:
+        raise TaskError(f"{what} is not a rotation matrix")
 
 
 def rigid(value: object, what: str) -> Array:
     array = numbers(value, what)
     if array.shape != (4, 4):
         raise TaskError(f"{what} must be a pose matrix (4, 4), not of shape {array.shape}")
-    if abs(array[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:
+    x, y, z, w = array[3].tolist()
+    if max(abs(x), abs(y), abs(z), abs(w - 1.0)) > 1e-9:
         raise TaskError(f"{what} is not a rigid pose: its last row is {array[3].tolist()}, not 0 0 0 1")
-    rotation(array[:3, :3], f"{what}: rotation part")
+    _check_rotation(array[:3, :3], f"{what}: rotation part")
     return array
 
 

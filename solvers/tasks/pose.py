@@ -9,6 +9,7 @@ import numpy as np
 from ...robokin import so3
 from .checks import rigid, rotation, vector
 from .frame import FrameTask, TaskKind
+from .tip import AT_LINK
 
 Array = np.ndarray
 
@@ -86,7 +87,7 @@ class PositionTask(PoseTask):
         )
 
     def target_matrix(self, target: object) -> Array:
-        T = np.eye(4)
+        T = AT_LINK.copy()
         T[:3, 3] = vector(target, f"{self.name}: target position")
         return T
 
@@ -114,7 +115,7 @@ class OrientationTask(PoseTask):
         )
 
     def target_matrix(self, target: object) -> Array:
-        T = np.eye(4)
+        T = AT_LINK.copy()
         T[:3, :3] = rotation(target, f"{self.name}: target orientation")
         return T
 

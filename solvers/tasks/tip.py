@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+AT_LINK = np.eye(4)  # copied, which is faster than to make it
+
 
 class TipTask(Task):
     """link: whose motion the task concerns.   offset: (4, 4) T_link_tip, the tip's frame in the link."""
@@ -30,7 +32,7 @@ class TipTask(Task):
     ) -> None:
         self.link = link_name(link, "a task's link")
         super().__init__(name or f"{type(self).__name__} of {link}", priority, influence)
-        self.offset = np.eye(4) if offset is None else rigid(offset, f"{self.name}: offset")
+        self.offset = AT_LINK.copy() if offset is None else rigid(offset, f"{self.name}: offset")
 
     def tip(self, state: State) -> Array:
         """(4, 4) T_root_tip."""
