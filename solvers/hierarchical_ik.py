@@ -30,7 +30,8 @@ from .random_numbers import SplitMix64
 from .results import CONVERGED, EMPTY, Diagnosis, SolveResult, Status
 from .static_optimum import StaticOptimum
 from .task_levels import TaskLevels, tolerances
-from .tasks import FrameTask, Task
+from .tasks import PositionTask, Task
+from .tasks.tip import TipTask
 
 Array = np.ndarray
 
@@ -135,11 +136,15 @@ class HierarchicalIK:
         return tolerances(self.tasks)
 
     def excess(self, targets: Sequence[Any]) -> Array:
-        """(tasks,) metres by which a target is farther than the links are long, as far as that can be told."""
+        """(tasks,) metres by which a started target is farther than the links are long, as far as that can be told."""
         found = np.zeros(len(self.tasks))
         for i, reach in self._reaches.items():
-            found[i] = max(0.0, out_of_reach(reach, targets[i][None])[0])
-        return found
+            task, record = self.tasks[i], reach.records[0]
+            slack = task.parts[0].tolerance + 1e-9 * self.levels.length
+            found[i] = task.missed_by(targets[i], record["reach_centre"], record["reach"]) - slack
+            if known_task(task) is not None:  # which the wrist tells more of
+                found[i] = max(found[i], out_of_reach(reach, targets[i][None])[0])
+        return np.maximum(found, 0.0)
 
     def depends(self) -> Array:
         """(nq,) bool: the coordinates that the tasks depend on."""
@@ -173,7 +178,9 @@ class HierarchicalIK:
         if len(known) == len(tasks) and len({task.priority for task in tasks}) == 1:
             attempts = min(self.attempts, KNOWN_ATTEMPTS)
             return IKProblem(self.model, known, self.backend, attempts, limits=self.limits)
-        return HierarchicalIK(self.model, tasks, (), self.backend, self.attempts, self.iterations, self.limits)
+        other = HierarchicalIK(self.model, tasks, (), self.backend, self.attempts, self.iterations, self.limits)
+        other._columns, other._restarts = self._columns, self._restarts  # more than it needs, which need not be found
+        return other
 
     def linearised(self, targets: Sequence[Any], q: Array) -> tuple[Array, Array, int]:
         """Of the first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
@@ -212,11 +219,13 @@ class HierarchicalIK:
 
     @cached_property
     def _reaches(self) -> dict[int, IKData]:
-        return {
-            i: compile_ik(self.model, [task], self.limits)
-            for i, task in enumerate(self.tasks)
-            if isinstance(task, FrameTask) and not task.band.any()
-        }
+        """Of tasks on one tip, how far it can come."""
+        found = {}
+        for i, task in enumerate(self.tasks):
+            if isinstance(task, TipTask) and task.influence and task.parts[0].is_length:
+                tip = known_task(task) or PositionTask(task.link, (0, 0, 0), offset=task.offset)
+                found[i] = compile_ik(self.model, [tip], self.limits)
+        return found
 
     @cached_property
     def _restarts(self) -> Restarts:

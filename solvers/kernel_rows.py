@@ -38,11 +38,11 @@ class KernelRows:
             self._aims = targets
         step.q[...], step.previous[...] = state.q, 0.0
         rows = {i: levels.rows_of(i, state, targets[i]) for i in step.other_tasks}
-        found = step.run([], {i: levels.level_of(i, state, own) for i, own in rows.items()}, None)
+        found = step.rows({i: levels.level_of(i, state, own) for i, own in rows.items()})
         if found is None:
             return None
         residuals = np.zeros((len(levels.tasks), 2))
-        residuals[step.native_tasks] = found.errors
+        residuals[step.native_tasks] = found[1]
         for i, own in rows.items():
             residuals[i] = levels.residuals_of(i, own, self._still, 1.0)
-        return step.rows(), residuals, rows
+        return found[0], residuals, rows

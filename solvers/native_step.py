@@ -209,10 +209,19 @@ class NativeStep:
             self._points.copy(),
         )
 
-    def rows(self) -> list[Level]:
-        """The levels of the last step, hard ones first, dimensionless and weighted."""
+    def rows(self, others: Mapping[int, Level]) -> tuple[list[Level], Array] | None:
+        """At what is in `q` and `targets`: the levels of tasks, dimensionless and weighted, and what the parts of the
+        native tasks lack (k, 2); None when it is no start. others: as in `run`."""
+        if not self._plain or others:
+            self._lay_out([], others)
+        levels, self._data.levels = self._data.levels, 0  # no step is asked for
+        code = self._run(self._step_address, self._data_address, self._work_address)
+        self._data.levels = levels
+        if code == BAD_START:
+            return None
         J, low, high = self._J, self._low, self._high
-        return [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans]
+        own = [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans]
+        return own, self._errors[0].copy()
 
     def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Level]) -> None:
         """Where each level's and each task's rows lie; those that are given are filled in."""

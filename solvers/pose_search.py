@@ -96,7 +96,11 @@ class Restarts:
     """Random poses of a model inside limits. used: (nq,) bool, the coordinates that are drawn."""
 
     def __init__(self, model: RobotModel, limits: PositionLimits, used: Array) -> None:
-        self._whole: IKData = compile_ik(model, [PositionTask(link, (0, 0, 0)) for link in model.link_names], limits)
+        tree, ends = model.tree, {}
+        for link, node in zip(model.link_names, tree.frame_node.tolist(), strict=True):
+            if node not in tree.parent:
+                ends[node] = PositionTask(link, (0, 0, 0))
+        self._whole: IKData = compile_ik(model, list(ends.values()), limits)
         self._used = used
 
     def drawn(self, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:

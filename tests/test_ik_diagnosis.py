@@ -8,21 +8,30 @@ from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.solvers import (
+    AdvanceTask,
     AimTask,
+    DistanceTask,
     HierarchicalIK,
     IKProblem,
+    OnCurveTask,
+    OnLineTask,
+    OnPlaneTask,
     OrientationTask,
+    PinTask,
     PoseTask,
     PositionTask,
     SolveResult,
     Status,
+    Task,
     solve_ik,
 )
 from robokin_addon.solvers.criteria import JointSprings
+from support.every_task import every_task
 from support.random_arms import random_arm
 from support.random_tasks import random_task
 from support.random_trees import random_robot
 from support.robots import robot
+from support.task_oracle import TaskOracle
 
 TIP = "panda_link8"
 
@@ -71,6 +80,56 @@ def test_out_of_reach_is_never_said_of_what_is_met() -> None:
         tasks = [random_task(rng, model, q) for _ in range(2)]
         result = IKProblem(model, tasks, attempts=1).solve(q0=q, find_reason=False)
         assert result.converged and result.iterations == 0
+
+
+def _far() -> dict[str, Task]:
+    """Tasks of points that the Panda's hand cannot come to, with room of 0.1 m or more."""
+    x = np.array([1.0, 0.0, 0.0])
+    return {
+        "plane": OnPlaneTask(TIP, (1.5 * x, x)),
+        "above": OnPlaneTask(TIP, (1.5 * x, x), "above"),
+        "below": OnPlaneTask(TIP, (-1.5 * x, x), "below", band=0.1),
+        "line": OnLineTask(TIP, (1.5 * x, (0.0, 1.0, 1.0)), band=0.1),
+        "curve": OnCurveTask(TIP, [(1.5, 0.0, 0.0), (2.0, 1.0, 0.0)]),
+        "equal": DistanceTask(TIP, 0.4, other_point=2.0 * x),
+        "inside": DistanceTask(TIP, 0.4, other_point=2.0 * x, relation="inside"),
+        "outside": DistanceTask(TIP, 4.0, other_point=x, relation="outside"),
+        "advance": AdvanceTask(TIP, (2.5, 0.0, 0.0), frame="world"),
+        "pin": PinTask(TIP, _moved(2.0 * x)),
+        "band": PositionTask(TIP, 2.0 * x, band=0.2),
+    }
+
+
+def _moved(p: np.ndarray) -> np.ndarray:
+    T = np.eye(4)
+    T[:3, 3] = p
+    return T
+
+
+@pytest.mark.parametrize("kind", _far())
+def test_points_that_are_too_far_have_a_certificate(panda: RobotModel, kind: str) -> None:
+    task = _far()[kind]
+    result = HierarchicalIK(panda, [task]).solve()
+    assert result.status is Status.OUT_OF_REACH and result.tasks == (task.name,)
+    gap = float(result.reason.split("at least ")[1].split(" m")[0])
+    rng = np.random.default_rng(0)
+    start = HierarchicalIK(panda, [PositionTask(TIP, (0, 0, 0))]).limits.middle(panda.neutral())
+    oracle = TaskOracle(panda, start)
+    least = min(oracle.residuals(task, random_configuration(panda, rng))[0] for _ in range(300))
+    assert gap > 0.0 and gap <= min(least, oracle.residuals(task, result.q)[0]) + 1e-9
+
+
+@pytest.mark.slow
+def test_no_certificate_against_what_a_pose_meets() -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        model = random_robot(seed, int(rng.integers(2, 10)), ("fixed", "planar", "floating")[seed % 3])
+        q, away = random_configuration(model, rng), random_configuration(model, rng)
+        oracle = TaskOracle(model, q)
+        for name, task in every_task(rng, model, q, away).items():
+            problem = HierarchicalIK(model, [task])
+            if oracle.is_met(task, away):
+                assert not problem.excess([task.target]).any(), f"{name} of seed {seed}"
 
 
 def test_a_link_that_cannot_move_is_out_of_reach(panda: RobotModel) -> None:

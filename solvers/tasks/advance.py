@@ -65,6 +65,13 @@ class AdvanceTask(TipTask):
     def started(self, state: State, target: Advance) -> Advance:
         return replace(target, start=self.tip(state)) if target.start is None else target
 
+    def missed_by(self, target: Advance, centre: Array, reach: float) -> float:
+        if target.start is None:
+            return 0.0
+        R = target.start[:3, :3].T if self.frame == "tip" else np.eye(3)
+        away = R @ (target.start[:3, 3] - centre) + target.vector
+        return float(np.linalg.norm(away[self.weights > 0.0])) - reach
+
     def rows(self, state: State, target: Advance) -> Rows:
         T = self.tip(state)
         start = T if target.start is None else target.start

@@ -56,6 +56,12 @@ class AxisTask(FrameTask):
         T[:3, :3] = axis_to_z(direction(target, f"{self.name}: target direction"))
         return T
 
+    @property
+    def is_in_kernel(self) -> bool:
+        kind = type(self)
+        stated_here = kind.rows is AxisTask.rows and kind.tip_rows is AxisTask.tip_rows
+        return stated_here and not self.orientation_band.any()
+
     def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
         e, A = np.zeros(6), np.zeros((6, 6))
         e[3:], A[3:, 3:] = alignment(T_root_tip[:3, :3] @ self.axis, target[:3, 2])

@@ -133,6 +133,11 @@ class Task(ABC):
         fixed here."""
         return target
 
+    def missed_by(self, target: Any, centre: Array, reach: float) -> float:
+        """[m] by how much the started target is missed at least, while the one point of `points` is never farther than
+        `reach` from `centre` (3,) in the root frame; at most 0 where that does not tell."""
+        return 0.0
+
     def on_tip(self) -> Task | None:
         """The task on the pose of one tip (`frame.py`) whose rows towards a target that is started are the same."""
         return None

@@ -59,6 +59,14 @@ class DistanceTask(PointTask):
         distance, point = target if isinstance(target, tuple) and len(target) == 2 else (target, self.other_point)
         return not_negative(distance, f"{self.name}: target distance"), vector(point, f"{self.name}: other point")
 
+    def missed_by(self, target: tuple[float, Array], centre: Array, reach: float) -> float:
+        wanted, p = target
+        if self.other is not None:
+            return 0.0
+        away = float(np.linalg.norm(p - centre))
+        too_far, too_near = away - reach - wanted, wanted - away - reach
+        return {"inside": too_far, "outside": too_near}.get(self.relation, max(too_far, too_near)) - self.band
+
     def rows(self, state: State, target: tuple[float, Array]) -> Rows:
         wanted, p = target
         J = self.tip_jacobian(state)[:3]

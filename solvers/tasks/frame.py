@@ -98,6 +98,14 @@ class FrameTask(TipTask):
         stated_by = next(each for each in kind.__mro__ if "tip_rows" in vars(each))
         return kind.rows is FrameTask.rows and "record_kind" in vars(stated_by)
 
+    def missed_by(self, target: Array, centre: Array, reach: float) -> float:
+        away = abs(target[:3, 3] - centre)
+        if self.frame == "tip":  # whose axes turn
+            whole = float(np.linalg.norm(away) - np.linalg.norm(self.position_band))
+            return whole - reach if self.position_weights.all() else 0.0
+        used = self.position_weights > 0.0
+        return float(np.linalg.norm(np.maximum(away - self.position_band, 0.0)[used])) - reach if used.any() else 0.0
+
     def on_tip(self) -> FrameTask:
         return self
 

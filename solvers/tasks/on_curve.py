@@ -52,6 +52,10 @@ class OnCurveTask(PointTask):
     def checked_target(self, target: object) -> Curve:
         return as_curve(target, self.closed, f"{self.name}: target")
 
+    def missed_by(self, target: Curve, centre: Array, reach: float) -> float:
+        c, _ = target.at(target.nearest(centre))
+        return float(np.linalg.norm(c - centre)) - self.band - reach
+
     def rows(self, state: State, target: Curve) -> Rows:
         p = self.tip(state)[:3, 3]
         c, along = target.at(target.nearest(p))

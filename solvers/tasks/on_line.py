@@ -46,6 +46,10 @@ class OnLineTask(PointTask):
         point, along = pair(target, f"{self.name}: target", "a line's point and direction")
         return vector(point, f"{self.name}: point of the line"), direction(along, f"{self.name}: direction of the line")
 
+    def missed_by(self, target: tuple[Array, Array], centre: Array, reach: float) -> float:
+        c, along = target
+        return float(np.linalg.norm(across(along) @ (c - centre))) - self.band - reach
+
     def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
         c, along = target
         B = across(along)

@@ -51,6 +51,12 @@ class OnPlaneTask(PointTask):
         point, normal = pair(target, f"{self.name}: target", "a plane's point and normal")
         return vector(point, f"{self.name}: point of the plane"), direction(normal, f"{self.name}: normal of the plane")
 
+    def missed_by(self, target: tuple[Array, Array], centre: Array, reach: float) -> float:
+        c, n = target
+        height = float(n @ (centre - c))
+        away = {"above": -height, "below": height}.get(self.side, abs(height))
+        return away - self.band - reach
+
     def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
         c, n = target
         e = n @ (c - self.tip(state)[:3, 3])

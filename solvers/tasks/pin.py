@@ -80,6 +80,10 @@ class PinTask(TipTask):
         task.influence = self.influence  # which is in the weights
         return task
 
+    def missed_by(self, target: Array, centre: Array, reach: float) -> float:
+        used = self.weights[:3] > 0.0
+        return float(np.linalg.norm((target[:3, 3] - centre)[used])) - reach
+
     def rows(self, state: State, target: Array | None) -> Rows:
         T = self.tip(state)
         e, A = pose_error(T, T if target is None else target)

@@ -121,12 +121,11 @@ def _configuration(model: RobotModel, target: dict[str, Array] | Array) -> Array
 
 def difference_rows(model: RobotModel, q: Array, wanted: Array) -> tuple[Array, Array]:
     """e (nv,) from q to a wanted configuration (nq,), and J (nv, nv) with d(e)/dt = -J v."""
-    e, J = np.zeros(model.nv), np.eye(model.nv)
-    for node, motion in enumerate(map(Motion, model.tree.motion)):
-        iq, iv = int(model.tree.iq[node]), int(model.tree.iv[node])
-        if motion.has_axis:
-            e[iv] = wanted[iq] - q[iq]
-            continue
+    e, J, tree = np.zeros(model.nv), np.eye(model.nv), model.tree
+    plain = tree.motion <= Motion.HELICAL
+    e[tree.iv[plain]] = wanted[tree.iq[plain]] - q[tree.iq[plain]]
+    for node in np.flatnonzero(~plain):
+        motion, iq, iv = Motion(tree.motion[node]), int(tree.iq[node]), int(tree.iv[node])
         lengths = motion.nv - 3
         at = slice(iq + lengths, iq + motion.nq)
         turn = quaternion.log(quaternion.multiply(quaternion.conjugate(q[at]), wanted[at]))

@@ -155,7 +155,7 @@ def random_problem(seed: int) -> Problem:
     if not plain:
         _vary(rng, tasks)
     criteria = []
-    if not plain and rng.random() < 0.15:
+    if not plain and rng.random() < 0.01:
         chosen_kinds = rng.choice(POTENTIALS, int(rng.integers(1, 3)), replace=False)
         criteria = [KINDS[str(kind)](weight=10.0 ** rng.uniform(-1.0, 1.0)) for kind in chosen_kinds]
     problem = Problem(seed, model, tasks, criteria, start, aim)
