@@ -118,6 +118,7 @@ class PoseSearch:
         self.posing, self.start, self.most, self.hopeful = posing, start, iterations, hopeful
         self.iterations = self.attempts = 0
         self.best = posing.point(start)
+        self._settled: Point | None = None
 
     def run(self, attempts: int, known: KnownTasks, restarts: Callable[[], Restarts], seed: int) -> None:
         """At most so many attempts, until all is met that may be."""
@@ -130,6 +131,8 @@ class PoseSearch:
         self.hopeful = min(self.hopeful, may)
         for q in poses[-(attempts - 1) :]:
             point = self.attempt(self.posing.point(q))
+        if self.hopeful < len(self.best.levels):
+            self.settle()  # what cannot be met pulls hard, and attempts do not mind the levels above it
         generator, ends = SplitMix64(seed), [point]
         while self.attempts < attempts and not self._is_over(ends):
             q = restarts().drawn(self.start, point.q, generator, partial=self.attempts % 2 == 0)
@@ -146,38 +149,54 @@ class PoseSearch:
         return sum(bool(end.met[:first].all() and end.errors[first] <= least) for end in ends) >= ENOUGH
 
     def attempt(self, point: Point) -> Point:
-        """Descend, fast and not always downwards: where it ended."""
+        """Descend, fast and not always downwards, on the levels that may be met: where it ended."""
         self.attempts += 1
+        levels = int(min(self.hopeful, len(point.levels))) or None
         history: list[float] = []
         for step in range(self.most + 1):
             self._keep(point)
-            error = float(point.errors.sum())
+            error = float(point.errors[:levels].sum())
             stuck = step >= PATIENCE and error > PROGRESS * history[step - PATIENCE]
-            if point.is_met or step == self.most or stuck:
+            if point.met[:levels].all() or step == self.most or stuck:
                 break
             history.append(error)
-            x, _ = self.posing.step(point)
+            x, _ = self.posing.step(point, levels=levels)
             point = self.posing.point(self.posing.moved(point.q, x))
             self.iterations += 1
         return point
 
     def settle(self) -> None:
-        """Descend from the best point to its minimum, level by level, only downwards."""
-        damping = DAMPING * min(float(self.best.errors.sum()), DAMPING_CAP) + DAMPING_FLOOR
-        idle = 0
-        for _ in range(SETTLE):
-            if self.best.is_met or damping >= DAMPING_MOST or idle == PATIENT:
+        """Descend from the best point to its minimum, only downwards: first on what the first level that is not met,
+        and those above it, lack; then on all."""
+        if self.best is self._settled:
+            return
+        left = SETTLE
+        while left > 0 and not self.best.is_met:
+            unmet = int(np.argmin(self.best.met))
+            left = self._descend(left, unmet + 1)
+            if not self.best.met[unmet]:
+                self._descend(left, None)
                 break
-            x, _ = self.posing.step(self.best, damping)
+        self._settled = self.best
+
+    def _descend(self, steps: int, levels: int | None) -> int:
+        """At most so many steps on the first `levels`, until they are met or nearly as they were; how many are left."""
+        damping = DAMPING * min(float(self.best.errors[:levels].sum()), DAMPING_CAP) + DAMPING_FLOOR
+        idle = 0
+        for step in range(steps):
+            if self.best.met[:levels].all() or damping >= DAMPING_MOST or idle == PATIENT:
+                return steps - step
+            x, _ = self.posing.step(self.best, damping, levels=levels)
             point = self.posing.point(self.posing.moved(self.best.q, x))
             self.iterations += 1
             if not point.is_better_than(self.best):
                 damping *= DAMPING_MORE
                 continue
             less = self.best.errors - point.errors
-            idle = 0 if (less > SETTLED * self.best.errors).any() else idle + 1
+            idle = 0 if (less > SETTLED * self.best.errors)[:levels].any() else idle + 1
             self.best = point
             damping = max(DAMPING_LESS * damping, DAMPING_FLOOR)
+        return 0
 
     def close(self) -> None:
         """Bring loops together as nearly as rounding allows, whatever their tolerance: they are joints."""

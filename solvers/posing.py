@@ -111,10 +111,16 @@ class Posing:
         return Point(q, state, levels, errors, met, residuals)
 
     def step(
-        self, point: Point, damping: float | None = None, H: Array | None = None, g: Array | None = None
+        self,
+        point: Point,
+        damping: float | None = None,
+        H: Array | None = None,
+        g: Array | None = None,
+        levels: int | None = None,
     ) -> tuple[Array, int]:
         """x (nv,), dimensionless, towards the tasks, and the directions of motion that they leave free, in which it
-        minimises 1/2 x'Hx + g'x (the shortest x unless given). damping: of all levels; None: by each one's error."""
+        minimises 1/2 x'Hx + g'x (the shortest x unless given). damping: of all levels; None: by each one's error.
+        levels: how many count; None: all."""
         damped = [
             Level(
                 level.J,
@@ -122,7 +128,7 @@ class Posing:
                 level.upper,
                 DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR if damping is None else damping,
             )
-            for level, error in zip(point.levels, point.errors, strict=True)
+            for level, error in zip(point.levels[:levels], point.errors[:levels], strict=True)
         ]
         return self._solve(point, damped, H, g)
 

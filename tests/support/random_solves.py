@@ -147,6 +147,8 @@ def random_problem(seed: int) -> Problem:
     plain = rng.random() < 0.6
     count = int(rng.integers(1, 3 if plain else 6))
     tasks = [_task(rng, model, start, poses[int(rng.integers(len(poses)))], plain) for _ in range(count)]
+    for i, task in enumerate(tasks):
+        task.name = f"{task.name} {i}"
     if aim == "far" and (known := [task for task in tasks if isinstance(task, FrameTask)]):
         chosen = known[int(rng.integers(len(known)))]
         target = chosen.target.copy()
@@ -155,7 +157,7 @@ def random_problem(seed: int) -> Problem:
     if not plain:
         _vary(rng, tasks)
     criteria = []
-    if not plain and rng.random() < 0.01:
+    if not plain and rng.random() < 0.02:
         chosen_kinds = rng.choice(POTENTIALS, int(rng.integers(1, 3)), replace=False)
         criteria = [KINDS[str(kind)](weight=10.0 ** rng.uniform(-1.0, 1.0)) for kind in chosen_kinds]
     problem = Problem(seed, model, tasks, criteria, start, aim)
@@ -183,8 +185,7 @@ def _task(rng: np.random.Generator, model: RobotModel, start: Array, there: Arra
 def _vary(rng: np.random.Generator, tasks: list[Task]) -> None:
     """Other levels, influences, tolerances and bands."""
     levels = int(rng.integers(1, 5))
-    for i, task in enumerate(tasks):
-        task.name = f"{task.name} {i}"
+    for task in tasks:
         if isinstance(task, LoopClosureTask):
             continue
         task.priority = int(rng.integers(1, levels + 1))
