@@ -79,6 +79,12 @@ class JointType:
         return sum(m.nv for m in self.motions)
 
     @property
+    def lengths(self) -> tuple[bool, ...]:
+        """(nv,) whether each degree of freedom is a length, not an angle."""
+        own = {Motion.TRANSLATION: (True,), Motion.FREE: (True, True, True, False, False, False)}
+        return tuple(each for motion in self.motions for each in own.get(motion, (False,) * motion.nv))
+
+    @property
     def has_axis(self) -> bool:
         """`Joint.axis` says what the joint does, or what its limits are about."""
         return not self.orders and any(m.has_axis or m is Motion.BALL for m in self.motions)

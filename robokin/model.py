@@ -142,6 +142,11 @@ class RobotModel:
         """The compiled tree of elementary motions: what the kernel and its NumPy twin work on."""
         return compile_tree(self)
 
+    @cached_property
+    def is_length(self) -> Array:
+        """(nv,) bool: the degrees of freedom that are lengths. What joints do that mimic one does not count."""
+        return np.array([each for joint in self.moving_joints for each in joint.kind.lengths], bool)
+
     def with_root(self, root: str, drive: Drive | None = None) -> RobotModel:
         """The same robot on another kind of base ("fixed", "floating", "planar", "wheeled"). drive: see `__init__`."""
         return RobotModel(self.name, self.links, self.joints[1:], root, drive)

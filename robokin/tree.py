@@ -9,7 +9,6 @@ placement * Tz(length), which costs the kernel a third of the multiplications of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,18 +61,6 @@ class Tree:
     @property
     def n_frames(self) -> int:
         return len(self.frame_node)
-
-    @cached_property
-    def is_length(self) -> Array:
-        """(nv,) bool: the degrees of freedom that are lengths."""
-        lengths = np.zeros(self.nv, bool)
-        for motion, iv in zip(self.motion, self.iv, strict=True):
-            if motion == Motion.TRANSLATION:
-                lengths[iv] = True
-            elif motion == Motion.FREE:
-                lengths[iv : iv + 3] = True
-        lengths.flags.writeable = False
-        return lengths
 
     def neutral(self) -> Array:
         q = np.zeros(self.nq)

@@ -41,7 +41,7 @@ class State:
         self.previous = np.zeros(model.nv) if previous is None else previous
         self.dt = dt
         self.targets = tuple(task.target for task in self.tasks) if targets is None else tuple(targets)
-        self.is_length = model.tree.is_length
+        self.is_length = model.is_length
         self.scale = np.where(self.is_length, length, 1.0)
         self.backend = backend
         self._backend = get_backend(backend)

@@ -15,6 +15,7 @@ from robokin_addon.robokin import (
     ModelError,
     RobotModel,
     forward_kinematics,
+    frame_jacobian,
     random_configuration,
     read_urdf_text,
     urdf_losses,
@@ -244,3 +245,17 @@ def test_names_of_a_chain_are_free():
     ]
     with pytest.raises(ModelError, match="joint 'j_2': URDF needs finite lower and upper limits of a prismatic joint"):
         urdf_text(single("cylindrical"))
+
+
+def test_lengths_of_a_joint_are_its_own() -> None:
+    """An angle that a slider mimics is an angle; of every type, those columns of J are lengths that have no turn."""
+    links = [Link("a"), Link("b"), Link("c")]
+    turn = Joint("turn", "revolute", "a", "b", lower=-1.0, upper=1.0)
+    slide = Joint("slide", "prismatic", "b", "c", lower=-1.0, upper=1.0, mimic=Mimic("turn", 0.3))
+    assert RobotModel("mimic", links, [turn, slide]).is_length.tolist() == [False]
+    for kind in JOINT_TYPES:
+        if kind == "wheeled":
+            continue
+        model = RobotModel(kind, links[:2], [Joint("joint", kind, "a", "b", pitch=0.1)])
+        J = frame_jacobian(model, random_configuration(model, np.random.default_rng(0)), "b")
+        np.testing.assert_array_equal(model.is_length, ~J[3:].any(axis=0), err_msg=kind)
