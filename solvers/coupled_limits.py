@@ -7,7 +7,7 @@ is always a next step; what is asked for beyond is shortened towards it. Twin of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -33,13 +33,12 @@ def braked(step: Array, change: Array) -> Array:
     return step * (1.0 - 1.0 / frames) if frames > 1.0 else np.zeros_like(step)
 
 
-def stopping_way(frames: float) -> Iterator[float]:
-    """Multiples of a step that has been covered at the end of it and of each frame of braking after it."""
+def stopping_ways(frames: float) -> tuple[Array, Array]:
+    """(k,) numbers of frames of braking after a step, 0 first, and the multiples of the step that are covered then."""
     count = int(min(frames, 1e9))
-    yield 1.0
-    for number in range(1, min(count, LONGEST) + 1):
-        j = number if count <= LONGEST else number * count // LONGEST
-        yield 1.0 + j - 0.5 * j * (j + 1) / frames
+    numbers = np.arange(min(count, LONGEST) + 1)
+    j = numbers if count <= LONGEST else numbers * count // LONGEST
+    return j, 1.0 + j - (0.5 * j * (j + 1) / frames if count else 0.0)
 
 
 def shortened(step: Array, brake: Array, is_safe: Callable[[Array], bool]) -> Array:
@@ -59,10 +58,15 @@ def shortened(step: Array, brake: Array, is_safe: Callable[[Array], bool]) -> Ar
 # -- balls -------------------------------------------------------------------------------------------------------------
 
 
-def ball_is_safe(cone: Cone, last: Array, step: Array, change: Array, locked: float = swing_twist.LOCKED) -> bool:
-    """Whether `step` (3,) from `last` (4,) and braking after it stay in the cone; locked: see `contains`."""
-    ways = stopping_way(frames_to_stop(step, change))
-    return all(bool(swing_twist.contains(cone, _turned(last, way * step), locked=locked)) for way in ways)
+def balls_are_safe(cone: Cone, last: Array, steps: Array, change: Array, locked: float = swing_twist.LOCKED) -> Array:
+    """(...) bool: whether each of `steps` (..., 3) from `last` (4,) and braking after it stay in the cone; locked: see
+    `contains`."""
+    if (abs(steps) < change).all():
+        return swing_twist.contains(cone, _turned(last, steps), locked=locked)
+    if steps.ndim == 1:
+        _, ways = stopping_ways(frames_to_stop(steps, change))
+        return swing_twist.contains(cone, _turned(last, ways[:, None] * steps), locked=locked).all()
+    return np.array([balls_are_safe(cone, last, step, change, locked) for step in steps])
 
 
 def ball_within(cone: Cone, last: Array, previous: Array, lo: Array, hi: Array, change: Array, q: Array) -> Array:
@@ -78,7 +82,7 @@ def ball_within(cone: Cone, last: Array, previous: Array, lo: Array, hi: Array, 
             break
     step = quaternion.log(quaternion.multiply(quaternion.conjugate(last), q))
     bounded = np.minimum(np.maximum(step, lo), hi)
-    kept = shortened(bounded, braked(previous, change), lambda x: ball_is_safe(cone, last, x, change))
+    kept = shortened(bounded, braked(previous, change), lambda x: bool(balls_are_safe(cone, last, x, change)))
     return q if (kept == step).all() else swing_twist.project(cone, _turned(last, kept))
 
 
@@ -95,7 +99,7 @@ def base_is_safe(
     """Whether the base, at x, y, angle `start`, stays within lower, upper and its steps within `largest`, each (3,),
     while its wheels turn by `step` (2,) and then brake."""
     here, done = start, 0.0
-    for way in stopping_way(frames_to_stop(step, change)):
+    for way in stopping_ways(frames_to_stop(step, change))[1].tolist():
         there = base.roll(here, (way - done) * step)
         if (there < lower).any() or (there > upper).any() or (abs(there - here) > largest).any():
             return False

@@ -98,20 +98,20 @@ def solve_hierarchy(
         points.append(descent.x)
     descent.minimise(H, g)
     x = descent.x
-    return HierarchyResult(x, [_lacking(level, x) for level in levels], freedom, np.array([*points, x]))
+    return HierarchyResult(x, [lacking(level, x) for level in levels], freedom, np.array([*points, x]))
 
 
 def held(level: Level, x: Array) -> Level:
     """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is
     violated stays as it is."""
     values = level.J @ x
-    violated = abs(_lacking(level, x)) > INSIDE * _size(level, x)
+    violated = abs(lacking(level, x)) > INSIDE * _size(level, x)
     fixed = violated | (level.lower == level.upper)
     lower = np.where(fixed, values, np.minimum(level.lower, values))
     return Level(level.J, lower, np.where(fixed, values, np.maximum(level.upper, values)))
 
 
-def _lacking(level: Level, x: Array) -> Array:
+def lacking(level: Level, x: Array) -> Array:
     values = level.J @ x
     return np.clip(values, level.lower, level.upper) - values
 
@@ -239,7 +239,7 @@ class _Descent:
         if not len(band.J):
             return
         values = band.J @ self.x
-        violated = abs(_lacking(band, self.x)) > INSIDE * _size(band, self.x)
+        violated = abs(lacking(band, self.x)) > INSIDE * _size(band, self.x)
         J = band.J[violated]
         _, Q, used = _reduce(J @ self.Z, NONE * float(np.linalg.norm(J)))
         self.Z = self.Z @ Q[:, used:]
@@ -297,7 +297,7 @@ def _is_definite(H: Array, rounding: float) -> bool:
 
 
 def _is_met(band: Level, x: Array) -> bool:
-    return bool((abs(_lacking(band, x)) <= TOUCHED * _size(band, x)).all())
+    return bool((abs(lacking(band, x)) <= TOUCHED * _size(band, x)).all())
 
 
 def _size(band: Level, x: Array) -> Array:

@@ -18,7 +18,7 @@ from ..robokin.backend import get_backend
 from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
-from .coupled_levels import cone_level
+from .curved_limits import cone_level
 from .hierarchy import Level, solve_hierarchy
 from .influence import Left, leaving
 from .state import State

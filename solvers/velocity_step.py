@@ -10,27 +10,27 @@ minimises the criteria's 1/2 v'Hv + g'v.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robokin import quaternion
 from ..robokin.backend import get_backend
-from ..robokin.configuration import check_tangent, integrate
+from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
-from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
-from .coupled_levels import CoupledLevels
 from .criteria import Criterion, checked_criteria, combine
 from .criteria.kinds import KINDS
-from .hierarchy import Level, solve_hierarchy
+from .curved_step import CurvedLimits, CurvedStep
+from .hierarchy import Level
 from .recent_problems import RecentProblems
+from .rolling_level import rolling_level
 from .state import State
 from .task_levels import TaskLevels, checked_tasks
 from .tasks import Task
 from .tasks.checks import numbers
+from .velocity_constraint import VelocityConstraint, constraint_levels
 from .viability import StepLimits
 
 if TYPE_CHECKING:
@@ -38,36 +38,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-LARGEST_STEP = np.pi  # of a degree of freedom, in radians or L: farther, a linear prediction means nothing
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that q + v dt is inside the limits too
-SHORTENED = 1e-12  # so that rounding does not take what is stopped at a bound across it
 MET = 1e-6  # constraints lacking more than this, relative to the row's norm, are reported
-
-
-@dataclass(frozen=True, eq=False)
-class VelocityConstraint:
-    """lower <= A v <= upper, all that the robot does included; equal sides say A v = c. A: (m, nv). sides: (m,).
-
-    It comes before all tasks and after the limits; equations come before inequalities, else the first one wins.
-    Raises TaskError.
-    """
-
-    A: Array
-    lower: Array
-    upper: Array
-    name: str = "constraint"
-
-    def __post_init__(self) -> None:
-        A = np.atleast_2d(numbers(self.A, f"{self.name}: A"))
-        object.__setattr__(self, "A", A)
-        for side in ("lower", "upper"):
-            array = np.array(getattr(self, side), float)
-            array = np.full(len(A), array) if array.ndim == 0 else array
-            if array.shape != (len(A),) or np.isnan(array).any():
-                raise TaskError(f"{self.name}: {side} must be {len(A)} numbers, one per row of A")
-            object.__setattr__(self, side, array)
-        if (self.lower > self.upper).any():
-            raise TaskError(f"{self.name}: lower {self.lower.tolist()} is above upper {self.upper.tolist()}")
 
 
 # Not frozen: that would take longer to make than the kernel takes for the step.
@@ -163,9 +135,8 @@ class VelocityProblem:
         self._scale = neutral.scale
         for criterion in self.criteria:
             criterion.check(neutral)
-        self._coupled = CoupledLevels(self.limits, self._scale)
+        self._curved = CurvedLimits(model, self.limits, self._scale, self.length)
         self._still = np.zeros(model.nv)
-        self._floating = [node for node, motion in enumerate(model.tree.motion) if _is_held(model, node, motion)]
         self._level_names = [self.levels.names(priority) for priority in self.levels.priorities]
         self._criterion_names = [criterion.name for criterion in self.criteria]
         self._joint_of = [joint.name for joint in model.moving_joints for _ in range(joint.nv)]
@@ -199,50 +170,45 @@ class VelocityProblem:
         constraints: Sequence[VelocityConstraint] = (),
     ) -> VelocityStep:
         """aims: checked targets, one per task; not to be changed, but for other ones a list of their own."""
-        last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
-        if self._coupled.is_empty and not self._floating:
-            return self._step(q, last, aims, constraints)
-        start = self.model.check_configuration(q)
-        self._coupled.start(last * self.dt)
-        while True:
-            step = self._step(start, last, aims, constraints)
-            step = self._stopped_at_bounds(step, start, last, aims)
-            if self._coupled.is_empty or self._coupled.accepts(start, step.v * self.dt):
-                return step
-
-    def _step(
-        self, q: object, last: Array, aims: Sequence[Any], constraints: Sequence[VelocityConstraint]
-    ) -> VelocityStep:
         native, check = self._native, self.model.check_configuration
-        if native is None:
-            return self._by_reference(check(q), last, aims, constraints)
-        if aims is not self._aims:
-            native.aim(aims)
-            self._aims = aims
-        if native.is_alone and isinstance(q, np.ndarray) and q.dtype == float and q.shape == native.q.shape:
-            step = self._by_kernel(native, q, last, aims, constraints)
+        last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
+        curved = None
+        if not self._curved.is_empty:
+            q = check(q)
+            curved = self._curved.at(q, last * self.dt)
+        if native is not None and (curved is None or curved.is_plain):
+            if aims is not self._aims:
+                native.aim(aims)
+                self._aims = aims
+            step = None
+            if native.is_alone and isinstance(q, np.ndarray) and q.dtype == float and q.shape == native.q.shape:
+                step = self._by_kernel(native, q, last, aims, constraints, curved)
+            if step is None and (curved is None or not native.is_alone):
+                step = self._by_kernel(native, check(q), last, aims, constraints, curved)
             if step is not None:
                 return step
-        step = self._by_kernel(native, check(q), last, aims, constraints)
-        assert step is not None, "the kernel refuses a configuration that was checked"
-        return step
+            assert curved is not None, "the kernel refuses a configuration that was checked"
+        return self._by_reference(check(q), last, aims, constraints, curved)
 
     def _by_reference(
-        self, start: Array, last: Array, aims: Sequence[Any], constraints: Sequence[VelocityConstraint]
+        self,
+        start: Array,
+        last: Array,
+        aims: Sequence[Any],
+        constraints: Sequence[VelocityConstraint],
+        curved: CurvedStep | None,
     ) -> VelocityStep:
         dt, scale = self.dt, self._scale
-        lo, hi = self._box(start, last * dt)
+        curved = self._curved.at(start, last * dt) if curved is None else curved
         state = self.levels.state(start, aims, dt, last)
         rows = self.levels.step_rows(state, aims)
         hard, names = self._constraints(start, constraints, self.levels.closures(state, rows))
         H, g = combine(self.criteria, state)
-        found = solve_hierarchy(
-            np.clip(-LARGEST_STEP, lo, hi),
-            np.clip(LARGEST_STEP, lo, hi),
+        found = curved.solve(
             [*hard, *self.levels.levels(state, rows, self.damping)],
             scale[:, None] * H * scale,
             scale * g * dt,
-            "numpy",
+            get_backend(self.backend).name,
         )
         v = scale * found.x * (1.0 - ROUNDING) / dt
         return VelocityStep(
@@ -250,8 +216,8 @@ class VelocityProblem:
             self._step_levels(found.residuals[len(hard) :], found.freedom[len(hard) + 1 :]),
             self.levels.residuals(rows, v * dt, dt),
             self.levels.residuals(rows, np.zeros(len(v)), dt),
-            _unmet(names, hard, found.residuals),
-            self._limits_active(np.flatnonzero((found.x <= lo) | (found.x >= hi)).tolist()),
+            self._unmet(names, hard, found.residuals, curved, found.x),
+            self._limits_active(curved.at_bounds(found.x), curved, found.x),
             {criterion.name: criterion.value(state, v) for criterion in self.criteria},
         )
 
@@ -262,17 +228,19 @@ class VelocityProblem:
         last: Array,
         aims: Sequence[Any],
         constraints: Sequence[VelocityConstraint],
+        curved: CurvedStep | None,
     ) -> VelocityStep | None:
-        """None when the kernel does not take `start`."""
+        """None when the kernel does not take `start`, or a level leads out of a curved limit."""
         levels = self.levels
         hard: list[Level] = []
         names: list[str] = []
+        bent = [] if curved is None else curved.levels
         native.q[...], native.previous[...] = start, last
         if native.is_alone:
-            if constraints or self._floating or not self._coupled.is_empty:
+            if constraints or self.limits.bases:
                 hard, names = self._constraints(start, constraints, [])
-            found = native.run(hard, {}, None)
-            if found is None:
+            found = native.run([*bent, *hard], {}, None)
+            if found is None or not (curved is None or curved.contain(found.points)):
                 return None
             errors, residuals = found.errors, found.residuals
             costs = dict(zip(self._criterion_names, found.costs, strict=True))
@@ -282,8 +250,8 @@ class VelocityProblem:
             scaled = {i: levels.level_of(i, state, own) for i, own in rows.items()}
             hard, names = self._constraints(start, constraints, levels.closures(state, rows))
             others = [self.criteria[i] for i in native.other_criteria]
-            found = native.run(hard, scaled, combine(others, state) if others else None)
-            if found is None:
+            found = native.run([*bent, *hard], scaled, combine(others, state) if others else None)
+            if found is None or not (curved is None or curved.contain(found.points)):
                 return None
             errors, residuals = np.zeros((2, len(self.tasks), 2))
             errors[native.native_tasks], residuals[native.native_tasks] = found.errors, found.residuals
@@ -293,102 +261,51 @@ class VelocityProblem:
             values = dict(zip(native.native_criteria, found.costs, strict=True))
             values |= {i: self.criteria[i].value(state, found.v) for i in native.other_criteria}
             costs = {name: values[i] for i, name in enumerate(self._criterion_names)}
+        first = len(bent) + len(hard)
+        point = found.points[-1]
         return VelocityStep(
             found.v,
-            self._step_levels(found.lacking[len(hard) :], found.freedom[len(hard) + 1 :]),
+            self._step_levels(found.lacking[first:], found.freedom[first + 1 :]),
             residuals,
             errors,
-            _unmet(names, hard, found.lacking) if hard else (),
-            self._limits_active(found.active) if found.active else (),
+            self._unmet(names, hard, found.lacking[len(bent) :], curved, point) if first else (),
+            self._limits_active(found.active, curved, point) if found.active or curved is not None else (),
             costs,
         )
 
     def _step_levels(self, lacking: Sequence[Array], freedom: Sequence[int]) -> tuple[StepLevel, ...]:
         return tuple(map(StepLevel, self.levels.priorities, self._level_names, lacking, freedom))
 
-    def _box(self, q: Array, last: Array) -> tuple[Array, Array]:
-        """Viable displacements, dimensionless; from outside the position limits back, at full speed at most."""
-        fastest = self.limits.largest
-        lo, hi = (np.clip(side, -fastest, fastest) for side in self.limits.bounds(q, last))
-        return lo / self._scale, hi / self._scale
-
     def _constraints(
         self, q: Array, constraints: Sequence[VelocityConstraint], closures: Sequence[tuple[str, Level]]
     ) -> tuple[list[Level], list[str]]:
         """The levels before the tasks, and how reports call them."""
-        equations: list[tuple[str, Level]] = []
-        inequalities: list[tuple[str, Level]] = []
-        for constraint in constraints:
-            if not isinstance(constraint, VelocityConstraint):
-                raise TaskError(f"{constraint!r} is not a VelocityConstraint")
-            if constraint.A.shape[1] != self.model.nv:
-                raise TaskError(f"{constraint.name}: A must have {self.model.nv} columns, not {constraint.A.shape[1]}")
-            J = constraint.A * self._scale
-            size = np.linalg.norm(J, axis=1)
-            size[size == 0.0] = 1.0
-            sides = [side * self.dt / size for side in (constraint.lower, constraint.upper)]
-            equal = constraint.lower == constraint.upper
-            for rows, into in ((equal, equations), (~equal, inequalities)):
-                if rows.any():
-                    level = Level((J / size[:, None])[rows], *(side[rows] for side in sides))
-                    into.append((constraint.name, level))
-        named = [*self._floating_bounds(q), *self._coupled.levels(q), *closures, *equations, *inequalities]
+        equations, inequalities = constraint_levels(constraints, self._scale, self.dt)
+        rolling = [
+            (f"rolling of {base.joint}", rolling_level(base, float(q[base.q + 2]), self._scale))
+            for base in self.limits.bases
+        ]
+        named = [*rolling, *closures, *equations, *inequalities]
         return [level for _, level in named], [name for name, _ in named]
 
-    def _stopped_at_bounds(self, step: VelocityStep, start: Array, last: Array, aims: Sequence[Any]) -> VelocityStep:
-        """The step with floating joints slowed down, in the same direction, that would leave their position bounds
-        because they turn on the way, which rows linear in v do not see."""
-        model, v = self.model, step.v.copy()
-        end = integrate(model, start, v * self.dt)
-        for node in self._floating:
-            iq, iv = int(model.tree.iq[node]), int(model.tree.iv[node])
-            at = slice(iq, iq + 3)
-            way = end[at] - start[at]
-            room = np.where(way < 0.0, np.minimum(model.lower[at] - start[at], 0.0), model.upper[at] - start[at])
-            room = np.where(way > 0.0, np.maximum(room, 0.0), room)
-            beyond = abs(way) > abs(room)
-            if beyond.any():
-                v[iv : iv + 3] *= (1.0 - SHORTENED) * min(room[beyond] / way[beyond])
-        if (v == step.v).all():
-            return step
-        state = self.levels.state(start, aims, self.dt, last)
-        rows = self.levels.step_rows(state, aims)
-        moved = v * self.dt
-        for own, level in zip(step.levels, self.levels.levels(state, rows, self.damping), strict=True):
-            values = level.J @ (moved / self._scale)
-            own.residual = np.clip(values, level.lower, level.upper) - values
-        step.v, step.residuals = v, self.levels.residuals(rows, moved, self.dt)
-        step.costs = {criterion.name: criterion.value(state, v) for criterion in self.criteria}
-        return step
+    def _unmet(
+        self,
+        names: Sequence[str],
+        hard: Sequence[Level],
+        lacking: Sequence[Array],
+        curved: CurvedStep | None,
+        x: Array,
+    ) -> tuple[str, ...]:
+        outside = [] if curved is None else [f"position limits of {joint}" for joint in curved.unmet(x)]
+        missed = [
+            name
+            for name, level, own in zip(names, hard, lacking, strict=False)
+            if (abs(own) > MET * np.sqrt((level.J**2).sum(axis=1))).any()
+        ]
+        return (*outside, *missed)
 
-    def _floating_bounds(self, q: Array) -> list[tuple[str, Level]]:
-        """Position bounds of floating joints, which hold along the axes of the parent."""
-        model, bounds = self.model, []
-        for node in self._floating:
-            iq, iv = int(model.tree.iq[node]), int(model.tree.iv[node])
-            at = slice(iq, iq + 3)
-            lower, upper = model.lower[at], model.upper[at]
-            J = np.zeros((3, model.nv))
-            J[:, iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7])
-            sides = np.minimum(lower - q[at], 0.0), np.maximum(upper - q[at], 0.0)
-            level = Level(J, *(side / self.length for side in sides))
-            name = model.joints[model.tree.node_joint[node]].name
-            bounds.append((f"position limits of {name}", level))
-        return bounds
-
-    def _limits_active(self, active: Sequence[int]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([self._joint_of[k] for k in active]))
-
-
-def _is_held(model: RobotModel, node: int, motion: int) -> bool:
-    """Whether a node is a floating joint with position bounds."""
-    at = slice(int(model.tree.iq[node]), int(model.tree.iq[node]) + 3)
-    return motion == Motion.FREE and bool((np.isfinite(model.lower[at]) | np.isfinite(model.upper[at])).any())
-
-
-def _unmet(names: Sequence[str], hard: Sequence[Level], lacking: Sequence[Array]) -> tuple[str, ...]:
-    return tuple(
-        name
-        for name, level, own in zip(names, hard, lacking, strict=False)
-        if (abs(own) > MET * np.sqrt((level.J**2).sum(axis=1))).any()
-    )
+    def _limits_active(self, active: Iterable[int], curved: CurvedStep | None, x: Array) -> tuple[str, ...]:
+        names = {self._joint_of[k] for k in active}
+        if curved is not None:
+            names.update(curved.active(x))
+        return tuple(dict.fromkeys(name for name in self._joint_of if name in names))

@@ -20,7 +20,7 @@ from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion as Elementary
 from ..robokin.model import RobotModel
 from ..robokin.swing_twist import Cone
-from .coupled_limits import ball_is_safe, base_is_safe, braked, shortened
+from .coupled_limits import balls_are_safe, base_is_safe, braked, shortened
 
 Array = np.ndarray
 
@@ -121,7 +121,7 @@ class StepLimits:
 
     @staticmethod
     def _viable_ball(cone: Cone, ball: Array, step: Array, change: Array) -> Array:
-        return shortened(step, 0.0 * step, lambda x: ball_is_safe(cone, ball, braked(x, change), change))
+        return shortened(step, 0.0 * step, lambda x: bool(balls_are_safe(cone, ball, braked(x, change), change)))
 
     def _viable_wheels(self, base: RollingBase, start: Array, step: Array, change: Array) -> Array:
         own = slice(base.v, base.v + 3)

@@ -9,7 +9,7 @@
 #include "rk_vector.h"
 #include "rk_viability.h"
 
-static const double LARGEST_STEP = 3.141592653589793, ROUNDING = 8.881784197001252e-16, UNIT = 1e-12;
+static const double LARGEST_STEP = 3.141592653589793, ROUNDING = 8.881784197001252e-16, UNIT = 1e-12, TOUCHED = 1e-9;
 
 /* One step, and where things lie in the workspace. */
 typedef struct stepping {
@@ -236,7 +236,7 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
     return RK_STEP_NOT_CONVEX;
   data->n_active = 0;
   for (int32_t k = 0; k < m->nv; k++) {
-    data->active[k] = s.x[k] <= s.lo[k] || s.x[k] >= s.hi[k];
+    data->active[k] = s.x[k] <= s.lo[k] + TOUCHED || s.x[k] >= s.hi[k] - TOUCHED;
     data->n_active += data->active[k];
     s.x[k] *= 1.0 - ROUNDING;
     data->v[k] = step->scale[k] * s.x[k] / step->dt;
