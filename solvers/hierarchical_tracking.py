@@ -46,10 +46,12 @@ ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that th
 @dataclass(frozen=True, eq=False)
 class Memory:
     """What a motion remembers of its tasks from frame to frame. origins: where they began to count.
-    without: where the robot would be without them, of those that are neither whole nor out."""
+    without: where the robot would be without them, of those that are neither whole nor out.
+    targets: of the frame before."""
 
     origins: Mapping[Task, State] = field(default_factory=dict)
     without: Mapping[Task, _Place] = field(default_factory=dict)
+    targets: Mapping[Task, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +190,7 @@ class HierarchicalTracker:
         if fading:
             whole = np.where(own < 1.0, 0.0, own)
             place = place._replace(q=self.problem.solve(aims, q0, seed, find_reason=False, influence=whole).q)
-        self.memory = Memory(origins, dict.fromkeys(fading, place))
+        self.memory = Memory(origins, dict.fromkeys(fading, place), dict(zip(self.tasks, wanted, strict=True)))
         self.start_velocity = self.last / self.dt
         residuals = np.zeros((len(self.tasks), 2))
         residuals[self._static] = found.residual_array
@@ -202,7 +204,7 @@ class HierarchicalTracker:
         """One frame on, towards checked targets."""
         shares = self._shares(influence)
         origins = self._origins(targets, shares)
-        wanted = self._started(targets, origins)
+        wanted = self._followed(self._started(targets, origins))
         left, without, count = self._left(wanted, shares)
         asked, whole = _Asked(wanted, shares, left), shares >= 1.0
         found = self._frame(asked, self.limits, LINEARISATIONS)
@@ -222,7 +224,7 @@ class HierarchicalTracker:
                 code = OUT_OF_REACH
         remark = self._remark(wanted) if code == NOT_CONVERGED else ""
         self.last, self.q = found.moved, found.q
-        self.memory = Memory(origins, without)
+        self.memory = Memory(origins, without, dict(zip(self.tasks, wanted, strict=True)))
         self.frames.append(_Frame(code, found.q, found.residuals, count, behind, remark, shares, wanted))
 
     def posed(
@@ -269,6 +271,13 @@ class HierarchicalTracker:
     def _started(self, targets: Sequence[Any], origins: Mapping[Task, State]) -> list[Any]:
         return [
             task.started(origins[task], target) if task in origins else target
+            for task, target in zip(self.tasks, targets, strict=True)
+        ]
+
+    def _followed(self, targets: Sequence[Any]) -> list[Any]:
+        last = self.memory.targets
+        return [
+            task.followed(target, last[task]) if task in last else target
             for task, target in zip(self.tasks, targets, strict=True)
         ]
 

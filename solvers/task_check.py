@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,12 @@ def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -
     if not checked:
         return []
     start = levels.state(motion.q[0], checked[0], 1.0)
-    return [[task.started(start, own) for task, own in zip(levels.tasks, each, strict=True)] for each in checked]
+    started = [[task.started(start, own) for task, own in zip(levels.tasks, each, strict=True)] for each in checked]
+    followed = [
+        [task.followed(own, last) for task, own, last in zip(levels.tasks, each, before, strict=True)]
+        for before, each in pairwise(started)
+    ]
+    return [started[0], *followed]
 
 
 def motion_residuals(levels: TaskLevels, targets: Sequence[Sequence[Any]], motion: Motion) -> Array:

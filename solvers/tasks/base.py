@@ -142,6 +142,11 @@ class Task(ABC):
         """The task on the pose of one tip (`frame.py`) whose rows towards a target that is started are the same."""
         return None
 
+    def followed(self, target: Any, last: Any) -> Any:
+        """The checked target of a frame that comes after one whose target was `last`: for what has to know how its
+        target moves."""
+        return target
+
     def remark(self, states: Sequence[State], target: Any) -> str:
         """Why a motion cannot go on from the last of `states`, those of its last frames; empty when not because of
         this task."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -65,13 +65,22 @@ class OnCurveTask(PointTask):
         return self.near(J, e)
 
 
+class Going(NamedTuple):
+    """Along a curve. before: the curve as it was in the frame before."""
+
+    speed: float
+    curve: Curve
+    before: Curve
+
+
 class AlongCurveTask(PointTask):
     """`point` (3,) of the link goes along a curve at a speed, from its nearest point on. Part: position [m].
 
     target: the speed [m/s], negative backwards; it ends at the ends of a curve that is not closed. (speed, curve)
-    where the curve moves from frame to frame.
+    where the curve moves from frame to frame: the speed is that along the curve, which carries the point along.
     curve: (n, 3) points in the root frame, as of an `OnCurveTask`.
-    e = c(s + speed dt) - p, s the arc length at the nearest point: what is off the curve is corrected on the way.
+    e = c(s + speed dt) - p, s the arc length at the nearest point of the curve as it was in the frame before: what is
+    off the curve is corrected on the way.
     """
 
     kind: ClassVar[str] = "along curve"
@@ -95,13 +104,17 @@ class AlongCurveTask(PointTask):
         self.parts = (Part("position", "m", self.tolerance),)
         self.target = self.checked_target(target)
 
-    def checked_target(self, target: object) -> tuple[float, Curve]:
+    def checked_target(self, target: object) -> Going:
+        if isinstance(target, Going):
+            return target
         speed, curve = target if isinstance(target, tuple) and len(target) == 2 else (target, self.curve)
-        closed = self.curve.closed
-        return number(speed, f"{self.name}: target speed"), as_curve(curve, closed, f"{self.name}: curve")
+        found = as_curve(curve, self.curve.closed, f"{self.name}: curve")
+        return Going(number(speed, f"{self.name}: target speed"), found, found)
 
-    def rows(self, state: State, target: tuple[float, Curve]) -> Rows:
+    def followed(self, target: Going, last: Going) -> Going:
+        return target._replace(before=last.curve)
+
+    def rows(self, state: State, target: Going) -> Rows:
         p = self.tip(state)[:3, 3]
-        speed, curve = target
-        c, _ = curve.at(curve.nearest(p) + speed * state.dt)
+        c, _ = target.curve.at(target.before.nearest(p) + target.speed * state.dt)
         return self.near(self.tip_jacobian(state)[:3], c - p)
