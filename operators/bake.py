@@ -18,11 +18,12 @@ from ..solvers.criteria import Criterion
 from ..solvers.hierarchical_ik import part_names
 from ..solvers.starts import follow, follow_from_best
 from ..solvers.tracking import TrackResult
+from .aside import aside
 from .bake_plans import Plan, bake_plans, stretches_of
 from .bake_report import BakeResult, Failure, find_failures
 from .common import FramesOperator, RobotOperator, write_json
 from .criterion_costs import costs_of_motion
-from .curves import pose_held, refuse_unwritable, show_curves, write_curves, write_numbers
+from .curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
 from .posture import bake_start
 from .scene_criteria import settings_over
 from .scene_targets import targets_over
@@ -61,14 +62,18 @@ def bake_steps(
     plans = yield from _scaled(bake_plans(obj, tasks, targets, settings, criteria, dt), 0.4, 0.5)
     legs = [plan.leg for plan in plans]
     if q0 is None:
-        found = yield from _scaled(_shares(follow_from_best(legs, hint, "rest", seed=seed), len(frames)), 0.5, 0.95)
+        search = follow_from_best(legs, hint, "rest", seed=seed)
+        found = yield from _scaled(aside(_shares(search, len(frames)), 0.0), 0.5, 0.9)
         results, start = found.results, found.origin
     else:
-        results, start = (yield from _scaled(_shares(follow(legs, hint, seed=seed), len(frames)), 0.5, 0.95)), ""
+        steps = aside(_shares(follow(legs, hint, seed=seed), len(frames)), 0.0)
+        results, start = (yield from _scaled(steps, 0.5, 0.9)), ""
     parts = stretches_of(plans, results)
-    failures = yield from _scaled(find_failures(parts, frames), 0.95, 1.0)
-    written = write_curves(obj, frames, np.concatenate([part.result.q for part in parts]), new_action)
-    costs = costs_of_motion(robot_model(obj), [(plan.leg, plan.criteria) for plan in plans], written, dt)
+    failures = yield from _scaled(aside(find_failures(parts, frames), 0.0), 0.9, 0.95)
+    Q = np.concatenate([part.result.q for part in parts])
+    asked = [(plan.leg, plan.criteria) for plan in plans]
+    costs = yield from _scaled(aside(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.0), 0.95, 1.0)
+    written = write_curves(obj, frames, Q, new_action)
     if criteria is None:
         enabled = [item.path_from_id() for item in obj.robokin.criteria if item.enabled]
         for path, own in zip(enabled, np.moveaxis(costs, 1, 0), strict=True):

@@ -15,7 +15,7 @@ from .common import MET
 
 Array = np.ndarray
 
-DIAGNOSED = 20  # stretches of frames of which it is tried out why they fail; of further ones it is said what is missed
+DIAGNOSED = 8  # stretches of frames of which it is tried out why they fail; of further ones it is said what is missed
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,10 @@ def find_failures(stretches: Sequence[Stretch], frames: Sequence[int]) -> Genera
     found: list[Failure] = []
     for stretch, first, last, at in _runs(stretches):
         missed = _missed(stretch, first)
-        diagnosis = _diagnosis(stretch, first, last, len(found) < DIAGNOSED, missed)
+        try_out = len(found) < DIAGNOSED
+        diagnosis = _diagnosis(stretch, first, last, try_out, missed)
+        if try_out and diagnosis.status is Status.MAX_ITERATIONS:
+            diagnosis = replace(diagnosis, reason=f"{', '.join(missed)} not met: {diagnosis.reason}")
         own = Failure(int(frames[at]), int(frames[at + last - first]), diagnosis, missed)
         before = found[-1] if found else None
         if before and _alike(before, own) and before.last == frames[at - 1]:
@@ -154,7 +157,7 @@ def _diagnosis(stretch: Stretch, first: int, last: int, try_out: bool, missed: S
         joints = tuple(dict.fromkeys(name for each in short for name in each.joints))
         reason = f"too fast for the velocity or acceleration limits of {', '.join(joints)}"
         return Diagnosis(Status.LIMIT, reason, joints=joints)
-    return result.diagnosis(first) if try_out else replace(short[0], reason=f"not met: {', '.join(missed)}")
+    return result.diagnosis(first) if try_out else replace(short[0], reason=f"{', '.join(missed)} not met")
 
 
 def _alike(one: Failure, other: Failure) -> bool:

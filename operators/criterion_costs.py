@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 import numpy as np
 
@@ -25,8 +25,11 @@ def steepness(slope: Array) -> float:
     return float(np.linalg.norm(slope))
 
 
-def costs_of_motion(model: RobotModel, legs: Iterable[tuple[Leg, Sequence[Criterion]]], Q: Array, dt: float) -> Array:
-    """(n, c, 2) cost and steepness at every frame of Q (n, nq), which begins at rest; dt [s] between two frames."""
+def costs_of_motion(
+    model: RobotModel, legs: Iterable[tuple[Leg, Sequence[Criterion]]], Q: Array, dt: float
+) -> Generator[float, None, Array]:
+    """Yield the share done (0..1) now and then; return (n, c, 2) cost and steepness at every frame of Q (n, nq), which
+    begins at rest; dt [s] between two frames."""
     rows: list[list[tuple[float, float]]] = []
     v = np.zeros(model.nv)
     for leg, criteria in legs:
@@ -37,5 +40,6 @@ def costs_of_motion(model: RobotModel, legs: Iterable[tuple[Leg, Sequence[Criter
                 last, v = v, difference(model, Q[max(0, i - 1)], Q[i]) / dt
                 state = leg.tracker.levels.state(Q[i], targets, dt, last)
                 own = [cost(criterion, state, v) for criterion in criteria]
+                yield i / len(Q)
             rows.append([(value, steepness(slope)) for value, slope in own])
     return np.array(rows).reshape(len(rows), -1, 2)

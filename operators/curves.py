@@ -101,6 +101,15 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
     return written
 
 
+def rounded(obj: bpy.types.Object, Q: Array) -> Array:
+    """Q (n, nq) as `write_curves` writes it, but for the signs of quaternions."""
+    found = np.array(Q, float)
+    for (_, _, values, _), channel in zip(curves(obj, Q, None), binding(obj).written_channels, strict=True):
+        if channel.role == OWN:
+            found[:, channel.q] = channel.factor * values.astype(float)
+    return found
+
+
 def write_numbers(obj: bpy.types.Object, path: str, frames: Sequence[int], values: Array, group: str) -> None:
     """Linear keys for a number of the object, in place of its keys between the first and the last frame."""
     bag = _channelbag(obj, False)
