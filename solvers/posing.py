@@ -110,17 +110,9 @@ class Posing:
         met = np.array([within[group].all() for group in self._groups], bool)
         return Point(q, state, levels, errors, met, residuals)
 
-    def step(
-        self,
-        point: Point,
-        damping: float | None = None,
-        H: Array | None = None,
-        g: Array | None = None,
-        levels: int | None = None,
-    ) -> tuple[Array, int]:
-        """x (nv,), dimensionless, towards the tasks, and the directions of motion that they leave free, in which it
-        minimises 1/2 x'Hx + g'x (the shortest x unless given). damping: of all levels; None: by each one's error.
-        levels: how many count; None: all."""
+    def step(self, point: Point, damping: float | None = None, levels: int | None = None) -> tuple[Array, int]:
+        """x (nv,), dimensionless, the shortest towards the tasks, and the directions of motion that they leave free.
+        damping: of all levels; None: by each one's error.   levels: how many count; None: all."""
         damped = [
             Level(
                 level.J,
@@ -130,34 +122,33 @@ class Posing:
             )
             for level, error in zip(point.levels[:levels], point.errors[:levels], strict=True)
         ]
-        return self._solve(point, damped, H, g)
+        nv = self.model.nv
+        lo, hi, bounds = self.bounds(point.q)
+        found = solve_hierarchy(lo, hi, [*bounds, *damped], np.eye(nv), np.zeros(nv), self.levels.backend)
+        return found.x, found.freedom[-1]
 
-    def held(self, point: Point, H: Array | None, g: Array) -> tuple[Array, int]:
-        """As `step`, of the motions that keep all tasks as they are: `levels` with nothing lacking."""
-        still = [Level(x.J, np.minimum(x.lower, 0.0), np.maximum(x.upper, 0.0)) for x in map(_resting, point.levels)]
-        return self._solve(point, still, H, g)
-
-    def _solve(self, point: Point, levels: Sequence[Level], H: Array | None, g: Array | None) -> tuple[Array, int]:
+    def bounds(self, q: Array) -> tuple[Array, Array, list[Level]]:
+        """What keeps q + x inside the limits: lo <= x <= hi (nv,), and rows of what is bounded otherwise."""
         nv = self.model.nv
         lo, hi = np.full(nv, -LARGEST_STEP), np.full(nv, LARGEST_STEP)
         plain = self._columns >= 0
         at = self._columns[plain]
-        lo[plain] = np.maximum(lo[plain], np.minimum(self.limits.lower[at] - point.q[at], 0.0) / self.scale[plain])
-        hi[plain] = np.minimum(hi[plain], np.maximum(self.limits.upper[at] - point.q[at], 0.0) / self.scale[plain])
-        bounds = floating_bounds(self.limits, self.model, point.q, self.levels.length)
-        bounds += [cone_level(cone, point.q[cone.q : cone.q + 4], nv) for cone in self.limits.cones]
-        H = np.eye(nv) if H is None else H
-        g = np.zeros(nv) if g is None else g
-        found = solve_hierarchy(lo, hi, [*bounds, *levels], H, g, self.levels.backend)
-        return found.x, found.freedom[-1]
+        lo[plain] = np.maximum(lo[plain], np.minimum(self.limits.lower[at] - q[at], 0.0) / self.scale[plain])
+        hi[plain] = np.minimum(hi[plain], np.maximum(self.limits.upper[at] - q[at], 0.0) / self.scale[plain])
+        rows = floating_bounds(self.limits, self.model, q, self.levels.length)
+        return lo, hi, rows + [cone_level(cone, q[cone.q : cone.q + 4], nv) for cone in self.limits.cones]
 
     def moved(self, q: Array, x: Array) -> Array:
         """(nq,) q moved by x, inside the limits."""
-        there = self.limits.clamp(self._backend.integrate(self.model.tree, q, self.scale * x))
+        there = self.limits.clamp(self.integrated(q, x))
         for bound in (self.limits.lower, self.limits.upper):
             close = abs(there - bound) <= ROUNDING * np.maximum(abs(there), 1.0)
             there = np.where(close, bound, there)
         return there
+
+    def integrated(self, q: Array, x: Array) -> Array:
+        """(nq,) q moved by x, wherever that leads."""
+        return self._backend.integrate(self.model.tree, q, self.scale * x)
 
     def difference(self, q: Array, other: Array) -> Array:
         """x (nv,) that moves q to another configuration."""
@@ -183,8 +174,3 @@ def lacking(level: Level) -> Array:
     """(m,) what a level lacks before it moves."""
     return np.clip(0.0, level.lower, level.upper)
 
-
-def _resting(level: Level) -> Level:
-    """A level whose equations are taken for met."""
-    equal = level.lower == level.upper
-    return Level(level.J, np.where(equal, 0.0, level.lower), np.where(equal, 0.0, level.upper))

@@ -46,9 +46,23 @@ class SolveResult:
     residual_array: (tasks, 2) what the parts of each task lack, in their units; position [m] and orientation [rad] of
     a task on one tip, over the axes that are not free; 0 for a second part that a task has not.
     iterations, attempts: over all starts.   costs: value of each criterion by its name.
+    kkt_residual: of the criteria's gradient, what no task, limit or inequality holds, relative to it; about 0 where
+    they are stationary. is_optimal: that is so, and nothing better was found around. Both None where no criterion has a
+    say: when there is none, or the first level is not met.
     """
 
-    __slots__ = ("_active", "_parts", "attempts", "costs", "diagnosis", "iterations", "q", "residual_array")
+    __slots__ = (
+        "_active",
+        "_parts",
+        "attempts",
+        "costs",
+        "diagnosis",
+        "is_optimal",
+        "iterations",
+        "kkt_residual",
+        "q",
+        "residual_array",
+    )
 
     def __init__(
         self,
@@ -60,6 +74,8 @@ class SolveResult:
         active: Callable[[Array], tuple[str, ...]],
         parts: Sequence[tuple[str, ...]] | None = None,
         costs: dict[str, float] | None = None,
+        kkt_residual: float | None = None,
+        is_optimal: bool | None = None,
     ) -> None:
         """`active(q)`: names of the joints at a bound; called when they are asked for.   parts: names of each task's
         residuals; None: those of tasks on one tip."""
@@ -69,6 +85,7 @@ class SolveResult:
         self.iterations = iterations
         self.attempts = attempts
         self.costs = {} if costs is None else costs
+        self.kkt_residual, self.is_optimal = kkt_residual, is_optimal
         self._active = active
         self._parts = parts
 
@@ -115,6 +132,7 @@ class SolveResult:
             "iterations": self.iterations,
             "attempts": self.attempts,
             **({"costs": self.costs} if self.costs else {}),
+            **({} if self.is_optimal is None else {"kkt_residual": self.kkt_residual, "is_optimal": self.is_optimal}),
         }
 
     def __repr__(self) -> str:

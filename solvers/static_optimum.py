@@ -1,8 +1,10 @@
 """The pose that the criteria like best among those that the tasks allow.
 
-Sequential quadratic programming on the poses that meet the tasks: a step of the hierarchy with the Hessian of the
-Lagrangian as estimated by damped BFGS updates (Powell, "A fast algorithm for nonlinearly constrained optimization
-calculations", 1978), brought back to the tasks, and shortened until the cost is less. All inside the limits.
+Sequential quadratic programming on the poses that meet the tasks: a step along what the tasks leave free, inside the
+limits and inequalities, brought back to the tasks and shortened until the cost is less (Nocedal, Wright, "Numerical
+Optimization", 2006, chapter 18). The Hessian of the Lagrangian is that of differences, renewed the more often the fewer
+motions are free, and between by damped BFGS updates (Powell, 1978). Of a criterion that has an edge, all its gradients
+there take part (`criteria/edge.py`).
 """
 
 from __future__ import annotations
@@ -12,25 +14,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .criteria import Criterion, Potential
+from ..robokin.generalized_inverses import null_space
+from .criteria import Criterion
+from .criteria.edge import Edge
+from .objective import Objective, Slopes
 from .posing import Point, Posing
-from .state import State
+from .tangent import Multipliers, Tangent
 
 Array = np.ndarray
 
-STATIONARY = 1e-8  # what of the gradient no task, constraint or limit holds, relative to the gradient: aimed at, and
+STATIONARY = 1e-9  # what of the gradient no task, constraint or limit holds, relative to the gradient: aimed at, and
 ACCEPTED = 1e-6  # taken where rounding allows no less
-ITERATIONS = 100
+GROUND = 1e-3  # radians or L: a gradient smaller than the one so far from where it is 0 counts as that
+ITERATIONS = 120  # in all
+STEP = 1e-5  # of the differences of gradients, in radians or L
+SHARE = 8  # gradients for the Hessian that are taken for each step
+STRIDE = 1.0  # radians or L: the curvature is taken for at least what makes no step longer along any direction
+ACROSS = 10.0  # times the largest curvature
+LEAST = 1e-10  # relative to the largest: curvature counts as at least that
 HALVINGS = 14  # of a step
 DECREASE = 1e-4  # share of the decrease that the slope promises
+PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by less than this are given up
+SHORT = 1e-3  # a step that short is held only by bounds that the pose is at
 CORRECTIONS = 8  # steps back to the tasks
-MET = 1e-22  # error of a level that is as good as 0
-WORSE = 1e-6  # relative: an error of a level that cannot be met may grow by less than this
+MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
+WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by that in all
 PROBES = 16
 PROBE, ROUNDS = 0.05, 8  # radians or L that are looked around; how often it may go on from what was found there
-AT = 1e-7  # an inequality is held that has less room than this
-FLAT = 1e-12  # relative: costs nearer to each other than this are equal
-LESS = 1e-9  # relative: a cost that is really less
+FLAT = 10.0  # times its rounding: costs nearer to each other are equal
+LESS = 1e-11  # of the largest curvature: a cost that is less by more is better
+SADDLE = 1e-6  # of the largest curvature: negative curvature that counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,102 +57,147 @@ class Optimum:
     iterations: int
 
 
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """At a point: its cost, slopes (of edges the least gradient), tangent and what holds it. residual: of it all, and
+    left: (nv,) the way down that is left."""
+
+    point: Point
+    cost: float
+    slopes: Slopes
+    tangent: Tangent
+    multipliers: Multipliers
+    left: Array
+    residual: float
+
+
 class StaticOptimum:
-    """Potentials with weight times gain, minimised where `posing` is met. Criteria on velocities have no say."""
+    """Potentials with weight times gain, minimised where `posing` is met."""
 
     def __init__(self, posing: Posing, criteria: Sequence[Criterion]) -> None:
         self.posing = posing
-        self.potentials = [criterion for criterion in criteria if isinstance(criterion, Potential)]
+        self.objective = Objective(criteria, posing.scale)
         self.iterations = 0
 
-    def cost(self, state: State) -> float:
-        return sum(each.weight * each.gain * each.potential(state) for each in self.potentials)
-
-    def gradient(self, state: State) -> Array:
-        """(nv,) dimensionless, as x."""
-        total = np.zeros(self.posing.model.nv)
-        for each in self.potentials:
-            total += each.weight * each.gain * each.gradient(state)
-        return self.posing.scale * total
-
-    def metric(self, state: State) -> Array:
-        """(nv,) the diagonal that the Hessian is first taken for."""
-        total = np.zeros(self.posing.model.nv)
-        for each in self.potentials:
-            total += each.weight * each.gain * each.metric(state)
-        return self.posing.scale**2 * total
-
     def find(self, start: Point) -> Optimum:
-        point = self._corrected(start.q, start) or start
+        if not self.objective.potentials:
+            return Optimum(start, 0.0, True, 0)
+        self._note_curvatures(self.objective.metric(start.state))
+        point = self._met_exactly(start)
+        self._allowed = np.where(point.met, np.maximum(point.errors, MET), point.errors * (1.0 + WORSE))
         rng = np.random.default_rng(0)
         for _ in range(ROUNDS):
-            point, residual = self._descend(point)
-            better = self._better_around(point, rng)
+            look = self._descend(point)
+            better = self._better_around(look, rng) if self.iterations < ITERATIONS else None
             if better is None:
-                # On the edge of a criterion that has one, no gradient vanishes.
-                has_edge = any(not each.is_smooth for each in self.potentials)
-                return Optimum(point, residual, residual <= ACCEPTED or has_edge, self.iterations)
+                return Optimum(look.point, look.residual, self._is_stationary(look), self.iterations)
             point = better
-        return Optimum(point, residual, False, self.iterations)
+        return Optimum(point, self._look(point).residual, False, self.iterations)
 
-    def _descend(self, point: Point) -> tuple[Point, float]:
-        cost, g = self.cost(point.state), self.gradient(point.state)
-        B = np.diag(self.metric(point.state))
-        for _ in range(ITERATIONS):
-            residual = self._stationarity(point, g)
-            if residual <= STATIONARY:
+    def _is_stationary(self, look: _Look) -> bool:
+        """Or nearer to it than the cost could tell."""
+        if look.residual <= ACCEPTED:
+            return True
+        if self.iterations >= ITERATIONS:
+            return False
+        _, change, _ = look.tangent.best(look.slopes, self._hessian(look))
+        return abs(change) <= FLAT * self.objective.rounding(look.point.state)
+
+    def _descend(self, point: Point) -> _Look:
+        look = self._look(point)
+        B, age, last = None, 0, (np.inf, np.inf)
+        for step in range(ITERATIONS):
+            if look.residual <= STATIONARY or self.iterations >= ITERATIONS:
                 break
-            self.iterations += 1
-            x, _ = self.posing.step(point, 0.0, B, g)
-            found = self._search_line(point, cost, g, x) or self._flat_step(point, cost, x, residual)
-            if found is None:
-                steepest, _ = self.posing.held(point, None, g / np.linalg.norm(g))
-                found = self._search_line(point, cost, g, steepest)
-                B = np.diag(self.metric(point.state))
-                if found is None:
+            if step % PATIENCE == 0:
+                if look.residual > 0.5 * last[0] and look.cost > last[1] - STALE * self._usual:
                     break
-            after, cost_after = found
-            g_after = self.gradient(after.state)
-            B = self._updated(B, point, after, g, g_after)
-            point, cost, g = after, cost_after, g_after
-        return point, residual
+                last = look.residual, look.cost
+            self.iterations += 1
+            if B is None or age * SHARE >= look.tangent.Z.shape[1]:
+                B, age = self._hessian(look), 0
+            x, change, _ = look.tangent.best(look.slopes, B)
+            after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)
+            after = after or self._flat_step(look, x)
+            if after is None:
+                if age:
+                    B = None
+                    continue
+                after = self._search_line(look, SHORT * look.left, -SHORT * float(look.left @ look.left))
+                if after is None:
+                    break
+            B, age = self._updated(B, look, after), age + 1
+            look = after
+        return look
 
-    def _stationarity(self, point: Point, g: Array) -> float:
-        size = float(np.linalg.norm(g))
+    def _look(self, point: Point, cost: float | None = None, before: _Look | None = None) -> _Look:
+        cost = self.objective.value(point.state) if cost is None else cost
+        slopes = self.objective.slopes(point.state)
+        steepest = slopes.gradient
+        if before is not None:
+            slopes = slopes.as_seen_from(before.slopes)
+        tangent = Tangent(self.posing, point)
+        size = max(float(np.linalg.norm(steepest)), GROUND * self._usual)
         if size == 0.0:
-            return 0.0
-        # A small step, so that only those bounds hold it that the pose is at.
-        short = 1e-3
-        x, _ = self.posing.held(point, None, short / size * g)
-        return float(np.linalg.norm(x)) / short
+            size = 1.0
+        nv = len(self.posing.scale)
+        x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
+        residual = float(np.linalg.norm(x)) / SHORT
+        return _Look(point, cost, Slopes(slopes.smooth, slopes.edges, multipliers.chosen), tangent, multipliers, x * size / SHORT, residual)
 
-    def _search_line(self, point: Point, cost: float, g: Array, x: Array) -> tuple[Point, float] | None:
-        slope = min(float(g @ x), 0.0)
-        for halving in range(HALVINGS):
+    def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
+        for halving in range(tries):
             share = 0.5**halving
-            after = self._corrected(self.posing.moved(point.q, share * x), point)
+            after = self._corrected(self.posing.moved(look.point.q, share * x), look.point)
             if after is None:
                 continue
-            cost_after = self.cost(after.state)
-            if cost_after < cost + DECREASE * share * slope:
-                return after, cost_after
+            cost = self.objective.value(after.state)
+            if cost < look.cost + DECREASE * share * min(change, 0.0):
+                return self._look(after, cost, look)
         return None
 
-    def _flat_step(self, point: Point, cost: float, x: Array, residual: float) -> tuple[Point, float] | None:
+    def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
+        """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
+        much as it gains (Maratos)."""
+        point = self._corrected(self.posing.moved(look.point.q, x), look.point) if look.slopes.edges else None
+        if point is None:
+            return None
+        there = self.objective.slopes(point.state).as_seen_from(look.slopes)
+        s = self.posing.difference(look.point.q, point.q)
+        pairs = list(zip(look.slopes.edges, there.edges, strict=True))
+        if any(own.A.shape != then.A.shape for own, then in pairs):
+            return None
+        bent = [Edge(then.A - own.slopes @ s, own.slopes, own.frames) for own, then in pairs]
+        x, _, _ = look.tangent.best(Slopes(look.slopes.smooth, bent, look.slopes.chosen), B)
+        return self._search_line(look, x, change, 1)
+
+    def _flat_step(self, look: _Look, x: Array) -> _Look | None:
         """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""
-        after = self._corrected(self.posing.moved(point.q, x), point)
-        if after is None:
+        point = self._corrected(self.posing.moved(look.point.q, x), look.point)
+        if point is None:
             return None
-        cost_after = self.cost(after.state)
-        if cost_after > cost + FLAT * max(1.0, abs(cost)):
+        after = self._look(point, None, look)
+        if after.cost > look.cost + FLAT * self.objective.rounding(point.state) or after.residual >= look.residual:
             return None
-        return (after, cost_after) if self._stationarity(after, self.gradient(after.state)) < residual else None
+        return after
+
+    def _met_exactly(self, start: Point) -> Point:
+        """With the levels that are met to their tolerance met as exactly as they can be, none worse."""
+        best = point = start
+        for _ in range(CORRECTIONS):
+            if (best.errors[start.met] <= MET).all():
+                break
+            x, _ = self.posing.step(point)
+            point = self.posing.point(self.posing.moved(point.q, x))
+            if (point.met >= start.met).all() and _is_lower(point.errors, best.errors):
+                best = point
+        return best
 
     def _corrected(self, q: Array, before: Point) -> Point | None:
-        """Back to the tasks, as well met as `before`; None when that fails."""
+        """Back to the tasks, as well met as they were; None when that fails."""
         point = self.posing.point(q)
         for _ in range(CORRECTIONS):
-            if (point.errors[before.met] <= MET).all() and self._is_as_good(point, before):
+            if self._is_as_good(point, before):
                 return point
             x, _ = self.posing.step(point)
             after = self.posing.point(self.posing.moved(point.q, x))
@@ -149,49 +207,83 @@ class StaticOptimum:
         return point if self._is_as_good(point, before) else None
 
     def _is_as_good(self, point: Point, before: Point) -> bool:
-        allowed = np.where(before.met, np.inf, before.errors * (1.0 + WORSE))
-        return bool((point.met >= before.met).all() and (point.errors <= allowed).all())
+        return bool((point.met >= before.met).all() and (point.errors <= self._allowed).all())
 
-    def _updated(self, B: Array, point: Point, after: Point, g: Array, g_after: Array) -> Array:
-        posing = self.posing
-        s = posing.difference(point.q, after.q)
-        y = g_after - g
-        J, J_after = _holding(point), _holding(after)
-        if J.shape == J_after.shape and len(J):
-            multipliers = np.linalg.lstsq(J_after.T, -g_after, rcond=1e-9)[0]
-            y = y + (J_after - J).T @ multipliers
+    def _bend(self, look: _Look, point: Point) -> Array:
+        """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
+        slopes = self.objective.slopes(point.state).as_seen_from(look.slopes)
+        return slopes.gradient + look.tangent.weighted(look.multipliers, Tangent(self.posing, point).rows)
+
+    def _bending(self, look: _Look, Z: Array) -> Array:
+        """(d, d) the Hessian of the Lagrangian along the columns of Z (nv, d)."""
+        here = self._bend(look, look.point)
+        columns = []
+        for z in Z.T:
+            moved = self.posing.integrated(look.point.q, STEP * z)
+            columns.append(Z.T @ (self._bend(look, self.posing.point(moved)) - here) / STEP)
+        H = np.array(columns).reshape(Z.shape[1], Z.shape[1])
+        return 0.5 * (H + H.T)
+
+    def _hessian(self, look: _Look) -> Array:
+        """(nv, nv) positive definite. Across what holds the pose, where it cannot move, it is made large, so that
+        negative curvature there does not hide what there is along it."""
+        Z = look.tangent.Z
+        H = self._bending(look, Z)
+        self._note_curvatures(np.linalg.eigvalsh(H))
+        across = Z.T @ look.tangent.pressed(look.slopes, look.multipliers)
+        values, E = np.linalg.eigh(H + ACROSS * self._curvature * across @ across.T)
+        slope = E.T @ Z.T @ look.left
+        values = np.maximum(np.maximum(abs(values), abs(slope) / STRIDE), LEAST * self._curvature)
+        return (Z @ E) * values @ (Z @ E).T + self._curvature * (np.eye(len(Z)) - Z @ Z.T)
+
+    def _note_curvatures(self, values: Array) -> None:
+        """What small gradients and costs are compared with."""
+        sizes = np.sort(abs(values[values != 0.0])).tolist()
+        self._curvature, self._usual = (sizes[-1], sizes[len(sizes) // 2]) if len(sizes) else (1.0, 1.0)
+
+    def _updated(self, B: Array, look: _Look, after: _Look) -> Array:
+        s = self.posing.difference(look.point.q, after.point.q)
+        y = after.slopes.gradient + after.tangent.weighted(after.multipliers, after.tangent.rows)
+        y = y - self._bend(after, look.point)
         Bs = B @ s
         curvature = float(s @ Bs)
-        if curvature <= 0.0:
+        if not curvature > 0.0:
             return B
         if s @ y < 0.2 * curvature:
             theta = 0.8 * curvature / (curvature - float(s @ y))
             y = theta * y + (1.0 - theta) * Bs
         return B - np.outer(Bs, Bs) / curvature + np.outer(y, y) / float(s @ y)
 
-    def _better_around(self, point: Point, rng: np.random.Generator) -> Point | None:
-        """A pose near a stationary one that costs less: it was a saddle, or its criterion has an edge there."""
-        cost, nv = self.cost(point.state), self.posing.model.nv
-        _, free = self.posing.held(point, None, np.zeros(nv))
+    def _better_around(self, look: _Look, rng: np.random.Generator) -> Point | None:
+        """A pose near a stationary one that costs less: it was a saddle, or there is another valley."""
+        point, nv = look.point, self.posing.model.nv
+        free = look.tangent.Z.shape[1]
         if not free:
             return None
-        best, least = None, cost - LESS * max(1.0, abs(cost))
-        for probe in range(2 * free + PROBES):
-            if probe % 2 == 0:
-                way, _ = self.posing.held(point, None, rng.normal(size=nv) / np.sqrt(nv))
-            x = (1.0 if probe % 2 else -1.0) * way
-            size = np.linalg.norm(x)
+        ways = []
+        face = null_space(look.tangent.pressed(look.slopes, look.multipliers).T @ look.tangent.Z)
+        values, E = np.linalg.eigh(self._bending(look, look.tangent.Z @ face))
+        for i in np.flatnonzero(values < -SADDLE * self._curvature):
+            ways += [sign * look.tangent.Z @ face @ E[:, i] for sign in (1.0, -1.0)]
+        for _ in range(free + PROBES // 2):
+            drawn = Slopes(rng.normal(size=nv) / np.sqrt(nv), (), ())
+            way, _, _ = look.tangent.best(drawn, np.eye(nv))
+            ways += [way, -way]
+        best, least = None, look.cost - LESS * self._curvature - 100.0 * self.objective.rounding(point.state)
+        for way in ways:
+            size = np.linalg.norm(way)
             if size == 0.0:
                 continue
-            after = self._corrected(self.posing.moved(point.q, PROBE * rng.uniform() ** 3 / size * x), point)
-            if after is not None and self.cost(after.state) < least:
-                best, least = after, self.cost(after.state)
+            after = self._corrected(self.posing.moved(point.q, PROBE * rng.uniform() ** 3 / size * way), point)
+            if after is None:
+                continue
+            cost = self.objective.value(after.state)
+            if cost < least:
+                best, least = after, cost
         return best
 
 
-def _holding(point: Point) -> Array:
-    """(m, nv) the equations, and the inequalities that the pose is at."""
-    return np.vstack(
-        [x.J[(x.lower == x.upper) | (abs(x.lower) < AT) | (abs(x.upper) < AT)] for x in point.levels]
-        or [np.zeros((0, 0))]
-    )
+def _is_lower(errors: Array, others: Array) -> bool:
+    """The first level that differs decides."""
+    differ = np.flatnonzero(abs(errors - others) > WORSE * others)
+    return bool(len(differ) and errors[differ[0]] < others[differ[0]])

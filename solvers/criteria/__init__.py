@@ -7,9 +7,10 @@ from .gravity_torque import GravityTorque
 from .joint_springs import JointSprings
 from .kinds import KINDS, criterion, options_of
 from .kinetic_energy import KineticEnergy
-from .manipulability import Manipulability, SmallestSingularValue
+from .manipulability import Manipulability
 from .minimum_velocity import MinimumVelocity
 from .rest_posture import RestPosture
+from .smallest_singular_value import SmallestSingularValue
 from .smooth import Smooth
 
 __all__ = [

@@ -14,13 +14,13 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ...robokin.errors import TaskError
 from ..state import State
 from ..tasks.checks import positive
+from .edge import Edge
 
 Array = np.ndarray
 
@@ -95,9 +95,7 @@ class Velocity(Criterion):
 
 
 class Potential(Criterion):
-    """A criterion on q: descended with v = -gain W^-1 grad V.   gain: [1/s].   is_smooth: it has no edges."""
-
-    is_smooth: ClassVar[bool] = True
+    """A criterion on q: descended with v = -gain W^-1 grad V.   gain: [1/s]."""
 
     def __init__(self, weight: float, gain: float, name: str) -> None:
         super().__init__(weight, name)
@@ -110,6 +108,10 @@ class Potential(Criterion):
     @abstractmethod
     def gradient(self, state: State) -> Array:
         """(nv,) dV = gradient . dx for a displacement dx of the degrees of freedom."""
+
+    def edge(self, state: State) -> Edge | None:
+        """What V is the largest eigenvalue of; None of a smooth potential."""
+        return None
 
     def metric(self, state: State) -> Array:
         """(nv,) the diagonal of W, positive; lengths count in L unless a potential has a measure of its own."""

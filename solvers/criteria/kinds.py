@@ -11,9 +11,10 @@ from .dynamic_torque import DynamicTorque
 from .gravity_torque import GravityTorque
 from .joint_springs import JointSprings
 from .kinetic_energy import KineticEnergy
-from .manipulability import Manipulability, SmallestSingularValue
+from .manipulability import Manipulability
 from .minimum_velocity import MinimumVelocity
 from .rest_posture import RestPosture
+from .smallest_singular_value import SmallestSingularValue
 from .smooth import Smooth
 
 KINDS: dict[str, type[Criterion]] = {

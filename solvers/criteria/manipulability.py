@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ Array = np.ndarray
 
 SINGULAR = 1e-6  # singular values count as at least this large, so that V and its gradient stay finite
 STEP = 1e-5  # of central differences, in radians or L
-STRUCTURAL = 1e-9  # relative to the largest: below, the robot can never move that way
 
 
 class Manipulability(Potential):
@@ -32,10 +31,10 @@ class Manipulability(Potential):
         super().__init__(weight, gain, name)
 
     def record(self, state: State) -> CriterionRecord | None:
-        return _record(CriterionKind.MANIPULABILITY, self, state)
+        return record_of_rows(CriterionKind.MANIPULABILITY, self, state)
 
     def potential(self, state: State) -> float:
-        s = np.linalg.svd(task_jacobian(state)[0], compute_uv=False)
+        s = np.linalg.svd(task_rows(state), compute_uv=False)
         return -0.5 * float(np.log(s**2 + SINGULAR**2).sum())
 
     def gradient(self, state: State) -> Array:
@@ -45,34 +44,7 @@ class Manipulability(Potential):
         return -np.einsum("rj,rjk->k", inverse, change)
 
 
-class SmallestSingularValue(Potential):
-    """V = -the smallest singular value of the rows of `Manipulability`, those left out that are always 0.
-
-    Not smooth where the two smallest are equal.
-    """
-
-    is_smooth: ClassVar[bool] = False
-
-    def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
-        super().__init__(weight, gain, name)
-
-    def record(self, state: State) -> CriterionRecord | None:
-        return _record(CriterionKind.SMALLEST_SINGULAR_VALUE, self, state)
-
-    def potential(self, state: State) -> float:
-        s = np.linalg.svd(task_jacobian(state)[0], compute_uv=False)
-        return -float(s[_smallest(s)]) if len(s) else 0.0
-
-    def gradient(self, state: State) -> Array:
-        J, change = task_jacobian(state)
-        U, s, Vt = np.linalg.svd(J, full_matrices=False)
-        if not len(s):
-            return np.zeros(state.model.nv)
-        at = _smallest(s)
-        return -np.einsum("r,rjk,j->k", U[:, at], change, Vt[at])
-
-
-def _record(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
+def record_of_rows(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
     """None when the kernel does not have the rows of all tasks of the first level."""
     counting = [task for task in state.tasks if task.influence]
     if not all(isinstance(task, FrameTask) and task.is_in_kernel for task in counting) or partial(counting):
@@ -80,57 +52,84 @@ def _record(kind: CriterionKind, criterion: Potential, state: State) -> Criterio
     return CriterionRecord(kind, criterion.gain, criterion.metric(state))
 
 
-def _smallest(s: Array) -> int:
-    return max(int((s > STRUCTURAL * s[0]).sum()) - 1, 0)
+def task_rows(state: State) -> Array:
+    """J (m, nv), dimensionless, of the rows of the tasks, without their weights."""
+    rows = [
+        _FrameRows(state, task).J if isinstance(task, FrameTask) else state.equations(task, target)
+        for task, target in _counting(state)
+    ]
+    return np.vstack([np.zeros((0, state.model.nv)), *rows])
 
 
 def task_jacobian(state: State) -> tuple[Array, Array]:
-    """J (m, nv), dimensionless, of the rows of the tasks, and its derivative (m, nv, nv) [row, column, along v_k]."""
+    """`task_rows` and their derivative (m, nv, nv) [row, column, along v_k]."""
     nv = state.model.nv
-    blocks = [
-        _frame_rows(state, task) if isinstance(task, FrameTask) else _other_rows(state, task, target)
-        for task, target in zip(state.tasks, state.targets, strict=True)
-        if task.influence
+    changes = [
+        _FrameRows(state, task).change if isinstance(task, FrameTask) else _differences(state, task, target)
+        for task, target in _counting(state)
     ]
-    if not blocks:
-        return np.zeros((0, nv)), np.zeros((0, nv, nv))
-    return np.vstack([J for J, _ in blocks]), np.vstack([change for _, change in blocks])
+    return task_rows(state), np.concatenate([np.zeros((0, nv, nv)), *changes])
 
 
-def _other_rows(state: State, task: Task, target: object) -> tuple[Array, Array]:
-    """Its equations, without their weights; the derivative by central differences."""
-    J = state.equations(task, target)
-    change = np.zeros((*J.shape, state.model.nv))
+def _counting(state: State) -> list[tuple[Task, Any]]:
+    pairs = zip(state.tasks, state.targets, strict=True)
+    return [(task, target) for task, target in pairs if task.influence]
+
+
+def _differences(state: State, task: Task, target: object) -> Array:
+    """The derivative of a task's equations, by central differences; one-sided where a side has other rows, as a beam
+    that misses its mesh."""
+    here = state.equations(task, target)
+    change = np.zeros((*here.shape, state.model.nv))
     for k, moved in enumerate(np.diag(STEP * state.scale)):
-        ahead, back = (state.at(integrate(state.model, state.q, sign * moved)) for sign in (1.0, -1.0))
-        change[..., k] = (ahead.equations(task, target) - back.equations(task, target)) / (2.0 * moved[k])
-    return J, change
+        sides = [state.at(integrate(state.model, state.q, way)).equations(task, target) for way in (moved, -moved)]
+        ahead, back = (side if side.shape == here.shape else here for side in sides)
+        steps = sum(side is not here for side in (ahead, back))
+        change[..., k] = (ahead - back) / (max(steps, 1) * moved[k])
+    return change
 
 
-def _frame_rows(state: State, task: FrameTask) -> tuple[Array, Array]:
-    tree, columns = state.model.tree, state.columns
-    frame = state.model.link_index(task.link)
-    node = int(tree.frame_node[frame])
-    T = unpack_placement(tree.frame_placement[frame]) @ task.offset
-    if node >= 0:
-        T = unpack_placement(columns.placements[node]) @ T
-    moving = columns.moving(node)
-    both = moving[:, None] & moving
-    linear, angular = columns.point_velocity(T[:3, 3]), columns.angular
-    turned = np.cross(angular[None, :, :], angular[:, None, :])
-    changes = (columns.change(linear), np.where(columns.above.T[:, :, None], turned, 0.0))
-    J = np.concatenate((linear, angular), axis=1).T * moving
-    change = np.where(both, np.moveaxis(np.concatenate(changes, axis=2), 2, 0), 0.0)
-    if task.frame == "tip" or task.record_kind is TaskKind.AXIS:
-        # Rows in tip axes: the derivative of R'x along k is R'(dx - w_k x x).
-        spin = hat(angular) * moving[:, None, None]
-        for part in (slice(0, 3), slice(3, 6)):
-            change[part] -= np.einsum("kab,bj->ajk", spin, J[part])
-            J[part] = T[:3, :3].T @ J[part]
-            change[part] = np.einsum("ba,bjk->ajk", T[:3, :3], change[part])
-    S = _selection(task) / np.repeat((state.length, 1.0), 3)
-    G = columns.G * state.scale
-    return S @ J @ G, np.einsum("sr,rab->sab", S, G.T @ change @ columns.G)
+class _FrameRows:
+    """Rows of a task on one tip, by the degrees of freedom that move it."""
+
+    def __init__(self, state: State, task: FrameTask) -> None:
+        tree, columns = state.model.tree, state.columns
+        frame = state.model.link_index(task.link)
+        node = int(tree.frame_node[frame])
+        T = unpack_placement(tree.frame_placement[frame]) @ task.offset
+        if node >= 0:
+            T = unpack_placement(columns.placements[node]) @ T
+        self._columns, self._R, self._moving = columns, T[:3, :3], columns.moving(node)
+        self._linear = columns.point_velocity(T[:3, 3])
+        self._world = np.concatenate((self._linear, columns.angular), axis=1).T * self._moving
+        self._is_turned = task.frame == "tip" or task.record_kind is TaskKind.AXIS
+        self._S = _selection(task) / np.repeat((state.length, 1.0), 3)
+        self._G = columns.G * state.scale
+
+    @property
+    def J(self) -> Array:
+        """(s, nv)"""
+        J = self._world
+        if self._is_turned:
+            J = np.concatenate((self._R.T @ J[:3], self._R.T @ J[3:]))
+        return self._S @ J @ self._G
+
+    @property
+    def change(self) -> Array:
+        """(s, nv, nv)"""
+        columns, moving, R = self._columns, self._moving, self._R
+        angular = columns.angular
+        turned = np.cross(angular[None, :, :], angular[:, None, :])
+        changes = (columns.change(self._linear), np.where(columns.above.T[:, :, None], turned, 0.0))
+        both = moving[:, None] & moving
+        change = np.where(both, np.moveaxis(np.concatenate(changes, axis=2), 2, 0), 0.0)
+        if self._is_turned:
+            # Rows in tip axes: the derivative of R'x along k is R'(dx - w_k x x).
+            spin = hat(angular) * moving[:, None, None]
+            for part in (slice(0, 3), slice(3, 6)):
+                change[part] -= np.einsum("kab,bj->ajk", spin, self._world[part])
+                change[part] = np.einsum("ba,bjk->ajk", R, change[part])
+        return np.einsum("sr,rab->sab", self._S, self._G.T @ change @ columns.G)
 
 
 def _selection(task: FrameTask) -> Array:

@@ -1,0 +1,39 @@
+"""Potentials as the largest eigenvalue of a smooth symmetric matrix: what they are on and near their edges.
+
+Where the largest eigenvalue is a multiple one, such a potential has no gradient but many: <W, dA> for every symmetric W
+>= 0 of trace 1 in the space of that eigenvalue (Clarke's generalised gradient; Overton, "Large-scale optimization of
+eigenvalues", SIAM J. Optimization 2, 1992). The pose is stationary when one of them is held by tasks and limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """A (r, r) at a configuration: V is its largest eigenvalue.   slopes: (r, r, nv) its derivative.   frames: (r, k),
+    in which A is told: columns of two configurations that are near each other are so too, up to a rotation."""
+
+    A: Array
+    slopes: Array
+    frames: Array
+
+    def as_seen_from(self, other: Edge) -> Edge:
+        """The same in the frames of another configuration nearby, so that A and its slopes are smooth."""
+        U, _, Vt = np.linalg.svd(self.frames @ other.frames.T)
+        Q = U @ Vt
+        return Edge(Q.T @ self.A @ Q, np.einsum("ai,abk,bj->ijk", Q, self.slopes, Q), Q.T @ self.frames)
+
+    def moved(self, x: Array) -> tuple[float, Array]:
+        """The largest eigenvalue after a displacement x (nv,), to first order of A, and its vector (r,)."""
+        values, vectors = np.linalg.eigh(self.A + self.slopes @ x)
+        return float(values[-1]), vectors[:, -1]
+
+    def gradient(self, W: Array) -> Array:
+        """(nv,) of <W, A>."""
+        return np.einsum("ij,ijk->k", W, self.slopes)
