@@ -104,11 +104,11 @@ class HierarchicalIK:
         else:
             search.settle()
         best = search.best
-        reason, shown = "", ()
+        reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
         if self.criteria and best.met[:1].all():
             optimum = StaticOptimum(posing, self.criteria).find(best)
-            shown = optimum.stationary, optimum.is_optimal
+            kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
             best, search.iterations = optimum.point, search.iterations + optimum.iterations
             if not optimum.is_optimal:
                 reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
@@ -121,8 +121,18 @@ class HierarchicalIK:
             found = diagnose(self, status, posing.targets, best.q, best.residuals, checked_seed(seed), find_reason)
         costs = {each.name: float(each.value(best.state, np.zeros(self.model.nv))) for each in self.criteria}
         parts = part_names(self.tasks)
-        counts = search.iterations, search.attempts
-        return SolveResult(found, best.q, best.residuals, *counts, self.limits_active, parts, costs, *shown)
+        return SolveResult(
+            found,
+            best.q,
+            best.residuals,
+            search.iterations,
+            search.attempts,
+            self.limits_active,
+            parts,
+            costs,
+            kkt_residual,
+            is_optimal,
+        )
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""

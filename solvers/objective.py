@@ -13,6 +13,7 @@ from .state import State
 
 Array = np.ndarray
 
+NEAR = 0.005  # relative: eigenvalues that close to the largest may be met in a step
 NOISE = 1e-14  # relative: to which a sum of potentials is known
 
 
@@ -52,16 +53,21 @@ class Objective:
         """To which the value is known."""
         return NOISE * sum(each.weight * each.gain * abs(each.potential(state)) for each in self.potentials)
 
-    def slopes(self, state: State) -> Slopes:
-        """Along x, of an edge the gradient of its largest eigenvalue chosen."""
-        smooth, edges = np.zeros(len(self.scale)), []
+    def slopes(self, state: State, like: Slopes | None = None) -> Slopes:
+        """Along x, of an edge the gradient of its largest eigenvalue chosen; of its eigenvalues, those that are nearly
+        as large. like: as many as there, in its frames, and with the gradients that are chosen there."""
+        smooth = np.zeros(len(self.scale))
+        edges: list[Edge] = []
         for each in self.potentials:
             factor, edge = each.weight * each.gain, each.edge(state)
             if edge is None:
                 smooth += factor * self.scale * each.gradient(state)
             else:
-                edges.append(Edge(factor * edge.A, factor * edge.slopes * self.scale, edge.frames))
-        return Slopes(smooth, edges, [np.linalg.eigh(edge.A)[1][:, -1:] for edge in edges])
+                count = edge.near(NEAR) if like is None else len(like.edges[len(edges)].A)
+                whole = Edge(factor * edge.A, factor * edge.slopes * self.scale, edge.frames)
+                edges.append(whole.top(count))
+        found = Slopes(smooth, edges, [np.linalg.eigh(edge.A)[1][:, -1:] for edge in edges])
+        return found if like is None else found.as_seen_from(like)
 
     def metric(self, state: State) -> Array:
         """(nv,) the diagonal of a first guess at the Hessian."""

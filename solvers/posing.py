@@ -173,4 +173,3 @@ def floating_bounds(limits: PositionLimits, model: RobotModel, q: Array, length:
 def lacking(level: Level) -> Array:
     """(m,) what a level lacks before it moves."""
     return np.clip(0.0, level.lower, level.upper)
-

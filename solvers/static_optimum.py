@@ -78,6 +78,7 @@ class StaticOptimum:
         self.posing = posing
         self.objective = Objective(criteria, posing.scale)
         self.iterations = 0
+        self._curvature = self._usual = 1.0
 
     def find(self, start: Point) -> Optimum:
         if not self.objective.potentials:
@@ -143,7 +144,15 @@ class StaticOptimum:
         nv = len(self.posing.scale)
         x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
         residual = float(np.linalg.norm(x)) / SHORT
-        return _Look(point, cost, Slopes(slopes.smooth, slopes.edges, multipliers.chosen), tangent, multipliers, x * size / SHORT, residual)
+        return _Look(
+            point,
+            cost,
+            Slopes(slopes.smooth, slopes.edges, multipliers.chosen),
+            tangent,
+            multipliers,
+            x * size / SHORT,
+            residual,
+        )
 
     def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
         for halving in range(tries):
@@ -162,7 +171,7 @@ class StaticOptimum:
         point = self._corrected(self.posing.moved(look.point.q, x), look.point) if look.slopes.edges else None
         if point is None:
             return None
-        there = self.objective.slopes(point.state).as_seen_from(look.slopes)
+        there = self.objective.slopes(point.state, look.slopes)
         s = self.posing.difference(look.point.q, point.q)
         pairs = list(zip(look.slopes.edges, there.edges, strict=True))
         if any(own.A.shape != then.A.shape for own, then in pairs):
@@ -211,7 +220,7 @@ class StaticOptimum:
 
     def _bend(self, look: _Look, point: Point) -> Array:
         """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
-        slopes = self.objective.slopes(point.state).as_seen_from(look.slopes)
+        slopes = self.objective.slopes(point.state, look.slopes)
         return slopes.gradient + look.tangent.weighted(look.multipliers, Tangent(self.posing, point).rows)
 
     def _bending(self, look: _Look, Z: Array) -> Array:
@@ -238,8 +247,8 @@ class StaticOptimum:
 
     def _note_curvatures(self, values: Array) -> None:
         """What small gradients and costs are compared with."""
-        sizes = np.sort(abs(values[values != 0.0])).tolist()
-        self._curvature, self._usual = (sizes[-1], sizes[len(sizes) // 2]) if len(sizes) else (1.0, 1.0)
+        sizes = np.sort(abs(values[values != 0.0])) if values.any() else np.ones(1)
+        self._curvature, self._usual = float(sizes[-1]), float(sizes[len(sizes) // 2])
 
     def _updated(self, B: Array, look: _Look, after: _Look) -> Array:
         s = self.posing.difference(look.point.q, after.point.q)

@@ -88,6 +88,7 @@ def test_optimum(name: str, criterion: str) -> None:
     ]
     scale = _state(model, result.q, task, length).scale
     Z = _null_space(np.vstack((J * scale, np.eye(model.nv)[held])))
+    assert result.is_optimal and result.kkt_residual is not None
     if criterion != "singular value":  # which has an edge where two singular values are equal
         # Or else the gradient vanishes altogether, up to the differences.
         assert np.linalg.norm(Z.T @ (scale * gradient)) <= KKT * max(np.linalg.norm(scale * gradient), 1e-3)

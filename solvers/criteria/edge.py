@@ -23,6 +23,16 @@ class Edge:
     slopes: Array
     frames: Array
 
+    def top(self, count: int) -> Edge:
+        """Of the largest eigenvalues alone, smooth for as long as they are apart from the rest. A must be diagonal,
+        ascending."""
+        return Edge(self.A[-count:, -count:], self.slopes[-count:, -count:], self.frames[-count:])
+
+    def near(self, gap: float) -> int:
+        """How many eigenvalues are no farther from the largest, relative to the largest of all sizes."""
+        values = np.linalg.eigvalsh(self.A)
+        return int((values >= values[-1] - gap * abs(values).max()).sum())
+
     def as_seen_from(self, other: Edge) -> Edge:
         """The same in the frames of another configuration nearby, so that A and its slopes are smooth."""
         U, _, Vt = np.linalg.svd(self.frames @ other.frames.T)
