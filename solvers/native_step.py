@@ -254,8 +254,8 @@ class NativeStep:
 
     def aim(self, targets: Sequence[Any]) -> None:
         """targets: checked, of all tasks."""
-        for buffer, i in zip(self.targets, self.native_tasks, strict=True):
-            buffer[...] = targets[i]
+        if self.native_tasks:
+            np.concatenate([targets[i] for i in self.native_tasks], out=self.targets.reshape(-1, 4))
 
     def _reserve(self, rows: int, levels: int) -> None:
         """Buffers of `rows` rows in so many levels."""

@@ -49,17 +49,36 @@ def _content(value: object) -> object:
     return _Same(value)
 
 
-def _likeness(part: Task | Criterion) -> list[object]:
-    """What a problem is compiled from: all of a task but its target. Of classes of other makers nothing is known."""
-    kind, attributes = type(part), vars(part)
-    if not _is_own(kind):
-        return [_Same(part), *map(_Same, attributes.values())]
-    told = [value for name, value in attributes.items() if name != "target" and name[0] != "_"]
-    return [kind, *[value if type(value) in PLAIN else _content(value) for value in told]]
+def _told(part: Task | Criterion) -> list[object]:
+    """What a problem is compiled from: all of a part of our own but a task's target. Of classes of other makers nothing
+    is known."""
+    if not _is_own(type(part)):
+        return [part, *vars(part).values()]
+    return [value for name, value in vars(part).items() if name != "target" and name[0] != "_"]
 
 
 def _is_own(kind: type) -> bool:
     return kind.__module__.startswith(OWN)
+
+
+class _Likeness:
+    """What parts must be like."""
+
+    def __init__(self, part: Task | Criterion) -> None:
+        self.kind, self.told = type(part), _told(part)
+        is_own = _is_own(self.kind)
+        self.contents = [_content(value) if is_own else _Same(value) for value in self.told]
+
+    def fits(self, part: Task | Criterion) -> bool:
+        if type(part) is not self.kind:
+            return False
+        told = _told(part)
+        if len(told) != len(self.told):
+            return False
+        for value, known, content in zip(told, self.told, self.contents, strict=True):
+            if value is not known and (value if type(value) in PLAIN else _content(value)) != content:
+                return False
+        return True
 
 
 def _own_copy(part: AnyPart) -> AnyPart:
@@ -77,9 +96,9 @@ class _Entry(Generic[Problem]):
     """A problem, what it was made of, and the objects that asked for it last, none of which was given another attribute
     since."""
 
-    def __init__(self, problem: Problem, given: object, likeness: object) -> None:
-        self.problem, self.given, self.likeness = problem, given, likeness
-        self.parts: tuple[Any, ...] = ()
+    def __init__(self, problem: Problem, parts: tuple[Any, ...]) -> None:
+        self.problem = problem
+        self.likenesses = [_Likeness(part) for part in parts]
 
     def adopt(self, parts: tuple[Any, ...], tasks: Sequence[Task]) -> Recent[Problem]:
         self.parts, self.attributes = parts, _attributes(parts)
@@ -92,6 +111,9 @@ class _Entry(Generic[Problem]):
         except ValueError:  # another array: one that is the same object is equal without being looked at
             return False
 
+    def fits(self, parts: tuple[Any, ...]) -> bool:
+        return all(each.fits(part) for each, part in zip(self.likenesses, parts, strict=True))
+
 
 def _attributes(parts: tuple[Any, ...]) -> list[tuple[object, ...]]:
     return [tuple(vars(part).values()) for part in parts]
@@ -101,7 +123,7 @@ class RecentProblems(threading.local, Generic[Problem]):
     """Of this thread. Tasks and criteria that are equal but for the tasks' targets have the same problem."""
 
     def __init__(self) -> None:
-        self.entries: list[_Entry[Problem]] = []
+        self.entries: list[tuple[tuple[object, ...], _Entry[Problem]]] = []
 
     def get(
         self,
@@ -114,19 +136,16 @@ class RecentProblems(threading.local, Generic[Problem]):
         """The problem of these, made when there is none. settings: what else counts, words and numbers.
         Raises what `make` raises; targets that the robot cannot have are found when they are met."""
         parts = (*tasks, *criteria)
-        given = [_Same(model), len(tasks), *map(_content, settings)]
-        for entry in self.entries:
-            if entry.is_of(parts) and entry.given == given:
+        given = (_Same(model), len(tasks), len(parts), *map(_content, settings))
+        alike = [entry for known, entry in self.entries if known == given]
+        for entry in alike:
+            if entry.is_of(parts):
                 return entry.found
-        try:
-            likeness = [*map(_likeness, tasks), *map(_likeness, criteria)]
-        except TypeError:  # something without attributes, most likely no task
-            return Recent(make(tasks, criteria), [task.target for task in tasks])
-        for entry in self.entries:
-            if entry.given == given and entry.likeness == likeness:
+        for entry in alike:
+            if entry.fits(parts):
                 return entry.adopt(parts, tasks)
         # Of copies: the problem is others' too when these are given other attributes.
         problem = make([_own_copy(task) for task in tasks], [_own_copy(criterion) for criterion in criteria])
-        entry = _Entry(problem, given, likeness)
-        self.entries = [entry, *self.entries[: KEPT - 1]]
+        entry = _Entry(problem, parts)
+        self.entries = [(given, entry), *self.entries[: KEPT - 1]]
         return entry.adopt(parts, tasks)

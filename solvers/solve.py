@@ -32,8 +32,8 @@ def solve_ik(
     """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
 
     Tasks on one tip, of one priority and without criteria, go to `IKProblem`, everything else to `HierarchicalIK`;
-    arguments, result and errors are described there. Calls with tasks that differ in their targets only are compiled
-    once.
+    arguments, result and errors are described there. `IKProblem`s whose tasks differ in their targets only are
+    compiled once.
     """
     checked = checked_tasks(tasks)
     if not criteria and is_plain(checked):

@@ -76,7 +76,9 @@ class FrameTask(TipTask):
         orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
         if not (position.any() or orientation.any()):
             raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
-        self.position_weights, self.orientation_weights = self.influence * position, self.influence * orientation
+        if self.influence < 1.0:  # else these are arrays that tasks alike share
+            position, orientation = self.influence * position, self.influence * orientation
+        self.position_weights, self.orientation_weights = position, orientation
         self.position_tolerance = positive(position_tolerance, f"{self.name}: position tolerance")
         self.orientation_tolerance = positive(orientation_tolerance, f"{self.name}: orientation tolerance")
         self.position_band = per_axis(position_band, f"{self.name}: position band")

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-AT_LINK = np.eye(4)  # copied, which is faster than to make it
+AT_LINK = np.eye(4)  # of all tasks alike: what has no offset, or is copied for one that has
+AT_LINK.flags.writeable = False
 
 
 class TipTask(Task):
@@ -32,7 +33,7 @@ class TipTask(Task):
     ) -> None:
         self.link = link_name(link, "a task's link")
         super().__init__(name or f"{type(self).__name__} of {link}", priority, influence)
-        self.offset = AT_LINK.copy() if offset is None else rigid(offset, f"{self.name}: offset")
+        self.offset = AT_LINK if offset is None else rigid(offset, f"{self.name}: offset")
 
     def tip(self, state: State) -> Array:
         """(4, 4) T_root_tip."""
@@ -64,7 +65,7 @@ class PointTask(TipTask):
         influence: float,
     ) -> None:
         super().__init__(link, None, name, priority, influence)
-        self.offset = np.eye(4)
+        self.offset = AT_LINK.copy()
         self.offset[:3, 3] = vector(point, f"{self.name}: point")
         self.weight = positive(weight, f"{self.name}: weight")
         self.tolerance = positive(tolerance, f"{self.name}: tolerance")
