@@ -220,6 +220,8 @@ def unitless(scene: bpy.types.Scene) -> bool:
     return scene.unit_settings.system == "NONE"
 
 
+SMALL = 1e-3  # [m] what is shorter is told in millimetres
+
 # Units that a scene may have chosen, in metres and kilograms; with "ADAPTIVE" Blender chooses by the size.
 _UNITS = {
     "KILOMETERS": (1e3, "km"),
@@ -248,6 +250,8 @@ def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
     chosen = units.length_unit if kind == "LENGTH" else units.mass_unit
     if unitless(scene):
         chosen = "METERS" if kind == "LENGTH" else "KILOGRAMS"
+    if chosen == "METERS" and 0.0 < abs(value) < SMALL:
+        return f"{round(1e3 * value, 4):.4g} mm"
     if chosen in _UNITS:
         size, name = _UNITS[chosen]
         return f"{value / size:.4g} {name}"

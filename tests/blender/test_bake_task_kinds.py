@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.blender.test_task_kinds import add, bezier, distance_to_curve, head, shown
 from tests.support.scene_robots import add_empty, add_robot
+from tests.support.scene_tasks import add, bezier, distance_to_curve, head, shown
 
 FRAMES = (1, 13, 24)
 NEAR = 3e-4

@@ -9,8 +9,8 @@ from mathutils import Vector
 from robokin_addon.operators.animation import fcurves
 
 from tests.blender.test_bake_task_kinds import FRAMES, NEAR, bake
-from tests.blender.test_task_kinds import add, bezier, distance_to_curve, head, shown
 from tests.support.scene_robots import add_empty, add_robot
+from tests.support.scene_tasks import add, bezier, distance_to_curve, head, shown
 
 
 @pytest.fixture

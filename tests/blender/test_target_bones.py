@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from tests.blender.test_task_kinds import add, head, shown, solve
 from tests.support.scene_robots import add_robot
+from tests.support.scene_tasks import add, head, shown, solve
 
 
 @pytest.fixture

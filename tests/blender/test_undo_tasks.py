@@ -28,6 +28,8 @@ STEPS = {
 def plain(value):
     if isinstance(value, bpy.types.ID):
         return value.name
+    if isinstance(value, bpy.types.bpy_prop_collection):
+        return [[plain(getattr(item, key)) for key in item.bl_rna.properties.keys()[1:]] for item in value]
     return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
 
 

@@ -1,0 +1,197 @@
+"""Tasks as people edit them: new ones, what is missing or wrong, bones that are renamed, what the panel reads."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+from robokin_addon.operators.task_forms import FORMS
+from robokin_addon.properties import readouts
+from robokin_addon.properties.bridge import read_configuration
+from robokin_addon.properties.task_kinds import KINDS
+
+from tests.support.scene_robots import add_empty, add_robot
+from tests.support.scene_tasks import (
+    HAND,
+    add,
+    angle,
+    ball,
+    bezier,
+    head,
+    mesh_object,
+    place,
+    shown,
+    solve,
+)
+
+ELBOW, WRIST = "panda_joint4", "panda_joint6"
+
+
+@pytest.fixture
+def robot(scene):
+    """A Panda that is turned, moved and shown at twice its size."""
+    obj = add_robot()
+    obj.location, obj.rotation_euler, obj.scale = (1, -2, 0.5), (0.2, -0.1, 0.7), (2, 2, 2)
+    bpy.context.view_layer.update()
+    return obj
+
+
+def test_there_is_a_form_of_every_kind_and_numbers_stay():
+    assert set(FORMS) == set(KINDS)
+    numbers = [kind.number for kind in KINDS.values()]
+    assert len(set(numbers)) == len(numbers)
+    saved = ("POSE", "POSITION", "ORIENTATION", "AXIS", "AIM", "PLANE", "LINE", "CURVE", "DISTANCE", "LASER")
+    saved += ("RELATIVE", "PIN", "LOOP", "CENTER_OF_MASS", "SUPPORT", "POSTURE", "JOINT", "ALONG_CURVE", "TWIST")
+    assert [KINDS[kind].number for kind in (*saved, "JOINT_VELOCITY", "ADVANCE", "LINEAR_VELOCITY")] == list(range(22))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind].is_velocity])
+def test_velocities_are_left_out_of_a_pose_and_told(robot, kind):
+    path = bezier(robot, (0.5, 0.1, 0.5)) if kind == "ALONG_CURVE" else None
+    add(robot, kind, path)
+    name = robot.robokin.tasks[0].name
+    with pytest.raises(RuntimeError, match=f"EMPTY.*only a bake can meet velocities: '{name}'"):
+        bpy.ops.robokin.solve_pose()
+    add(robot, "POSITION")
+    solve(robot)
+    assert robot.robokin.solver.reason.endswith(f"(left out, since only a bake can meet velocities: '{name}')")
+    assert not robot.robokin.tasks[0].solved
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind].target and not KINDS[kind].is_velocity])
+def test_a_new_target_is_of_use(robot, kind):
+    assert bpy.ops.robokin.target_add(kind=kind, tip=HAND) == {"FINISHED"}
+    task = robot.robokin.tasks[-1]
+    assert bpy.context.object == task.target and task.target.select_get()
+    with bpy.context.temp_override(object=robot):
+        solve(robot)
+    if kind == "DISTANCE":
+        assert task.distance > 0.3
+    if kind in ("AIM", "LASER"):
+        assert (head(robot) - task.target.location).length > 0.3
+
+
+def test_kinds_without_target_say_so(robot):
+    for kind in (kind for kind in KINDS if not KINDS[kind].target):
+        with pytest.raises(RuntimeError, match="has no target: use Add Task"):
+            bpy.ops.robokin.target_add(kind=kind, tip=HAND)
+    assert not robot.robokin.tasks
+
+
+def test_what_is_missing_or_wrong_is_one_line_with_the_tasks_name(robot):
+    cube = mesh_object("cube", bpy.data.meshes.new("cube"))
+    path = bezier(robot, (0.5, 0, 0))
+    path.data.splines.new("BEZIER")
+    hung = add_empty("hung", robot)
+    hung.parent_type, hung.parent_bone = "BONE", HAND
+    cases = [
+        ("CURVE", {"target": cube}, "its target 'cube' is of type mesh, not a curve"),
+        ("CURVE", {"target": path}, "has 2 splines, not one"),
+        ("CURVE", {}, "has no target: choose a curve$"),
+        ("SUPPORT", {"target": path}, "its target 'path' is of type curve, not a mesh"),
+        ("SUPPORT", {"target": cube}, "has fewer than 3 vertices"),
+        ("LASER", {"target": path, "surface": cube}, "its surface 'cube' has no faces"),
+        ("AIM", {"target": hung}, "follows a bone of 'panda' itself, a cycle"),
+        ("RELATIVE", {}, "has no other bone"),
+        ("LOOP", {"other": HAND}, f"'{HAND}' is both of its bones"),
+        ("DISTANCE", {"other": "nose"}, "no other bone of task 'the one' named 'nose'"),
+        ("POSTURE", {}, "has no posture: choose a stored one"),
+        ("POSTURE", {"posture": "sleep"}, "no posture of task 'the one' named 'sleep'"),
+        ("AIM", {"position_weight": 0.0, "orientation_weight": 0.0}, "weight must be a positive number"),
+        ("LINE", {"target": cube, "position_weight": 0.0}, "weight must be a positive number"),
+        ("PIN", {"use_location": (False,) * 3, "use_rotation": (False,) * 3}, "every axis is free"),
+    ]
+    before = read_configuration(robot)
+    for kind, settings, message in cases:
+        target = settings.pop("target", None)
+        task = add(robot, kind, target)
+        task.name = "the one"
+        for name, value in settings.items():
+            setattr(task, name, value)
+        with pytest.raises(RuntimeError, match=message) as caught:
+            bpy.ops.robokin.solve_pose()
+        line = str(caught.value).strip().removeprefix("Error: ")
+        assert "\n" not in line and "the one" in line, line
+        assert bpy.ops.robokin.task_remove() == {"FINISHED"}
+    np.testing.assert_array_equal(read_configuration(robot), before)
+
+
+def test_bones_are_followed_when_they_are_renamed(robot):
+    task = add(robot, "RELATIVE", other=ELBOW)
+    robot.data.bones[ELBOW].name = "elbow"
+    robot.data.bones[HAND].name = "hand"
+    solve(robot)
+    assert (task.tip, task.other) == ("hand", "elbow")
+
+
+def test_set_from_pose(robot):
+    task = add(robot, "POSE")
+    bpy.ops.robokin.reset_pose()
+    bpy.context.view_layer.update()
+    assert bpy.ops.robokin.task_from_pose() == {"FINISHED"}
+    assert (task.location - head(robot)).length < 1e-4
+    task.use_target, task.target = True, add_empty("goal")
+    with pytest.raises(RuntimeError, match="asks for nothing that the pose could say"):
+        bpy.ops.robokin.task_from_pose()
+
+
+@pytest.mark.parametrize("kind", [kind for kind, own in KINDS.items() if own.target == "POSE" and not own.is_velocity])
+def test_what_a_new_task_asks_for_is_met_now(robot, kind):
+    task = add(robot, kind, **({"axis": "-X"} if kind in ("AXIS", "AIM", "LASER") else {}))
+    assert bpy.ops.robokin.task_from_pose() == {"FINISHED"}
+    before = read_configuration(robot)
+    solve(robot)
+    np.testing.assert_allclose(read_configuration(robot), before, atol=1e-5)
+    if kind in ("AIM", "LASER"):
+        assert (task.location - head(robot)).length > 0.1
+        away = np.array(task.location - head(robot))
+        assert angle(shown(robot)[:3, 0], -away) < 1e-4
+
+
+def test_a_laser_asks_for_the_spot_on_its_surface(robot):
+    bpy.ops.mesh.primitive_cube_add(size=1.0, location=robot.matrix_world @ Vector((0.9, 0, 0.4)))
+    cube = bpy.context.object
+    bpy.context.view_layer.objects.active = robot
+    task = add(robot, "LASER", axis="X", surface=cube)
+    assert bpy.ops.robokin.task_from_pose() == {"FINISHED"}
+    T = shown(robot)
+    inside = cube.matrix_world.inverted()
+    hit, at, *_ = cube.ray_cast(inside @ Vector(T[:3, 3]), inside.to_3x3() @ Vector(T[:3, 0]))
+    assert hit and (task.location - cube.matrix_world @ at).length < 1e-4
+
+
+def test_residuals_are_those_of_the_parts_in_the_scenes_units(robot):
+    """A laser that cannot reach its spot, and a posture beside a limit."""
+    goal = place(robot, (0.4, 0.2, 0.3))
+    task = add(robot, "DISTANCE", goal, distance=50.0)
+    assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert robot.robokin.solver.status != "CONVERGED" and not task.reached
+    off = 50.0 - (head(robot) - goal.location).length
+    assert task.position_residual == pytest.approx(off, rel=1e-4) and task.orientation_residual == 0.0
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_criteria_are_read_beside_every_kind(robot, kind):
+    """While the panel draws: nothing is updated, and shapes are not read."""
+    goal = bezier(robot, (0.5, 0.1, 0.5)) if KINDS[kind].target == "CURVE" else place(robot, (0.5, 0.1, 0.5))
+    if kind == "SUPPORT":
+        goal = ball(robot, (0, 0, 0), 0.2)
+    tip = WRIST if KINDS[kind].tip == "Bone" else HAND
+    task = add(robot, kind, goal, tip, other=ELBOW if KINDS[kind].other else "")
+    task.posture = robot.robokin.postures[0].name
+    assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
+    (shown_cost,) = readouts.criteria(robot)
+    unread = kind in ("SUPPORT", "CURVE", "ALONG_CURVE")
+    assert shown_cost.cost is not None or (unread and shown_cost.problem), shown_cost
+
+
+def test_the_cost_follows_a_target_that_moves(robot):
+    goal = place(robot, (0.9, 0.5, 0.3))
+    add(robot, "AIM", goal)
+    assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
+    before = readouts.criteria(robot)[0].cost
+    goal.location += Vector((0.0, 0.0, 0.8))
+    bpy.context.view_layer.update()
+    assert readouts.criteria(robot)[0].cost != before
