@@ -20,7 +20,7 @@ import numpy as np
 from ..robokin.configuration import integrate
 from ..robokin.errors import TaskError
 from ..robokin.generalized_inverses import null_space, transversality
-from .criteria import Criterion, Potential
+from .criteria import Criterion, Potential, checked_criteria
 from .state import State
 from .tasks import Part, Rows, Task
 
@@ -43,7 +43,8 @@ class ExtendedJacobian(Task):
 
     A task of its own level, below those it extends. Target: a `Held`, from `starting_target` where the motion begins;
     None holds, from any configuration, what is there: right for a step, adding up errors over many.
-    Raises TaskError for criteria that are not potentials, as kinetic energy, which is not integrable.
+    Raises TaskError for criteria that are not potentials, as kinetic energy, which is not integrable; and when it is
+    used on the first level, where there is nothing to extend.
     """
 
     kind = "extended_jacobian"
@@ -53,7 +54,7 @@ class ExtendedJacobian(Task):
         super().__init__(name, priority, 1.0)
         self.target: Held | None = None
         potentials = []
-        for criterion in criteria:
+        for criterion in checked_criteria(criteria):
             if not isinstance(criterion, Potential):
                 raise TaskError(f"{self.name}: {criterion!r} has no potential that could be held stationary")
             potentials.append(criterion)
@@ -70,6 +71,8 @@ class ExtendedJacobian(Task):
         return self.starting_target(state) if target is None else target
 
     def starting_target(self, state: State) -> Held:
+        if self in state.tasks:
+            raise TaskError(f"{self.name}: its priority {self.priority} must come after that of the tasks it extends")
         reference = null_space(state.task_rows)
         return Held(reference, self._stationarity(state, reference))
 

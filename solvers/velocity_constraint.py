@@ -31,7 +31,10 @@ class VelocityConstraint:
         A = np.atleast_2d(numbers(self.A, f"{self.name}: A"))
         object.__setattr__(self, "A", A)
         for side in ("lower", "upper"):
-            array = np.array(getattr(self, side), float)
+            try:
+                array = np.array(getattr(self, side), float)
+            except (TypeError, ValueError):
+                array = np.array(np.nan)
             array = np.full(len(A), array) if array.ndim == 0 else array
             if array.shape != (len(A),) or np.isnan(array).any():
                 raise TaskError(f"{self.name}: {side} must be {len(A)} numbers, one per row of A")

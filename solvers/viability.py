@@ -12,6 +12,7 @@ manipulators", IEEE RA-L 2018; here for velocity steps.)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class StepLimits:
     @classmethod
     def of(cls, model: RobotModel, dt: float) -> StepLimits:
         """Raises ConfigurationError when dt is not a positive number."""
-        if not (np.isfinite(dt) and dt > 0.0):
+        if not (isinstance(dt, Real) and np.isfinite(dt) and dt > 0.0):
             raise ConfigurationError(f"dt must be a positive number of seconds, not {dt!r}")
         coordinate = dof_coordinates(model)
         scalar = coordinate >= 0

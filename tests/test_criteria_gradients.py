@@ -189,6 +189,8 @@ def test_massless_links_leave_no_motion_undecided(backend: str) -> None:
         (lambda: JointSprings({"nope": 1.0}), UnknownNameError, "nope"),
         (lambda: JointSprings({"panda_joint1": -1.0}), TaskError, "panda_joint1"),
         (lambda: JointSprings(equilibrium={"panda_joint1": [1.0, 2.0]}), ConfigurationError, "panda_joint1"),
+        (lambda: JointSprings(5), TaskError, "stiffness must be {joint name: number}, not 5"),
+        (lambda: RestPosture({"nope": 1.0}), UnknownNameError, "nope"),
         (lambda: RestPosture([0.0]), ConfigurationError, "shape"),
         (lambda: GravityTorque([1.0, 2.0]), ConfigurationError, "gravity"),
         (lambda: "springs", TaskError, "not a criterion"),
@@ -198,6 +200,16 @@ def test_bad_criteria_are_refused(make, error: type, says: str) -> None:
     model = load_urdf(robot("panda"))
     with pytest.raises(error, match=says):
         velocity_step(model, model.neutral(), [PositionTask("panda_hand", [0.3, 0.0, 0.5])], [make()])
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_rest_posture_by_joint_names(backend: str) -> None:
+    model = load_urdf(robot("panda"))
+    named, task = {"panda_joint2": 0.4, "panda_joint4": -1.5}, PositionTask("panda_hand", [0.3, 0.0, 0.5])
+    criteria = RestPosture(named), RestPosture(model.configuration(named))
+    steps = [velocity_step(model, model.limits.middle(model.neutral()), [task], [c], backend=backend) for c in criteria]
+    np.testing.assert_array_equal(steps[0].v, steps[1].v)
+    assert steps[0].costs == steps[1].costs
 
 
 def test_criteria_that_need_masses_say_so() -> None:

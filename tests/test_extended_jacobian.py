@@ -17,7 +17,7 @@ from robokin_addon.robokin import (
     load_urdf,
     null_space,
 )
-from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, track, velocity_step
+from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, solve_ik, track, velocity_step
 from robokin_addon.solvers.criteria import (
     Criterion,
     GravityTorque,
@@ -132,7 +132,14 @@ def test_what_cannot_be_held_is_told() -> None:
         ExtendedJacobian([KineticEnergy()])
     with pytest.raises(TaskError, match="no criterion to hold"):
         ExtendedJacobian([])
+    with pytest.raises(TaskError, match="criteria must be a list of criteria, not 5"):
+        ExtendedJacobian(5)
     model, task = _planar()
+    for tasks in ([ExtendedJacobian([JointSprings()])], [task, ExtendedJacobian([JointSprings()], priority=1)]):
+        with pytest.raises(TaskError, match="must come after that of the tasks it extends"):
+            solve_ik(model, tasks)
+        with pytest.raises(TaskError, match="must come after that of the tasks it extends"):
+            velocity_step(model, PLANAR, tasks)
     problem = VelocityProblem(model, [task, ExtendedJacobian([JointSprings()])])
     with pytest.raises(TaskError, match="a target comes from starting_target"):
         problem.step(PLANAR, targets=[task.target[:3, 3], 0.3])

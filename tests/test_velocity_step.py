@@ -281,6 +281,8 @@ def test_arguments_are_checked() -> None:
     task = PositionTask("panda_hand", [0.3, 0.0, 0.5])
     with pytest.raises(ConfigurationError, match="dt"):
         velocity_step(model, q, [task], [], 0.0)
+    with pytest.raises(ConfigurationError, match="dt must be a positive number of seconds, not 'fast'"):
+        velocity_step(model, q, [task], dt="fast")
     with pytest.raises(ConfigurationError, match="previous velocity"):
         velocity_step(model, q, [task], previous=[1.0])
     with pytest.raises(TaskError, match="damping"):
@@ -289,6 +291,8 @@ def test_arguments_are_checked() -> None:
         velocity_step(model, q, [task], constraints=[VelocityConstraint([[1.0]], 0.0, 0.0)])
     with pytest.raises(TaskError, match="above upper"):
         VelocityConstraint([[1.0]], 1.0, 0.0)
+    with pytest.raises(TaskError, match="lower must be 1 numbers"):
+        VelocityConstraint([[1.0]], "slow", 0.0)
     for priority in (0, 1.5, True, "first"):
         with pytest.raises(TaskError, match="priority"):
             PositionTask("panda_hand", [0.3, 0.0, 0.5], priority=priority)

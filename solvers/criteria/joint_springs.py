@@ -49,9 +49,14 @@ class JointSprings(Potential):
         name: str = "",
     ) -> None:
         super().__init__(weight, gain, name)
-        self.stiffness = dict(stiffness or {})
-        self.equilibrium = dict(equilibrium or {})
+        self.stiffness = self._by_joint(stiffness, "stiffness")
+        self.equilibrium = self._by_joint(equilibrium, "equilibrium")
         self._fitted: _Springs | None = None
+
+    def _by_joint(self, given: object, what: str) -> dict[str, float]:
+        if not isinstance(given, Mapping | None):
+            raise TaskError(f"{self.name}: {what} must be {{joint name: number}}, not {given!r}")
+        return dict(given or {})
 
     def check(self, state: State) -> None:
         self._fit(state)

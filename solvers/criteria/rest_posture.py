@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,7 +18,8 @@ Array = np.ndarray
 class RestPosture(Potential):
     """V = 1/2 |q - posture|^2, lengths counted in L, rotations of ball and floating joints by their angle.
 
-    posture: (nq,); the neutral configuration when None. Raises ConfigurationError when the criterion is first used.
+    posture: (nq,), or {joint name: value} with the others neutral, as all are when None.
+    Raises ConfigurationError, UnknownNameError when the criterion is first used.
     """
 
     def __init__(self, posture: object | None = None, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
@@ -40,7 +42,9 @@ class RestPosture(Potential):
         return turned / state.scale
 
     def _posture(self, state: State) -> Array:
-        return state.model.neutral() if self.posture is None else state.model.check_configuration(self.posture)
+        if self.posture is None or isinstance(self.posture, Mapping):
+            return state.model.configuration(self.posture)
+        return state.model.check_configuration(self.posture)
 
     def _away(self, state: State) -> tuple[Array, Array]:
         """(nv,) dimensionless distances, and the same with those of floating joints in the child frame, that of v.
