@@ -85,6 +85,8 @@ class ExtendedJacobian(Task):
         return f"algorithmic singularity of the {self.name}: its transversality goes to 0, {sines[-1]:.2g} before"
 
     def rows(self, state: State, target: Held | None) -> Rows:
+        if target is not None and self in state.tasks:  # tried alone, to see what conflicts: nothing is extended
+            return Rows.none(state.model.nv)
         held = self.started(state, target)
         A = self._derivative(state, held.reference)
         e = held.s - self._stationarity(state, held.reference)

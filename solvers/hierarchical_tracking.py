@@ -103,6 +103,8 @@ class HierarchicalTracker:
 
     chunk = 1  # frames between two reports of progress
 
+    _before: Array  # (nq,) where the robot stood a frame earlier
+
     def __init__(
         self,
         model: RobotModel,
@@ -152,7 +154,7 @@ class HierarchicalTracker:
     def stand(self, q: object, velocity: object | None = None, memory: Memory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
         there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
-        self.q = self.model.limits.clamp(self.model.check_configuration(q))
+        self.q = self._before = self.model.limits.clamp(self.model.check_configuration(q))
         self.last = self.limits.viable(self.q, self._velocity(velocity) * self.dt)
         self.memory = memory or Memory()
 
@@ -183,7 +185,7 @@ class HierarchicalTracker:
         wanted = self._started(targets, origins)
         own, aims = shares[self._static], [wanted[i] for i in self._static]
         found = self.problem.solve(aims, q0, seed, find_reason=False, influence=own)
-        self.q = found.q
+        self.q = self._before = found.q
         self.last = self.limits.viable(found.q, self._velocity(start_velocity) * self.dt)
         fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
         place = _Place(self.q, self.last)
@@ -223,7 +225,7 @@ class HierarchicalTracker:
             if code != LATE and far.any():
                 code = OUT_OF_REACH
         remark = self._remark(wanted) if code == NOT_CONVERGED else ""
-        self.last, self.q = found.moved, found.q
+        self._before, self.last, self.q = self.q, found.moved, found.q
         self.memory = Memory(origins, without, dict(zip(self.tasks, wanted, strict=True)))
         self.frames.append(_Frame(code, found.q, found.residuals, count, behind, remark, shares, wanted))
 
@@ -283,8 +285,7 @@ class HierarchicalTracker:
 
     def _remark(self, wanted: Sequence[Any]) -> str:
         """What tasks say about where a frame that is not met began."""
-        last = [frame.q for frame in self.frames[-2:]] or [self.q]
-        states = [self.levels.state(q, wanted, self.dt) for q in last]
+        states = [self.levels.state(q, wanted, self.dt) for q in (self._before, self.q)]
         remarks = [task.remark(states, own) for task, own in zip(self.tasks, wanted, strict=True)]
         return "; ".join(filter(None, remarks))
 
