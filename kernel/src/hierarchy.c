@@ -12,18 +12,19 @@ static const double NONE = 1e-12, USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9, TO
 static const double ROUNDING[2] = {1e-14, 1e-11}, DEFINITE = 1e-12, SEEN = 1e-13, PRESSED = 1e-6;
 enum { HELD = -1 }; /* a kept row that is held at its side */
 
-/* Of `all` unknowns n can move, `index`; basis: of theirs, the first r directions are used up. W[rows][n], order[rows],
+/* Of `all` unknowns, movable ones have bounds that differ, the first n of `index` are those that rows so far or damping
+   move: the others come in when they are needed, which keeps the programs of the first levels small. basis: of theirs, the first r directions are used up. W[rows][n], order[rows],
    A[rows][rows], V[rows][rows], beta[rows]: of one level. target, weight, point [n + rows]: in coordinates of its
    singular vectors, then of the directions that it leaves, then of slacks. */
 typedef struct descent {
-  int32_t all, n, r, n_walls, n_kept;
+  int32_t all, movable, n, r, n_walls, n_kept;
   const double *lo, *hi;
   const rk_levels *levels;
   double *x, *trial, *step;
   int32_t *index, *order, *kept, *walls; /* walls: places in `index`, of coordinates with bounds */
   int32_t *is_held;                      /* [n] at a bound for good */
   rk_reflectors basis;
-  int32_t n_turned; /* reflectors that `unit` [n][n], the unit vectors in the basis, has had */
+  int32_t n_turned; /* reflectors that `unit` [all][all], the unit vectors in the basis, has had */
   double *unit;
   double *Z, *W, *A, *V, *beta, *target, *weight, *point, *scale, *H, *L, *slope;
   double largest;                  /* weight of a level */
@@ -104,11 +105,11 @@ static void along(const descent *s, int32_t rank, double *row, double *out) {
 }
 
 static void turn_unit_vectors(descent *s, int32_t count) {
-  const int64_t n = s->n;
+  const int64_t all = s->all;
   if (s->n_turned == 0)
-    for (int64_t i = 0; i < n * n; i++) s->unit[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
+    for (int64_t i = 0; i < all * all; i++) s->unit[i] = i % (all + 1) == 0 ? 1.0 : 0.0;
   for (int32_t wall = 0; wall < s->n_walls; wall++)
-    rk_into_basis(&s->basis, s->n_turned, count, s->unit + s->walls[wall] * n);
+    rk_into_basis(&s->basis, s->n_turned, count, s->unit + s->walls[wall] * all);
   s->n_turned = count;
 }
 
@@ -143,7 +144,7 @@ static rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   turn_unit_vectors(s, s->r + rank);
   for (int32_t wall = 0; wall < s->n_walls; wall++) {
     const int32_t i = s->walls[wall], k = s->index[i];
-    rotated(s, rank, s->unit + (int64_t)i * s->n, constrain(&p, s->x[k], s->lo[k], s->hi[k]));
+    rotated(s, rank, s->unit + (int64_t)i * s->all, constrain(&p, s->x[k], s->lo[k], s->hi[k]));
   }
   for (int32_t k = 0; k < s->n_kept; k++)
     constrain_row(s, &p, rank, s->kept[k], s->kept_lower[k], s->kept_upper[k]);
@@ -204,7 +205,7 @@ static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_
 static void hold_one(descent *s, int32_t constraint, int at_low, double *row) {
   if (constraint < s->n_walls) {
     const int32_t i = s->walls[constraint], k = s->index[i];
-    for (int32_t at = 0; at < s->n; at++) row[at] = s->unit[(int64_t)i * s->n + at];
+    for (int32_t at = 0; at < s->n; at++) row[at] = s->unit[(int64_t)i * s->all + at];
     s->x[k] = at_low ? s->lo[k] : s->hi[k];
     s->is_held[i] = 1;
     return;
@@ -294,7 +295,24 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
   return rank;
 }
 
+/* Coordinate i of those that are left out comes in. */
+static void include(descent *s, int32_t i) {
+  const int32_t k = s->index[i], n = s->n++;
+  s->index[i] = s->index[n], s->index[n] = k;
+  s->is_held[n] = 0;
+  if (s->lo[k] > -__builtin_inf() || s->hi[k] < __builtin_inf()) s->walls[s->n_walls++] = n;
+  s->basis.n = s->n;
+}
+
+static int is_needed(const descent *s, int32_t k, int32_t first, int32_t last, double damping) {
+  for (int32_t row = first; row < last; row++)
+    if (row_of(s, row)[k] != 0.0) return 1;
+  return damping > 0.0 && s->x[k] != 0.0;
+}
+
 static void meet(descent *s, int32_t first, int32_t last, double damping) {
+  for (int32_t i = s->n; i < s->movable; i++)
+    if (is_needed(s, s->index[i], first, last, damping)) include(s, i);
   if (s->r == s->n || first == last) return;
   const int32_t rank = aim(s, first, last, damping);
   move_along(s, rank, s->target);
@@ -355,7 +373,9 @@ static void form_directions(const descent *s) {
 
 /* The minimum of 1/2 x'Hx + g'x in what freedom is left. */
 static int minimise(descent *s, const double *H, const double *g) {
-  const int32_t all = s->all, f = s->n - s->r;
+  const int32_t all = s->all;
+  while (s->n < s->movable) include(s, s->n);
+  const int32_t f = s->n - s->r;
   if (f == 0) return 1;
   form_directions(s);
   double trace = 0.0, *slope = s->slope;
@@ -394,7 +414,7 @@ static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_work
 
 int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
   const int64_t a = n, b = m;
-  return 5 * a * a + 15 * a + a * b + 2 * b * b + 9 * b + largest_program(a, b);
+  return 5 * a * a + 16 * a + a * b + 2 * b * b + 9 * b + largest_program(a, b);
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
@@ -403,6 +423,8 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   descent s = {.all = n, .lo = lo, .hi = hi, .levels = levels, .x = x};
   s.basis.v = work, work += a * a;
   s.basis.factor = work, work += a;
+  s.basis.end = (int32_t *)work, work += a;
+  s.basis.stride = n;
   s.H = work, work += a * a;
   s.L = work, work += a * a;
   s.unit = work, work += a * a;
@@ -427,16 +449,12 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.program = work;
   for (int32_t i = 0; i < n; i++) {
     x[i] = rk_clamp(x[i], lo[i], hi[i]);
-    if (!(lo[i] < hi[i])) continue;
-    if (lo[i] > -__builtin_inf() || hi[i] < __builtin_inf()) s.walls[s.n_walls++] = s.n;
-    s.is_held[s.n] = 0;
-    s.index[s.n++] = i;
+    if (lo[i] < hi[i]) s.index[s.movable++] = i;
   }
-  s.basis.n = s.n;
-  freedom[0] = s.n;
+  freedom[0] = s.movable;
   for (int32_t k = 0; k < levels->count; k++) {
     meet(&s, levels->start[k], levels->start[k + 1], levels->damping[k]);
-    freedom[k + 1] = s.n - s.r;
+    freedom[k + 1] = s.movable - s.r;
     for (int64_t i = 0; points && i < a; i++) points[k * a + i] = x[i];
   }
   const int definite = minimise(&s, H, g);

@@ -1,5 +1,6 @@
 /* An orthonormal basis as a product of Householder reflections, Q = (1 - b0 v0 v0') (1 - b1 v1 v1') ...; reflector k
-   has zeros before entry k. Rows are taken into the basis (row Q) without ever forming it. */
+   has zeros before entry k, and from entry n on, as many as there were when it was made. Rows are taken into the basis
+   (row Q) without ever forming it. */
 #ifndef RK_REFLECTORS_H
 #define RK_REFLECTORS_H
 
@@ -7,13 +8,15 @@
 #include "rk_vector.h"
 
 typedef struct rk_reflectors {
-  int32_t n;
-  double *v, *factor; /* [n][n], [n] */
+  int32_t n, stride;
+  double *v, *factor; /* [stride][stride], [stride] */
+  int32_t *end;       /* [stride] n of each */
 } rk_reflectors;
 
 static inline void rk_reflect(const rk_reflectors *s, int32_t k, double *row) {
-  const double *v = s->v + (int64_t)k * s->n + k;
-  rk_add_scaled(s->n - k, -s->factor[k] * rk_dot(s->n - k, v, row + k), v, row + k);
+  const double *v = s->v + (int64_t)k * s->stride + k;
+  const int32_t length = s->end[k] - k;
+  rk_add_scaled(length, -s->factor[k] * rk_dot(length, v, row + k), v, row + k);
 }
 
 /* row = row Q, of reflectors first ... last - 1. */
@@ -28,10 +31,11 @@ static inline void rk_out_of_basis(const rk_reflectors *s, int32_t count, double
 
 /* Reflector k: it takes `row`, of length > 0 from entry k on, to a multiple of unit vector k. */
 static inline void rk_make_reflector(const rk_reflectors *s, int32_t k, const double *row, double length) {
-  double *v = s->v + (int64_t)k * s->n;
+  double *v = s->v + (int64_t)k * s->stride;
   for (int32_t i = k; i < s->n; i++) v[i] = row[i] / length;
   v[k] += v[k] < 0.0 ? -1.0 : 1.0;
   s->factor[k] = 1.0 / __builtin_fabs(v[k]);
+  s->end[k] = s->n;
 }
 
 /* Q such that rows W[m][n], which are in the basis of the first r reflectors, have entries in columns r ... r + rank - 1
