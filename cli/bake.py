@@ -2,8 +2,8 @@
 
 The motion depends on the scene alone, not on the keyframes it replaces. It starts from the robot's
 stored posture chosen for it; without one, from a start that is looked for, from which every frame is
-met; unless --posture or --q0 is given. Criteria given here take the place of the robot's own. Exit
-code 1 when a frame is not met."""
+met; unless --posture or --q0 is given. Frames that are not met are listed with the reason.
+Criteria given here take the place of the robot's own. Exit code 1 when a frame is not met."""
 
 from __future__ import annotations
 

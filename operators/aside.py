@@ -39,8 +39,8 @@ def aside(steps: Generator[Shown, None, Result], first: Shown) -> Generator[Show
                 except NotYet:
                     yield shown
             if ended:
-                return result  # type: ignore[return-value]
-            shown = value  # type: ignore[assignment]
+                return result
+            shown = value
             yield shown
     finally:
         worker.shutdown(wait=False)

@@ -74,7 +74,7 @@ class KnownTasks:
     def _problem(self, known: Sequence[int], attempts: int) -> IKProblem:
         key = len(known), attempts
         if key not in self._problems:
-            tasks = [_of_first_level(self._forms[i]) for i in known]
+            tasks = [of_first_level(self._forms[i]) for i in known]
             self._problems[key] = IKProblem(self.levels.model, tasks, self.levels.backend, attempts, limits=self.limits)
         return self._problems[key]
 
@@ -86,7 +86,7 @@ def known_task(task: Task) -> FrameTask | None:
     return same if known and isinstance(same, FrameTask) else None
 
 
-def _of_first_level(task: FrameTask) -> FrameTask:
+def of_first_level(task: FrameTask) -> FrameTask:
     same = copy(task)
     same.priority = 1
     return same

@@ -20,12 +20,12 @@ from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
 from .ik import IKProblem
 from .ik_reference import restart
+from .legs import Leg, follow
 from .random_numbers import SplitMix64
 
 if TYPE_CHECKING:
     from .hierarchical_ik import HierarchicalIK
-    from .hierarchical_tracking import HierarchicalTracker
-    from .tracking import Tracker, TrackResult
+    from .tracking import TrackResult
 
 Array = np.ndarray
 
@@ -41,60 +41,6 @@ SAME = 1e-3  # [rad, m] starts nearer to each other than this are one
 HELD_UP = 0.35  # [rad] nearer to its bound than this, a joint is held up by it (braking for it included)
 BETTER = 0.99  # of the error: less is better where as many frames are met
 TURN = 2.0 * math.pi
-
-
-@dataclass(frozen=True, eq=False)
-class Leg:
-    """Frames in a row with the same tasks. targets: as the tracker's `check_targets` gives them.   influence: (frames,
-    tasks) in place of the tasks' own, of a HierarchicalTracker."""
-
-    tracker: Tracker | HierarchicalTracker
-    targets: Any
-    influence: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.targets)
-
-    def start(self, q0: Array | None, start_velocity: object | None, seed: int, origin: Array | None) -> TrackResult:
-        """The first frame, solved as a pose."""
-        tracker: Any = self.tracker
-        if self.is_plain:
-            return tracker.start(self.targets[0], q0, start_velocity, seed)
-        influence = None if self.influence is None else self.influence[0]
-        return tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin)
-
-    def run(self, first: int, last: int, backwards: bool = False) -> TrackResult:
-        """The frames from `first` to before `last`."""
-        order = slice(None, None, -1 if backwards else 1)
-        tracker: Any = self.tracker
-        if self.influence is None:
-            return tracker.run(self.targets[first:last][order])
-        return tracker.run(self.targets[first:last][order], self.influence[first:last][order])
-
-    def stand(self, q: Array, velocity: Array | None, before: Tracker | HierarchicalTracker | None = None) -> None:
-        """Stand there; with what a tracker `before` remembers of the same tasks."""
-        tracker: Any = self.tracker
-        if self.is_plain or before is None:
-            tracker.stand(q, velocity)
-        else:
-            tracker.stand(q, velocity, getattr(before, "memory", None))
-
-    def posed(self, frame: int) -> tuple[Any, Any]:
-        """The problem of a frame as a pose, and its targets."""
-        tracker: Any = self.tracker
-        if self.is_plain:
-            return tracker.problem, self.targets[frame]
-        return tracker.posed(self.targets[frame], None if self.influence is None else self.influence[frame])
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the kernel's tracker follows it."""
-        return isinstance(self.tracker.problem, IKProblem)
-
-    @property
-    def turns_back(self) -> bool:
-        """Whether its frames followed backwards lead to where they come from."""
-        return not any(task.is_velocity or task.is_counted_from_start for task in self.tracker.tasks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,37 +74,6 @@ class Followed:
         return result.q[frame]
 
 
-def follow(
-    legs: Sequence[Leg],
-    q0: Array | None,
-    start_velocity: object | None = None,
-    seed: int = 0,
-    spare: float = math.inf,
-    origin: Array | None = None,
-) -> Generator[list[TrackResult], None, list[TrackResult]]:
-    """Follow the legs, the first frame solved from `q0` (nq,). Yields the results so far now and then, returns
-    them, in order: those until more than `spare` frames are missed. origin: (nq,) where tasks begin that are counted
-    from the start; q0 unless given. Errors: see `track`."""
-    results: list[TrackResult] = []
-    missed = 0
-    for number, leg in enumerate(legs):
-        first = 0
-        if number == 0:
-            results.append(leg.start(q0, start_velocity, seed, origin))
-            first = 1
-        else:
-            before = legs[number - 1].tracker
-            leg.stand(before.q, before.v, before)
-        for start in range(first, len(leg), leg.tracker.chunk):
-            yield results
-            part = leg.run(start, start + leg.tracker.chunk)
-            results.append(part)
-            missed += int(part.missed.sum())
-            if missed > spare:
-                return results
-    return results
-
-
 def follow_from_best(
     legs: Sequence[Leg], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
 ) -> Generator[list[TrackResult], None, Followed]:
@@ -171,11 +86,20 @@ def follow_from_best(
     meets the frames that are missed. Yields the results so far of the start being tried, now and then. Errors: see
     `track`.
     """
+    from .relaxed_legs import relaxed
+
     search = _Search(legs, hint, start_velocity, seed)
     yield from search.try_start(hint, name)
     if search.is_over:
         return search.best
     yield from search.try_new_start(np.where(search.used, search.middle, hint), "mid-range")
+    for plain in () if search.is_plain else relaxed(legs):
+        if search.is_over:
+            return search.best
+        found = yield from follow_from_best(plain, hint, name, start_velocity, seed)
+        yield from search.try_new_start(
+            found.q(0), f"another posture, the {_ordinal(len(search.tried) + 1)} start tried"
+        )
     frame = search.first
     if search.is_over or not search.can_be_met(frame, hint):
         return search.best

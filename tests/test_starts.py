@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, clamp, forward_kinematics, load_urdf
-from robokin_addon.solvers import OrientationTask, PoseTask, Task
+from robokin_addon.solvers import OrientationTask, PinTask, PoseTask, PositionTask, Task
 from robokin_addon.solvers.check import check_motion, task_residuals
+from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.starts import ITERATIONS, Leg, follow, follow_from_best
 from robokin_addon.solvers.tracking import Tracker, TrackResult, track
 from support.random_arms import random_arm
@@ -216,3 +217,40 @@ def test_nearly_every_path_that_can_be_followed_is():
                 possible += 1
                 met += track(model, loose(tip), targets, dt=DT).converged.all()
     assert possible > 80 and met >= possible - 1
+
+
+@pytest.mark.parametrize(("name", "seed", "criteria"), [("ur5_robot", 4, False), ("ur5_robot", 4, True)])
+def test_with_levels_and_criteria_a_start_is_looked_for_too(name, seed, criteria):
+    """From mid-range the motion fails; another start meets every frame, the same one each time."""
+    model, tip = load_urdf(robot(name)), TIPS[name]
+    targets = path_of(model, smooth_motion(model, seed, 60), tip)
+    if criteria:
+        tasks, wanted, prefer = loose(tip), [[T] for (T,) in targets], [JointSprings()]
+    else:
+        tasks = [
+            PositionTask(tip, (0, 0, 0), tolerance=1e-4),
+            OrientationTask(tip, np.eye(3), tolerance=1e-3, priority=2),
+        ]
+        wanted, prefer = [[T[:3, 3], T[:3, :3]] for (T,) in targets], []
+    dt = 2 * DT
+    from_middle = track(model, tasks, wanted, middle_of(model), dt=dt, criteria=prefer)
+    assert from_middle.missed.any()
+    result = track(model, tasks, wanted, dt=dt, criteria=prefer)
+    assert result.converged.all()
+    assert not check_motion(result.motion).violations
+    errors = task_residuals(model, result.q, [PoseTask(tip, np.eye(4))], targets)
+    assert errors[:, 0, 0].max() < 1e-4 and errors[:, 0, 1].max() < 1e-3
+    np.testing.assert_array_equal(result.q, track(model, tasks, wanted, dt=dt, criteria=prefer).q)
+
+
+def test_what_is_counted_from_the_start_is_counted_from_the_hint():
+    """The elbow is pinned where mid-range has it, whatever start is taken for the hand."""
+    model = load_urdf(robot("panda"))
+    q = np.tile(clamp(model, middle_of(model)), (20, 1))
+    held = forward_kinematics(model, q[0])["panda_link4"][:3, 3]
+    q[:, 4] = 2.0 + np.linspace(0.0, 0.5, 20)
+    targets = [[None, T[:3, :3]] for (T,) in path_of(model, q, "panda_hand")]
+    tasks = [PinTask("panda_link4", orientation_weights=0.0), OrientationTask("panda_hand", np.eye(3))]
+    result = track(model, tasks, targets, dt=DT)
+    elbows = [forward_kinematics(model, each)["panda_link4"][:3, 3] for each in result.q]
+    np.testing.assert_allclose(elbows, np.tile(held, (20, 1)), atol=2e-5)

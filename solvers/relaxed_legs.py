@@ -1,0 +1,36 @@
+"""Legs of the hierarchy with fewer tasks, which the kernel follows: a way to good starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from .legs import Leg
+from .pose_search import of_first_level
+from .tasks import FrameTask
+from .tracking import Tracker
+
+
+def relaxed(legs: Sequence[Leg]) -> Iterator[list[Leg]]:
+    """The legs with those of their tasks alone that the kernel follows, in microseconds, all of one level: first of all
+    levels, then of the first one. A start from which these are met is a good one to try."""
+    before: list[int] = []
+    for most in (math.inf, min((task.priority for leg in legs for task in leg.tracker.tasks), default=1)):
+        plain, counts = [], []
+        for leg in legs:
+            tasks = leg.tracker.tasks
+            whole = np.ones(len(tasks), bool) if leg.influence is None else (leg.influence >= 1.0).all(axis=0)
+            known = [(i, task) for i, task in enumerate(tasks) if isinstance(task, FrameTask) and whole[i]]
+            chosen = [(i, of_first_level(task)) for i, task in known if _is_known(task, most)]
+            T = np.array([[targets[i] for i, _ in chosen] for targets in leg.targets]).reshape(len(leg), -1, 4, 4)
+            plain.append(Leg(Tracker(leg.tracker.model, [task for _, task in chosen], leg.tracker.dt), T))
+            counts.append(len(chosen))
+        if any(counts) and counts != before:
+            yield plain
+        before = counts
+
+
+def _is_known(task: FrameTask, most: float) -> bool:
+    return not task.band.any() and task.influence == 1.0 and task.priority <= most
