@@ -99,10 +99,9 @@ class HierarchicalIK:
             posing = Posing(self.levels, posing.targets, self.limits, shares, left)
         gaps = np.where(np.array(shares) < 1.0, 0.0, self.excess(posing.targets))
         search = self._search(posing, start, checked_seed(seed), self.attempts, gaps)
-        if search.best.is_met:
-            search.close()
-        else:
+        if not search.best.is_met:
             search.settle()
+        search.close()
         best = search.best
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.

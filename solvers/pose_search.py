@@ -201,11 +201,13 @@ class PoseSearch:
     def close(self) -> None:
         """Bring loops together as nearly as rounding allows, whatever their tolerance: they are joints."""
         loops = len(self.posing.levels.loops)
+        whole = self.best.is_met
         for _ in range(CLOSING if loops else 0):
-            x, _ = self.posing.step(self.best, DAMPING_FLOOR)
+            x, _ = self.posing.step(self.best, DAMPING_FLOOR, None if whole else loops)
             point = self.posing.point(self.posing.moved(self.best.q, x))
             self.iterations += 1
-            if not point.is_met or point.errors[:loops].sum() >= self.best.errors[:loops].sum():
+            nearer = point.errors[:loops].sum() < self.best.errors[:loops].sum()
+            if not nearer or (self.best.met & ~point.met).any():
                 break
             self.best = point
 

@@ -220,6 +220,8 @@ def test_loops_close_exactly_whatever_their_tolerance(crank: float) -> None:
     pin = a * np.array([np.cos(turn), np.sin(turn)])
     end = np.array([d + c * np.cos(side), c * np.sin(side)])
     assert np.linalg.norm(end - pin) == pytest.approx(b, abs=1e-10)
+    far = solve_ik(model, [loop, PositionTask("coupler", [3.0, 0.0, 0.0], priority=2)], q0=result.q)
+    assert not far.converged and far.residuals[0]["position"] < 1e-10
 
 
 def test_balance_above_one_foot() -> None:
