@@ -14,7 +14,7 @@ from ..properties.bridge import robot_model
 from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
 from ..robokin import RobokinError
-from ..solvers.criteria import Criterion
+from ..solvers.criteria import Criterion, criterion_names
 from ..solvers.hierarchical_ik import part_names
 from ..solvers.starts import follow, follow_from_best
 from ..solvers.tracking import TrackResult
@@ -89,7 +89,7 @@ def bake_steps(
         failures,
         start,
         costs[:, :, 0],
-        [criterion.name for criterion in plans[0].criteria],
+        criterion_names(plans[0].criteria),
         _parts(plans, len(tasks)),
     )
 

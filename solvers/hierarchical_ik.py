@@ -17,7 +17,7 @@ from ..robokin.errors import TaskError
 from ..robokin.generalized_inverses import null_space
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
-from .criteria import Criterion, checked_criteria
+from .criteria import Criterion, checked_criteria, criterion_names
 from .diagnosis import diagnose
 from .hierarchy import USELESS
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
@@ -118,7 +118,8 @@ class HierarchicalIK:
         else:
             status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
             found = diagnose(self, status, posing.targets, best.q, best.residuals, checked_seed(seed), find_reason)
-        costs = {each.name: float(each.value(best.state, np.zeros(self.model.nv))) for each in self.criteria}
+        values = [float(each.value(best.state, np.zeros(self.model.nv))) for each in self.criteria]
+        costs = dict(zip(criterion_names(self.criteria), values, strict=True))
         parts = part_names(self.tasks)
         return SolveResult(
             found,

@@ -20,7 +20,7 @@ from ..robokin.backend import get_backend
 from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
-from .criteria import Criterion, checked_criteria, combine
+from .criteria import Criterion, checked_criteria, combine, criterion_names
 from .criteria.kinds import KINDS
 from .curved_step import CurvedLimits, CurvedStep
 from .hierarchy import Level
@@ -138,7 +138,7 @@ class VelocityProblem:
         self._curved = CurvedLimits(model, self.limits, self._scale, self.length)
         self._still = np.zeros(model.nv)
         self._level_names = [self.levels.names(priority) for priority in self.levels.priorities]
-        self._criterion_names = [criterion.name for criterion in self.criteria]
+        self._criterion_names = criterion_names(self.criteria)
         self._joint_of = [joint.name for joint in model.moving_joints for _ in range(joint.nv)]
         self._aims: Sequence[Any] | None = None  # what the kernel was given last
         self._native = self._bound_to_kernel(neutral) if get_backend(backend).name == "native" else None
@@ -218,7 +218,7 @@ class VelocityProblem:
             self.levels.residuals(rows, np.zeros(len(v)), dt),
             self._unmet(names, hard, found.residuals, curved, found.x),
             self._limits_active(curved.at_bounds(found.x), curved, found.x),
-            {criterion.name: criterion.value(state, v) for criterion in self.criteria},
+            {n: criterion.value(state, v) for n, criterion in zip(self._criterion_names, self.criteria, strict=True)},
         )
 
     def _by_kernel(

@@ -22,7 +22,7 @@ from robokin_addon.robokin import (
     random_configuration,
     so3,
 )
-from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, velocity_step
+from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, solve_ik, velocity_step
 from robokin_addon.solvers.criteria import (
     DynamicTorque,
     GravityTorque,
@@ -200,6 +200,18 @@ def test_bad_criteria_are_refused(make, error: type, says: str) -> None:
     model = load_urdf(robot("panda"))
     with pytest.raises(error, match=says):
         velocity_step(model, model.neutral(), [PositionTask("panda_hand", [0.3, 0.0, 0.5])], [make()])
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_criteria_of_one_name_have_a_cost_each(backend: str) -> None:
+    model = load_urdf(robot("panda"))
+    q, task = model.limits.middle(model.neutral()), PositionTask("panda_hand", [0.3, 0.0, 0.5])
+    criteria = [JointSprings(equilibrium={"panda_joint2": rest}) for rest in (0.5, -0.5)] + [JointSprings(name="own")]
+    wanted = ["JointSprings", "JointSprings 2", "own"]
+    step = velocity_step(model, q, [task], criteria, backend=backend)
+    assert list(step.costs) == list(solve_ik(model, [task], q, criteria=criteria).costs) == wanted
+    state = State(model, q)
+    assert list(step.costs.values()) == pytest.approx([each.value(state, step.v) for each in criteria])
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])

@@ -1,7 +1,7 @@
 """What to prefer among the motions that satisfy the tasks. One criterion per file."""
 
 from ..state import State
-from .base import Criterion, Potential, Velocity, checked_criteria, combine
+from .base import Criterion, Potential, Velocity, checked_criteria, combine, criterion_names
 from .dynamic_torque import DynamicTorque
 from .gravity_torque import GravityTorque
 from .joint_springs import JointSprings
@@ -31,5 +31,6 @@ __all__ = [
     "checked_criteria",
     "combine",
     "criterion",
+    "criterion_names",
     "options_of",
 ]

@@ -138,6 +138,18 @@ def combine(criteria: Sequence[Criterion], state: State) -> tuple[Array, Array]:
     return H, g
 
 
+def criterion_names(criteria: Sequence[Criterion]) -> list[str]:
+    """How reports call each: by its name, with a number where another one before it has the same."""
+    names: list[str] = []
+    for criterion in criteria:
+        name, count = criterion.name, 1
+        while name in names:
+            count += 1
+            name = f"{criterion.name} {count}"
+        names.append(name)
+    return names
+
+
 def checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """Raises TaskError for what is not a list of criteria."""
     try:
