@@ -17,7 +17,7 @@ from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from .ik import IKProblem
 from .ik_data import IKData, compile_ik
-from .ik_reference import DAMPING_LESS, DAMPING_MORE, DAMPING_MOST, PATIENCE, PROGRESS, restart
+from .ik_reference import DAMPING_LESS, DAMPING_MORE, DAMPING_MOST, PROGRESS, restart
 from .posing import DAMPING, DAMPING_CAP, DAMPING_FLOOR, Point, Posing
 from .random_numbers import SplitMix64
 from .task_levels import TaskLevels
@@ -25,8 +25,9 @@ from .tasks import FrameTask, PositionTask, Task
 
 Array = np.ndarray
 
+PATIENCE = 15  # steps of an attempt in which the error must halve: levels take longer than the kernel's tasks
 KNOWN_ATTEMPTS = 30  # of the kernel
-ALIKE, ENOUGH = 0.02, 6  # relative: ends of attempts no farther than this from the best one; so many are the answer
+ALIKE, ENOUGH = 0.05, 4  # relative: ends of attempts no farther than this from the best one; so many are the answer
 SETTLE = 60  # steps of the last descent,
 SETTLED, PATIENT = 1e-4, 3  # which ends after so many that lessen the error by a smaller share
 CLOSING = 5  # steps that close loops
