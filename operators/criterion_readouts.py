@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ..properties import readouts
-from ..properties.bridge import read_configuration, robot_model
+from ..properties.bridge import binding_held, read_configuration, robot_model
 from ..properties.readouts import CriterionReadout
 from ..robokin import RobokinError, difference
 from ..solvers.state import State
@@ -35,28 +35,29 @@ def criteria_readouts(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
     """One for each criterion of the list, at the present pose, with the velocity that the keys give it; a pose that is
     not that of the keys is at rest. Computed anew only when something changed."""
     try:
-        tasks = enabled_tasks(obj)
-        missing = missing_shapes(obj, tasks)
-        if missing and not bpy.app.background:
-            # What draws may not make the data that it takes to read a curve.
-            if not bpy.app.timers.is_registered(_read_shapes):
-                bpy.app.timers.register(_read_shapes)
-            _waiting.add(obj.name)
-            return [CriterionReadout(None) for _ in obj.robokin.criteria]
-        read_shapes(obj, missing)
-        q = read_configuration(obj)
-        motion = _motion(bpy.context.scene, obj, q)
-        key = (
-            robot_model(obj),
-            q.tobytes(),
-            *(bytes(np.asarray(part).data) for part in motion),
-            *_contents(obj, tasks),
-        )
-        if _last.get("key") != key:
-            state = _state(obj, tasks, q, motion)
-            _last.update(key=key, shown=[_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria])
+        with binding_held(obj):
+            return _shown(obj)
     except RobokinError as error:
         return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
+
+
+def _shown(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
+    tasks = enabled_tasks(obj)
+    missing = missing_shapes(obj, tasks)
+    if missing and not bpy.app.background:
+        # What draws may not make the data that it takes to read a curve.
+        if not bpy.app.timers.is_registered(_read_shapes):
+            bpy.app.timers.register(_read_shapes)
+        _waiting.add(obj.name)
+        return [CriterionReadout(None) for _ in obj.robokin.criteria]
+    read_shapes(obj, missing)
+    q = read_configuration(obj)
+    motion = _motion(bpy.context.scene, obj, q)
+    numbers = (bytes(np.asarray(part).data) for part in motion)
+    key = (robot_model(obj), q.tobytes(), *numbers, *_contents(obj, tasks))
+    if _last.get("key") != key:
+        state = _state(obj, tasks, q, motion)
+        _last.update(key=key, shown=[_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria])
     return _last["shown"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 
 from ..properties import readouts
@@ -13,17 +15,18 @@ _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in KINDS}
 
 class ROBOKIN_UL_criteria(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_criteria"
+    shown: Sequence[readouts.CriterionReadout] = ()  # of the robot whose panel is being drawn
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row(align=True)
         row.active = item.enabled
         row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
-        shown = readouts.criteria(item.id_data)
-        if index < len(shown):
+        if index < len(ROBOKIN_UL_criteria.shown):
             cost = row.row()
             cost.alignment = "RIGHT"
-            text = "" if shown[index].cost is None else f"{shown[index].cost:.4g}"
-            cost.label(text=text, icon="ERROR" if shown[index].problem else "NONE")
+            readout = ROBOKIN_UL_criteria.shown[index]
+            text = "" if readout.cost is None else f"{readout.cost:.4g}"
+            cost.label(text=text, icon="ERROR" if readout.problem else "NONE")
         row.prop(item, "enabled", text="")
 
 
@@ -35,6 +38,7 @@ class ROBOKIN_PT_criteria(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         robot = obj.robokin
+        ROBOKIN_UL_criteria.shown = readouts.criteria(obj)
         layout.prop(robot.solver, "mode")
         row = layout.row()
         row.template_list("ROBOKIN_UL_criteria", "", robot, "criteria", robot, "active_criterion", rows=3)
@@ -64,7 +68,7 @@ def _draw_criterion(context: bpy.types.Context, layout: bpy.types.UILayout, obj:
         column.prop(item, "damping")
     if item.kind == "REST_POSTURE":
         column.prop_search(item, "posture", obj.robokin, "postures", icon="ARMATURE_DATA")
-    shown = readouts.criteria(obj)
+    shown = ROBOKIN_UL_criteria.shown
     if index >= len(shown):
         return
     if shown[index].problem:

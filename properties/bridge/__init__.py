@@ -4,7 +4,7 @@ A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` m
 to its root frame (T_root_x, metres); `root_from_world` and `to_blender` cross over to Blender's world.
 """
 
-from .binding import Binding, binding, last_binding, robot_model
+from .binding import Binding, binding, binding_held, last_binding, robot_model
 from .build import build_armature
 from .channels import Channel
 from .content import is_robot, metres_per_unit
@@ -27,6 +27,7 @@ __all__ = [
     "Channel",
     "adopt_unit",
     "binding",
+    "binding_held",
     "bone_of_link",
     "bone_record",
     "build_armature",

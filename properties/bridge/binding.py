@@ -7,6 +7,8 @@ bones times that. The object's own scale does not change the robot: it scales wh
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,6 +29,7 @@ Array = np.ndarray
 
 _KEPT = 16  # models in the cache
 _cache: dict[tuple[int, str], tuple[ArmatureContent, Binding]] = {}
+_held: dict[int, Binding] = {}  # by object
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,8 @@ def robot_model(obj: bpy.types.Object) -> RobotModel:
 
 def binding(obj: bpy.types.Object) -> Binding:
     """The model with its bones and channels. Raises BridgeError, ModelError."""
+    if obj is not None and obj.session_uid in _held:
+        return _held[obj.session_uid]
     content = armature_content(obj)
     key = (obj.data.session_uid, obj.data.name_full)
     cached = _cache.pop(key, None)
@@ -97,6 +102,18 @@ def binding(obj: bpy.types.Object) -> Binding:
     while len(_cache) > _KEPT:
         del _cache[next(iter(_cache))]
     return cached[1]
+
+
+@contextmanager
+def binding_held(obj: bpy.types.Object) -> Iterator[Binding]:
+    """Inside, which must not change the armature, its binding is not looked at anew. Raises BridgeError, ModelError."""
+    outer = obj.session_uid in _held
+    _held[obj.session_uid] = binding(obj)
+    try:
+        yield _held[obj.session_uid]
+    finally:
+        if not outer:
+            del _held[obj.session_uid]
 
 
 def last_binding(obj: bpy.types.Object) -> Binding:

@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import BridgeError, bone_of_link, is_robot, robot_model
+from robokin_addon.properties.bridge import BridgeError, binding_held, bone_of_link, is_robot, robot_model
 from robokin_addon.properties.bridge.truth import KEY
 from robokin_addon.robokin import Joint, Link, Mimic, ModelError, RobotModel, load_urdf, urdf_text
 from support.random_trees import random_robot
@@ -57,6 +57,16 @@ def test_the_model_is_the_same_object_until_something_changes(scene: bpy.types.S
     assert robot_model(obj) is first
     obj.data.bones["panda_joint2"].robokin.upper = 0.25
     assert robot_model(obj) is not first
+
+
+def test_a_held_binding_is_not_looked_at_anew_and_let_go_again(scene: bpy.types.Scene) -> None:
+    obj = build(load_urdf(robot("panda")))
+    limit = obj.data.bones["panda_joint2"].robokin
+    with pytest.raises(KeyError), binding_held(obj) as held, binding_held(obj):
+        limit.upper = 0.25
+        assert robot_model(obj) is held.model
+        raise KeyError
+    assert robot_model(obj).joint("panda_joint2").upper.tolist() == [0.25]
 
 
 def test_edited_fields_change_the_model_and_nothing_else(scene: bpy.types.Scene) -> None:
