@@ -205,7 +205,7 @@ class NativeStep:
             errors[0],
             errors[1],
             self._costs.tolist(),
-            np.flatnonzero(self._active).tolist() if self._data.n_active else [],
+            self._active.nonzero()[0].tolist() if self._data.n_active else [],
             self._points.copy(),
         )
 

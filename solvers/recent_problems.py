@@ -96,8 +96,10 @@ class _Entry(Generic[Problem]):
     """A problem, what it was made of, and the objects that asked for it last, none of which was given another attribute
     since."""
 
-    def __init__(self, problem: Problem, parts: tuple[Any, ...]) -> None:
-        self.problem = problem
+    def __init__(
+        self, problem: Problem, parts: tuple[Any, ...], model: RobotModel, settings: tuple[object, ...]
+    ) -> None:
+        self.problem, self.model, self.settings = problem, model, settings
         self.likenesses = [_Likeness(part) for part in parts]
 
     def adopt(self, parts: tuple[Any, ...], tasks: Sequence[Task]) -> Recent[Problem]:
@@ -105,13 +107,20 @@ class _Entry(Generic[Problem]):
         self.found = Recent(self.problem, [task.target for task in tasks])
         return self.found
 
-    def is_of(self, parts: tuple[Any, ...]) -> bool:
+    def is_of(self, parts: tuple[Any, ...], model: RobotModel, settings: tuple[object, ...]) -> bool:
         try:
-            return self.parts == parts and self.attributes == _attributes(parts)
+            return (
+                self.parts == parts
+                and self.model is model
+                and self.settings == settings
+                and self.attributes == _attributes(parts)
+            )
         except ValueError:  # another array: one that is the same object is equal without being looked at
             return False
 
-    def fits(self, parts: tuple[Any, ...]) -> bool:
+    def fits(self, parts: tuple[Any, ...], model: RobotModel, settings: tuple[object, ...]) -> bool:
+        if self.model is not model or len(parts) != len(self.likenesses) or self.settings != settings:
+            return False
         return all(each.fits(part) for each, part in zip(self.likenesses, parts, strict=True))
 
 
@@ -123,7 +132,7 @@ class RecentProblems(threading.local, Generic[Problem]):
     """Of this thread. Tasks and criteria that are equal but for the tasks' targets have the same problem."""
 
     def __init__(self) -> None:
-        self.entries: list[tuple[tuple[object, ...], _Entry[Problem]]] = []
+        self.entries: list[_Entry[Problem]] = []
 
     def get(
         self,
@@ -133,19 +142,17 @@ class RecentProblems(threading.local, Generic[Problem]):
         criteria: tuple[Criterion, ...],
         settings: tuple[object, ...],
     ) -> Recent[Problem]:
-        """The problem of these, made when there is none. settings: what else counts, words and numbers.
+        """The problem of these, made when there is none. settings: what else counts, words and floats.
         Raises what `make` raises; targets that the robot cannot have are found when they are met."""
-        parts = (*tasks, *criteria)
-        given = (_Same(model), len(tasks), len(parts), *map(_content, settings))
-        alike = [entry for known, entry in self.entries if known == given]
-        for entry in alike:
-            if entry.is_of(parts):
+        parts, settings = (*tasks, *criteria), tuple(map(_content, settings))
+        for entry in self.entries:
+            if entry.is_of(parts, model, settings):
                 return entry.found
-        for entry in alike:
-            if entry.fits(parts):
+        for entry in self.entries:
+            if entry.fits(parts, model, settings):
                 return entry.adopt(parts, tasks)
         # Of copies: the problem is others' too when these are given other attributes.
         problem = make([_own_copy(task) for task in tasks], [_own_copy(criterion) for criterion in criteria])
-        entry = _Entry(problem, parts)
-        self.entries = [(given, entry), *self.entries[: KEPT - 1]]
+        entry = _Entry(problem, parts, model, settings)
+        self.entries = [entry, *self.entries[: KEPT - 1]]
         return entry.adopt(parts, tasks)

@@ -305,7 +305,8 @@ class VelocityProblem:
         return (*outside, *missed)
 
     def _limits_active(self, active: Iterable[int], curved: CurvedStep | None, x: Array) -> tuple[str, ...]:
-        names = {self._joint_of[k] for k in active}
-        if curved is not None:
-            names.update(curved.active(x))
+        own = [self._joint_of[k] for k in active]
+        if curved is None:
+            return tuple(dict.fromkeys(own))
+        names = {*own, *curved.active(x)}
         return tuple(dict.fromkeys(name for name in self._joint_of if name in names))

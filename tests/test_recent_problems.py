@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import (
     ConfigurationError,
+    RobokinError,
     TaskError,
     UnknownNameError,
     forward_kinematics,
@@ -146,6 +147,17 @@ def test_targets_that_the_robot_cannot_have_are_refused_each_time() -> None:
             velocity_step(MODEL, Q, [PostureTask({JOINT: [0.1, 0.2]})])
         with pytest.raises(TaskError, match="not a task"):
             velocity_step(MODEL, Q, [3])  # type: ignore[list-item]
+
+
+def test_times_that_are_none_are_refused_each_time() -> None:
+    task = [PositionTask(TIP, [0.3, 0.1, 0.2])]
+    velocity_step(MODEL, Q, task)
+    for dt in (np.array([0.1, 0.2]), [0.1, 0.2], "soon", np.nan):
+        for tasks in (task, [PositionTask(TIP, [0.3, 0.1, 0.2])]):
+            with pytest.raises(RobokinError, match=r"dt|step"):
+                velocity_step(MODEL, Q, tasks, dt=dt)  # type: ignore[arg-type]
+    step = velocity_step(MODEL, Q, task, dt=np.float64(0.1))
+    np.testing.assert_array_equal(step.v, velocity_step(MODEL, Q, task, dt=0.1).v)
 
 
 def test_solves_with_tasks_made_anew() -> None:
