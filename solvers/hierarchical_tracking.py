@@ -323,7 +323,7 @@ class HierarchicalTracker:
         x, q, count, kept = np.zeros(self.model.nv), self.q, 0, len(levels.priorities)
         for _ in range(most):
             count += 1
-            rows = self._rows(state, asked, rates, scale * x)
+            rows = self._rows(state, asked, rates, self._backend.difference(self.model.tree, self.q, q))
             hard = [level for _, level in levels.closures(state, rows)]
             above = [*floating_bounds(self.model.limits, self.model, q, levels.length), *self._rolling(q), *hard]
             # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.

@@ -18,6 +18,7 @@ from robokin_addon.robokin import (
 from robokin_addon.solvers import (
     ExtendedJacobian,
     HierarchicalTracker,
+    OnLineTask,
     PinTask,
     PoseTask,
     PositionTask,
@@ -158,6 +159,23 @@ def test_wheels_roll_under_criteria() -> None:
     checked = check_motion(result.motion)
     assert abs(checked.slip).max() < 1e-9
     assert in_limits(model, result.q[-1])
+
+
+def test_a_wheeled_robot_opens_a_door() -> None:
+    """The handle about its hinge first, the base along a line through the door next (Bruyninckx, figure 3)."""
+    model = library_robot("mobile_arm")
+    arm = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
+    q0 = clamp(model, model.configuration(dict(zip(arm, (0.2, 0.5, -0.9, 0.3, 0.6, 0.1), strict=True))))
+    handle = forward_kinematics(model, q0)["tool"]
+    hinge = TwistTask.about(handle[:3, 3] + [0.0, 0.6, 0.0], (0, 0, 1), 0.15)
+    base = model.root_link.name
+    line = np.zeros(3), np.array([1.0, 0.0, 0.0])
+    tasks = [TwistTask("tool", hinge, frame="space"), OnLineTask(base, line, priority=2)]
+    result = track(model, tasks, [[hinge, line]] * 50, q0, DT, criteria=[JointSprings()])
+    assert result.converged.all() and result.residuals.max() < 1e-9
+    hands = np.array([forward_kinematics(model, q)["tool"][:3, 3] for q in result.q])
+    assert np.ptp(np.linalg.norm(hands[:, :2] - handle[:2, 3] - [0.0, 0.6], axis=1)) < 1e-6
+    assert abs(result.q[-1][0]) > 0.01 and abs(result.q[:, 1]).max() < 1e-6
 
 
 def test_runs_in_pieces() -> None:
