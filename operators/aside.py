@@ -10,37 +10,30 @@ from typing import TypeVar
 Shown = TypeVar("Shown")
 Result = TypeVar("Result")
 
-_LOOK = 0.02  # seconds between two looks whether a step is done
+_LOOK = 0.02  # seconds between two looks whether it is done
 
 
 def aside(steps: Generator[Shown, None, Result], first: Shown) -> Generator[Shown, None, Result]:
-    """The same steps, each taken in a thread; while one takes long the last value (at first `first`) is yielded again.
+    """Run the steps to their end in a thread; yield the last value they gave (at first `first`) now and then, return
+    what they return. Closed early, it lets the step that is being taken be the last one."""
+    shown, stopped = [first], [False]
 
-    Closed early, it leaves the step that is being taken to end on its own.
-    """
+    def run() -> Result | None:
+        while not stopped[0]:
+            try:
+                shown[0] = next(steps)
+            except StopIteration as done:
+                return done.value
+        return None
 
-    def advance() -> tuple[Shown, None] | tuple[None, Result]:
-        try:
-            return next(steps), None
-        except StopIteration as done:
-            ended.append(True)
-            return None, done.value
-
-    ended: list[bool] = []
-    shown = first
     worker = ThreadPoolExecutor(1, "robokin")
     try:
+        running = worker.submit(run)
         while True:
-            step = worker.submit(advance)
-            while True:
-                try:
-                    value, result = step.result(_LOOK)
-                    break
-                except NotYet:
-                    yield shown
-            if ended:
-                return result
-            shown = value
-            yield shown
+            try:
+                return running.result(_LOOK)
+            except NotYet:
+                yield shown[0]
     finally:
+        stopped[0] = True
         worker.shutdown(wait=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import bpy
 import numpy as np
 import pytest
@@ -93,10 +95,14 @@ def test_a_rate_that_is_told_otherwise_makes_no_difference(scene, robot):
     assert_same(first, bake(robot))
 
 
-def test_a_step_aside_gives_the_values_the_result_and_the_error():
+def test_what_runs_aside_gives_its_values_result_and_error_and_can_be_left():
+    going, taken = threading.Event(), []
+
     def steps():
-        yield 1
-        yield 2
+        for i in range(1000):
+            taken.append(i)
+            yield i
+            going.wait(0.01)
         return "done"
 
     def failing():
@@ -106,11 +112,13 @@ def test_a_step_aside_gives_the_values_the_result_and_the_error():
     def consume(generator, found):
         found.append((yield from generator))
 
+    early = aside(steps(), -1)
+    assert next(early) >= -1 and next(early) >= 0
+    early.close()
+    going.set()
     found = []
-    assert [*dict.fromkeys(consume(aside(steps(), 0), found))] in ([1, 2], [0, 1, 2])
-    assert found == ["done"]
+    shown = list(consume(aside(steps(), -1), found))
+    assert found == ["done"] and shown == sorted(shown) and taken[-1] == 999
+    assert taken.count(999) == 1  # the one that was left has not gone on to its end
     with pytest.raises(RobokinError, match="no"):
         list(aside(failing(), 0))
-    early = aside(steps(), 0)
-    next(early)
-    early.close()
