@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,11 +71,11 @@ class JointType:
     bounded: bool = True
     orders: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def nq(self) -> int:
         return sum(m.nq for m in self.motions)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         return sum(m.nv for m in self.motions)
 

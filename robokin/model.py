@@ -121,7 +121,7 @@ class RobotModel:
         """The wheels of the base; None unless the root is "wheeled"."""
         return self.joints[0].drive
 
-    @property
+    @cached_property
     def moving_joints(self) -> tuple[Joint, ...]:
         """Joints with coordinates of their own, in the order of q."""
         return tuple(j for j in self.joints if j.nq and j.mimic is None)
