@@ -42,11 +42,10 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         draw_status(context, layout, settings.bake_status, "" if failures else settings.bake_reason)
         for index, failure in enumerate(failures[:SHOWN]):
             box = layout.box()
-            box.alert = True
-            frames = f"{failure.first}" if failure.first == failure.last else f"{failure.first} - {failure.last}"
-            word = STATUS_WORDS.get(failure.status, failure.status)
-            box.operator("robokin.failure_show", text=f"{frames}: {word}", icon="TIME").index = index
-            draw_text(context, box, failure.reason)
+            alone = failure.first == failure.last
+            frames = f"Frame {failure.first}" if alone else f"Frames {failure.first} - {failure.last}"
+            box.operator("robokin.failure_show", text=frames, icon="TIME").index = index
+            draw_text(context, box, f"{STATUS_WORDS.get(failure.status, failure.status)}: {failure.reason}")
         if len(failures) > SHOWN:
             layout.label(text=f"and {len(failures) - SHOWN} more stretches of frames")
 

@@ -556,3 +556,37 @@ def test_rest_a_stored_posture_and_given_values_are_honoured(wound_up, tmp_path)
         settings = bake(wound_up, report_path=str(tmp_path / "told.json"), **options)
         assert settings.bake_status != "CONVERGED"
         assert json.loads((tmp_path / "told.json").read_text())["start"] is None
+
+
+def test_frames_that_fail_alike_are_listed_as_one_with_their_tasks(scene, robot, target, tmp_path):
+    """Two goals that part and meet again; then one that is out of reach."""
+    robot.robokin.tasks[0].name = "gripper"
+    rival = add_target(robot, kind="POSITION")
+    robot.robokin.tasks[1].name = "rival"
+    place = target.location.copy()
+    target.animation_data_clear()
+    target.location = place
+    for frame, away in ((9, 0.0), (10, 0.02), (15, 0.02), (16, 0.0), (29, 0.0), (30, 2.0), (40, 2.0)):
+        rival.location = place
+        rival.location.x += away
+        rival.keyframe_insert("location", frame=frame)
+    for curve in animation.fcurves(rival).values():
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    report = tmp_path / "bake.json"
+    settings = bake(robot, report_path=str(report))
+    told = json.loads(report.read_text())
+    first, *_, last = told["failures"]
+    assert first["frames"] == [10, 15] and first["status"] == "TASK_CONFLICT"
+    assert sorted(first["tasks"]) == ["task 'gripper'", "task 'rival'"] and first["missed"]
+    assert last["frames"] == [30, 40] and last["status"] == "OUT_OF_REACH" and last["tasks"] == ["task 'rival'"]
+    failed = [row["frame"] for row in told["frames"] if row["status"] != "CONVERGED"]
+    assert failed == [frame for each in told["failures"] for frame in range(each["frames"][0], each["frames"][1] + 1)]
+    shown = [(item.first, item.last, item.status) for item in settings.bake_failures]
+    assert shown == [(*each["frames"], each["status"]) for each in told["failures"]]
+    assert settings.bake_reason.startswith("frames 10-15: each alone can be met, not together")
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.failure_show(index=len(shown) - 1) == {"FINISHED"}
+        assert scene.frame_current == 30
+        with pytest.raises(RuntimeError, match=f"no number {len(shown)}"):
+            bpy.ops.robokin.failure_show(index=len(shown))
