@@ -37,7 +37,7 @@ Array = np.ndarray
 
 ATTEMPTS = 20
 ITERATIONS = 40
-TRIALS = 6  # attempts to tell whether something can be met at all
+TRIALS = 4  # attempts to tell whether something can be met at all
 SAMPLES = 3  # random poses at which it is looked which coordinates the tasks depend on
 
 
