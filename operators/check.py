@@ -25,8 +25,8 @@ _MARKER_NAME = 63
 
 @dataclass(frozen=True, eq=False)
 class AnimationCheck:
-    """frames: scene frames. statuses: per frame, of the tasks that have an influence there. residuals: (n, k, 2) [m],
-    [rad], NaN for a task without influence. parts: names of them. limits: the violations, whose `frame`
+    """frames: scene frames. statuses: per frame, of the tasks that are whole there. residuals: (n, k, 2) [m], [rad],
+    NaN for a task that is not. parts: names of them. limits: the violations, whose `frame`
     is an index into `frames`."""
 
     motion: Motion
@@ -55,7 +55,7 @@ class AnimationCheck:
         return "; ".join(parts) + ("" if len(parts) > 1 else ": limits kept, tasks met")
 
     def to_dict(self) -> dict:
-        """Plain values for JSON; residuals of tasks without influence are null."""
+        """Plain values for JSON; residuals of tasks that are not whole are null."""
         rows = []
         for frame, status, residuals, q in zip(self.frames, self.statuses, self.residuals, self.motion.q, strict=True):
             shown = [
@@ -95,12 +95,12 @@ def sample_motion(
 def _task_statuses(
     obj: bpy.types.Object, tasks: list, motion: Motion, targets: Targets
 ) -> tuple[list[Status], Array, list[tuple[str, ...]]]:
-    """Each frame is judged by the tasks that have an influence at it."""
+    """Each frame is judged by the tasks that are whole at it: what those that fade ask for is known in a bake alone."""
     statuses = [Status.EMPTY] * len(motion)
     residuals = np.full((len(motion), len(tasks), 2), np.nan)
     parts: list[tuple[str, ...]] = [()] * len(tasks)
     forms = SolverTasks(obj, tasks)
-    counting, group = np.unique(targets.influence > 0.0, axis=0, return_inverse=True)
+    counting, group = np.unique(targets.influence >= 1.0, axis=0, return_inverse=True)
     for number, mask in enumerate(counting):
         frames = np.flatnonzero(group.ravel() == number)
         chosen, wanted = forms.at(targets, frames[0], mask.astype(float))

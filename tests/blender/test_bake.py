@@ -329,6 +329,9 @@ def test_a_task_fades_in_evenly_and_out_where_it_is(scene, robot, tmp_path):
         share = min(frame - 1, 24) / 24
         bone = robot.matrix_world @ robot.pose.bones[TOOL].head
         np.testing.assert_allclose(bone, away + share * (goal - away), atol=2e-4)
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.check() == {"FINISHED"}
+    assert robot.robokin.solver.check_passed, robot.robokin.solver.check_summary
 
 
 def test_the_report_has_every_frame_as_written(scene, robot, target, tmp_path):
