@@ -83,6 +83,7 @@ def test_a_cone_about_a_direction() -> None:
 
 
 def test_influence_weighs_tasks_against_each_other() -> None:
+    """And of what such a task lacks, a step closes its share."""
     model, q, _ = _panda()
     p = forward_kinematics(model, q)[TIP][:3, 3]
     up = np.array([0.0, 0.0, 1e-3])
@@ -90,7 +91,7 @@ def test_influence_weighs_tasks_against_each_other() -> None:
         tasks = [PositionTask(TIP, p), PositionTask(TIP, p + up, influence=influence)]
         step = velocity_step(model, q, tasks)
         share = influence**2 / (1.0 + influence**2)
-        np.testing.assert_allclose(step.residuals[0, 0], share * 1e-3, rtol=1e-6, atol=1e-15)
+        np.testing.assert_allclose(step.residuals[0, 0], share * influence * 1e-3, rtol=1e-6, atol=1e-15)
 
 
 def test_without_influence_a_task_is_not_there() -> None:
