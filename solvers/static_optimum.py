@@ -102,7 +102,7 @@ class StaticOptimum:
         if self.iterations >= ITERATIONS:
             return False
         _, change, _ = look.tangent.best(look.slopes, self._hessian(look))
-        return abs(change) <= FLAT * self.objective.rounding(look.point.state)
+        return 0.0 < abs(change) <= FLAT * self.objective.rounding(look.point.state)
 
     def _descend(self, point: Point) -> _Look:
         look = self._look(point)

@@ -5,8 +5,28 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, difference, forward_kinematics, in_limits, integrate, load_urdf
-from robokin_addon.solvers import DistanceTask, IKProblem, OnPlaneTask, PoseTask, PositionTask, Task, solve_ik
+from robokin_addon.robokin import (
+    Joint,
+    Link,
+    RobotModel,
+    difference,
+    forward_kinematics,
+    in_limits,
+    integrate,
+    load_urdf,
+    random_configuration,
+)
+from robokin_addon.solvers import (
+    AxisTask,
+    DistanceTask,
+    IKProblem,
+    OnPlaneTask,
+    PoseTask,
+    PositionTask,
+    Status,
+    Task,
+    solve_ik,
+)
 from robokin_addon.solvers.criteria import (
     GravityTorque,
     JointSprings,
@@ -64,7 +84,7 @@ def test_optimum(name: str, criterion: str) -> None:
     task = PoseTask(tip, T) if kind is PoseTask else PositionTask(tip, T[:3, 3])
     criteria = CRITERIA[criterion](model, rng)
     result = solve_ik(model, [task], q, criteria=criteria)
-    assert result.converged, result.reason
+    assert result.converged and result.is_optimal, result.reason
     assert in_limits(model, result.q)
     reached = oracle.frames(result.q)[tip]
     assert np.linalg.norm(reached[:3, 3] - T[:3, 3]) < 1e-5
@@ -108,6 +128,59 @@ def test_optimum(name: str, criterion: str) -> None:
         slack = np.linalg.norm(gradient) * 1e-4 * np.sqrt(model.nv)
         assert _cost(criteria, _state(model, back.q, task, length)) >= best - min(slack, 1e-4 * max(1.0, abs(best)))
     assert found > 100 or not Z.shape[1]
+
+
+def test_the_edge_of_equal_singular_values() -> None:
+    """There the gradient of neither vanishes, but one of those between theirs does (Clarke), by central differences of
+    Pinocchio's Jacobian in the singular vectors of the pose."""
+    model, tip = load_urdf(robot("xarm7")), "link_eef"
+    oracle = Oracle.from_urdf(model, robot("xarm7"))
+    q = random_configuration(model, np.random.default_rng(1))
+    task = AxisTask(tip, [0, 0, 1], forward_kinematics(model, q)[tip][:3, 2])
+    result = solve_ik(model, [task], q, criteria=[SmallestSingularValue(), RestPosture(q, weight=0.02)])
+    assert result.converged and result.is_optimal and result.kkt_residual <= KKT
+
+    def rows(there: np.ndarray) -> np.ndarray:
+        return oracle.frame_jacobian(there, tip, "local")[3:5]
+
+    J, h = rows(result.q), 1e-6
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    assert s[0] - s[1] < 1e-8
+    sides = [(rows(result.q + h * unit), rows(result.q - h * unit)) for unit in np.eye(model.nv)]
+    change = np.array([U.T @ (ahead - back) @ Vt.T for ahead, back in sides]) / (2 * h)
+    first, both, second = -change[:, 0, 0], -(change[:, 0, 1] + change[:, 1, 0]), -change[:, 1, 1]
+    Z = _null_space(J)
+    held = [Z.T @ each for each in (first - second, both, second + 0.02 * (result.q - q))]
+    (a, b), *_ = np.linalg.lstsq(np.column_stack(held[:2]), -held[2])
+    assert np.linalg.norm(held[0] * a + held[1] * b + held[2]) <= KKT * np.linalg.norm(first)
+    assert np.linalg.eigvalsh([[a, b], [b, 1 - a]]).min() >= 0.0
+    assert min(np.linalg.norm(Z.T @ each) for each in (first, second)) > 0.1
+
+
+def test_a_pose_without_an_optimum_says_so() -> None:
+    """A slide without limits, and a criterion that falls along it for ever."""
+    links = [Link("base"), Link("a"), Link("b"), Link("tip")]
+    joints = [
+        Joint("turn", "continuous", "base", "a"),
+        Joint("slide", "prismatic", "a", "b", axis=[1, 0, 0]),
+        Joint("lift", "prismatic", "b", "tip", axis=[0, 0, 1]),
+    ]
+    model = RobotModel("crane", links, joints)
+    result = solve_ik(model, [OnPlaneTask("tip", ((0, 0, 0), (0, 0, 1)))], [0.1, 0.3, 0.2], criteria=[_Downhill()])
+    assert result.status == Status.MAX_ITERATIONS and result.is_optimal is False and result.kkt_residual > KKT
+    assert "not at their optimum" in result.reason
+    assert solve_ik(model, [PositionTask("tip", [0.3, 0.0, 0.1])]).is_optimal is None
+
+
+class _Downhill(Potential):
+    def __init__(self) -> None:
+        super().__init__(1.0, 1.0, "")
+
+    def potential(self, state: State) -> float:
+        return -float(state.q[1])
+
+    def gradient(self, state: State) -> np.ndarray:
+        return np.array([0.0, -1.0, 0.0])
 
 
 def test_the_least_of_two_springs_in_a_plane() -> None:
