@@ -65,7 +65,7 @@ def balls_are_safe(cone: Cone, last: Array, steps: Array, change: Array, locked:
         return swing_twist.contains(cone, _turned(last, steps), locked=locked)
     if steps.ndim == 1:
         _, ways = stopping_ways(frames_to_stop(steps, change))
-        return swing_twist.contains(cone, _turned(last, ways[:, None] * steps), locked=locked).all()
+        return np.asarray(swing_twist.contains(cone, _turned(last, ways[:, None] * steps), locked=locked).all())
     return np.array([balls_are_safe(cone, last, step, change, locked) for step in steps])
 
 

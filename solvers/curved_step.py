@@ -24,7 +24,7 @@ Array = np.ndarray
 LARGEST_STEP = np.pi  # of a degree of freedom, in radians or L: farther, a linear prediction means nothing
 TANGENTS = 6  # of a limit for one level
 NEARER = 1.5  # times what a step left the limit by, the next tangents lie inside
-HALVINGS = 40  # of the way that is left to a level
+DIVISIONS, PARTS = 8, 16  # of the way that is left to a level
 CLOSE = 1e-3  # [rad or L] steps that leave a limit by more are not near enough for that
 NEAR = 1e-7  # [rad or L] tangents that keep x farther than this from its limit are moved
 SAME = 1e-12  # a limit's own part of x that changes by no more has not changed
@@ -89,10 +89,12 @@ class CurvedStep:
         g: Array,
         backend: str,
         start: Array | None = None,
+        tangents: int = TANGENTS,
     ) -> HierarchyResult:
         """As `solve_hierarchy`, inside the limits; residuals and freedom of `levels` alone.
 
         start: (nv,) inside the limits; the tangents found so far are kept as long as they let x be there.
+        tangents: that are drawn for one level at most.
         """
         lo, hi = np.clip(-LARGEST_STEP, self.lo, self.hi), np.clip(LARGEST_STEP, self.lo, self.hi)
         x = self.start if start is None else start
@@ -102,7 +104,7 @@ class CurvedStep:
             for limit, level in zip(self.limits, self.levels, strict=True)
         ]
         every = [*own, *levels]
-        walk = _Walk(self.limits, every, (lo, hi), (H, g), backend, x)
+        walk = _Walk(self.limits, every, (lo, hi), (H, g), backend, x, tangents)
         walk.run()
         for i, level in walk.tangents.items():
             self.levels[i] = level
@@ -140,8 +142,9 @@ class _Walk:
         objective: tuple[Array, Array],
         backend: str,
         x: Array,
+        most: int,
     ) -> None:
-        self.limits, self.levels, self.backend = limits, levels, backend
+        self.limits, self.levels, self.backend, self._most = limits, levels, backend, most
         self._box, self._objective = box, objective
         self.x, self.points = x, [x][:0]
         self.freedom = [int((box[0] < box[1]).sum())]
@@ -160,10 +163,12 @@ class _Walk:
         problem = [*above, *self.tangents.values(), *self.levels[done:]]
         found = solve_hierarchy(*self._box, problem, *self._objective, self.backend, self.x)
         first = len(problem) - (len(self.levels) - done)
-        for k, point in enumerate(found.points[first:], first):
-            freedom = found.freedom[min(k + 1, len(problem))]
-            left = self._left(point)
-            loose = self._loose(point) if not left and self._tries < TANGENTS else []
+        points = found.points[first:]
+        kept = [limit.holds(points[:, limit.own]) for limit in self.limits]
+        for k, point in enumerate(points):
+            freedom = found.freedom[min(first + k + 1, len(problem))]
+            left = self._left(point, [bool(each[k]) for each in kept])
+            loose = self._loose(point) if not left and self._tries < self._most else []
             if loose:
                 self._best = point
                 self._draw(loose, point)
@@ -184,14 +189,14 @@ class _Walk:
             self.tangents[i] = self.limits[i].tangent(point[self.limits[i].own], INSET)
         return bool(pinned)
 
-    def _left(self, point: Array) -> list[int]:
-        """The limits that `point` leaves on the way from x; rounding is taken out of it."""
+    def _left(self, point: Array, kept: Sequence[bool]) -> list[int]:
+        """The limits that `point` leaves on the way from x; rounding is taken out of it. kept: whether it is inside."""
         left = []
-        for i, limit in enumerate(self.limits):
+        for i, (limit, is_kept) in enumerate(zip(self.limits, kept, strict=True)):
             own = limit.own
             if (abs(point[own] - self.x[own]) <= SAME).all():
                 point[own] = self.x[own]
-            elif not limit.holds(point[own]):
+            elif not is_kept:
                 left.append(i)
         return left
 
@@ -208,14 +213,14 @@ class _Walk:
     def _return(self, left: Sequence[int], point: Array, freedom: int) -> None:
         """What to do when the next level leads to a `point` that leaves some limits."""
         if any(i in self.tangents and not _is_met(self.tangents[i], point) for i in left):
-            self._tries = max(self._tries, TANGENTS + 1)  # the levels above hold it there
-        if self._tries >= TANGENTS and len(self._best):
+            self._tries = max(self._tries, self._most + 1)  # the levels above hold it there
+        if self._tries >= self._most and len(self._best):
             self._take(self._best, freedom)
-        elif self._tries < TANGENTS:
+        elif self._tries < self._most:
             self._draw(left, point)
-        elif self._tries == TANGENTS:
+        elif self._tries == self._most:
             self._pin({i: self.limits[i].nearest(point[self.limits[i].own], INSET) for i in left})
-        elif self._tries == TANGENTS + 1:
+        elif self._tries == self._most + 1:
             there = self._as_far_as(point)
             self._pin({i: _fixed(self.limits[i].own, there) for i in left})
         else:
@@ -236,16 +241,17 @@ class _Walk:
 
     def _as_far_as(self, point: Array) -> Array:
         """The farthest place found on the way to `point` that keeps all limits."""
-        low, high = 0.0, 1.0
         moved = [limit for limit in self.limits if (point[limit.own] != self.x[limit.own]).any()]
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
-            there = self.x + middle * (point - self.x)
-            if all(bool(limit.holds(there[limit.own], INSET)) for limit in moved):
-                low = middle
-            else:
-                high = middle
-        return self.x + low * (point - self.x)
+        share, span = 0.0, 1.0
+        for _ in range(DIVISIONS):
+            shares = share + span * np.arange(1, PARTS + 1) / PARTS
+            places = self.x + shares[:, None] * (point - self.x)
+            inside = np.all([limit.holds(places[:, limit.own], INSET) for limit in moved], axis=0)
+            count = PARTS if inside.all() else int(np.argmin(inside))
+            share, span = share + span * count / PARTS, span / PARTS
+            if count == PARTS:
+                break
+        return self.x + share * (point - self.x)
 
 
 def _fixed(own: slice, x: Array) -> Level:

@@ -18,15 +18,15 @@ from ..robokin.configuration import check_tangent
 from ..robokin.drive import RollingBase
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
-from .coupled_limits import ball_within, base_within
+from .coupled_limits import base_within
 from .criteria import Criterion, checked_criteria, combine
+from .curved_step import CurvedLimits
 from .hierarchical_ik import HierarchicalIK, part_names
-from .hierarchy import Level, solve_hierarchy
+from .hierarchy import Level
 from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_reference import roll
 from .influence import Left, is_partial, leaving, left_in
-from .posing import LARGEST_STEP, floating_bounds
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Rows, Task
@@ -38,6 +38,7 @@ Array = np.ndarray
 
 LINEARISATIONS, UNHURRIED = 10, 12  # of a frame, and of one that is looked at without limits on speed
 RESTORING = 4  # of these, at the end: without criteria, of the levels above the first one that cannot be met only
+TANGENTS = 2  # of a limit for one level, in one linearisation: the next one goes on from them
 UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
 UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
@@ -313,37 +314,38 @@ class HierarchicalTracker:
     def _frame(self, asked: _Asked, limits: StepLimits, most: int) -> _Found:
         """Where a frame leads."""
         levels, scale = self.levels, self._scale
-        fastest = limits.largest
-        lo, hi = (np.clip(side, -fastest, fastest) / scale for side in limits.bounds(self.q, self.last))
-        lo, hi = np.clip(-LARGEST_STEP, lo, hi), np.clip(LARGEST_STEP, lo, hi)
+        curved = CurvedLimits(self.model, limits, scale, levels.length).at(self.q, self.last)
         start = state = self._state(self.q, asked)
         H, g = combine(self.criteria, start)
         H, g = scale[:, None] * H * scale, scale * g * self.dt
         rates = self._rates(start, asked)
         x, q, count, kept = np.zeros(self.model.nv), self.q, 0, len(levels.priorities)
+        inside = curved.start
         for _ in range(most):
             count += 1
             rows = self._rows(state, asked, rates, self._backend.difference(self.model.tree, self.q, q))
             hard = [level for _, level in levels.closures(state, rows)]
-            above = [*floating_bounds(self.model.limits, self.model, q, levels.length), *self._rolling(q), *hard]
+            above = [*self._rolling(q), *hard]
             # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
             led = kept == len(levels.priorities) and count <= most - RESTORING
-            own_H, own_g = (H, g + H @ x) if led else (np.eye(len(x)), np.zeros(len(x)))
-            wanted = levels.levels(state, rows, 0.0)[:kept]
-            found = solve_hierarchy(lo - x, hi - x, [*above, *wanted], own_H, own_g, self.backend)
-            x = np.clip(x + found.x, lo, hi)
-            q = self._moved(scale * x, limits, lo * scale, hi * scale)
+            own_H, own_g = (H, g) if led else (np.eye(len(x)), -x)
+            wanted = [_from_the_start(level, x) for level in (*above, *levels.levels(state, rows, 0.0)[:kept])]
+            found = curved.solve(wanted, own_H, own_g, self._backend.name, inside, TANGENTS)
+            change = found.x - x
+            x = inside = found.x
+            q = self._moved(scale * x, limits)
             state = self._state(q, asked)
-            if abs(found.x).max(initial=0.0) < UNCHANGED:
+            if abs(change).max(initial=0.0) < UNCHANGED:
                 break
             # A level that cannot be met goes on moving the robot along those above, which are curved.
             lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in found.residuals[len(above) :]]
             if count >= most - RESTORING and any(lacking):
-                kept = min(kept, lacking.index(True))
+                kept = min(kept, max(lacking.index(True), 1))
         moved = self._backend.difference(self.model.tree, self.q, q)
         rows = self._rows(state, asked, rates, moved)
         residuals = levels.residuals(rows, np.zeros(self.model.nv), self.dt)
-        at_side = (x <= lo) | (x >= hi)
+        at_side = np.zeros(len(x), bool)
+        at_side[curved.at_bounds(x)] = True
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
         concerned = np.any([own.J.any(axis=0) for own in rows], axis=0) if rows else np.zeros(len(x), bool)
         return _Found(q, moved, residuals, count, at_side & hurried & concerned)
@@ -394,14 +396,10 @@ class HierarchicalTracker:
         """(2,) by which the wheels have turned in the frame."""
         return q[list(base.wheel_q)] - self.q[list(base.wheel_q)]
 
-    def _moved(self, step: Array, limits: StepLimits, lo: Array, hi: Array) -> Array:
+    def _moved(self, step: Array, limits: StepLimits) -> Array:
         """(nq,) after a displacement (nv,), inside all limits, wheels rolling without slip."""
         last = self.q
         q = self.model.limits.clamp(self._backend.integrate(self.model.tree, last, step * (1.0 - ROUNDING)))
-        for cone in limits.cones:
-            own, at = slice(cone.v, cone.v + 3), slice(cone.q, cone.q + 4)
-            if np.isfinite([limits.largest[own], limits.change[own]]).any():
-                q[at] = ball_within(cone, last[at], self.last[own], lo[own], hi[own], limits.change[own], q[at])
         for base in limits.bases:
             own, at, wheels = slice(base.v, base.v + 3), slice(base.q, base.q + 3), list(base.wheel_v)
             q[list(base.wheel_q)] = last[list(base.wheel_q)] + base_within(
@@ -416,3 +414,9 @@ class HierarchicalTracker:
             )
         roll(limits.bases, last, q)
         return q
+
+
+def _from_the_start(level: Level, x: Array) -> Level:
+    """A level of what is to follow the displacement x (nv,) as one of the whole displacement."""
+    done = level.J @ x
+    return Level(level.J, level.lower + done, level.upper + done)

@@ -2,10 +2,10 @@
 that is left serves the criteria.
 
 In displacements x = D^-1 v dt, lengths counted in L and angles in radians, the levels are, first to last:
-position bounds of floating joints (those of all others, and all velocity and acceleration limits, are the box that
-nothing leaves); the loop closures; the constraints A v = c; the constraints lower <= A v <= upper; the tasks by
-priority, J x = e or lower <= J x <= upper, which would meet their targets at the end of the step. What is left
-minimises the criteria's 1/2 v'Hv + g'v.
+cones of balls and position bounds of floating joints, which are curved (`curved_step.py`; those of all others, and all
+velocity and acceleration limits, are the box that nothing leaves); the wheels; the loop closures; the constraints
+A v = c; the constraints lower <= A v <= upper; the tasks by priority, J x = e or lower <= J x <= upper, which would
+meet their targets at the end of the step. What is left minimises the criteria's 1/2 v'Hv + g'v.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class VelocityStep:
     residuals: (tasks, 2) what the parts of each task will lack after the step, in their units ([m] and [rad] for the
     pose of a tip, see `Task.parts`), as predicted by its Jacobian.   errors: the same before the step.
     unmet: names of the constraints that the limits or each other do not allow.
-    limits_active: joints as fast as a limit allows, now or in time to brake.   costs: value of each criterion by its
+    limits_active: joints as fast as a limit allows, now or in time to brake, and those stopped by their cone, twist
+    or position bounds.   costs: value of each criterion by its
     name.
     """
 

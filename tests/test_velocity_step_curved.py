@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, integrate
-from robokin_addon.solvers import VelocityProblem, VelocityStep
+from robokin_addon.robokin import RobotModel, difference, integrate
+from robokin_addon.solvers import HierarchicalTracker, PositionTask, VelocityProblem, VelocityStep
+from robokin_addon.solvers.criteria import JointSprings
 from support.cone_oracle import excess
 from support.curved_cases import CurvedCase, curved_case
 
 INSIDE = 1e-12  # shares of the cone, or radians
+DT = 1.0 / 24.0
 
 
 def _rates(problem: VelocityProblem, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
@@ -81,3 +85,20 @@ def test_backends_take_the_same_steps_at_curved_limits() -> None:
         np.testing.assert_allclose(native.residuals, numpy.residuals, rtol=0, atol=1e-7, err_msg=str(seed))
         compared += 1
     assert compared > 50
+
+
+def test_motions_stay_inside_curved_limits() -> None:
+    """Two levels and a criterion pull towards targets far away, frame by frame."""
+    moved = 0
+    for seed in (5, 20, 24, 25, 30):
+        case = curved_case(seed)
+        model, links = case.model, case.model.link_names
+        tasks = [PositionTask(links[-1], [3.0, 0.0, 0.0]), PositionTask(links[1], [0.0, -3.0, 0.0], priority=2)]
+        tracker = HierarchicalTracker(model, tasks, [JointSprings()], DT)
+        tracker.stand(case.q)
+        q = np.vstack([case.q[None], tracker.run(tracker.check_targets([[t.target for t in tasks]] * 4)).q])
+        v = np.array([difference(model, a, b) for a, b in pairwise(q)]) / DT
+        assert (abs(v) <= model.velocity * (1.0 + 1e-9)).all(), seed
+        assert model.limits.contain(q).all(), seed
+        moved += abs(v).max() > 0.1
+    assert moved == 5
