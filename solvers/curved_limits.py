@@ -174,9 +174,7 @@ class FloatingLimit:
     def rows(self) -> Level:
         J = np.zeros((3, self._nv))
         J[:, self.own.start : self.own.start + 3] = self._R
-        lower = np.minimum(self._below + INSET, np.maximum(self._below, 0.0))
-        upper = np.maximum(self._above - INSET, np.minimum(self._above, 0.0))
-        return self._bounded(J, lower, upper)
+        return self._bounded(J, self._below, self._above)
 
     def holds(self, steps: Array, inset: float = 0.0) -> Array:
         way = self._way(steps)
@@ -221,6 +219,7 @@ class FloatingLimit:
     @staticmethod
     def _bounded(J: Array, lower: Array, upper: Array) -> Level:
         bounded = np.isfinite(lower) | np.isfinite(upper)
+        lower, upper = lower.copy(), upper.copy()
         crossed = lower > upper
         lower[crossed] = upper[crossed] = 0.5 * (lower[crossed] + upper[crossed])
         return Level(J[bounded], lower[bounded], upper[bounded])

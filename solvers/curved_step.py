@@ -76,7 +76,9 @@ class CurvedStep:
         self.is_plain &= all((a == b).all() for a, b in zip(before, after, strict=True))
         self.lo[own], self.hi[own], self.start[own] = after
         self.limits.append(limit)
-        self.levels.append(limit.rows() if limit.is_outside else _admitting(limit.rows(), self.start))
+        is_moved = bool(self.start[own].any()) and not limit.is_outside
+        rows = _admitting(limit.rows(), self.start) if is_moved else limit.rows()
+        self.levels.append(rows if limit.is_outside else _inset(rows))
 
     def contain(self, points: Array) -> bool:
         """Whether all of points (k, nv) keep the limits."""
@@ -100,7 +102,7 @@ class CurvedStep:
         x = self.start if start is None else start
         lo, hi = np.minimum(lo, x), np.maximum(hi, x)
         own = [
-            level if limit.is_outside else _admitting(level, x)
+            level if limit.is_outside or start is None else _admitting(level, x)
             for limit, level in zip(self.limits, self.levels, strict=True)
         ]
         every = [*own, *levels]
@@ -246,7 +248,7 @@ class _Walk:
         for _ in range(DIVISIONS):
             shares = share + span * np.arange(1, PARTS + 1) / PARTS
             places = self.x + shares[:, None] * (point - self.x)
-            inside = np.all([limit.holds(places[:, limit.own], INSET) for limit in moved], axis=0)
+            inside = np.all([limit.holds(places[:, limit.own], 0.25 * INSET) for limit in moved], axis=0)
             count = PARTS if inside.all() else int(np.argmin(inside))
             share, span = share + span * count / PARTS, span / PARTS
             if count == PARTS:
@@ -264,6 +266,13 @@ def _admitting(level: Level, x: Array) -> Level:
     """The rows, as much wider as it takes that x (nv,) meets them."""
     values = level.J @ x
     return Level(level.J, np.minimum(level.lower, values), np.maximum(level.upper, values))
+
+
+def _inset(level: Level) -> Level:
+    """The rows so much narrower that rounding of what follows does not matter, if all let x move."""
+    if (level.upper - level.lower <= 4.0 * INSET).any():
+        return level
+    return Level(level.J, level.lower + INSET, level.upper - INSET)
 
 
 def _is_touched(level: Level, x: Array) -> bool:
