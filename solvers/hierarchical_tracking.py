@@ -1,9 +1,4 @@
-"""Following targets of tasks of any kind, with strict priorities and criteria, frame by frame.
-
-A frame is one step of the hierarchy inside the viability bounds (`velocity_step.py`), linearised again where it leads
-until it does not change: so that what is curved is met at the frame too, not only to first order. All linearisations of
-a frame share its bounds, so position, velocity and acceleration limits hold as they do for one step.
-"""
+"""Following targets of tasks of any kind, with strict priorities and criteria, frame by frame."""
 
 from __future__ import annotations
 
@@ -13,23 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..robokin.backend import get_backend
 from ..robokin.configuration import check_tangent
-from ..robokin.drive import RollingBase
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
-from .coupled_limits import base_within
-from .criteria import Criterion, checked_criteria, combine
-from .curved_step import CurvedLimits
+from .criteria import Criterion, checked_criteria
+from .hierarchical_frame import Asked, Frame, Place
 from .hierarchical_ik import HierarchicalIK, part_names
-from .hierarchy import Level
 from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
-from .ik_reference import roll
-from .influence import Left, is_partial, leaving, left_in
+from .influence import Left, is_partial, left_in
 from .state import State
 from .task_levels import TaskLevels, tolerances
-from .tasks import Rows, Task
+from .tasks import Task
 from .tracking import EMPTY, TrackResult
 from .tracking_reference import LATE
 from .viability import StepLimits
@@ -37,11 +27,6 @@ from .viability import StepLimits
 Array = np.ndarray
 
 LINEARISATIONS, UNHURRIED = 10, 12  # of a frame, and of one that is looked at without limits on speed
-RESTORING = 4  # of these, at the end: without criteria, of the levels above the first one that cannot be met only
-TANGENTS = 2  # of a limit for one level, in one linearisation: the next one goes on from them
-UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
-UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
-ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,39 +36,11 @@ class Memory:
     targets: of the frame before."""
 
     origins: Mapping[Task, State] = field(default_factory=dict)
-    without: Mapping[Task, _Place] = field(default_factory=dict)
+    without: Mapping[Task, Place] = field(default_factory=dict)
     targets: Mapping[Task, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """Of a frame. targets: fixed where they are counted from a start.   influence: (tasks,).   left: what is not asked
-    for of the rows of tasks of partial influence."""
-
-    targets: Sequence[Any]
-    influence: Array
-    left: Mapping[int, Left]
-
-
-class _Place(NamedTuple):
-    """q: (nq,).   last: (nv,) the displacement of the frame that led there."""
-
-    q: Array
-    last: Array
-
-
-class _Found(NamedTuple):
-    """Where a frame leads. moved: (nv,) the displacement.   residuals: (tasks, 2).   steps: linearisations.
-    held: (nv,) bool, the degrees of freedom that limits on velocity or acceleration hold back."""
-
-    q: Array
-    moved: Array
-    residuals: Array
-    steps: int
-    held: Array
-
-
-class _Frame(NamedTuple):
+class _Done(NamedTuple):
     code: int
     q: Array
     residuals: Array
@@ -128,12 +85,11 @@ class HierarchicalTracker:
             tuple(range(len(self._static))): self.problem
         }
         self.memory = Memory()
-        self.frames: list[_Frame] = []
+        self.frames: list[_Done] = []
         neutral = self.levels.state(model.neutral(), self.levels.targets, dt)
         self._scale = neutral.scale
         for criterion in self.criteria:
             criterion.check(neutral)
-        self._backend = get_backend(backend)
 
     def check_targets(self, targets: object) -> list[list[Any]]:
         """Per frame, the checked targets. Raises TaskError."""
@@ -189,7 +145,7 @@ class HierarchicalTracker:
         self.q = self._before = found.q
         self.last = self.limits.viable(found.q, self._velocity(start_velocity) * self.dt)
         fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
-        place = _Place(self.q, self.last)
+        place = Place(self.q, self.last)
         if fading:
             whole = np.where(own < 1.0, 0.0, own)
             place = place._replace(q=self.problem.solve(aims, q0, seed, find_reason=False, influence=whole).q)
@@ -200,7 +156,7 @@ class HierarchicalTracker:
         within = (residuals <= self.tolerance).all(axis=1)[shares >= 1.0].all()
         code = EMPTY if not shares.any() else CONVERGED if within else NOT_CONVERGED
         still = np.zeros(self.model.nv, bool)
-        self.frames = [_Frame(code, found.q, residuals, found.iterations, still, "", shares, wanted)]
+        self.frames = [_Done(code, found.q, residuals, found.iterations, still, "", shares, wanted)]
         return self.result()
 
     def step(self, targets: Sequence[Any], influence: Array | None = None) -> None:
@@ -209,8 +165,8 @@ class HierarchicalTracker:
         origins = self._origins(targets, shares)
         wanted = self._followed(self._started(targets, origins))
         left, without, count = self._left(wanted, shares)
-        asked, whole = _Asked(wanted, shares, left), shares >= 1.0
-        found = self._frame(asked, self.limits, LINEARISATIONS)
+        frame, whole = self._frame(Place(self.q, self.last), Asked(wanted, shares, left)), shares >= 1.0
+        found = frame.solve(self.limits, LINEARISATIONS)
         count += found.steps
         code, behind = CONVERGED if shares.any() else EMPTY, np.zeros(self.model.nv, bool)
         if (found.residuals > self.tolerance)[whole].any():
@@ -218,7 +174,7 @@ class HierarchicalTracker:
             if found.held.any():
                 unlimited = np.full(self.model.nv, np.inf)
                 unhurried = replace(self.limits, largest=unlimited, change=unlimited)
-                then = self._frame(asked, unhurried, UNHURRIED)
+                then = frame.solve(unhurried, UNHURRIED)
                 count += then.steps
                 if (then.residuals <= self.tolerance)[whole].all():
                     code, behind = LATE, found.held
@@ -228,7 +184,7 @@ class HierarchicalTracker:
         remark = self._remark(wanted) if code == NOT_CONVERGED else ""
         self._before, self.last, self.q = self.q, found.moved, found.q
         self.memory = Memory(origins, without, dict(zip(self.tasks, wanted, strict=True)))
-        self.frames.append(_Frame(code, found.q, found.residuals, count, behind, remark, shares, wanted))
+        self.frames.append(_Done(code, found.q, found.residuals, count, behind, remark, shares, wanted))
 
     def posed(
         self, targets: Sequence[Any], influence: Array | None = None
@@ -240,11 +196,11 @@ class HierarchicalTracker:
             self._problems[indices] = self.problem.some_tasks(indices)
         return self._problems[indices], [targets[self._static[i]] for i in indices]
 
-    def _left(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Left], dict[Task, _Place], int]:
+    def _left(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Left], dict[Task, Place], int]:
         """What tasks of partial influence leave lacking in a frame, where the robot would be without each, and the
         linearisations that it took to tell."""
         fading = [i for i, share in enumerate(shares) if is_partial(share)]
-        here = _Place(self.q, self.last)
+        here = Place(self.q, self.last)
         before = {i: self.memory.without.get(self.tasks[i], here) for i in fading}
         # What the others leave is taken from where they were: they are told from one another.
         others = {}
@@ -253,12 +209,10 @@ class HierarchicalTracker:
             others[i] = left_in(shares[i], rows)
         left, places, count = {}, {}, 0
         for i in fading:
-            asked = _Asked(wanted, np.where(np.arange(len(shares)) == i, 0.0, shares), others)
-            self.q, self.last = before[i]
-            found = self._frame(asked, self.limits, LINEARISATIONS)
-            left[i] = left_in(shares[i], self._rows_at(found, _Asked(wanted, shares, {}))[i])
-            self.q, self.last = here
-            places[self.tasks[i]] = _Place(found.q, found.moved)
+            asked = Asked(wanted, np.where(np.arange(len(shares)) == i, 0.0, shares), others)
+            found = self._frame(before[i], asked).solve(self.limits, LINEARISATIONS)
+            left[i] = left_in(shares[i], self._frame(before[i], Asked(wanted, shares, {})).rows_at(found)[i])
+            places[self.tasks[i]] = Place(found.q, found.moved)
             count += found.steps
         return left, places, count
 
@@ -308,115 +262,8 @@ class HierarchicalTracker:
             np.array(shares)[:, self._static],
         )
 
+    def _frame(self, here: Place, asked: Asked) -> Frame:
+        return Frame(self.levels, self.criteria, self._scale, self.dt, here, asked)
+
     def _velocity(self, velocity: object | None) -> Array:
         return np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
-
-    def _frame(self, asked: _Asked, limits: StepLimits, most: int) -> _Found:
-        """Where a frame leads."""
-        levels, scale = self.levels, self._scale
-        curved = CurvedLimits(self.model, limits, scale, levels.length).at(self.q, self.last)
-        start = state = self._state(self.q, asked)
-        H, g = combine(self.criteria, start)
-        H, g = scale[:, None] * H * scale, scale * g * self.dt
-        rates = self._rates(start, asked)
-        x, q, count, kept = np.zeros(self.model.nv), self.q, 0, len(levels.priorities)
-        inside = curved.start
-        for _ in range(most):
-            count += 1
-            rows = self._rows(state, asked, rates, self._backend.difference(self.model.tree, self.q, q))
-            hard = [level for _, level in levels.closures(state, rows)]
-            above = [*self._rolling(q), *hard]
-            # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
-            led = kept == len(levels.priorities) and count <= most - RESTORING
-            own_H, own_g = (H, g) if led else (np.eye(len(x)), -x)
-            wanted = [_from_the_start(level, x) for level in (*above, *levels.levels(state, rows, 0.0)[:kept])]
-            found = curved.solve(wanted, own_H, own_g, self._backend.name, inside, TANGENTS)
-            change = found.x - x
-            x = inside = found.x
-            q = self._moved(scale * x, limits)
-            state = self._state(q, asked)
-            if abs(change).max(initial=0.0) < UNCHANGED:
-                break
-            # A level that cannot be met goes on moving the robot along those above, which are curved.
-            lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in found.residuals[len(above) :]]
-            if count >= most - RESTORING and any(lacking):
-                kept = min(kept, max(lacking.index(True), 1))
-        moved = self._backend.difference(self.model.tree, self.q, q)
-        rows = self._rows(state, asked, rates, moved)
-        residuals = levels.residuals(rows, np.zeros(self.model.nv), self.dt)
-        at_side = np.zeros(len(x), bool)
-        at_side[curved.at_bounds(x)] = True
-        hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
-        concerned = np.any([own.J.any(axis=0) for own in rows], axis=0) if rows else np.zeros(len(x), bool)
-        return _Found(q, moved, residuals, count, at_side & hurried & concerned)
-
-    def _state(self, q: Array, asked: _Asked) -> State:
-        return self.levels.state(q, asked.targets, self.dt, self.last / self.dt, asked.influence)
-
-    def _rates(self, start: State, asked: _Asked) -> dict[int, Rows]:
-        """Rows of the tasks that ask for a velocity, where the frame begins."""
-        return {
-            i: self.levels.rows_of(i, start, asked.targets[i], asked.influence[i])
-            for i, task in enumerate(self.tasks)
-            if task.is_velocity
-        }
-
-    def _rows(self, state: State, asked: _Asked, rates: dict[int, Rows], moved: Array) -> list[Rows]:
-        """Of each task; those of velocities are counted from where the frame began, (nv,) `moved` ago, with their J at
-        the middle of the way: so that a hinge is followed along its circle."""
-        found = []
-        middle = state.at(self._backend.integrate(self.model.tree, self.q, 0.5 * moved)) if rates else state
-        for i, target in enumerate(asked.targets):
-            rows = rates.get(i)
-            if rows is None:
-                rows = self.levels.rows_of(i, state, target, asked.influence[i])
-            elif asked.influence[i]:
-                J = self.levels.rows_of(i, middle, target, asked.influence[i]).J
-                done = J @ moved
-                rows = Rows(J, rows.lower - done, rows.upper - done, rows.weight, rows.part)
-            found.append(leaving(self.tasks[i], rows, asked.left[i]) if i in asked.left else rows)
-        return found
-
-    def _rows_at(self, found: _Found, asked: _Asked) -> list[Rows]:
-        """Of each task where a frame has led."""
-        rates = self._rates(self._state(self.q, asked), asked)
-        return self._rows(self._state(found.q, asked), asked, rates, found.moved)
-
-    def _rolling(self, q: Array) -> list[Level]:
-        """What wheeled bases can do: v = J_rolled (wheels)."""
-        levels = []
-        for base in self.model.rolling_bases:
-            J = np.zeros((3, self.model.nv))
-            J[:, base.v : base.v + 3] = np.eye(3)
-            J[:, list(base.wheel_v)] = -base.rolled_jacobian(self.q[base.q : base.q + 3], self._wheels(base, q))
-            levels.append(Level(J * self._scale, np.zeros(3), np.zeros(3)))
-        return levels
-
-    def _wheels(self, base: RollingBase, q: Array) -> Array:
-        """(2,) by which the wheels have turned in the frame."""
-        return q[list(base.wheel_q)] - self.q[list(base.wheel_q)]
-
-    def _moved(self, step: Array, limits: StepLimits) -> Array:
-        """(nq,) after a displacement (nv,), inside all limits, wheels rolling without slip."""
-        last = self.q
-        q = self.model.limits.clamp(self._backend.integrate(self.model.tree, last, step * (1.0 - ROUNDING)))
-        for base in limits.bases:
-            own, at, wheels = slice(base.v, base.v + 3), slice(base.q, base.q + 3), list(base.wheel_v)
-            q[list(base.wheel_q)] = last[list(base.wheel_q)] + base_within(
-                base,
-                last[at],
-                self.last[wheels],
-                self._wheels(base, q),
-                limits.change[wheels],
-                limits.lower[own],
-                limits.upper[own],
-                limits.largest[own],
-            )
-        roll(limits.bases, last, q)
-        return q
-
-
-def _from_the_start(level: Level, x: Array) -> Level:
-    """A level of what is to follow the displacement x (nv,) as one of the whole displacement."""
-    done = level.J @ x
-    return Level(level.J, level.lower + done, level.upper + done)

@@ -1,0 +1,182 @@
+"""One frame of a motion of the hierarchy.
+
+A step inside the viability bounds (`velocity_step.py`), linearised again where it leads until it does not change: so
+that what is curved is met at the frame too, not only to first order. All linearisations of a frame share its bounds, so
+position, velocity and acceleration limits hold as they do for one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..robokin.backend import get_backend
+from ..robokin.drive import RollingBase
+from .coupled_limits import base_within
+from .criteria import Criterion, combine
+from .curved_step import CurvedLimits
+from .hierarchy import Level
+from .ik_reference import roll
+from .influence import Left, leaving
+from .state import State
+from .task_levels import TaskLevels
+from .tasks import Rows
+from .viability import StepLimits
+
+Array = np.ndarray
+
+RESTORING = 4  # of these, at the end: without criteria, of the levels above the first one that cannot be met only
+TANGENTS = 2  # of a limit for one level, in one linearisation: the next one goes on from them
+UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
+UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
+ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
+
+
+class Place(NamedTuple):
+    """q: (nq,).   last: (nv,) the displacement of the frame that led there."""
+
+    q: Array
+    last: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Of a frame. targets: fixed where they are counted from a start.   influence: (tasks,).   left: what is not asked
+    for of the rows of tasks of partial influence."""
+
+    targets: Sequence[Any]
+    influence: Array
+    left: Mapping[int, Left]
+
+
+class Found(NamedTuple):
+    """Where a frame leads. moved: (nv,) the displacement.   residuals: (tasks, 2).   steps: linearisations.
+    held: (nv,) bool, the degrees of freedom that limits on velocity or acceleration hold back."""
+
+    q: Array
+    moved: Array
+    residuals: Array
+    steps: int
+    held: Array
+
+
+class Frame:
+    """A frame that begins at `here`. scale: (nv,) of displacements (`State.scale`).   dt: between frames [s]."""
+
+    def __init__(
+        self, levels: TaskLevels, criteria: Sequence[Criterion], scale: Array, dt: float, here: Place, asked: Asked
+    ) -> None:
+        self.levels, self.criteria, self.dt = levels, criteria, dt
+        self.here, self.asked = here, asked
+        self._model, self._backend, self._scale = levels.model, get_backend(levels.backend), scale
+        self._start = self._state(here.q)
+        # Of the tasks that ask for a velocity.
+        self._rates = {i: self._rows_of(i, self._start) for i, task in enumerate(levels.tasks) if task.is_velocity}
+
+    def solve(self, limits: StepLimits, most: int) -> Found:
+        """Where the frame leads inside `limits`, after at most so many linearisations."""
+        levels, scale, start = self.levels, self._scale, self.here.q
+        curved = CurvedLimits(self._model, limits, scale, levels.length).at(start, self.here.last)
+        state = self._start
+        H, g = combine(self.criteria, state)
+        H, g = scale[:, None] * H * scale, scale * g * self.dt
+        x, q, count, kept = np.zeros(self._model.nv), start, 0, len(levels.priorities)
+        inside = curved.start
+        for _ in range(most):
+            count += 1
+            rows = self._rows(state, self._backend.difference(self._model.tree, start, q))
+            hard = [level for _, level in levels.closures(state, rows)]
+            above = [*self._rolling(q), *hard]
+            # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
+            led = kept == len(levels.priorities) and count <= most - RESTORING
+            own_H, own_g = (H, g) if led else (np.eye(len(x)), -x)
+            wanted = [_from_the_start(level, x) for level in (*above, *levels.levels(state, rows, 0.0)[:kept])]
+            found = curved.solve(wanted, own_H, own_g, self._backend.name, inside, TANGENTS)
+            change = found.x - x
+            x = inside = found.x
+            q = self._moved(scale * x, limits)
+            state = self._state(q)
+            if abs(change).max(initial=0.0) < UNCHANGED:
+                break
+            # A level that cannot be met goes on moving the robot along those above, which are curved.
+            lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in found.residuals[len(above) :]]
+            if count >= most - RESTORING and any(lacking):
+                kept = min(kept, max(lacking.index(True), 1))
+        moved = self._backend.difference(self._model.tree, start, q)
+        rows = self._rows(state, moved)
+        residuals = levels.residuals(rows, np.zeros(self._model.nv), self.dt)
+        at_side = np.zeros(len(x), bool)
+        at_side[curved.at_bounds(x)] = True
+        hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
+        concerned = np.any([own.J.any(axis=0) for own in rows], axis=0) if rows else np.zeros(len(x), bool)
+        return Found(q, moved, residuals, count, at_side & hurried & concerned)
+
+    def rows_at(self, found: Found) -> list[Rows]:
+        """Of each task, where this or another frame from `here` has led."""
+        return self._rows(self._state(found.q), found.moved)
+
+    def _state(self, q: Array) -> State:
+        return self.levels.state(q, self.asked.targets, self.dt, self.here.last / self.dt, self.asked.influence)
+
+    def _rows_of(self, i: int, state: State) -> Rows:
+        return self.levels.rows_of(i, state, self.asked.targets[i], self.asked.influence[i])
+
+    def _rows(self, state: State, moved: Array) -> list[Rows]:
+        """Of each task; those of velocities are counted from where the frame began, (nv,) `moved` ago, with their J at
+        the middle of the way: so that a hinge is followed along its circle."""
+        found = []
+        middle = state
+        if self._rates:
+            middle = state.at(self._backend.integrate(self._model.tree, self.here.q, 0.5 * moved))
+        for i, task in enumerate(self.levels.tasks):
+            rows = self._rates.get(i)
+            if rows is None:
+                rows = self._rows_of(i, state)
+            elif self.asked.influence[i]:
+                J = self._rows_of(i, middle).J
+                done = J @ moved
+                rows = Rows(J, rows.lower - done, rows.upper - done, rows.weight, rows.part)
+            found.append(leaving(task, rows, self.asked.left[i]) if i in self.asked.left else rows)
+        return found
+
+    def _rolling(self, q: Array) -> list[Level]:
+        """What wheeled bases can do: v = J_rolled (wheels)."""
+        levels = []
+        for base in self._model.rolling_bases:
+            J = np.zeros((3, self._model.nv))
+            J[:, base.v : base.v + 3] = np.eye(3)
+            J[:, list(base.wheel_v)] = -base.rolled_jacobian(self.here.q[base.q : base.q + 3], self._wheels(base, q))
+            levels.append(Level(J * self._scale, np.zeros(3), np.zeros(3)))
+        return levels
+
+    def _wheels(self, base: RollingBase, q: Array) -> Array:
+        """(2,) by which the wheels have turned in the frame."""
+        return q[list(base.wheel_q)] - self.here.q[list(base.wheel_q)]
+
+    def _moved(self, step: Array, limits: StepLimits) -> Array:
+        """(nq,) after a displacement (nv,), inside all limits, wheels rolling without slip."""
+        last = self.here.q
+        q = self._model.limits.clamp(self._backend.integrate(self._model.tree, last, step * (1.0 - ROUNDING)))
+        for base in limits.bases:
+            own, at, wheels = slice(base.v, base.v + 3), slice(base.q, base.q + 3), list(base.wheel_v)
+            q[list(base.wheel_q)] = last[list(base.wheel_q)] + base_within(
+                base,
+                last[at],
+                self.here.last[wheels],
+                self._wheels(base, q),
+                limits.change[wheels],
+                limits.lower[own],
+                limits.upper[own],
+                limits.largest[own],
+            )
+        roll(limits.bases, last, q)
+        return q
+
+
+def _from_the_start(level: Level, x: Array) -> Level:
+    """A level of what is to follow the displacement x (nv,) as one of the whole displacement."""
+    done = level.J @ x
+    return Level(level.J, level.lower + done, level.upper + done)
