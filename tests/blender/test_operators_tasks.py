@@ -102,7 +102,7 @@ def animate(robot):
 def test_moving_a_task_takes_its_animation_along(robot):
     add_named(robot, "a", "b", "c")
     animate(robot)
-    robot.driver_add("robokin.tasks[2].position_weight")
+    robot.driver_add("robokin.tasks[2].distance")
     reader = add_empty("reader")
     variable = reader.driver_add("location", 0).driver.variables.new()
     variable.targets[0].id, variable.targets[0].data_path = robot, "robokin.tasks[2].influence"
@@ -113,7 +113,7 @@ def test_moving_a_task_takes_its_animation_along(robot):
         {"robokin.tasks[0].influence": 0.0, "robokin.tasks[1].influence": 0.2, "robokin.tasks[2].influence": 0.1}
     )
     driven = {driver.data_path for driver in robot.animation_data.drivers}
-    assert "robokin.tasks[1].position_weight" in driven and "robokin.tasks[2].position_weight" not in driven
+    assert "robokin.tasks[1].distance" in driven and "robokin.tasks[2].distance" not in driven
     assert variable.targets[0].data_path == "robokin.tasks[1].influence"
 
 
