@@ -19,8 +19,9 @@ import numpy as np
 
 from ..robokin.configuration import integrate
 from ..robokin.errors import TaskError
-from ..robokin.generalized_inverses import null_space, transversality
-from .criteria import Criterion, Potential, checked_criteria
+from ..robokin.generalized_inverses import RANK, null_space, transversality
+from .criteria import Criterion, Potential, checked_criteria, criterion_names
+from .folds import turn
 from .state import State
 from .tasks import Part, Rows, Task
 
@@ -28,6 +29,7 @@ Array = np.ndarray
 
 STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
 ALGORITHMIC = 1e-3  # transversality below this is an algorithmic singularity
+CONSTANT = 1e-10  # of the weights: a potential whose slope changes by less does not change
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class ExtendedJacobian(Task):
     A task of its own level, below those it extends. Target: a `Held`, from `starting_target` where the motion begins;
     None holds, from any configuration, what is there: right for a step, adding up errors over many.
     Raises TaskError for criteria that are not potentials, as kinetic energy, which is not integrable; and when it is
-    used on the first level, where there is nothing to extend.
+    used on the first level, where there is nothing to extend; and where the potential is constant.
     """
 
     kind = "extended_jacobian"
@@ -71,14 +73,22 @@ class ExtendedJacobian(Task):
         return self.starting_target(state) if target is None else target
 
     def starting_target(self, state: State) -> Held:
-        if self in state.tasks:
-            raise TaskError(f"{self.name}: its priority {self.priority} must come after that of the tasks it extends")
-        reference = null_space(state.task_rows)
-        return Held(reference, self._stationarity(state, reference))
+        """Raises TaskError where the potential is constant as far as the tasks leave the robot free."""
+        held = self._held(state)
+        self._check_changing(state, held, self._derivative(state, held.reference))
+        return held
 
     def remark(self, states: Sequence[State], target: Held | None) -> str:
-        """Towards a fold, where the motion would have to turn back, the square of the sine goes to 0 as a line: here
-        within two frames."""
+        """Whether the way turns back between the last frame that was held and this one, where it is lost; after that,
+        what is seen at the frames. Towards a turn the square of the sine goes to 0 as a line: here within two."""
+        if target is not None and self._is_held(states[0], target):
+            at = self._turn(states[0], target)
+            if at is None:
+                return ""
+            return (
+                f"algorithmic singularity of the {self.name}: the motion that holds it turns back between this frame "
+                f"and the one before, transversality {self.transversality(at, target):.2g}"
+            )
         sines = [self.transversality(state, target) for state in states[-2:]]
         if sines[-1] >= ALGORITHMIC and 1.5 * sines[-1] ** 2 > sines[0] ** 2:
             return ""
@@ -87,8 +97,10 @@ class ExtendedJacobian(Task):
     def rows(self, state: State, target: Held | None) -> Rows:
         if target is not None and self in state.tasks:  # tried alone, to see what conflicts: nothing is extended
             return Rows.none(state.model.nv)
-        held = self.started(state, target)
+        held = self._held(state) if target is None else target
         A = self._derivative(state, held.reference)
+        if target is None:
+            self._check_changing(state, held, A)
         e = held.s - self._stationarity(state, held.reference)
         return Rows.wanted(A / state.scale, e, np.ones(len(e)), 0)
 
@@ -97,6 +109,48 @@ class ExtendedJacobian(Task):
         singular although the robot is not: an algorithmic singularity."""
         rows = self.rows(state, target)
         return transversality(state.task_rows, rows.J * state.scale)
+
+    def _held(self, state: State) -> Held:
+        if self in state.tasks:
+            raise TaskError(f"{self.name}: its priority {self.priority} must come after that of the tasks it extends")
+        reference = null_space(state.task_rows)
+        return Held(reference, self._stationarity(state, reference))
+
+    def _check_changing(self, state: State, held: Held, A: Array) -> None:
+        """Joints that no task moves, as those of a gripper, stay where they are and need no potential."""
+        moving = abs(state.task_rows).max(axis=0, initial=0.0) > RANK
+        weight = sum(own.weight * own.gain for own in self.criteria)
+        if abs(held.reference[moving]).max(initial=0.0) > RANK and abs(A).max() <= CONSTANT * weight:
+            names = ", ".join(criterion_names(self.criteria))
+            raise TaskError(f"{self.name}: {names} does not change with the free motions, so there is nothing to hold")
+
+    def _is_held(self, state: State, held: Held) -> bool:
+        lacking = abs(held.s - self._stationarity(state, held.reference)).max(initial=0.0)
+        return lacking <= self.parts[0].tolerance
+
+    def _turn(self, start: State, held: Held) -> State | None:
+        """Where the way from a state to its targets turns back although the robot is neither singular nor at a limit;
+        None when it does not, or when tasks ask for velocities, which lead to no pose."""
+        if any(task.is_velocity for task in start.tasks):
+            return None
+        model = start.model
+
+        def state_at(x: Array) -> State:
+            return start.at(integrate(model, start.q, start.scale * x))
+
+        def system(x: Array) -> tuple[Array, Array]:
+            state = state_at(x)
+            lacking = held.s - self._stationarity(state, held.reference)
+            rows = np.vstack((state.task_rows, self._derivative(state, held.reference)))
+            return np.concatenate((state.task_errors, lacking)), rows
+
+        x = turn(system, model.nv)
+        if x is None:
+            return None
+        found = state_at(x)
+        s = np.linalg.svd(found.task_rows, compute_uv=False)
+        is_inside = abs(model.limits.clamp(found.q) - found.q).max(initial=0.0) <= ALGORITHMIC
+        return found if is_inside and s.min() > ALGORITHMIC * s.max() else None
 
     def _stationarity(self, state: State, reference: Array) -> Array:
         """s (r,)"""
@@ -111,4 +165,4 @@ class ExtendedJacobian(Task):
         for way in np.diag(STEP * state.scale):
             ahead, behind = (state.at(integrate(state.model, state.q, side)) for side in (way, -way))
             columns.append(self._stationarity(ahead, reference) - self._stationarity(behind, reference))
-        return np.array(columns).reshape(-1, reference.shape[1]).T / (2.0 * STEP)
+        return np.array(columns).reshape(state.model.nv, reference.shape[1]).T / (2.0 * STEP)

@@ -80,11 +80,21 @@ class State:
         own = [self.equations(t, target) for t, target in zip(self.tasks, self.targets, strict=True) if t.influence]
         return np.vstack([np.zeros((0, self.model.nv)), *own])
 
+    @cached_property
+    def task_errors(self) -> Array:
+        """(m,) what is lacking of the tasks' equations, dimensionless, without weights."""
+        own = [self._equations(t, target)[1] for t, target in zip(self.tasks, self.targets, strict=True) if t.influence]
+        return np.concatenate([np.zeros(0), *own])
+
     def equations(self, task: Task, target: Any) -> Array:
         """(m, nv) of one task, dimensionless, without weights."""
+        return self._equations(task, target)[0]
+
+    def _equations(self, task: Task, target: Any) -> tuple[Array, Array]:
         rows = task.rows(self, target)
-        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in task.parts])
-        return (size[rows.part, None] * rows.J * self.scale)[rows.lower == rows.upper]
+        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in task.parts])[rows.part]
+        equal = rows.lower == rows.upper
+        return (size[:, None] * rows.J * self.scale)[equal], (size * rows.lower)[equal]
 
     @cached_property
     def center_of_mass(self) -> Array:

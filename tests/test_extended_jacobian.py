@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from robokin_addon.solvers.criteria import (
     RestPosture,
 )
 from robokin_addon.solvers.extended_jacobian import ALGORITHMIC, ExtendedJacobian
+from robokin_addon.solvers.folds import turn
 from robokin_addon.solvers.state import State
 from robokin_addon.solvers.task_levels import TaskLevels
 from robokin_addon.solvers.tasks import Task
@@ -166,3 +168,76 @@ def test_a_frame_that_fails_at_an_algorithmic_singularity_says_so(seed: int, is_
     state = levels.state(again.q[last], levels.targets, DT)
     assert (extended.transversality(state) < 0.05) == is_singular
     assert np.linalg.svd(state.task_rows, compute_uv=False)[-1] > 0.15
+
+
+def _arm_on_a_rail(folder: Path) -> RobotModel:
+    """A planar 3R arm that turns about verticals, on a rail along x."""
+    inertia = '<inertia ixx=".02" iyy=".02" izz=".02" ixy="0" ixz="0" iyz="0"/>'
+    parts, parent = ['<robot name="rail"><link name="base"/>'], "base"
+    for name, at in (("rail", "0 0 0"), ("first", "0 0 0.1"), ("second", "0.4 0 0"), ("third", "0.35 0 0")):
+        kind, axis = ("prismatic", "1 0 0") if name == "rail" else ("revolute", "0 0 1")
+        parts.append(
+            f'<link name="l_{name}"><inertial><origin xyz="0.15 0 0"/><mass value="2"/>{inertia}</inertial></link>'
+            f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="l_{name}"/><origin xyz="{at}"/>'
+            f'<axis xyz="{axis}"/><limit lower="-2" upper="2" effort="80" velocity="10"/></joint>'
+        )
+        parent = f"l_{name}"
+    parts.append(
+        f'<link name="tool"/><joint name="tip" type="fixed"><parent link="{parent}"/><child link="tool"/>'
+        '<origin xyz="0.3 0 0"/></joint></robot>'
+    )
+    path = folder / "rail.urdf"
+    path.write_text("".join(parts))
+    return load_urdf(path)
+
+
+RAIL = np.array([0.1, 0.5, 0.9, 0.7])
+
+
+@pytest.mark.parametrize("backend", ["numpy", "auto"])
+@pytest.mark.parametrize(("way", "is_singular"), [(1.0, True), (-1.0, False)])
+def test_a_turn_within_a_frame_is_named_there(tmp_path: Path, way: float, is_singular: bool, backend: str) -> None:
+    """The pose is near a turn: 3 cm of path are too far in one direction, in the other there is a way."""
+    model = _arm_on_a_rail(tmp_path)
+    start = forward_kinematics(model, RAIL)["tool"][:3, 3]
+    task, extended = PositionTask("tool", start, (1, 1, 0)), ExtendedJacobian([RestPosture(np.zeros(4))])
+    goal = start + np.array([0.0, 0.03 * way, 0.0])
+    found = track(model, [task, extended], [[start, None], [goal, None]], RAIL, backend=backend)
+    assert found.missed.tolist() == [False, is_singular]
+    assert ("algorithmic singularity" in found.diagnosis(1).reason) == is_singular
+
+
+def test_a_way_that_turns_back() -> None:
+    """x - x^2 has its maximum, 1/4, at 1/2."""
+
+    def towards(wanted: float) -> np.ndarray | None:
+        return turn(lambda x: (wanted - x + x**2, np.array([1.0 - 2.0 * x])), 1)
+
+    np.testing.assert_allclose(towards(0.3), [0.5], atol=1e-3)
+    assert towards(0.24) is None
+
+
+def test_a_potential_that_is_constant_is_told(tmp_path: Path) -> None:
+    model = _arm_on_a_rail(tmp_path)
+    start = forward_kinematics(model, RAIL)["tool"][:3, 3]
+    tasks = [PositionTask("tool", start, (1, 1, 0)), ExtendedJacobian([GravityTorque()])]
+    with pytest.raises(TaskError, match="GravityTorque does not change with the free motions"):
+        track(model, tasks, [[start, None]] * 2, RAIL)
+    with pytest.raises(TaskError, match="nothing to hold"):
+        velocity_step(model, RAIL, tasks)
+
+
+def test_joints_that_no_task_moves_need_no_potential(tmp_path: Path) -> None:
+    model = _arm_on_a_rail(tmp_path)
+    start = forward_kinematics(model, RAIL)["l_first"][:3, 3]
+    tasks = [PositionTask("l_first", start, (1, 0, 0)), ExtendedJacobian([GravityTorque()])]
+    found = track(model, tasks, [[start, None]] * 2, RAIL)
+    np.testing.assert_allclose(found.q, [RAIL, RAIL], atol=1e-9)
+
+
+def test_a_robot_without_free_motions_has_nothing_to_extend() -> None:
+    model = load_urdf(robot("ur5_robot"))
+    q = np.array([0.3, -1.0, 1.2, 0.4, 0.7, 0.2])
+    tip = forward_kinematics(model, q)["tool0"]
+    tasks = [PoseTask("tool0", tip), ExtendedJacobian([GravityTorque()])]
+    assert track(model, tasks, [[tip, None]] * 2, q).converged.all()
