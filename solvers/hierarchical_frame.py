@@ -8,7 +8,7 @@ position, velocity and acceleration limits hold as they do for one step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from .hierarchy import Level
 from .ik_reference import roll
 from .influence import Left, leaving
 from .state import State
-from .task_levels import TaskLevels
+from .task_levels import TaskLevels, tolerances
 from .tasks import Rows
 from .viability import StepLimits
 
@@ -30,6 +30,7 @@ Array = np.ndarray
 
 RESTORING = 4  # of these, at the end: without criteria, of the levels above the first one that cannot be met only
 TANGENTS = 2  # of a limit for one level, in one linearisation: the next one goes on from them
+DAMPED, GENTLE = 0.01, 0.3  # a level that cannot be met, at most; those that spoil one above
 UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
 UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
@@ -72,28 +73,55 @@ class Frame:
         self.levels, self.criteria, self.dt = levels, criteria, dt
         self.here, self.asked = here, asked
         self._model, self._backend, self._scale = levels.model, get_backend(levels.backend), scale
-        self._start = self._state(here.q)
+        self._start, self._tolerance = self._state(here.q), tolerances(levels.tasks)
         # Of the tasks that ask for a velocity.
         self._rates = {i: self._rows_of(i, self._start) for i, task in enumerate(levels.tasks) if task.is_velocity}
 
     def solve(self, limits: StepLimits, most: int) -> Found:
-        """Where the frame leads inside `limits`, after at most so many linearisations."""
+        """Where the frame leads inside `limits`, after at most so many linearisations. When that spoils a level that is
+        met without those below, again with these damped, and without them if that does not help."""
+        every = len(self.levels.priorities)
+        found = self._led(limits, most, every)
+        count = next((count for count in range(1, every) if not self._is_met(found, count)), every)
+        if count == every:
+            return found
+        alone = self._led(limits, most, count)
+        steps = found.steps + alone.steps
+        if not self._is_met(alone, count):
+            return found._replace(steps=steps)
+        gentle = self._led(limits, most, every, GENTLE)
+        return (gentle if self._is_met(gentle, count) else alone)._replace(steps=steps + gentle.steps)
+
+    def rows_at(self, found: Found) -> list[Rows]:
+        """Of each task, where this or another frame from `here` has led."""
+        return self._rows(self._state(found.q), found.moved)
+
+    def _is_met(self, found: Found, count: int) -> bool:
+        """Whether so many levels are, as far as their tasks are whole."""
+        own = [i for each in self.levels.indices[:count] for i in each if self.asked.influence[i] >= 1.0]
+        return bool((found.residuals[own] <= self._tolerance[own]).all())
+
+    def _led(self, limits: StepLimits, most: int, kept: int, damped: float = 0.0) -> Found:
+        """Where the first `kept` levels lead. damped: of all but the first one, from the start."""
         levels, scale, start = self.levels, self._scale, self.here.q
         curved = CurvedLimits(self._model, limits, scale, levels.length).at(start, self.here.last)
         state = self._start
         H, g = combine(self.criteria, state)
         H, g = scale[:, None] * H * scale, scale * g * self.dt
-        x, q, count, kept = np.zeros(self._model.nv), start, 0, len(levels.priorities)
-        inside = curved.start
+        x, q, count, every = np.zeros(self._model.nv), start, 0, kept
+        inside, damping = curved.start, [0.0] + [damped] * (kept - 1)
         for _ in range(most):
             count += 1
             rows = self._rows(state, self._backend.difference(self._model.tree, start, q))
             hard = [level for _, level in levels.closures(state, rows)]
             above = [*self._rolling(q), *hard]
             # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
-            led = kept == len(levels.priorities) and count <= most - RESTORING
+            led = kept == every and count <= most - RESTORING
             own_H, own_g = (H, g) if led else (np.eye(len(x)), -x)
-            wanted = [_from_the_start(level, x) for level in (*above, *levels.levels(state, rows, 0.0)[:kept])]
+            wanted = [
+                _from_the_start(level, x)
+                for level in (*above, *map(_damped, levels.levels(state, rows, 0.0)[:kept], damping))
+            ]
             found = curved.solve(wanted, own_H, own_g, self._backend.name, inside, TANGENTS)
             change = found.x - x
             x = inside = found.x
@@ -101,8 +129,15 @@ class Frame:
             state = self._state(q)
             if abs(change).max(initial=0.0) < UNCHANGED:
                 break
-            # A level that cannot be met goes on moving the robot along those above, which are curved.
-            lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in found.residuals[len(above) :]]
+            # A level that cannot be met goes on moving the robot along those above, which are curved: it is damped, as
+            # much as it lacks (Fan and Yuan, "On the quadratic convergence of the Levenberg-Marquardt method without
+            # nonsingularity assumption", Computing 74, 2005).
+            unmet = found.residuals[len(above) :]
+            lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in unmet]
+            most_damped = max(damped, DAMPED)
+            damping = [
+                min(float(np.linalg.norm(own)), most_damped) if i and lacking[i] else 0.0 for i, own in enumerate(unmet)
+            ]
             if count >= most - RESTORING and any(lacking):
                 kept = min(kept, max(lacking.index(True), 1))
         moved = self._backend.difference(self._model.tree, start, q)
@@ -113,10 +148,6 @@ class Frame:
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
         concerned = np.any([own.J.any(axis=0) for own in rows], axis=0) if rows else np.zeros(len(x), bool)
         return Found(q, moved, residuals, count, at_side & hurried & concerned)
-
-    def rows_at(self, found: Found) -> list[Rows]:
-        """Of each task, where this or another frame from `here` has led."""
-        return self._rows(self._state(found.q), found.moved)
 
     def _state(self, q: Array) -> State:
         return self.levels.state(q, self.asked.targets, self.dt, self.here.last / self.dt, self.asked.influence)
@@ -179,4 +210,8 @@ class Frame:
 def _from_the_start(level: Level, x: Array) -> Level:
     """A level of what is to follow the displacement x (nv,) as one of the whole displacement."""
     done = level.J @ x
-    return Level(level.J, level.lower + done, level.upper + done)
+    return Level(level.J, level.lower + done, level.upper + done, level.damping)
+
+
+def _damped(level: Level, damping: float) -> Level:
+    return replace(level, damping=damping)

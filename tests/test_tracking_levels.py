@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robokin_addon.robokin import (
@@ -11,6 +13,7 @@ from robokin_addon.robokin import (
     difference,
     forward_kinematics,
     in_limits,
+    integrate,
     library_robot,
     load_urdf,
     random_configuration,
@@ -212,3 +215,37 @@ def test_a_motion_starts_near_its_start_and_criteria_are_checked() -> None:
     assert 1e-4 < abs(found.q[2] - Q).max() < 0.2
     with pytest.raises(ConfigurationError):
         track(model, [PoseTask(HAND, start)], [[start]] * 3, Q, criteria=[RestPosture([1.0])])
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("seed", [3, 9, 12, 23, 25, 30, 33])
+def test_a_far_level_below_spoils_nothing(seed: int, backend: str) -> None:
+    """Without limits on speed, what lies below could lead anywhere in one frame."""
+    rng = np.random.default_rng(seed)
+    model = load_urdf(robot("panda")) if seed % 2 else random_robot(seed, 9, "fixed")
+    free = [replace(joint, velocity=np.inf, acceleration=np.inf) for joint in model.joints[1:]]
+    model = RobotModel(model.name, model.links, free, model.root)
+    q = clamp(model, random_configuration(model, rng))
+    near = clamp(model, integrate(model, q, 0.1 * rng.normal(size=model.nv)))
+    tip, other = (HAND, model.link_names[5]) if seed % 2 else (model.link_names[-1], model.link_names[5])
+    far = forward_kinematics(model, random_configuration(model, rng))[other][:3, 3] + rng.normal(size=3)
+    tasks = [PositionTask(tip, forward_kinematics(model, near)[tip][:3, 3]), PositionTask(other, far, priority=2)]
+    tracker = HierarchicalTracker(model, tasks, dt=DT, backend=backend)
+    tracker.stand(q)
+    result = tracker.run(tracker.check_targets([[task.target for task in tasks]] * 3))
+    assert result.residuals[:, 0, 0].max() < 1e-5
+    assert all(in_limits(model, q) for q in result.q)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_level_that_cannot_be_met_keeps_its_best(backend: str) -> None:
+    """The hand has to leave where the level below wants it, as slowly as the band allows: for all frames."""
+    model, start = _panda()
+    twist = TwistTask(HAND, (0.1, 0, 0, 0, 0, 0), weights=(1, 1, 1, 0, 0, 0), band=(0.04, 0.04, 0.04, 0, 0, 0))
+    tasks = [twist, PositionTask(HAND, start[:3, 3], priority=2)]
+    tracker = HierarchicalTracker(model, tasks, dt=DT, backend=backend)
+    tracker.stand(Q)
+    result = tracker.run(tracker.check_targets([[task.target for task in tasks]] * 25))
+    hands = np.array([forward_kinematics(model, q)[HAND][:3, 3] for q in [Q, *result.q]])
+    np.testing.assert_allclose(np.diff(hands[:, 0]) / DT, 0.06, atol=1e-4)
+    np.testing.assert_allclose(np.diff(hands[:, 1:], axis=0) / DT, 0.0, atol=2e-3)
