@@ -151,7 +151,7 @@ def test_the_edge_of_equal_singular_values() -> None:
     first, both, second = -change[:, 0, 0], -(change[:, 0, 1] + change[:, 1, 0]), -change[:, 1, 1]
     Z = _null_space(J)
     held = [Z.T @ each for each in (first - second, both, second + 0.02 * (result.q - q))]
-    (a, b), *_ = np.linalg.lstsq(np.column_stack(held[:2]), -held[2])
+    (a, b), *_ = np.linalg.lstsq(np.column_stack(held[:2]), -held[2], rcond=None)
     assert np.linalg.norm(held[0] * a + held[1] * b + held[2]) <= KKT * np.linalg.norm(first)
     assert np.linalg.eigvalsh([[a, b], [b, 1 - a]]).min() >= 0.0
     assert min(np.linalg.norm(Z.T @ each) for each in (first, second)) > 0.1
