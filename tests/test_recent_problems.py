@@ -110,6 +110,26 @@ def test_problems_do_not_change_with_the_tasks_that_they_were_made_of() -> None:
     check([PoseTask(TIP, target)])
 
 
+def test_another_target_in_a_tasks_own_terms_counts() -> None:
+    here = forward_kinematics(MODEL, Q)[TIP][:3, 3]
+    task = PositionTask(TIP, here)
+    assert abs(velocity_step(MODEL, Q, [task]).v).max() < 1e-9
+    task.target = here + np.array([0.01, 0.0, -0.01])
+    check([task])
+    assert abs(velocity_step(MODEL, Q, [task]).v).max() > 1e-3
+    with pytest.raises(TaskError, match="target"):
+        task.target = "there"
+
+
+def test_arrays_of_tasks_and_criteria_cannot_be_written_into() -> None:
+    """It would not be seen by a problem that was compiled from them."""
+    task, springs = PositionTask(TIP, [0.1, 0.2, 0.3]), JointSprings()
+    springs.rest = np.zeros(MODEL.nq)
+    for array in (task.target, task.position_weights, task.offset, springs.rest):
+        with pytest.raises(ValueError, match="read-only"):
+            array += 1.0
+
+
 def test_rows_and_criteria_of_others_are_known_by_what_they_are() -> None:
     """Functions and classes from elsewhere may do anything, so only the same object is the same."""
 

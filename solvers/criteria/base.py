@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin.errors import TaskError
+from ..fixed_arrays import FixedArrays
 from ..state import State
 from ..tasks.checks import positive
 from .edge import Edge
@@ -49,14 +50,14 @@ class CriterionRecord:
     gravity: Array | None = None
 
 
-class Criterion(ABC):
+class Criterion(FixedArrays, ABC):
     """weight: how much it counts against the others.   name: how reports call it. Raises TaskError."""
 
     def __init__(self, weight: float, name: str) -> None:
         self.name = name or type(self).__name__
         self.weight = positive(weight, f"{self.name}: weight")
 
-    def check(self, state: State) -> None:  # noqa: B027 - most criteria need nothing in particular
+    def check(self, state: State) -> None:
         """Raises a RobokinError when the robot has not what the criterion needs."""
 
     def record(self, state: State) -> CriterionRecord | None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...robokin.model import RobotModel
+from ..fixed_arrays import FixedArrays
 from .checks import level, share
 
 if TYPE_CHECKING:
@@ -92,8 +93,8 @@ class Rows:
         return np.clip(moved, self.lower, self.upper) - moved
 
 
-class Task(ABC):
-    """Base of all tasks; immutable by convention.
+class Task(FixedArrays, ABC):
+    """Base of all tasks. Their arrays cannot be written into; another target, in the task's own terms, can be set.
 
     kind: its word in files and on the command line.   parts: its residuals.   target: checked, see `checked_target`.
     name: how reports call it.   priority: its level, 1 first; a level is met as nearly as those before it allow.
@@ -113,6 +114,10 @@ class Task(ABC):
         self.priority = level(priority, f"{self.name}: priority")
         self.influence = share(influence, f"{self.name}: influence")
 
+    def __setattr__(self, name: str, value: object) -> None:
+        is_another = name == "target" and "target" in vars(self)
+        super().__setattr__(name, self.checked_target(value) if is_another else value)
+
     @abstractmethod
     def checked_target(self, target: object) -> Any:
         """The form that `rows` takes of a target given in the task's own terms. Raises TaskError."""
@@ -121,7 +126,7 @@ class Task(ABC):
     def rows(self, state: State, target: Any) -> Rows:
         """The rows at a state, towards a checked target."""
 
-    def check(self, model: RobotModel) -> None:  # noqa: B027 - tasks of no link need nothing in particular
+    def check(self, model: RobotModel) -> None:
         """Raises a RobokinError when the robot has not what the task needs."""
 
     def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:

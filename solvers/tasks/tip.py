@@ -65,8 +65,9 @@ class PointTask(TipTask):
         influence: float,
     ) -> None:
         super().__init__(link, None, name, priority, influence)
-        self.offset = AT_LINK.copy()
-        self.offset[:3, 3] = vector(point, f"{self.name}: point")
+        offset = AT_LINK.copy()
+        offset[:3, 3] = vector(point, f"{self.name}: point")
+        self.offset = offset
         self.weight = positive(weight, f"{self.name}: weight")
         self.tolerance = positive(tolerance, f"{self.name}: tolerance")
         self.band = not_negative(band, f"{self.name}: band")
