@@ -13,6 +13,7 @@ from robokin_addon.solvers import (
     AxisTask,
     FrameTask,
     HierarchicalIK,
+    IKProblem,
     JointTask,
     LoopClosureTask,
     SolveResult,
@@ -281,8 +282,8 @@ def _limit(problem: Problem, result: SolveResult) -> list[str]:
     limits = model.limits.without(freed)
     tasks, targets = problem.tasks, _started(problem)
     for q0 in (result.q, problem.start):
-        ik = HierarchicalIK(model, tasks, attempts=60, limits=limits)
-        q = ik.solve(targets, q0, problem.seed, find_reason=False).q
+        solver = IKProblem if is_plain(tasks) else HierarchicalIK
+        q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, find_reason=False).q
         if all(problem.oracle.is_met(task, q, 1e-6) for task in tasks):
             return []
     return [f"not met without the limits of {', '.join(result.joints)}"]
@@ -317,7 +318,7 @@ STEP = 1e-6
 
 def _singular(problem: Problem, result: SolveResult) -> list[str]:
     """J'e about 0, e not, and a singular value about 0, of the first level that is not met, in what the levels above
-    it leave; J by central differences of Pinocchio's frames."""
+    it leave; J by differences of Pinocchio's frames."""
     model, q = problem.model, result.q
     length = HierarchicalIK(model, problem.tasks).levels.length
     scale = Posing(HierarchicalIK(model, problem.tasks).levels, _started(problem), model.limits).scale
@@ -334,8 +335,12 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
             return np.concatenate(rows)
 
         e = stacked(q)
-        moved = [[integrate(model, q, side * STEP * d * scale) for side in (1.0, -1.0)] for d in np.eye(model.nv)]
-        J = np.array([(stacked(back) - stacked(ahead)) / (2.0 * STEP) for ahead, back in moved]).T @ Z
+        sides = [
+            [e - stacked(integrate(model, q, side * STEP * d * scale)) for side in (1.0, -1.0)]
+            for d in np.eye(model.nv)
+        ]
+        # A beam may be about to leave its surface: the side on which it does not.
+        J = np.array([min(ahead, -back, key=np.linalg.norm) for ahead, back in sides]).T @ Z / STEP
         if all(problem.oracle.is_met(task, q) for task in tasks):
             _, s, Vt = np.linalg.svd(J)
             Z = Z @ Vt[int((s > 1e-6).sum()) :].T
