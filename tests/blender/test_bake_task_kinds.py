@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.support.scene_robots import add_empty, add_robot
+from tests.support.scene_robots import add_empty, add_robot, placed
 from tests.support.scene_tasks import add, bezier, distance_to_curve, head, shown
 
 FRAMES = (1, 13, 24)
@@ -19,10 +19,7 @@ NEAR = 3e-4
 @pytest.fixture
 def robot(scene):
     scene.frame_start, scene.frame_end = 1, 24
-    obj = add_robot()
-    obj.location, obj.rotation_euler = (1, -2, 0.5), (0, 0, 0.7)
-    bpy.context.view_layer.update()
-    return obj
+    return placed(add_robot(), (1, -2, 0.5), (0, 0, 0.7))
 
 
 def moving(robot, start, end, name="goal"):

@@ -9,17 +9,14 @@ from mathutils import Vector
 from robokin_addon.operators.animation import fcurves
 
 from tests.blender.test_bake_task_kinds import FRAMES, NEAR, bake
-from tests.support.scene_robots import add_empty, add_robot
+from tests.support.scene_robots import add_empty, add_robot, placed
 from tests.support.scene_tasks import add, bezier, distance_to_curve, head, shown
 
 
 @pytest.fixture
 def robot(scene):
     scene.frame_start, scene.frame_end = 1, 24
-    obj = add_robot()
-    obj.location, obj.rotation_euler = (1, -2, 0.5), (0, 0, 0.7)
-    bpy.context.view_layer.update()
-    return obj
+    return placed(add_robot(), (1, -2, 0.5), (0, 0, 0.7))
 
 
 def velocities(robot, scene, *bones):

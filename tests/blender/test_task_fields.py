@@ -11,7 +11,7 @@ from robokin_addon.properties import readouts
 from robokin_addon.properties.bridge import read_configuration
 from robokin_addon.properties.task_kinds import KINDS
 
-from tests.support.scene_robots import add_empty, add_robot
+from tests.support.scene_robots import add_empty, add_robot, placed
 from tests.support.scene_tasks import (
     HAND,
     add,
@@ -31,10 +31,7 @@ ELBOW, WRIST = "panda_joint4", "panda_joint6"
 @pytest.fixture
 def robot(scene):
     """A Panda that is turned, moved and shown at twice its size."""
-    obj = add_robot()
-    obj.location, obj.rotation_euler, obj.scale = (1, -2, 0.5), (0.2, -0.1, 0.7), (2, 2, 2)
-    bpy.context.view_layer.update()
-    return obj
+    return placed(add_robot(), (1, -2, 0.5), (0.2, -0.1, 0.7), 2.0)
 
 
 def test_there_is_a_form_of_every_kind_and_numbers_stay():

@@ -11,7 +11,7 @@ from robokin_addon.properties.bridge import binding, read_configuration, robot_m
 from robokin_addon.robokin import forward_kinematics
 
 from tests.support.rigs import add_rig
-from tests.support.scene_robots import add_empty, add_robot
+from tests.support.scene_robots import add_empty, add_robot, placed
 from tests.support.scene_tasks import (
     add,
     angle,
@@ -34,10 +34,7 @@ TURNED = 2e-3
 @pytest.fixture
 def robot(scene):
     """A Panda that is turned, moved and shown at twice its size."""
-    obj = add_robot()
-    obj.location, obj.rotation_euler, obj.scale = (1, -2, 0.5), (0.2, -0.1, 0.7), (2, 2, 2)
-    bpy.context.view_layer.update()
-    return obj
+    return placed(add_robot(), (1, -2, 0.5), (0.2, -0.1, 0.7), 2.0)
 
 
 @pytest.mark.parametrize("axis", ["X", "-Y", "Z"])

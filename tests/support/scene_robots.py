@@ -46,6 +46,13 @@ def add_robot(name: str = "panda", root: str = "fixed") -> bpy.types.Object:
     return obj
 
 
+def placed(obj, location, rotation, scale=1.0):
+    """The object, put there as Blender shows it."""
+    obj.location, obj.rotation_euler, obj.scale = location, rotation, (scale, scale, scale)
+    bpy.context.view_layer.update()
+    return obj
+
+
 def add_empty(name: str, parent: bpy.types.Object | None = None) -> bpy.types.Object:
     obj = bpy.data.objects.new(name, None)
     bpy.context.scene.collection.objects.link(obj)
