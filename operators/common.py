@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import bpy
 
@@ -45,9 +45,10 @@ class RobotOperator:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
 
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        """What the operator does; each has its own. (Blender's metaclass leaves no room for that of `abc`.)"""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # Blender's metaclass leaves no room for that of `abc`
+
+        def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+            """What the operator does; each has its own."""
 
     def given(self, name: str, otherwise: object) -> object:
         """The operator's property `name`; when it was not set it takes the value `otherwise`, usually the robot's own
