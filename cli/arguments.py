@@ -56,6 +56,19 @@ def add_criteria(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_scene_tasks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--task",
+        metavar="TASK",
+        action="append",
+        default=[],
+        help="a task besides those of the .blend, see below (repeatable)",
+    )
+    parser.add_argument(
+        "--only-given", action="store_true", help="tasks given here in place of those of the .blend, not besides them"
+    )
+
+
 def add_backend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="who computes (auto: native if there)")
 

@@ -3,25 +3,39 @@
 The motion depends on the scene alone, not on the keyframes it replaces. It starts from the robot's
 stored posture chosen for it; without one, from a start that is looked for, from which every frame is
 met; unless --posture or --q0 is given. Frames that are not met are listed with the reason.
-Criteria given here take the place of the robot's own. Exit code 1 when a frame is not met."""
+Tasks given here count besides the robot's own, criteria in place of its own. Exit code 1 when a
+frame is not met."""
 
 from __future__ import annotations
 
 import argparse
 
-from .arguments import add_blend_file, add_criteria, add_frames, add_json, add_posture, output_blend, seed
-from .criterion_text import GRAMMAR, parse_criterion
+from .arguments import (
+    add_blend_file,
+    add_criteria,
+    add_frames,
+    add_json,
+    add_posture,
+    add_scene_tasks,
+    output_blend,
+    seed,
+)
+from .criterion_text import GRAMMAR as CRITERIA
+from .criterion_text import parse_criterion
 from .errors import UsageError
 from .report import frame_rows, read_joint_values, write_report
+from .scene_task_text import GRAMMAR as TASKS
+from .scene_task_text import parse_scene_tasks
 
 NAME = "bake"
-EPILOG = GRAMMAR
+EPILOG = f"{TASKS}\n\n{CRITERIA}"
 HELP = "solve the tasks of a .blend at every frame, write keyframes"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_blend_file(parser)
     add_frames(parser)
+    add_scene_tasks(parser)
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it')
     add_posture(parser)
@@ -53,7 +67,11 @@ def run(arguments: argparse.Namespace) -> bool:
         criteria = [parse_criterion(text, robot_model(robot)) for text in arguments.criterion] or None
         frames = scene_frames(arguments.frames)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        result = run_steps(bake_steps(scene, view_layer, robot, frames, q0, arguments.seed, criteria=criteria))
+        given, use_own = parse_scene_tasks(arguments), not arguments.only_given
+        steps = bake_steps(
+            scene, view_layer, robot, frames, q0, arguments.seed, criteria=criteria, given=given, use_own=use_own
+        )
+        result = run_steps(steps)
         target = arguments.output or bpy.data.filepath
         save_as(target)
     told = result.to_dict()

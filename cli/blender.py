@@ -101,6 +101,16 @@ def find_robot(name: str | None) -> bpy.types.Object:
     return next(iter(robots.values()))
 
 
+def find_object(name: str) -> bpy.types.Object:
+    """Of the open file's scene. Raises UnknownNameError."""
+    import bpy
+
+    objects = {obj.name: obj for obj in bpy.context.scene.objects}
+    if name not in objects:
+        raise UnknownNameError(f"object in the scene {bpy.context.scene.name!r}", name, objects)
+    return objects[name]
+
+
 def scene_frames(chosen: tuple[int, int] | None) -> range:
     """Every frame from the first chosen one to the last, or those of the scene."""
     import bpy

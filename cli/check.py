@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import argparse
 
-from .arguments import add_blend_file, add_frames, add_json
+from .arguments import add_blend_file, add_frames, add_json, add_scene_tasks
 from .report import frame_rows, write_report
+from .scene_task_text import GRAMMAR, parse_scene_tasks
 
 NAME = "check"
+EPILOG = GRAMMAR
 HELP = "compare the animation of a .blend with tasks and limits"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_blend_file(parser)
     add_frames(parser)
+    add_scene_tasks(parser)
     add_json(parser)
 
 
@@ -28,7 +31,9 @@ def run(arguments: argparse.Namespace) -> bool:
 
         robot = find_robot(arguments.robot)
         frames = scene_frames(arguments.frames)
-        found = run_steps(check_steps(bpy.context.scene, bpy.context.view_layer, robot, frames))
+        given, use_own = parse_scene_tasks(arguments), not arguments.only_given
+        scene, view_layer = bpy.context.scene, bpy.context.view_layer
+        found = run_steps(check_steps(scene, view_layer, robot, frames, given, use_own))
     told = found.to_dict()
     report = {"frames": frame_rows(told), "violations": told["violations"]}
     write_report(report, arguments.json, found.summary())

@@ -86,8 +86,12 @@ class Kind:
 
 def parse_task(text: str) -> Task:
     """The task that `text` describes. Raises TaskError or UnknownNameError, naming the field."""
-    given = parse_fields(text, "task")
-    word = given.pop("kind", None)
+    return build_task(text, parse_fields(text, "task"))
+
+
+def build_task(text: str, given: Fields) -> Task:
+    """As `parse_task`; given: the fields of `text`."""
+    word = given.get("kind")
     if word is None:
         raise TaskError(f"task {text!r}: kind is missing (valid: {', '.join(KINDS)})")
     if word not in KINDS:
@@ -98,7 +102,7 @@ def parse_task(text: str) -> Task:
             raise TaskError(f"task {text!r}: {name} is missing")
     arguments: dict[str, Any] = {}
     try:
-        for name in given:
+        for name in (name for name in given if name != "kind"):
             if name not in kind.fields:
                 raise UnknownNameError(f"field of a {word} task", name, ("kind", *kind.fields))
             argument, read = kind.fields[name]

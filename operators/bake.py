@@ -24,10 +24,11 @@ from .bake_report import BakeResult, Failure, find_failures
 from .common import FramesOperator, RobotOperator, write_json
 from .criterion_costs import costs_of_motion
 from .curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
+from .given_tasks import GivenTask
 from .posture import bake_start
 from .scene_criteria import settings_over
 from .scene_targets import targets_over
-from .scene_tasks import enabled_tasks
+from .scene_tasks import check_given, enabled_tasks
 
 Array = np.ndarray
 
@@ -41,25 +42,30 @@ def bake_steps(
     seed: int = 0,
     new_action: bool = False,
     criteria: Sequence[Criterion] | None = None,
+    given: Sequence[GivenTask] = (),
+    use_own: bool = True,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
     A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
     solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
-    is met, rest first. criteria: in place of the robot's own, whose costs are keyed. Nothing is written before the last
-    step; a generator closed early leaves the scene as it was. Raises RobokinError.
+    is met, rest first. criteria: in place of the robot's own, whose costs are keyed. given: tasks besides the robot's
+    own, or (not `use_own`) in place of them. Nothing is written before the last step; a generator closed early leaves
+    the scene as it was. Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
-    tasks = enabled_tasks(obj)
-    if not tasks:
+    tasks = enabled_tasks(obj) if use_own else []
+    check_given(obj, given)
+    count = len(tasks) + len(given)
+    if not count:
         raise RobokinError("EMPTY: there is no task to bake (add a target, or enable a task)")
     hint = start_configuration(obj, "REST") if q0 is None else q0
     with pose_held(obj, hint):
-        targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames), 0.0, 0.4)
+        targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.0, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * scene.render.fps_base / scene.render.fps
     settings = settings_over(obj, frames)
-    plans = yield from _scaled(bake_plans(obj, tasks, targets, settings, criteria, dt), 0.4, 0.5)
+    plans = yield from _scaled(bake_plans(obj, tasks, targets, settings, criteria, dt, given), 0.4, 0.5)
     legs = [plan.leg for plan in plans]
     if q0 is None:
         search = follow_from_best(legs, hint, "rest", seed=seed)
@@ -85,12 +91,12 @@ def bake_steps(
         frames,
         written,
         [status for part in parts for status in part.result.status],
-        np.concatenate([part.residuals(len(tasks)) for part in parts]),
+        np.concatenate([part.residuals(count) for part in parts]),
         failures,
         start,
         costs[:, :, 0],
         criterion_names(plans[0].criteria),
-        _parts(plans, len(tasks)),
+        _parts(plans, count),
     )
 
 

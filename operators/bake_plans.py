@@ -14,6 +14,7 @@ from ..solvers.criteria import Criterion
 from ..solvers.solve import is_plain
 from ..solvers.starts import Leg
 from ..solvers.tracking import Tracker, TrackResult
+from .given_tasks import GivenTask
 from .scene_criteria import enabled_criteria
 from .scene_targets import Targets
 from .scene_tasks import SolverTasks
@@ -57,13 +58,14 @@ def bake_plans(
     settings: Array,
     criteria: Sequence[Criterion] | None,
     dt: float,
+    given: Sequence[GivenTask] = (),
 ) -> Generator[float, None, list[Plan]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
     A plan ends where a task begins or ceases to count, or the weights and gains (n, c, 2) of criteria change. Frames
     in which tasks fade are one plan.
     """
-    forms, extends = SolverTasks(obj, tasks), obj.robokin.solver.mode == "EXTENDED"
+    forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED"
     chosen: Sequence[Criterion] = list(criteria or ())
     held: list[Task] = []
     plans = []

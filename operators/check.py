@@ -15,8 +15,9 @@ from ..solvers.motion import Motion
 from ..solvers.solve import is_plain
 from .common import MET, FramesOperator, RobotOperator, finish, write_json
 from .curves import sample_configurations
+from .given_tasks import GivenTask
 from .scene_targets import Targets, targets_over
-from .scene_tasks import SolverTasks, enabled_tasks
+from .scene_tasks import SolverTasks, check_given, enabled_tasks
 
 Array = np.ndarray
 
@@ -69,17 +70,23 @@ class AnimationCheck:
 
 
 def check_steps(
-    scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, obj: bpy.types.Object, frames: Sequence[int]
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    frames: Sequence[int],
+    given: Sequence[GivenTask] = (),
+    use_own: bool = True,
 ) -> Generator[float, None, AnimationCheck]:
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
 
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
-    Raises RobokinError.
+    given: tasks besides the robot's own, or (not `use_own`) in place of them. Raises RobokinError.
     """
-    tasks = enabled_tasks(obj)
+    tasks = enabled_tasks(obj) if use_own else []
+    check_given(obj, given)
     motion = yield from sample_motion(scene, obj, frames)
-    targets = yield from targets_over(scene, view_layer, obj, tasks, frames)
-    statuses, residuals, parts = _task_statuses(obj, tasks, motion, targets)
+    targets = yield from targets_over(scene, view_layer, obj, tasks, frames, given)
+    statuses, residuals, parts = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
     return AnimationCheck(motion, frames, statuses, residuals, parts, check_motion(motion, float32=True))
 
 
@@ -93,13 +100,13 @@ def sample_motion(
 
 
 def _task_statuses(
-    obj: bpy.types.Object, tasks: list, motion: Motion, targets: Targets
+    forms: SolverTasks, motion: Motion, targets: Targets
 ) -> tuple[list[Status], Array, list[tuple[str, ...]]]:
     """Each frame is judged by the tasks that are whole at it: what those that fade ask for is known in a bake alone."""
     statuses = [Status.EMPTY] * len(motion)
-    residuals = np.full((len(motion), len(tasks), 2), np.nan)
-    parts: list[tuple[str, ...]] = [()] * len(tasks)
-    forms = SolverTasks(obj, tasks)
+    count = len(targets.readings)
+    residuals = np.full((len(motion), count, 2), np.nan)
+    parts: list[tuple[str, ...]] = [()] * count
     counting, group = np.unique(targets.influence >= 1.0, axis=0, return_inverse=True)
     for number, mask in enumerate(counting):
         frames = np.flatnonzero(group.ravel() == number)

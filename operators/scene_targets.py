@@ -10,7 +10,9 @@ import bpy
 import numpy as np
 
 from ..properties.task_kinds import KINDS
+from ..solvers.tasks import FrameTask
 from . import animation
+from .given_tasks import GivenTask
 from .root_frames import roots_from_world
 from .task_shapes import has_shape, read_shape
 
@@ -25,7 +27,7 @@ _CHUNK = 32  # frames of the scene visited between two reports of progress
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What one task reads over n frames. T: (n, 4, 4) T_root_target [m], the identity without a target.
+    """What one task reads over n frames. T: (n, 4, 4) T_root_target [m], the identity without one.
     surface: (n, 4, 4) of the surface's object, or None.   up: (n, 3) the world's Z axis in the root frame.
     numbers: {name of a property: (n, size)} as the property is stored.   shape: see `task_shapes`; the same at all."""
 
@@ -127,13 +129,16 @@ def targets_over(
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
     frames: Sequence[float],
+    given: Sequence[GivenTask] = (),
 ) -> Generator[float, None, Targets]:
-    """Yield the share of the work done (0..1) now and then; return the Targets over the frames.
+    """Yield the share of the work done (0..1) now and then; return the Targets over the frames, of the scene's tasks
+    and then of those given.
 
     What is moved by keys alone is computed from the curves; the rest is read from the scene frame by frame, and the
     present frame comes back. Raises RobokinError.
     """
     places = {(obj, "")}.union(*(places_of(task).values() for task in tasks))
+    places.update(each.place for each in given if each.place is not None)
     visited = {place for place in places if not _moved_by_keys_only(place)}
     worlds = {place: animation.keyed_matrices(place[0], frames) for place in places - visited}
     numbers: list[Numbers] = []
@@ -153,11 +158,11 @@ def targets_over(
             if index % _CHUNK == 0:
                 yield index / len(frames)
         numbers = numbers or [{name: np.array(row) for name, row in rows.items()} for rows in seen]
-    if any(map(has_shape, tasks)):
+    if any(map(has_shape, tasks)) or any(each.has_shape for each in given):
         with animation.frame_restored(scene):
             animation.set_frame(scene, frames[0])
-            return _targets(obj, tasks, worlds, numbers)
-    return _targets(obj, tasks, worlds, numbers)
+            return _targets(obj, tasks, worlds, numbers, given=given)
+    return _targets(obj, tasks, worlds, numbers, given=given)
 
 
 def _numbers_from_curves(obj: bpy.types.Object, task: RobokinTask, frames: Sequence[float]) -> Numbers:
@@ -174,15 +179,17 @@ def _targets(
     worlds: Mapping[Place, Array],
     numbers: Sequence[Numbers],
     shape_of: Shapes = read_shape,
+    given: Sequence[GivenTask] = (),
 ) -> Targets:
     """Shapes are read from the scene as it stands."""
     readings = [_reading(obj, task, worlds, own, shape_of) for task, own in zip(tasks, numbers, strict=True)]
     count = len(worlds[obj, ""])
-    influence = np.ones((count, len(tasks)))
-    for column, task, own in zip(influence.T, tasks, numbers, strict=True):
+    influence = np.ones((count, len(tasks) + len(given)))
+    for column, task, own in zip(influence.T, tasks, numbers, strict=False):
         if not KINDS[task.kind].is_hard:
             column[:] = own["influence"][:, 0].clip(0.0, 1.0)
-    return Targets(readings, influence)
+    influence[:, len(tasks) :] = [each.influence for each in given]
+    return Targets(readings + [_given_reading(obj, each, worlds) for each in given], influence)
 
 
 def _reading(
@@ -199,6 +206,17 @@ def _reading(
         places["target"] = roots_from_world(obj, robot, _fixed_poses(numbers), task.name)
     up = roots_from_world(obj, robot, still, task.name)[:, :3, 2]
     return Reading(places.get("target", still), places.get("surface"), up, numbers, shape_of(obj, task))
+
+
+def _given_reading(obj: bpy.types.Object, given: GivenTask, worlds: Mapping[Place, Array]) -> Reading:
+    robot = worlds[obj, ""]
+    if given.place is not None:
+        T = roots_from_world(obj, robot, worlds[given.place], given.task.name)
+    else:
+        own = given.task.target if isinstance(given.task, FrameTask) else np.eye(4)
+        T = np.tile(own, (len(robot), 1, 1))
+    up = np.tile((0.0, 0.0, 1.0), (len(robot), 1))
+    return Reading(T, None, up, {}, given.read_shape(obj))
 
 
 def _fixed_poses(numbers: Numbers) -> Array:

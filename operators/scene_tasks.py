@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any
 
 import bpy
@@ -14,6 +15,7 @@ from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError, UnknownNameError
 from ..solvers import Task
 from .cycles import refuse_cycles
+from .given_tasks import GivenTask
 from .root_frames import metres_per_world_unit
 from .scene_targets import Targets, needs_target, target_bone
 from .task_forms import FORMS, Asked
@@ -31,7 +33,7 @@ def enabled_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
         _check_bones(obj, task)
         _check_target(obj, task)
         if task.kind == "LASER" and task.surface is not None:
-            _check_object(obj, task, task.surface, "surface", "MESH")
+            _check_object(obj, task.name, task.surface, "surface", "MESH")
         if task.kind == "POSTURE":
             _check_posture(obj, task)
     return tasks
@@ -60,20 +62,30 @@ def _check_target(obj: bpy.types.Object, task: RobokinTask) -> None:
     if task.target is None:
         otherwise = ", or hold a fixed pose" if wanted == "POSE" else ""
         raise RobokinError(f"task {task.name!r} has no target: choose {_TYPES.get(wanted, 'an object')}{otherwise}")
-    bone = target_bone(task)
-    if bone and bone not in task.target.data.bones:
-        names = [each.name for each in task.target.data.bones]
-        raise UnknownNameError(f"target bone of task {task.name!r} in {task.target.name!r}", bone, names)
-    _check_object(obj, task, task.target, "target", wanted, f"bone {bone}" if bone else "")
+    _check_place(obj, task.name, task.target, target_bone(task), wanted)
+
+
+def check_given(obj: bpy.types.Object, tasks: Sequence[GivenTask]) -> None:
+    """Raises RobokinError naming the task whose target is unusable."""
+    for each in tasks:
+        if each.place is not None:
+            _check_place(obj, each.task.name, *each.place, each.needed_type)
+
+
+def _check_place(obj: bpy.types.Object, task: str, target: bpy.types.Object, bone: str, wanted: str) -> None:
+    if bone and bone not in target.data.bones:
+        names = [each.name for each in target.data.bones]
+        raise UnknownNameError(f"target bone of task {task!r} in {target.name!r}", bone, names)
+    _check_object(obj, task, target, "target", wanted, f"bone {bone}" if bone else "")
 
 
 def _check_object(
-    obj: bpy.types.Object, task: RobokinTask, owner: bpy.types.Object, role: str, wanted: str, what: str = ""
+    obj: bpy.types.Object, task: str, owner: bpy.types.Object, role: str, wanted: str, what: str = ""
 ) -> None:
     if wanted in _TYPES and owner.type != wanted:
         found = owner.bl_rna.properties["type"].enum_items[owner.type].name.lower()
-        raise RobokinError(f"task {task.name!r}: its {role} {owner.name!r} is of type {found}, not {_TYPES[wanted]}")
-    refuse_cycles(obj, owner, task.name, "shape" if wanted in _TYPES else what)
+        raise RobokinError(f"task {task!r}: its {role} {owner.name!r} is of type {found}, not {_TYPES[wanted]}")
+    refuse_cycles(obj, owner, task, "shape" if wanted in _TYPES else what)
 
 
 def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:
@@ -85,11 +97,11 @@ def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:
 
 
 class SolverTasks:
-    """The solver's form of tasks, for any targets and influences."""
+    """The solver's form of the scene's tasks, and of those given after them, for any targets and influences."""
 
-    def __init__(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> None:
+    def __init__(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], given: Sequence[GivenTask] = ()) -> None:
         """Raises BridgeError."""
-        self._obj, self._tasks, self._robot = obj, tasks, binding(obj)
+        self._obj, self._tasks, self._given, self._robot = obj, tasks, given, binding(obj)
         self._levels = obj.robokin.solver.mode == "PRIORITIES"
         self._unit = metres_per_world_unit(obj)
         self._whole: dict[int, Task] = {}
@@ -99,27 +111,35 @@ class SolverTasks:
         place of that of the targets. Raises RobokinError naming the task."""
         influence = targets.influence[frame] if influence is None else influence
         counting = np.flatnonzero(influence > 0.0).tolist()
-        tasks = []
-        for i in counting:
-            asked, form = self._asked(targets, frame, i, influence[i]), FORMS[self._tasks[i].kind]
-            tasks.append(form.build(asked, form.target(asked)))
-        return counting, tasks
+        return counting, [self._built(targets, frame, i, influence[i]) for i in counting]
 
     def whole(self, targets: Targets, frame: int, counting: Sequence[int]) -> list[Task]:
         """Tasks of influence 1, each made when it is first asked for, at that frame: the same at all others, where
         their targets are told (`over`)."""
         for i in counting:
             if i not in self._whole:
-                asked, form = self._asked(targets, frame, i, 1.0), FORMS[self._tasks[i].kind]
-                self._whole[i] = form.build(asked, form.target(asked))
+                self._whole[i] = self._built(targets, frame, i, 1.0)
         return [self._whole[i] for i in counting]
 
     def over(self, targets: Targets, frames: Iterable[int], counting: Sequence[int]) -> list[list[Any]]:
         """For each frame, the target of each task that counts, in the task's own terms. Raises RobokinError."""
-        return [
-            [FORMS[self._tasks[i].kind].target(self._asked(targets, frame, i, 1.0)) for i in counting]
-            for frame in frames
-        ]
+        return [[self._target(targets, frame, i) for i in counting] for frame in frames]
+
+    def _built(self, targets: Targets, frame: int, i: int, influence: float) -> Task:
+        if i < len(self._tasks):
+            asked, form = self._asked(targets, frame, i, influence), FORMS[self._tasks[i].kind]
+            return form.build(asked, form.target(asked))
+        task = copy(self._given[i - len(self._tasks)].task)
+        task.target = self._target(targets, frame, i)
+        if not self._levels:
+            task.priority = 1
+        return task
+
+    def _target(self, targets: Targets, frame: int, i: int) -> Any:
+        if i < len(self._tasks):
+            return FORMS[self._tasks[i].kind].target(self._asked(targets, frame, i, 1.0))
+        reading = targets.readings[i]
+        return self._given[i - len(self._tasks)].target(reading.T[frame], reading.shape)
 
     def _asked(self, targets: Targets, frame: int, i: int, influence: float) -> Asked:
         task = self._tasks[i]

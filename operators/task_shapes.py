@@ -25,24 +25,37 @@ def has_shape(task: RobokinTask) -> bool:
 def read_shape(obj: bpy.types.Object, task: RobokinTask) -> Curve | Mesh | Array | None:
     """A Curve, a Mesh or points (n, 3) in metres of the robot, in the rigid frame of the object; None for a task
     without. Raises RobokinError naming the task."""
+    who = f"task {task.name!r}"
     if task.kind in ("CURVE", "ALONG_CURVE"):
-        points, closed = _curve_points(task)
-        return Curve(_rigid(obj, task.target, points), closed, f"task {task.name!r}: curve {task.target.name!r}")
+        return curve_of(obj, task.target, who)
     if task.kind == "LASER" and task.surface is not None:
-        with _evaluated_mesh(task.surface) as mesh:
-            mesh.calc_loop_triangles()
-            corners = np.array([triangle.vertices for triangle in mesh.loop_triangles], int).reshape(-1, 3)
-            points = _vertices(mesh)
-        if not len(corners):
-            raise RobokinError(f"task {task.name!r}: its surface {task.surface.name!r} has no faces")
-        return Mesh(_rigid(obj, task.surface, points), corners)
-    if task.kind == "SUPPORT":
-        with _evaluated_mesh(task.target) as mesh:
-            points = _vertices(mesh)
-        if len(points) < 3:
-            raise RobokinError(f"task {task.name!r}: its target {task.target.name!r} has fewer than 3 vertices")
-        return _rigid(obj, task.target, points)
-    return None
+        return _surface_of(obj, task.surface, who)
+    return points_of(obj, task.target, who) if task.kind == "SUPPORT" else None
+
+
+def curve_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Curve:
+    """As it is drawn. Raises RobokinError that begins with `who`."""
+    points, closed = _curve_points(owner, who)
+    return Curve(_rigid(robot, owner, points), closed, f"{who}: curve {owner.name!r}")
+
+
+def points_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Array:
+    """(n, 3) the vertices of a mesh object. Raises RobokinError that begins with `who`."""
+    with _evaluated_mesh(owner) as mesh:
+        points = _vertices(mesh)
+    if len(points) < 3:
+        raise RobokinError(f"{who}: its target {owner.name!r} has fewer than 3 vertices")
+    return _rigid(robot, owner, points)
+
+
+def _surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Mesh:
+    with _evaluated_mesh(owner) as mesh:
+        mesh.calc_loop_triangles()
+        corners = np.array([triangle.vertices for triangle in mesh.loop_triangles], int).reshape(-1, 3)
+        points = _vertices(mesh)
+    if not len(corners):
+        raise RobokinError(f"{who}: its surface {owner.name!r} has no faces")
+    return Mesh(_rigid(robot, owner, points), corners)
 
 
 def _rigid(robot: bpy.types.Object, owner: bpy.types.Object, points: Array) -> Array:
@@ -61,12 +74,12 @@ def _evaluated_mesh(owner: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
         evaluated.to_mesh_clear()
 
 
-def _curve_points(task: RobokinTask) -> tuple[Array, bool]:
+def _curve_points(owner: bpy.types.Object, who: str) -> tuple[Array, bool]:
     """(points (n, 3) along the one spline of a curve object, whether it is closed)."""
-    splines = task.target.data.splines
+    splines = owner.data.splines
     if len(splines) != 1:
-        raise RobokinError(f"task {task.name!r}: its curve {task.target.name!r} has {len(splines)} splines, not one")
-    data = task.target.data.copy()
+        raise RobokinError(f"{who}: its curve {owner.name!r} has {len(splines)} splines, not one")
+    data = owner.data.copy()
     # Without thickness and faces, a curve's mesh is its points in their order.
     data.bevel_depth = data.extrude = 0.0
     data.bevel_object, data.bevel_mode = None, "ROUND"
