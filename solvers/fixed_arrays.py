@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 
@@ -13,3 +16,10 @@ class FixedArrays:
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
         object.__setattr__(self, name, value)
+
+
+def fixed(arrays: dict[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """The same, read-only."""
+    for array in arrays.values():
+        array.flags.writeable = False
+    return MappingProxyType(arrays)

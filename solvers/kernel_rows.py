@@ -24,8 +24,7 @@ class KernelRows:
         """scale: (nv,) of displacements (`State.scale`)."""
         limits = StepLimits.of(levels.model, 1.0)
         self.levels = levels
-        tasks = [task.on_tip() or task for task in levels.tasks]
-        self._step = NativeStep(levels.model, tasks, levels.indices, [], limits, scale, levels.length, 0.0)
+        self._step = NativeStep(levels.model, levels.tasks, levels.indices, [], limits, scale, levels.length, 0.0)
         self._aims: Sequence[Any] | None = None
         self._still = np.zeros(levels.model.nv)
 

@@ -5,20 +5,30 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..robokin.backend.library import ModelStruct, load_library
-from ..robokin.errors import BackendError, TaskError
+from ..robokin.backend.library import ModelStruct
+from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
-from ..robokin.tree import Tree, pack_placement, unpack_placement
 from .criteria.base import Criterion, CriterionRecord
 from .hierarchy import Level
 from .ik_data import TASK_RECORD
 from .influence import is_partial
+from .step_structs import (
+    CriterionStruct,
+    DataStruct,
+    StepStruct,
+    fill_criterion,
+    step_library,
+    task_record,
+    tree_of_tips,
+)
 from .tasks import FrameTask, Task
+from .tasks.base import states_rows_of
+from .tasks.robot_rows import ROBOT_ROW
+from .tasks.tip import AT_LINK
 from .viability import StepLimits
 
 Array = np.ndarray
@@ -26,60 +36,17 @@ Array = np.ndarray
 BAD_START, NOT_CONVEX = 1, 2
 
 
-class CriterionStruct(ctypes.Structure):
-    """`rk_criterion` of the kernel."""
-
-    _fields_ = (
-        ("kind", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
-        ("weight", ctypes.c_double),
-        ("gain", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in ("metric", "stiffness", "rest", "gravity")),
-    )
+def on_tip(task: Task) -> FrameTask | None:
+    """The task on the pose of one tip whose rows the kernel makes for this one; None when there is none."""
+    same = None if is_partial(task.influence) or not states_rows_of(type(task), "on_tip") else task.on_tip()
+    return same if isinstance(same, FrameTask) and same.is_in_kernel else None
 
 
-class StepStruct(ctypes.Structure):
-    """`rk_step` of the kernel."""
-
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("model", "tasks", "bands", "first", "criteria", "scale")),
-        *((name, ctypes.c_void_p) for name in ("largest", "change", "lower", "upper", "coordinate")),
-        ("dt", ctypes.c_double),
-        ("length", ctypes.c_double),
-        ("n_criteria", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
-    )
-
-
-class DataStruct(ctypes.Structure):
-    """`rk_step_data` of the kernel."""
-
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("q", "previous", "targets", "first_row")),
-        ("levels", ctypes.c_int32),
-        ("n_active", ctypes.c_int32),
-        *((name, ctypes.c_void_p) for name in ("start", "J", "low", "high", "damping", "H", "g")),
-        *((name, ctypes.c_void_p) for name in ("v", "lacking", "points", "errors", "residuals", "costs")),
-        *((name, ctypes.c_void_p) for name in ("freedom", "active")),
-    )
-
-
-_STRUCTS = (("step", StepStruct), ("step_data", DataStruct), ("criterion", CriterionStruct))
-
-
-def _library() -> ctypes.CDLL:
-    """The kernel, checked to have the structs that this file describes. Raises BackendError."""
-    library = load_library()
-    for name, struct in _STRUCTS:
-        found = getattr(library, f"rk_sizeof_{name}")()
-        if found != ctypes.sizeof(struct):
-            raise BackendError(f"the kernel's rk_{name} has {found} bytes, not {ctypes.sizeof(struct)}")
-    library.rk_step_workspace.restype = ctypes.c_int64
-    return library
-
-
-def is_native(task: Task) -> TypeGuard[FrameTask]:
-    return isinstance(task, FrameTask) and task.is_in_kernel and not is_partial(task.influence)
+def is_on_robot(task: Task) -> bool:
+    """Whether the kernel makes the rows of a task on the whole robot."""
+    kind = type(task)
+    is_known = kind.robot_rows is not Task.robot_rows and states_rows_of(kind, "robot_rows")
+    return is_known and not is_partial(task.influence)
 
 
 class Found(NamedTuple):
@@ -101,7 +68,8 @@ class NativeStep:
     """A velocity problem bound to the kernel, with buffers for one step: for one thread at a time.
 
     levels: indices of the tasks, per priority.   tasks, criteria: all; `native_tasks` and `native_criteria` say which
-    of them the kernel computes, rows and matrices of the `other_...` are given at each step.   length: L [m].
+    of them the kernel computes, those on tips first; `order` puts these in the order of the tasks. Rows and matrices of
+    the `other_...` are given at each step.   length: L [m].
     """
 
     def __init__(
@@ -115,27 +83,35 @@ class NativeStep:
         length: float,
         damping: float,
     ) -> None:
-        library = _library()
+        library = step_library()
         self._run, self._workspace = library.rk_step_run, library.rk_step_workspace
         self.model, self.levels, self.damping = model, levels, damping
-        self.native_tasks = [i for i, task in enumerate(tasks) if is_native(task)]
-        self.other_tasks = [i for i, task in enumerate(tasks) if not is_native(task)]
+        tips = {i: tip for i, task in enumerate(tasks) if (tip := on_tip(task))}
+        self._tip_tasks, frames = list(tips), list(tips.values())
+        self._may_stay = any(tip is not tasks[i] for i, tip in tips.items())
+        self._robot_tasks = [i for i, task in enumerate(tasks) if is_on_robot(task)]
+        self._on_robot = [_RobotTask(model, tasks[i], k, length) for k, i in enumerate(self._robot_tasks)]
+        self.native_tasks = self._tip_tasks + self._robot_tasks
+        is_in_order = self.native_tasks == sorted(self.native_tasks)
+        self.order: slice | Array = slice(None) if is_in_order else np.argsort(self.native_tasks)
+        self.other_tasks = [i for i in range(len(tasks)) if i not in self.native_tasks]
         self.native_criteria = [i for i, (_, record) in enumerate(criteria) if record is not None]
         self.other_criteria = [i for i, (_, record) in enumerate(criteria) if record is None]
         self.is_alone = not self.other_tasks and not self.other_criteria
-        frames = [task for task in tasks if is_native(task)]
-        records = np.array([_task_record(task, length) for task in frames], TASK_RECORD)
-        self._counts = {i: int(record["used"].sum()) for i, record in zip(self.native_tasks, records, strict=True)}
-        self._struct = StepStruct(dt=limits.dt, length=length, n_criteria=len(self.native_criteria))
-        struct = ModelStruct(_tree_of_tips(model, frames))
+        records = np.array([task_record(task, length) for task in frames], TASK_RECORD)
+        self._counts = {i: int(record["used"].sum()) for i, record in zip(self._tip_tasks, records, strict=True)}
+        self._counts |= dict.fromkeys(self._robot_tasks, 0)  # until they are aimed
+        counts = {"n_criteria": len(self.native_criteria), "n_robot_tasks": len(self._robot_tasks)}
+        self._struct = StepStruct(dt=limits.dt, length=length, **counts)
+        struct = ModelStruct(tree_of_tips(model, frames))
         packed = (CriterionStruct * len(self.native_criteria))()
         own = [(criterion, record) for criterion, record in criteria if record is not None]
         self._kept: list[object] = [struct, packed]
-        self._kept += [_fill(each, *pair) for each, pair in zip(packed, own, strict=True)]
+        self._kept += [fill_criterion(each, *pair) for each, pair in zip(packed, own, strict=True)]
         self._struct.model, self._struct.criteria = ctypes.addressof(struct), ctypes.addressof(packed)
         bands = np.array([task.band for task in frames]).reshape(-1, 6)
         top = levels[0] if levels else []
-        first = np.array([i in top and bool(tasks[i].influence) for i in self.native_tasks], np.int32)
+        first = np.array([i in top and bool(tasks[i].influence) for i in self._tip_tasks], np.int32)
         arrays = {
             "tasks": records,
             "bands": bands,
@@ -155,14 +131,16 @@ class NativeStep:
         nq, nv = self.model.nq, self.model.nv
         self._data = DataStruct()
         self.q, self.previous, self.targets = np.empty(nq), np.zeros(nv), np.empty((frames, 4, 4))
-        self._first_row = np.zeros(frames, np.int32)
+        self._first_row, self._stays = np.zeros(frames, np.int32), np.zeros(frames, np.int32)
+        self._robot_rows, self._robot_at = np.zeros(0, ROBOT_ROW), np.zeros(0, np.int32)
         self._v, self._costs, self._active = np.empty(nv), np.empty(criteria), np.empty(nv, np.int32)
-        self._errors = np.empty((2, frames, 2))  # before and after
+        self._errors = np.empty((2, len(self.native_tasks), 2))  # before and after
         self._H, self._g = np.empty((nv, nv)), np.empty(nv)
         self._point("q", self.q)
         self._point("previous", self.previous)
         self._point("targets", self.targets)
         self._point("first_row", self._first_row)
+        self._point("stays", self._stays)
         self._point("v", self._v)
         self._point("costs", self._costs)
         self._point("active", self._active)
@@ -246,7 +224,10 @@ class NativeStep:
         self._start[...] = ends
         self._spans = list(itertools.pairwise(ends))
         self._damping[: len(hard)], self._damping[len(hard) :] = 0.0, self.damping
-        self._first_row[...] = [first_rows[i] for i in self.native_tasks]
+        self._first_row[...] = [first_rows[i] for i in self._tip_tasks]
+        spans = [range(first_rows[i], first_rows[i] + self._counts[i]) for i in self._robot_tasks]
+        self._robot_at = np.fromiter(itertools.chain(*spans), np.int32)
+        self._point("robot_at", self._robot_at)
         for first, level in given:
             last = first + len(level.J)
             self._J[first:last], self._low[first:last], self._high[first:last] = level.J, level.lower, level.upper
@@ -254,8 +235,23 @@ class NativeStep:
 
     def aim(self, targets: Sequence[Any]) -> None:
         """targets: checked, of all tasks."""
-        if self.native_tasks:
-            np.concatenate([targets[i] for i in self.native_tasks], out=self.targets.reshape(-1, 4))
+        if self._tip_tasks:
+            poses = [targets[i] for i in self._tip_tasks]
+            if self._may_stay:
+                self._stays[...] = [pose is None for pose in poses]
+                poses = [AT_LINK if pose is None else pose for pose in poses]
+            np.concatenate(poses, out=self.targets.reshape(-1, 4))
+        if self._robot_tasks:
+            self._aim_robot([targets[i] for i in self._robot_tasks])
+
+    def _aim_robot(self, targets: Sequence[Any]) -> None:
+        for i, task, target in zip(self._robot_tasks, self._on_robot, targets, strict=True):
+            task.aim(target)
+            if self._counts[i] != len(task.rows):
+                self._counts[i], self._plain = len(task.rows), False
+        self._robot_rows = np.concatenate([task.rows for task in self._on_robot])
+        self._data.n_robot_rows = len(self._robot_rows)
+        self._point("robot_rows", self._robot_rows)
 
     def _reserve(self, rows: int, levels: int) -> None:
         """Buffers of `rows` rows in so many levels."""
@@ -275,37 +271,20 @@ class NativeStep:
         self._work_address = ctypes.c_void_p(self._work.ctypes.data)
 
 
-def _task_record(task: FrameTask, length: float) -> np.void:
-    record = np.zeros((), TASK_RECORD)
-    record["kind"], record["tip_axes"] = task.record_kind, task.frame == "tip"
-    for bit, weights in enumerate((task.position_weights, task.orientation_weights)):
-        record["parts"] |= int(weights.any()) << bit
-    record["exact"] = record["parts"]
-    record["weights"] = task.weights / np.repeat((length, 1.0), 3)
-    record["used"] = task.weights != 0.0
-    record["axis"] = task.axis
-    return record[()]  # type: ignore[return-value]
+class _RobotTask:
+    """The rows of a task on the whole robot, the `number`-th of these, as the kernel takes them."""
 
+    def __init__(self, model: RobotModel, task: Task, number: int, length: float) -> None:
+        self._model, self._task, self._number = model, task, number
+        self._size = np.array([1.0 / length if part.is_length else 1.0 for part in task.parts])
+        self._target: Any = self  # none yet
+        self.rows = np.zeros(0, ROBOT_ROW)
 
-def _tree_of_tips(model: RobotModel, tasks: Sequence[FrameTask]) -> Tree:
-    """The model's tree with the tasks' tips for frames."""
-    tree = model.tree
-    links = [model.link_index(task.link) for task in tasks]
-    placements = [unpack_placement(tree.frame_placement[link]) for link in links]
-    tips = [pack_placement(T @ task.offset) for T, task in zip(placements, tasks, strict=True)]
-    return replace(
-        tree,
-        frame_node=np.ascontiguousarray(tree.frame_node[links], np.int32),
-        frame_placement=np.array(tips).reshape(-1, 12),
-    )
-
-
-def _fill(struct: CriterionStruct, criterion: Criterion, record: CriterionRecord) -> list[Array]:
-    """Fills a struct in; the arrays that it points to."""
-    struct.kind, struct.weight, struct.gain = record.kind, criterion.weight, record.gain
-    kept = []
-    for name in ("metric", "stiffness", "rest", "gravity"):
-        if getattr(record, name) is not None:
-            kept.append(np.ascontiguousarray(getattr(record, name), np.float64))
-            setattr(struct, name, kept[-1].ctypes.data)
-    return kept
+    def aim(self, target: Any) -> None:
+        if target is self._target or not self._task.influence:
+            return
+        rows = self._task.robot_rows(self._model, target)
+        assert rows is not None
+        rows["weight"] *= self._size[rows["residual"]]
+        rows["residual"] += 2 * self._number
+        self._target, self.rows = target, rows

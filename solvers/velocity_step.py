@@ -243,7 +243,7 @@ class VelocityProblem:
             found = native.run([*bent, *hard], {}, None)
             if found is None or not (curved is None or curved.contain(found.points)):
                 return None
-            errors, residuals = found.errors, found.residuals
+            errors, residuals = found.errors[native.order], found.residuals[native.order]
             costs = dict(zip(self._criterion_names, found.costs, strict=True))
         else:
             state = levels.state(start, aims, self.dt, last)

@@ -8,6 +8,7 @@
 #include "rk_tree.h"
 #include "rk_vector.h"
 #include "rk_viability.h"
+#include "robot_rows.h"
 
 static const double LARGEST_STEP = 3.141592653589793, ROUNDING = 8.881784197001252e-16, UNIT = 1e-12, TOUCHED = 1e-9;
 
@@ -17,21 +18,25 @@ typedef struct stepping {
   const rk_step_data *data;
   double *nodes, *node_work;
   double *M, *H, *g, *x, *lo, *hi, *box_lo, *box_hi, *away;
-  double *criteria_work, *hierarchy;
+  double *scratch, *hierarchy;
 } stepping;
 
 int32_t rk_sizeof_step(void) { return (int32_t)sizeof(rk_step); }
 int32_t rk_sizeof_step_data(void) { return (int32_t)sizeof(rk_step_data); }
 int32_t rk_sizeof_criterion(void) { return (int32_t)sizeof(rk_criterion); }
+int32_t rk_sizeof_robot_row(void) { return (int32_t)sizeof(rk_robot_row); }
 
-static int64_t criteria_workspace(const rk_step *step) {
-  const int64_t gravity = rk_gravity_workspace(step->model), manipulability = rk_manipulability_workspace(step);
-  return gravity > manipulability ? gravity : manipulability;
+static int64_t scratch_size(const rk_step *step) {
+  const int64_t sizes[] = {rk_gravity_workspace(step->model), rk_manipulability_workspace(step),
+                           rk_robot_rows_workspace(step->model)};
+  int64_t most = 0;
+  for (int k = 0; k < 3; k++) most = sizes[k] > most ? sizes[k] : most;
+  return most;
 }
 
 int64_t rk_step_workspace(const rk_step *step, int32_t m) {
   const int64_t n = step->model->nv, nodes = step->model->n_nodes;
-  return 28 * nodes + 2 * n * n + 7 * n + criteria_workspace(step) + rk_hierarchy_workspace(step->model->nv, m);
+  return 28 * nodes + 2 * n * n + 7 * n + scratch_size(step) + rk_hierarchy_workspace(step->model->nv, m);
 }
 
 static stepping lay_out(const rk_step *step, const rk_step_data *data, double *work) {
@@ -43,7 +48,7 @@ static stepping lay_out(const rk_step *step, const rk_step_data *data, double *w
   s.H = work, work += n * n;
   double **vectors[] = {&s.g, &s.x, &s.lo, &s.hi, &s.box_lo, &s.box_hi, &s.away};
   for (int k = 0; k < 7; k++, work += n) *vectors[k] = work;
-  s.criteria_work = work, work += criteria_workspace(step);
+  s.scratch = work, work += scratch_size(step);
   s.hierarchy = work;
   return s;
 }
@@ -85,10 +90,18 @@ static void fill_rows(const stepping *s, int32_t t) {
   const rk_model *m = step->model;
   const rk_task *task = step->tasks + t;
   const int64_t nv = m->nv;
-  double T[12], e[6], A[36], rows[36];
+  const double *target = s->data->targets + 16 * (int64_t)t;
+  double T[12], here[12], e[6], A[36], rows[36];
   rk_place_frame(m, s->nodes, t, T);
-  rk_task_error(task, T, s->data->targets + 16 * (int64_t)t, e);
-  rk_task_matrix(task, T, s->data->targets + 16 * (int64_t)t, e, A);
+  if (s->data->stays[t]) {
+    for (int r = 0; r < 3; r++) {
+      for (int c = 0; c < 3; c++) here[4 * r + c] = T[3 * r + c];
+      here[4 * r + 3] = T[9 + r];
+    }
+    target = here;
+  }
+  rk_task_error(task, T, target, e);
+  rk_task_matrix(task, T, target, e, A);
   for (int part = 0; part < 2; part++)
     if (task->tip_axes) rk_to_tip_axes(T, 3 * part, e, A);
   double *J = s->data->J + s->data->first_row[t] * nv;
@@ -181,11 +194,11 @@ static void combine(const stepping *s) {
       case RK_MANIPULABILITY:
       case RK_SMALLEST_SINGULAR_VALUE:
         cost = rk_add_manipulability(step, s->nodes, criterion->kind == RK_SMALLEST_SINGULAR_VALUE, share,
-                                     s->criteria_work, s->g);
+                                     s->scratch, s->g);
         break;
       case RK_GRAVITY_TORQUE:
         cost = rk_add_gravity_torque(step->model, s->nodes, criterion->gravity, criterion->stiffness, share,
-                                     s->criteria_work, s->g);
+                                     s->scratch, s->g);
         break;
       default: /* the least velocity */
         for (int64_t k = 0; k < nv; k++) s->g[k] -= share * criterion->metric[k] * s->data->previous[k];
@@ -228,6 +241,7 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
   rk_place_nodes(m, data->q, s.nodes);
   bound(&s);
   for (int32_t t = 0; t < m->n_frames; t++) fill_rows(&s, t);
+  rk_fill_robot_rows(step, data, s.nodes, s.scratch);
   combine(&s);
   for (int32_t k = 0; k < m->nv; k++) s.x[k] = 0.0;
   const rk_levels levels = {data->levels, data->start, data->J, data->low, data->high, data->damping};
@@ -245,6 +259,8 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
     measure(&s, t, 0, data->errors + 2 * (int64_t)t);
     measure(&s, t, s.x, data->residuals + 2 * (int64_t)t);
   }
+  rk_measure_robot_rows(step, data, 0, data->errors + 2 * (int64_t)m->n_frames);
+  rk_measure_robot_rows(step, data, s.x, data->residuals + 2 * (int64_t)m->n_frames);
   weigh(&s);
   return RK_STEP_DONE;
 }

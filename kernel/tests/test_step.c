@@ -70,12 +70,13 @@ static problem *make_problem(void) {
 /* The code; v, and what the levels lack, of the first `levels` of three. */
 static int32_t run(const problem *p, int32_t levels, const double *q, const double *previous, const double *targets,
                    double *v, double *lacking, int32_t *freedom) {
-  const int32_t start[4] = {0, 6, 9, 11}, rows[TASKS] = {0, 6, 9}, nv = p->model.nv;
+  const int32_t start[4] = {0, 6, 9, 11}, rows[TASKS] = {0, 6, 9}, stays[TASKS] = {0}, nv = p->model.nv;
   const double damping[3] = {0.0, 0.0, 1e-4};
   int32_t *active = allocate((size_t)nv * sizeof(int32_t));
   double *J = doubles(ROWS * nv), *low = doubles(ROWS), *high = doubles(ROWS), *measured = doubles(4 * TASKS);
   double *costs = doubles(CRITERIA), *work = doubles(rk_step_workspace(&p->step, ROWS));
   rk_step_data data = {.q = q, .previous = previous, .targets = targets, .first_row = rows, .levels = levels};
+  data.stays = stays;
   data.start = start, data.damping = damping, data.J = J, data.low = low, data.high = high;
   data.v = v, data.lacking = lacking, data.errors = measured, data.residuals = measured + 2 * TASKS;
   data.costs = costs, data.freedom = freedom, data.active = active;

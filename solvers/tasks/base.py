@@ -3,8 +3,8 @@
 A task has one or two parts, named residuals with a unit and a tolerance each ("position" [m] and "orientation" [rad]
 of a pose); results report a number for each. Rows of lengths are divided by the robot's length L where they meet rows
 of angles; a task states them in its own units.
-To add a kind of task: one class with `kind`, `parts`, `checked_target` and `rows`, its file in this folder. Only
-tasks on one tip are also solved by the kernel (`frame.py`).
+To add a kind of task: one class with `kind`, `parts`, `checked_target` and `rows`, its file in this folder. Tasks on
+one tip are also solved by the kernel (`frame.py`); of some others it has the rows (`robot_rows.py`).
 """
 
 from __future__ import annotations
@@ -147,6 +147,11 @@ class Task(FixedArrays, ABC):
         """The task on the pose of one tip (`frame.py`) whose rows towards a target that is started are the same."""
         return None
 
+    def robot_rows(self, model: RobotModel, target: Any) -> Array | None:
+        """The same rows towards a checked target as the kernel makes them (`robot_rows.py`); None where it has not
+        those of this kind."""
+        return None
+
     def followed(self, target: Any, last: Any) -> Any:
         """The checked target of a frame that comes after one whose target was `last`: for what has to know how its
         target moves."""
@@ -159,6 +164,13 @@ class Task(FixedArrays, ABC):
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+def states_rows_of(kind: type[Task], method: str) -> bool:
+    """Whether `method`, which tells the rows otherwise, is still that of the class that states them: not of one that
+    only changed them."""
+    of_rows, of_method = (next(each for each in kind.__mro__ if name in vars(each)) for name in ("rows", method))
+    return of_rows is of_method
 
 
 def residuals(task: Task, rows: Rows, lacking: Array, dt: float) -> Array:

@@ -13,6 +13,7 @@ from ...robokin.model import RobotModel
 from .base import Part, Rows, Task
 from .checks import axis_weights, direction, not_negative, numbers, per_axis, positive, vector
 from .on_line import across
+from .robot_rows import center_rows
 
 if TYPE_CHECKING:
     from ..state import State
@@ -51,6 +52,11 @@ class CenterOfMassTask(Task):
     def rows(self, state: State, target: Array) -> Rows:
         return Rows.wanted(state.center_of_mass_jacobian, target - state.center_of_mass, self.weights, 0, self.band)
 
+    def robot_rows(self, model: RobotModel, target: Array) -> Array:
+        used = self.weights > 0.0
+        lower, upper = (target - self.band)[used], (target + self.band)[used]
+        return center_rows(np.eye(3)[used], lower, upper, self.weights[used])
+
     def check(self, model: RobotModel) -> None:
         require_mass(model)
 
@@ -62,6 +68,9 @@ class Edges:
 
     normals: Array
     reach: Array
+
+    def __post_init__(self) -> None:
+        self.normals.flags.writeable = self.reach.flags.writeable = False
 
 
 class SupportTask(Task):
@@ -116,6 +125,10 @@ class SupportTask(Task):
         weight = np.full(len(upper), self.weight * self.influence)
         J = normals @ state.center_of_mass_jacobian
         return Rows(J, np.full(len(upper), -np.inf), upper, weight, np.zeros(len(upper), int))
+
+    def robot_rows(self, model: RobotModel, target: Edges) -> Array:
+        weight = np.full(len(target.reach), self.weight * self.influence)
+        return center_rows(target.normals, np.full(len(weight), -np.inf), target.reach, weight)
 
     def check(self, model: RobotModel) -> None:
         require_mass(model)

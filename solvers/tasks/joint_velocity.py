@@ -9,8 +9,10 @@ import numpy as np
 
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import RobotModel
+from ..fixed_arrays import fixed
 from .base import Part, Rows, Task
 from .checks import numbers, per_axis, positive
+from .robot_rows import rate_rows
 
 if TYPE_CHECKING:
     from ..state import State
@@ -49,19 +51,27 @@ class JointVelocityTask(Task):
         )
         self.target = self.checked_target(target)
 
-    def checked_target(self, target: object) -> dict[str, Array]:
+    def checked_target(self, target: object) -> Mapping[str, Array]:
         if not isinstance(target, Mapping) or not target:
             raise TaskError(f"{self.name}: target must be {{joint name: velocity}}, not {target!r}")
-        return {joint: np.atleast_1d(numbers(v, f"{self.name}: velocity of {joint!r}")) for joint, v in target.items()}
+        values = {joint: numbers(v, f"{self.name}: velocity of {joint!r}") for joint, v in target.items()}
+        return fixed({joint: np.atleast_1d(v) for joint, v in values.items()})
 
-    def rows(self, state: State, target: dict[str, Array]) -> Rows:
-        nv = state.model.nv
-        v, weight = np.zeros(nv), np.zeros(nv)
-        for joint, value in target.items():
-            slot = self._slot(state.model, joint, value)
-            v[slot], weight[slot] = value, self.weight * self.influence
+    def rows(self, state: State, target: Mapping[str, Array]) -> Rows:
+        v, weight = self._wanted(state.model, target)
         part = state.is_length.astype(int)
-        return Rows.wanted(np.eye(nv), v * state.dt, weight, part, self.band[part] * state.dt)
+        return Rows.wanted(np.eye(len(v)), v * state.dt, weight, part, self.band[part] * state.dt)
+
+    def robot_rows(self, model: RobotModel, target: Mapping[str, Array]) -> Array:
+        return rate_rows(model, *self._wanted(model, target), self.band[model.is_length.astype(int)])
+
+    def _wanted(self, model: RobotModel, target: Mapping[str, Array]) -> tuple[Array, Array]:
+        """v (nv,) and its weights."""
+        v, weight = np.zeros(model.nv), np.zeros(model.nv)
+        for joint, value in target.items():
+            slot = self._slot(model, joint, value)
+            v[slot], weight[slot] = value, self.weight * self.influence
+        return v, weight
 
     def check(self, model: RobotModel) -> None:
         for joint, value in self.target.items():

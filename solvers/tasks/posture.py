@@ -11,8 +11,10 @@ from ...robokin import quaternion, so3
 from ...robokin.errors import TaskError
 from ...robokin.joint_types import Motion
 from ...robokin.model import RobotModel
+from ..fixed_arrays import fixed
 from .base import Part, Rows, Task
 from .checks import not_negative, numbers, per_axis, positive
+from .robot_rows import coordinate_rows
 
 if TYPE_CHECKING:
     from ..state import State
@@ -55,23 +57,29 @@ class PostureTask(Task):
         )
         self.target = self.checked_target(target)
 
-    def checked_target(self, target: object) -> dict[str, Array] | Array:
+    def checked_target(self, target: object) -> Mapping[str, Array] | Array:
         if not isinstance(target, Mapping):
             return numbers(target, f"{self.name}: target")
         if not target:
             raise TaskError(f"{self.name}: the target names no joint")
-        return {joint: numbers(value, f"{self.name}: value of {joint!r}") for joint, value in target.items()}
+        return fixed({joint: numbers(value, f"{self.name}: value of {joint!r}") for joint, value in target.items()})
 
-    def rows(self, state: State, target: dict[str, Array] | Array) -> Rows:
-        model = state.model
+    def rows(self, state: State, target: Mapping[str, Array] | Array) -> Rows:
+        wanted, weight = self._wanted(state.model, target)
+        e, J = difference_rows(state.model, state.q, wanted)
+        part = state.is_length.astype(int)
+        return Rows.wanted(J, e, weight, part, self.band[part])
+
+    def robot_rows(self, model: RobotModel, target: Mapping[str, Array] | Array) -> Array:
+        return coordinate_rows(model, *self._wanted(model, target), self.band[model.is_length.astype(int)])
+
+    def _wanted(self, model: RobotModel, target: Mapping[str, Array] | Array) -> tuple[Array, Array]:
+        """(nq,) and the weight (nv,) of each degree of freedom."""
         names = [joint.name for joint in model.moving_joints] if isinstance(target, np.ndarray) else list(target)
-        wanted = _configuration(model, target)
         weight = np.zeros(model.nv)
         for joint in names:
             weight[model.slot(joint).v] = self.weights.get(joint, 1.0) * self.influence
-        e, J = difference_rows(model, state.q, wanted)
-        part = state.is_length.astype(int)
-        return Rows.wanted(J, e, weight, part, self.band[part])
+        return _configuration(model, target), weight
 
     def check(self, model: RobotModel) -> None:
         for joint in self.weights:
@@ -105,11 +113,11 @@ class JointTask(PostureTask):
         weights = {joint: positive(weight, f"{own}: weight")}
         super().__init__(target, weights, tolerance, tolerance, band, own, priority, influence)
 
-    def checked_target(self, target: object) -> dict[str, Array] | Array:
+    def checked_target(self, target: object) -> Mapping[str, Array] | Array:
         return super().checked_target(target if isinstance(target, Mapping) else {self.joint: target})
 
 
-def _configuration(model: RobotModel, target: dict[str, Array] | Array) -> Array:
+def _configuration(model: RobotModel, target: Mapping[str, Array] | Array) -> Array:
     """(nq,) with the named joints' values, neutral else. Raises UnknownNameError, ConfigurationError."""
     if isinstance(target, np.ndarray):
         return model.check_configuration(target)

@@ -1,0 +1,90 @@
+"""Rows of tasks on the whole robot, in the form in which the kernel makes them (rk_robot_row in robokin_step.h).
+
+A row says: lower <= what it is of <= upper at the end of a step. The kernel knows what that is at q and how it changes;
+the same rows are those of the task's `rows`.
+"""
+
+from __future__ import annotations
+
+import enum
+import weakref
+
+import numpy as np
+
+from ...robokin.joint_types import Motion
+from ...robokin.model import RobotModel
+from ...robokin.tree import Tree
+
+Array = np.ndarray
+
+
+class RowKind(enum.IntEnum):
+    """The values are those of `enum rk_row_kind` in the kernel."""
+
+    CENTER = 0
+    COORDINATE = 1
+    SHIFT = 2
+    TURN = 3
+    RATE = 4
+
+
+# weight: in units of the task.   residual: the index of the part.   Else as in the kernel's header.
+ROBOT_ROW = np.dtype(
+    [
+        *((name, np.int32) for name in ("kind", "column", "coordinate", "component", "residual", "reserved")),
+        *((name, np.float64) for name in ("weight", "lower", "upper")),
+        ("aim", np.float64, 4),
+    ]
+)
+
+
+def center_rows(directions: Array, lower: Array, upper: Array, weight: Array) -> Array:
+    """Rows of the centre of mass c, lower <= n . c <= upper [m] along directions n (m, 3) in the root frame."""
+    rows = np.zeros(len(directions), ROBOT_ROW)
+    rows["aim"][:, :3] = directions
+    rows["lower"], rows["upper"], rows["weight"] = lower, upper, weight
+    return rows
+
+
+def coordinate_rows(model: RobotModel, wanted: Array, weight: Array, band: Array) -> Array:
+    """Rows of the degrees of freedom whose weight (nv,) is positive, towards a configuration (nq,) up to band (nv,)."""
+    used = weight > 0.0
+    rows, band = _columns(model)[used], band[used]
+    turns = rows["kind"] == RowKind.TURN
+    value = np.where(turns, 0.0, wanted[rows["coordinate"] + rows["component"]])
+    rows["lower"], rows["upper"], rows["weight"] = value - band, value + band, weight[used]
+    if turns.any():
+        rows["aim"][turns] = wanted[rows["coordinate"][turns, None] + np.arange(4)]
+    return rows
+
+
+def rate_rows(model: RobotModel, v: Array, weight: Array, band: Array) -> Array:
+    """Rows of the velocities whose weight (nv,) is positive, v (nv,) up to band (nv,)."""
+    used = weight > 0.0
+    rows = np.zeros(int(used.sum()), ROBOT_ROW)
+    rows["kind"], rows["column"], rows["residual"] = RowKind.RATE, used.nonzero()[0], model.is_length[used]
+    rows["lower"], rows["upper"], rows["weight"] = (v - band)[used], (v + band)[used], weight[used]
+    return rows
+
+
+_of_trees: weakref.WeakKeyDictionary[Tree, Array] = weakref.WeakKeyDictionary()
+
+
+def _columns(model: RobotModel) -> Array:
+    """(nv,) the row of each degree of freedom, without what is asked of it."""
+    tree = model.tree
+    rows = _of_trees.get(tree)
+    if rows is None:
+        rows = np.zeros(tree.nv, ROBOT_ROW)
+        for motion, iq, iv in zip(map(Motion, tree.motion.tolist()), tree.iq.tolist(), tree.iv.tolist(), strict=True):
+            if motion.has_axis:
+                rows[iv] = (RowKind.COORDINATE, iv, iq, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
+                continue
+            lengths = motion.nv - 3
+            for k in range(lengths):
+                rows[iv + k] = (RowKind.SHIFT, iv, iq, k, 0, 0, 0.0, 0.0, 0.0, 0.0)
+            for k in range(3):
+                rows[iv + lengths + k] = (RowKind.TURN, iv + lengths, iq + lengths, k, 0, 0, 0.0, 0.0, 0.0, 0.0)
+        rows["residual"] = model.is_length
+        _of_trees[tree] = rows
+    return rows
