@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 Axes = tuple[bool, bool, bool]
 
@@ -19,8 +21,24 @@ _KINDS = {
     "TRACK_TO": "AIM",
     "LIMIT_DISTANCE": "DISTANCE",
     "FLOOR": "PLANE",
+    "FOLLOW_PATH": "POSE",
+    "LOCKED_TRACK": "ORIENTATION",
+    "CLAMP_TO": "CURVE",
 }
 _ALIGNED = 1e-4
+
+
+class StandIn(Enum):
+    """What shows Blender's own answer where no task could find it: an empty with a constraint."""
+
+    COPY = "the constraint itself: what it says does not depend on where the bone is"
+    PLACE = "a Copy Location in the spaces of the constraint: where it sees its target"
+    FROM_BONE = "the constraint itself, from where the bone is without it"
+
+
+_FROM_BONE = ("FOLLOW_PATH", "LOCKED_TRACK")
+_COPIES = ("COPY_LOCATION", "COPY_ROTATION", "COPY_TRANSFORMS")
+_POINTED = ("DAMPED_TRACK", "TRACK_TO", "LIMIT_DISTANCE")
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,9 @@ class Goal:
     axis: of the bone, that points; of a floor, of the world or (follows_rotation) of the target.
     relation, distance [Blender units]: of a distance; of a floor along its axis.
     is_held: the target carries the tip as it stands now.
+    stand_in: followed in place of the target.   unmoved: of the bone in its armature, without constraints.
+    needs_still: right only where no joint above the bone moves.   rotation_mode: of the bone.
+    space: object, and bone of it or "", of a custom space.
     """
 
     kind: str
@@ -52,6 +73,11 @@ class Goal:
     distance: float = 0.0
     follows_rotation: bool = False
     is_held: bool = False
+    stand_in: StandIn | None = None
+    unmoved: Matrix | None = None
+    needs_still: bool = False
+    rotation_mode: str = "XYZ"
+    space: tuple[bpy.types.Object, str] | None = None
 
     @property
     def is_turned(self) -> bool:
@@ -73,29 +99,25 @@ def read_constraint(
         problems.append("no target")
         return None
     is_armature = constraint.target.type == "ARMATURE"
-    if constraint.subtarget and not is_armature:
-        problems.append(f"vertex group {constraint.subtarget!r}")
-    for space in ("owner_space", "target_space"):
-        value = getattr(constraint, space)
-        if value != "WORLD" and not (value == "POSE" and _pose_is_world(obj if space[0] == "o" else constraint.target)):
-            label = constraint.bl_rna.properties[space].enum_items[value].name
-            problems.append(f"{space[: -len('_space')]} in {label}")
+    subtarget = getattr(constraint, "subtarget", "")
+    stand_in = _stand_in(constraint, problems)
     if getattr(constraint, "use_offset", False):
         problems.append("offset")
-    inverted = [axis.upper() for axis in "xyz" if getattr(constraint, f"invert_{axis}", False)]
-    if inverted:
-        problems.append(f"inverted {', '.join(inverted)}")
     if getattr(constraint, "mix_mode", "REPLACE") != "REPLACE":
         problems.append(f"mix {constraint.bl_rna.properties['mix_mode'].enum_items[constraint.mix_mode].name}")
-    if getattr(constraint, "use_bbone_shape", False):
-        problems.append("the shape of a B-bone")
-    axes = tuple(getattr(constraint, f"use_{axis}", True) for axis in "xyz")
+    axes = tuple(getattr(constraint, f"use_{axis}", True) for axis in "xyz") if constraint.type in _COPIES else ALL
     if not any(axes):
         problems.append("no axis")
+    elif not all(axes) and constraint.owner_space != "WORLD":
+        problems.append(f"single axes of the {_space(constraint, 'owner_space')}")
+    if stand_in is StandIn.FROM_BONE and any(c != constraint and c.enabled for c in bone.constraints):
+        problems.append("it goes on from what other constraints do")
     if len(problems) > found:
         return None
     if constraint.type == "TRACK_TO":
         problems.append(f"up axis {constraint.up_axis[-1]} (turning about the aim is free)")
+    if constraint.type == "CLAMP_TO":
+        problems.append("which place of the curve (any is taken)")
     if not all(axes) and (constraint.type == "COPY_ROTATION" or not _axes_are_world(obj)):
         problems.append("single axes (taken as the robot's)")
     return Goal(
@@ -103,16 +125,79 @@ def read_constraint(
         bone.name,
         constraint.name,
         constraint.target,
-        constraint.subtarget if is_armature else "",
+        subtarget if is_armature else "",
         constraint.influence,
         head_tail=getattr(constraint, "head_tail", 0.0),
         position=axes if constraint.type == "COPY_LOCATION" else ALL,
         rotation=axes if constraint.type == "COPY_ROTATION" else ALL,
         axis=_axis(constraint),
         relation=RELATIONS[constraint.limit_mode] if constraint.type == "LIMIT_DISTANCE" else "EQUAL",
-        distance=getattr(constraint, "distance", getattr(constraint, "offset", 0.0)),
+        distance=getattr(constraint, "distance", 0.0 if constraint.type in _FROM_BONE else _offset(constraint)),
         follows_rotation=getattr(constraint, "use_rotation", False),
+        stand_in=stand_in,
+        unmoved=_unmoved(bone) if stand_in is StandIn.FROM_BONE else None,
+        needs_still=stand_in is StandIn.FROM_BONE or constraint.owner_space == "LOCAL",
+        rotation_mode=bone.rotation_mode,
+        space=_custom_space(constraint) if stand_in else None,
     )
+
+
+def _stand_in(constraint: bpy.types.Constraint, problems: list[str]) -> StandIn | None:
+    """What has to stand for the target; what cannot is added to `problems`."""
+    own_space, target_space = constraint.owner_space, constraint.target_space
+    is_armature = constraint.target.type == "ARMATURE"
+    is_group = bool(getattr(constraint, "subtarget", "")) and not is_armature
+    if constraint.type in _FROM_BONE:
+        return StandIn.FROM_BONE
+    if constraint.type not in (*_COPIES, *_POINTED):  # a floor, a curve
+        problems += [
+            _space(constraint, name) for name in ("owner_space", "target_space") if _is_foreign(constraint, name)
+        ]
+        problems += [f"vertex group {constraint.subtarget!r}"] if is_group else []
+        return None
+    if target_space == "LOCAL_OWNER_ORIENT":
+        problems.append(_space(constraint, "target_space"))
+    if constraint.type == "LIMIT_DISTANCE" and own_space != "WORLD" and not _has_scale_of_world(constraint):
+        problems.append(f"a scale of the {_space(constraint, 'owner_space')}")
+    is_foreign = own_space != "WORLD" or target_space != "WORLD" or is_group
+    if constraint.type in _POINTED:
+        return StandIn.PLACE if is_foreign or getattr(constraint, "use_bbone_shape", False) else None
+    is_inverted = any(getattr(constraint, f"invert_{axis}", False) for axis in "xyz")
+    return StandIn.COPY if is_foreign or is_inverted or getattr(constraint, "use_bbone_shape", False) else None
+
+
+def _custom_space(constraint: bpy.types.Constraint) -> tuple[bpy.types.Object, str] | None:
+    owner = constraint.space_object
+    if owner is None or "CUSTOM" not in (constraint.owner_space, constraint.target_space):
+        return None
+    return owner, constraint.space_subtarget if owner.type == "ARMATURE" else ""
+
+
+def _is_foreign(constraint: bpy.types.Constraint, name: str) -> bool:
+    return getattr(constraint, name) != "WORLD"
+
+
+def _space(constraint: bpy.types.Constraint, name: str) -> str:
+    label = constraint.bl_rna.properties[name].enum_items[getattr(constraint, name)].name
+    return f"{name[: -len('_space')]} in {label}"
+
+
+def _has_scale_of_world(constraint: bpy.types.Constraint) -> bool:
+    """Whether lengths in the owner's space are those of the world."""
+    owner = constraint.space_object if constraint.owner_space == "CUSTOM" else constraint.id_data
+    return owner is None or bool(abs(np.array(owner.matrix_world.to_scale()) - 1.0).max() < _ALIGNED)
+
+
+def _unmoved(bone: bpy.types.PoseBone) -> Matrix:
+    """In the armature, as it is without its constraints; those above count."""
+    above = bone.parent
+    parent = {} if above is None else {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local}
+    return bone.bone.convert_local_to_pose(bone.matrix_basis, bone.bone.matrix_local, **parent)
+
+
+def _offset(constraint: bpy.types.Constraint) -> float:
+    """Of a floor."""
+    return getattr(constraint, "offset", 0.0)
 
 
 def _axis(constraint: bpy.types.Constraint) -> str:
@@ -146,11 +231,6 @@ def _read_child_of(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, p
 
 def type_label(constraint: bpy.types.Constraint) -> str:
     return constraint.bl_rna.properties["type"].enum_items[constraint.type].name
-
-
-def _pose_is_world(owner: bpy.types.Object) -> bool:
-    """Whether an armature's space is the world's."""
-    return bool(abs(np.array(owner.matrix_world) - np.eye(4)).max() < _ALIGNED)
 
 
 def _axes_are_world(obj: bpy.types.Object) -> bool:

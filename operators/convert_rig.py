@@ -25,7 +25,7 @@ from ..robokin import RobokinError
 from .animated_lists import move_curves
 from .constraint_goals import Goal, link_axis, read_constraint
 from .cycles import refuse_cycles
-from .goal_targets import target_of
+from .goal_targets import target_of, turned
 from .ik_goals import chain, read_goal
 from .make_robot import BASES, UNLOCKED, ArmatureOperator, animation_notes
 from .tasks import add_task, tip_pose
@@ -73,7 +73,7 @@ def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, un
     constraints = _foreign_constraints(obj, members)
     goals, lost = _goals(obj, constraints)
     if base == "AUTO" and not is_robot(obj):
-        base = _base(obj, members, constraints)
+        base = _base(obj, members, constraints, goals)
     with ExitStack() as undo:
         if obj.data.pose_position == "POSE":
             context.view_layer.update()
@@ -117,12 +117,16 @@ def _lost(bone: str, constraint: str, problem: str) -> str:
     return f"could not be converted: bone {bone!r}, constraint {constraint!r}: {problem}"
 
 
-def _base(obj: bpy.types.Object, members: list[str], constraints: list[Owned]) -> str:
-    """A root bone that a constraint moves is a joint; one that says nothing of itself stays where it is."""
+def _base(obj: bpy.types.Object, members: list[str], constraints: list[Owned], goals: list[Goal]) -> str:
+    """A root bone that a constraint turns is a joint, one that it carries along floats; one that says nothing of itself
+    stays where it is."""
     root = next((obj.pose.bones[name] for name in members if obj.pose.bones[name].parent is None), None)
     moved = {name for bone, c in constraints if c.type == "IK" for name in chain(obj, c, bone)}
     if root is None or root.name in moved:
         return "NEW"
+    asked = {goal.kind for goal in goals if goal.bone == root.name and not goal.at_tail}
+    if asked:
+        return "NEW" if asked <= {"ORIENTATION", "AIM"} or says_something(root) else "FLOATING"
     return "AUTO" if says_something(root) else "FIXED"
 
 
@@ -198,13 +202,20 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
     robot = binding(obj)
     R_link_bone = robot.frames[robot.bones.index(tip)]
     axis = link_axis(R_link_bone, goal.axis)
-    if goal.is_turned and (axis is None if goal.kind == "AIM" else abs(R_link_bone - np.eye(3)).max() > 1e-4):
+    is_askew = goal.is_turned and goal.kind != "AIM" and abs(R_link_bone - np.eye(3)).max() > 1e-4
+    if (goal.is_turned and goal.kind == "AIM" and axis is None) or (
+        is_askew and goal.of_tip and not all(goal.rotation)
+    ):
         return [_lost(goal.bone, goal.constraint, "the axes of the link are not those of the bone")]
     between_bones = goal.kind == "DISTANCE" and goal.target == obj and goal.subtarget in robot.link_of_bone
     pose = tip_pose(obj, tip)
+    if goal.needs_still and any(robot.joint_of_bone[name].nv for name in _above(obj, goal.bone)):
+        return [_lost(goal.bone, goal.constraint, "what it starts from moves with the joints above")]
     if not between_bones:
         try:
             refuse_cycles(obj, goal.target, goal.constraint, f"bone {goal.subtarget}" if goal.subtarget else "")
+            if goal.space is not None:
+                refuse_cycles(obj, goal.space[0], goal.constraint, f"bone {goal.space[1]}" if goal.space[1] else "")
         except RobokinError:
             hung = goal.subtarget or goal.target.name
             return [_lost(goal.bone, goal.constraint, f"its target {hung!r} hangs on the robot")]
@@ -213,6 +224,8 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
         task.other = goal.subtarget
     else:
         task.target, task.subtarget = target_of(context, obj, goal, pose)
+        if is_askew:
+            task.target, task.subtarget = turned(obj, goal, task.target, task.subtarget, R_link_bone.T), ""
     task.side = "ABOVE" if goal.kind == "PLANE" else "ON"
     task.relation, task.distance = goal.relation, goal.distance
     if axis is not None:
@@ -226,6 +239,12 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
         old = f'pose.bones["{bone}"].constraints["{constraint}"].{name}'
         move_curves(obj, old, f"{task.path_from_id()}.{name}")
     return []
+
+
+def _above(obj: bpy.types.Object, bone: str) -> list[str]:
+    """Bones of the robot above this one."""
+    carried = binding(obj).joint_of_bone
+    return [above.name for above in obj.data.bones[bone].parent_recursive if above.name in carried]
 
 
 CLASSES = (ROBOKIN_OT_convert_rig,)

@@ -79,7 +79,7 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
     its own name and content; in the copy, the robot's channels hold the bake alone. Returns the Q that was written,
     rounded to single precision inside the limits.
     """
-    bag = _channelbag(obj, new_action)
+    bag = ensure_channelbag(obj, new_action)
     written = np.array(Q, float)
     existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
     at = np.asarray(frames, np.float32)
@@ -112,7 +112,7 @@ def rounded(obj: bpy.types.Object, Q: Array) -> Array:
 
 def write_numbers(obj: bpy.types.Object, path: str, frames: Sequence[int], values: Array, group: str) -> None:
     """Linear keys for a number of the object, in place of its keys between the first and the last frame."""
-    bag = _channelbag(obj, False)
+    bag = ensure_channelbag(obj)
     curve = next((curve for curve in bag.fcurves if curve.data_path == path), None) or bag.fcurves.new(path)
     _replace_keys(curve, np.asarray(frames, np.float32), np.asarray(values, np.float32))
     if curve.group is None:
@@ -178,7 +178,8 @@ def _replace_keys(curve: bpy.types.FCurve, frames: Array, values: Array) -> None
     curve.update()
 
 
-def _channelbag(obj: bpy.types.Object, new_action: bool) -> bpy.types.ActionChannelbag:
+def ensure_channelbag(obj: bpy.types.Object, new_action: bool = False) -> bpy.types.ActionChannelbag:
+    """Where its F-curves are, made where there is none. new_action: of a copy of its action."""
     data = obj.animation_data_create()
     if data.action is None:
         _assign(data, bpy.data.actions.new(f"{obj.name}Action"), obj)

@@ -91,6 +91,14 @@ def _constraint_sources(constraints: bpy.types.bpy_prop_collection) -> Iterator[
                 yield other, f"{_BONE}{holder.subtarget}" if other.type == "ARMATURE" else "shape"
             else:
                 yield other, "shape" if constraint.type == "SHRINKWRAP" else ""
+        space = constraint.space_object
+        if space is not None and "CUSTOM" in (constraint.owner_space, constraint.target_space):
+            yield (
+                space,
+                f"{_BONE}{constraint.space_subtarget}"
+                if space.type == "ARMATURE" and constraint.space_subtarget
+                else "",
+            )
         pole = getattr(constraint, "pole_target", None)
         if pole is not None:
             yield pole, f"{_BONE}{constraint.pole_subtarget}" if constraint.pole_subtarget else ""

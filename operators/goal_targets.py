@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 from mathutils import Matrix, Vector
 
 from .constraint_goals import Goal
+from .stand_ins import stand_in
 
 
 def target_of(
     context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip_pose: Matrix
 ) -> tuple[bpy.types.Object, str]:
     """(the object, its bone or ""). tip_pose: of the goal's tip in the world, where it stands now."""
+    if goal.stand_in is not None:
+        empty = _empty(obj, goal)
+        stand_in(obj, goal, empty)
+        return empty, ""
     if goal.is_held:
         return _carried(context, obj, goal, tip_pose), ""
     if goal.kind == "PLANE":
@@ -19,6 +25,21 @@ def target_of(
     if goal.head_tail:
         return _along_bone(obj, goal), ""
     return goal.target, goal.subtarget
+
+
+def turned(
+    obj: bpy.types.Object, goal: Goal, target: bpy.types.Object, subtarget: str, R: np.ndarray
+) -> bpy.types.Object:
+    """Stands where the target is, turned by R (3, 3) in its axes: what a link follows whose axes are not its bone's."""
+    if subtarget:
+        carrier = _empty(obj, goal)
+        follow = carrier.constraints.new("COPY_TRANSFORMS")
+        follow.target, follow.subtarget = target, subtarget
+        target = carrier
+    empty = _empty(obj, goal)
+    empty.parent = target
+    empty.matrix_basis = Matrix(R.tolist()).to_4x4()
+    return empty
 
 
 def _along_bone(obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:

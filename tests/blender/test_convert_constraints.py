@@ -84,12 +84,12 @@ def test_damped_track(arm, goal, axis):
 
 def test_track_to_tells_that_it_does_not_keep_up(arm, goal, capfd):
     constrain(arm, "hand", "TRACK_TO", goal, track_axis="TRACK_Y", up_axis="UP_Z")
-    constrain(arm, "lower", "LOCKED_TRACK", goal)
+    constrain(arm, "lower", "STRETCH_TO", goal)
     convert(arm)
     assert [(task.kind, task.axis) for task in arm.robokin.tasks] == [("AIM", "Y")]
     out = capfd.readouterr().out
     assert "bone 'hand', constraint 'Track To': up axis Z (turning about the aim is free)" in out
-    assert "bone 'lower', constraint 'Locked Track': Locked Track constraints" in out
+    assert "bone 'lower', constraint 'Stretch To': Stretch To constraints" in out
 
 
 @pytest.mark.parametrize("mode", ["LIMITDIST_INSIDE", "LIMITDIST_OUTSIDE", "LIMITDIST_ONSURFACE"])
@@ -214,10 +214,10 @@ def test_a_distance_between_two_bones_of_the_robot(arm):
     ("kind", "settings", "problem"),
     [
         ("COPY_LOCATION", {"use_offset": True}, "offset"),
-        ("COPY_LOCATION", {"invert_y": True}, "inverted Y"),
         ("COPY_LOCATION", {"use_x": False, "use_y": False, "use_z": False}, "no axis"),
-        ("COPY_LOCATION", {"owner_space": "LOCAL"}, "owner in Local Space"),
-        ("COPY_LOCATION", {"target_space": "LOCAL"}, "target in Local Space"),
+        ("COPY_LOCATION", {"owner_space": "LOCAL"}, "what it starts from moves with the joints above"),
+        ("COPY_ROTATION", {"owner_space": "POSE", "use_x": False}, "single axes of the owner in Pose Space"),
+        ("FLOOR", {"target_space": "LOCAL"}, "target in Local Space"),
         ("COPY_LOCATION", {"use_x": False}, "single axes (taken as the robot's)"),
         ("COPY_ROTATION", {"mix_mode": "ADD"}, "mix Add"),
         ("COPY_TRANSFORMS", {"mix_mode": "BEFORE"}, "mix Before Original"),
