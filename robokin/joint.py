@@ -156,6 +156,8 @@ class Joint:
 
     def coordinates(self, value: object) -> Array:
         """(nq,) coordinates from a number, or a list where the joint has several. Raises ConfigurationError."""
+        if type(value) is float and math.isfinite(value) and self.nq == 1:
+            return np.array([value])
         try:
             array = np.atleast_1d(float_array(value))
         except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -49,14 +50,13 @@ def _content(value: object) -> object:
     return _Same(value)
 
 
-def _told(part: Task | Criterion) -> list[object]:
-    """What a problem is compiled from: all of a part of our own but a task's target. Of classes of other makers nothing
-    is known."""
-    if not _is_own(type(part)):
-        return [part, *vars(part).values()]
-    return [value for name, value in vars(part).items() if name != "target" and name[0] != "_"]
+def _told(part: Task | Criterion) -> list[str]:
+    """The attributes that a problem is compiled from: all of a part of our own but a task's target. Of classes of other
+    makers nothing is known."""
+    return [name for name in vars(part) if not _is_own(type(part)) or (name != "target" and name[0] != "_")]
 
 
+@lru_cache(maxsize=64)
 def _is_own(kind: type) -> bool:
     return kind.__module__.startswith(OWN)
 
@@ -65,17 +65,19 @@ class _Likeness:
     """What parts must be like."""
 
     def __init__(self, part: Task | Criterion) -> None:
-        self.kind, self.told = type(part), _told(part)
-        is_own = _is_own(self.kind)
-        self.contents = [_content(value) if is_own else _Same(value) for value in self.told]
+        self.kind, self.names, self.told = type(part), frozenset(vars(part)), _told(part)
+        self.same = None if _is_own(self.kind) else part
+        content = _content if self.same is None else _Same
+        self.values = [(name, value, content(value)) for name, value in vars(part).items() if name in self.told]
 
     def fits(self, part: Task | Criterion) -> bool:
-        if type(part) is not self.kind:
+        if type(part) is not self.kind or (self.same is not None and self.same is not part):
             return False
-        told = _told(part)
-        if len(told) != len(self.told):
+        given = vars(part)
+        if given.keys() != self.names and _told(part) != self.told:
             return False
-        for value, known, content in zip(told, self.told, self.contents, strict=True):
+        for name, known, content in self.values:
+            value = given[name]
             if value is not known and (value if type(value) in PLAIN else _content(value)) != content:
                 return False
         return True

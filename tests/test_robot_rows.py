@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import difference, integrate, random_configuration
 from robokin_addon.solvers import (
+    AxisTask,
     CenterOfMassTask,
     JointTask,
     JointVelocityTask,
+    OrientationTask,
     PinTask,
+    PoseTask,
+    PositionTask,
     PostureTask,
     Rows,
     SupportTask,
@@ -109,11 +113,28 @@ def test_rows_of_other_makers_are_asked_for() -> None:
     q = random_configuration(model, np.random.default_rng(4))
     other = [Halfway([0.1, 0.2, 0.3]), Loose(model.link_names[-1], np.eye(4))]
     assert not any(is_on_robot(task) or on_tip(task) for task in other)
+    own = AxisTask(model.link_names[-1], (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+    assert on_tip(own) is own and on_tip(PinTask(model.link_names[-1])) is not None
     whole, half = (
         velocity_step(model, q, [own], [KineticEnergy()]) for own in (CenterOfMassTask([0.1, 0.2, 0.3]), other[0])
     )
     np.testing.assert_allclose(half.errors, 0.5 * whole.errors)
     assert not velocity_step(model, q, [other[1]]).v.any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_array_of_a_task_can_be_written_into(seed: int) -> None:
+    """Those made at once included: a compiled problem would not see it."""
+    rng = np.random.default_rng(seed)
+    model = random_robot(seed, 6, "floating")
+    q = random_configuration(model, rng)
+    link = model.link_names[-1]
+    tasks = [*every_task(rng, model, q, q).values(), PoseTask(link, np.eye(4), [1.0, 0.0, 2.0], influence=0.5)]
+    tasks += [PositionTask(link, np.ones(3), offset=np.eye(4), band=[0.1, 0.0, 0.0]), OrientationTask(link, np.eye(3))]
+    tasks += [AxisTask(link, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0), offset=np.eye(4)), CenterOfMassTask(np.ones(3))]
+    for task in tasks:
+        arrays = {name: value for name, value in vars(task).items() if isinstance(value, np.ndarray)}
+        assert not [name for name, value in arrays.items() if value.flags.writeable], task
 
 
 @pytest.mark.parametrize("kind", [PostureTask, JointVelocityTask])

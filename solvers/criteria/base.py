@@ -54,8 +54,8 @@ class Criterion(FixedArrays, ABC):
     """weight: how much it counts against the others.   name: how reports call it. Raises TaskError."""
 
     def __init__(self, weight: float, name: str) -> None:
-        self.name = name or type(self).__name__
-        self.weight = positive(weight, f"{self.name}: weight")
+        name = name or type(self).__name__
+        self._keep(name=name, weight=positive(weight, f"{name}: weight"))
 
     def check(self, state: State) -> None:
         """Raises a RobokinError when the robot has not what the criterion needs."""

@@ -54,9 +54,11 @@ class JointSprings(Potential):
         self._fitted: _Springs | None = None
 
     def _by_joint(self, given: object, what: str) -> dict[str, float]:
-        if not isinstance(given, Mapping | None):
+        if given is None:
+            return {}
+        if not isinstance(given, Mapping):
             raise TaskError(f"{self.name}: {what} must be {{joint name: number}}, not {given!r}")
-        return dict(given or {})
+        return dict(given)
 
     def check(self, state: State) -> None:
         self._fit(state)

@@ -110,9 +110,11 @@ class Task(FixedArrays, ABC):
     target: Any
 
     def __init__(self, name: str, priority: int, influence: float) -> None:
-        self.name = name
-        self.priority = level(priority, f"{self.name}: priority")
-        self.influence = share(influence, f"{self.name}: influence")
+        self._keep(
+            name=name,
+            priority=level(priority, f"{name}: priority"),
+            influence=share(influence, f"{name}: influence"),
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         is_another = name == "target" and "target" in vars(self)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..state import State
 
 Array = np.ndarray
+Corner = tuple[float, float]
 
 
 class CenterOfMassTask(Task):
@@ -139,19 +140,19 @@ def convex_hull(points: Array) -> Array:
 
     (Andrew, "Another efficient algorithm for convex hulls in two dimensions", Inf. Process. Lett. 9, 1979.)
     """
-    ordered = np.unique(points, axis=0)
-    flat = 1e-12 * float(np.ptp(ordered, axis=0).max(initial=0.0)) ** 2
+    ordered = sorted({(x, y) for x, y in points.tolist()})
+    flat = 1e-12 * max((max(own) - min(own) for own in zip(*ordered, strict=True)), default=0.0) ** 2
 
-    def half(sequence: Array) -> list[Array]:
-        chain: list[Array] = []
+    def half(sequence: list[Corner]) -> list[Corner]:
+        chain: list[Corner] = []
         for p in sequence:
             while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= flat:
                 chain.pop()
             chain.append(p)
         return chain[:-1]
 
-    return np.array(half(ordered) + half(ordered[::-1])) if len(ordered) > 1 else ordered
+    return np.array(half(ordered) + half(ordered[::-1]) if len(ordered) > 1 else ordered).reshape(-1, 2)
 
 
-def _turn(a: Array, b: Array, c: Array) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+def _turn(a: Corner, b: Corner, c: Corner) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -19,6 +19,8 @@ Array = np.ndarray
 
 def numbers(value: object, what: str) -> Array:
     """Finite float64 array of any shape."""
+    if type(value) is float and isfinite(value):
+        return np.array(value)
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):

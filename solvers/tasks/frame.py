@@ -71,19 +71,26 @@ class FrameTask(TipTask):
         orientation_band: object = 0.0,
     ) -> None:
         super().__init__(link, offset, name, priority, influence)
-        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-        position = per_axis(position_weights, f"{self.name}: position weights")
-        orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
-        if not (position.any() or orientation.any()):
-            raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
+        own = self.name
+        position = per_axis(position_weights, f"{own}: position weights")
+        orientation = per_axis(orientation_weights, f"{own}: orientation weights")
+        if not any(position.tolist() + orientation.tolist()):
+            raise TaskError(f"{own}: every axis is free (all weights are 0)")
         if self.influence < 1.0:  # else these are arrays that tasks alike share
             position, orientation = self.influence * position, self.influence * orientation
-        self.position_weights, self.orientation_weights = position, orientation
-        self.position_tolerance = positive(position_tolerance, f"{self.name}: position tolerance")
-        self.orientation_tolerance = positive(orientation_tolerance, f"{self.name}: orientation tolerance")
-        self.position_band = per_axis(position_band, f"{self.name}: position band")
-        self.orientation_band = per_axis(orientation_band, f"{self.name}: orientation band")
-        self.target = self.target_matrix(target)
+            position.flags.writeable = orientation.flags.writeable = False
+        aim = self.target_matrix(target)
+        aim.flags.writeable = False
+        self._keep(
+            frame=choice(frame, f"{own}: frame", FRAMES),
+            position_weights=position,
+            orientation_weights=orientation,
+            position_tolerance=positive(position_tolerance, f"{own}: position tolerance"),
+            orientation_tolerance=positive(orientation_tolerance, f"{own}: orientation tolerance"),
+            position_band=per_axis(position_band, f"{own}: position band"),
+            orientation_band=per_axis(orientation_band, f"{own}: orientation band"),
+            target=aim,
+        )
 
     @abstractmethod
     def target_matrix(self, target: object) -> Array:

@@ -31,9 +31,12 @@ class TipTask(Task):
         priority: int,
         influence: float,
     ) -> None:
-        self.link = link_name(link, "a task's link")
+        link = link_name(link, "a task's link")
         super().__init__(name or f"{type(self).__name__} of {link}", priority, influence)
-        self.offset = AT_LINK if offset is None else rigid(offset, f"{self.name}: offset")
+        if offset is None:
+            self._keep(link=link, offset=AT_LINK)
+        else:
+            self.link, self.offset = link, rigid(offset, f"{self.name}: offset")
 
     def tip(self, state: State) -> Array:
         """(4, 4) T_root_tip."""
