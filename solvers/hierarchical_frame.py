@@ -24,6 +24,7 @@ from .influence import Left, leaving
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Rows
+from .tasks.base import Moved
 from .viability import StepLimits
 
 Array = np.ndarray
@@ -31,6 +32,8 @@ Array = np.ndarray
 RESTORING = 4  # of these, at the end: without criteria, of the levels above the first one that cannot be met only
 TANGENTS = 2  # of a limit for one level, in one linearisation: the next one goes on from them
 DAMPED, GENTLE = 0.01, 0.3  # a level that cannot be met, at most; those that spoil one above
+FARTHEST = 0.1  # [rad or L] of the way of a velocity, in one linearisation
+SLOWER, PACES = 0.95, 6  # of the speed reached where a way was left; trials
 UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
 UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
@@ -74,8 +77,6 @@ class Frame:
         self.here, self.asked = here, asked
         self._model, self._backend, self._scale = levels.model, get_backend(levels.backend), scale
         self._start, self._tolerance = self._state(here.q), tolerances(levels.tasks)
-        # Of the tasks that ask for a velocity.
-        self._rates = {i: self._rows_of(i, self._start) for i, task in enumerate(levels.tasks) if task.is_velocity}
 
     def solve(self, limits: StepLimits, most: int) -> Found:
         """Where the frame leads inside `limits`, after at most so many linearisations. When that spoils a level that is
@@ -92,9 +93,74 @@ class Frame:
         gentle = self._led(limits, most, every, GENTLE)
         return (gentle if self._is_met(gentle, count) else alone)._replace(steps=steps + gentle.steps)
 
+    def solve_on_the_way(self, limits: StepLimits, most: int) -> Found:
+        """As `solve`; where that leaves the way of a velocity, with as much less of the speed as it takes to stay."""
+        found = self.solve(limits, most)
+        if not self._leaves_way(found):
+            return found
+        reached, stays = self._reached(found), None
+        slow, fast, pace, steps = 0.0, 1.0, SLOWER, found.steps
+        for _ in range(PACES):
+            trial = self._slowed({i: pace * share for i, share in reached.items()}).solve(limits, most)
+            steps += trial.steps
+            if self._leaves_way(trial):
+                fast = pace
+            else:
+                slow, stays = pace, trial
+            if fast - slow <= 1.0 - SLOWER + UNCHANGED:
+                break
+            pace = 0.5 * (slow + fast)
+        if stays is None:
+            return found._replace(steps=steps)
+        residuals = self.levels.residuals(self.rows_at(stays), np.zeros(self._model.nv), self.dt)
+        return stays._replace(residuals=residuals, steps=steps, held=found.held)
+
+    def _leaves_way(self, found: Found) -> bool:
+        """Whether a velocity is led off its way, where it has to be slower than is asked for."""
+        if not found.held.any() or self._is_met(found, len(self.levels.priorities)):
+            return False
+        for task, rows in zip(self.levels.tasks, self.rows_at(found), strict=True):
+            if rows.ahead is not None and len(rows.J):
+                size = float(np.linalg.norm(rows.ahead)) or 1.0
+                across = rows.e - rows.ahead / size * _along(rows.e, rows.ahead)
+                for i, part in enumerate(task.parts):
+                    allowed = part.tolerance * (self.dt if part.is_rate else 1.0)
+                    if np.linalg.norm(across[rows.part == i]) > allowed:
+                        return True
+        return False
+
+    def _reached(self, found: Found) -> dict[int, float]:
+        """Of each task that has a way, the share of it that a frame leads along."""
+        start = Moved(self._start, self._start, np.zeros(self._model.nv))
+        shares = {}
+        for i, (before, after) in enumerate(zip(self._rows(start), self.rows_at(found), strict=True)):
+            if before.ahead is not None and after.ahead is not None:
+                whole, left = (abs(_along(e, ahead)) for e, ahead in ((before.e, before.ahead), (after.e, after.ahead)))
+                shares[i] = max(0.0, 1.0 - left / whole) if whole else 1.0
+        return shares
+
+    def _slowed(self, shares: Mapping[int, float]) -> Frame:
+        targets = [
+            task.slowed(target, shares[i]) if i in shares else target
+            for i, (task, target) in enumerate(zip(self.levels.tasks, self.asked.targets, strict=True))
+        ]
+        asked = replace(self.asked, targets=targets)
+        return Frame(self.levels, self.criteria, self._scale, self.dt, self.here, asked)
+
     def rows_at(self, found: Found) -> list[Rows]:
         """Of each task, where this or another frame from `here` has led."""
-        return self._rows(self._state(found.q), found.moved)
+        return self._rows(self._moved_to(found))
+
+    def reached(self, found: Found) -> list[Any]:
+        """The targets as the next frame takes them for the last ones."""
+        moved = self._moved_to(found)
+        return [
+            task.reached(moved, target) if task.is_velocity else target
+            for task, target in zip(self.levels.tasks, self.asked.targets, strict=True)
+        ]
+
+    def _moved_to(self, found: Found) -> Moved:
+        return Moved(self._start, self._state(found.q), found.moved)
 
     def _is_met(self, found: Found, count: int) -> bool:
         """Whether so many levels are, as far as their tasks are whole."""
@@ -105,34 +171,41 @@ class Frame:
         """Where the first `kept` levels lead. damped: of all but the first one, from the start."""
         levels, scale, start = self.levels, self._scale, self.here.q
         curved = CurvedLimits(self._model, limits, scale, levels.length).at(start, self.here.last)
-        state = self._start
+        moved = Moved(self._start, self._start, np.zeros(self._model.nv))
+        state = moved.end
         H, g = combine(self.criteria, state)
         H, g = scale[:, None] * H * scale, scale * g * self.dt
         x, q, count, every = np.zeros(self._model.nv), start, 0, kept
+        pressed = curved.at_bounds(x)[:0]
         inside, damping = curved.start, [0.0] + [damped] * (kept - 1)
         for _ in range(most):
             count += 1
-            rows = self._rows(state, self._backend.difference(self._model.tree, start, q))
+            rows = self._rows(moved)
             hard = [level for _, level in levels.closures(state, rows)]
             above = [*self._rolling(q), *hard]
             # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
             led = kept == every and count <= most - RESTORING
             own_H, own_g = (H, g) if led else (np.eye(len(x)), -x)
-            wanted = [
-                _from_the_start(level, x)
-                for level in (*above, *map(_damped, levels.levels(state, rows, 0.0)[:kept], damping))
-            ]
+            parts = [d for each, n in zip(damping[:kept], levels.counts, strict=False) for d in (each, 0.0)[:n]]
+            # There too, so that it is met: no farther along a way that limits do not let it get to the end of.
+            farthest = FARTHEST if count <= most - RESTORING else 0.0
+            asked = map(_damped, levels.levels(state, rows, 0.0, farthest), parts)
+            wanted = [_from_the_start(level, x) for level in (*above, *asked)]
             found = curved.solve(wanted, own_H, own_g, self._backend.name, inside, TANGENTS)
             change = found.x - x
             x = inside = found.x
+            if farthest:
+                pressed = curved.at_bounds(x)
             q = self._moved(scale * x, limits)
             state = self._state(q)
+            moved = Moved(self._start, state, self._backend.difference(self._model.tree, start, q))
             if abs(change).max(initial=0.0) < UNCHANGED:
                 break
             # A level that cannot be met goes on moving the robot along those above, which are curved: it is damped, as
             # much as it lacks (Fan and Yuan, "On the quadratic convergence of the Levenberg-Marquardt method without
             # nonsingularity assumption", Computing 74, 2005).
-            unmet = found.residuals[len(above) :]
+            firsts = np.cumsum([0, *levels.counts[: kept - 1]]) + len(above)
+            unmet = [found.residuals[first] for first in firsts] if kept else []
             lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in unmet]
             most_damped = max(damped, DAMPED)
             damping = [
@@ -140,36 +213,23 @@ class Frame:
             ]
             if count >= most - RESTORING and any(lacking):
                 kept = min(kept, max(lacking.index(True), 1))
-        moved = self._backend.difference(self._model.tree, start, q)
-        rows = self._rows(state, moved)
+        rows = self._rows(moved)
         residuals = levels.residuals(rows, np.zeros(self._model.nv), self.dt)
         at_side = np.zeros(len(x), bool)
-        at_side[curved.at_bounds(x)] = True
+        at_side[curved.at_bounds(x)] = at_side[pressed] = True
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
         concerned = np.any([own.J.any(axis=0) for own in rows], axis=0) if rows else np.zeros(len(x), bool)
-        return Found(q, moved, residuals, count, at_side & hurried & concerned)
+        return Found(q, moved.by, residuals, count, at_side & hurried & concerned)
 
     def _state(self, q: Array) -> State:
         return self.levels.state(q, self.asked.targets, self.dt, self.here.last / self.dt, self.asked.influence)
 
-    def _rows_of(self, i: int, state: State) -> Rows:
-        return self.levels.rows_of(i, state, self.asked.targets[i], self.asked.influence[i])
-
-    def _rows(self, state: State, moved: Array) -> list[Rows]:
-        """Of each task; those of velocities are counted from where the frame began, (nv,) `moved` ago, with their J at
-        the middle of the way: so that a hinge is followed along its circle."""
+    def _rows(self, moved: Moved) -> list[Rows]:
+        """Of each task at the end; those of velocities are counted from where the frame began."""
         found = []
-        middle = state
-        if self._rates:
-            middle = state.at(self._backend.integrate(self._model.tree, self.here.q, 0.5 * moved))
         for i, task in enumerate(self.levels.tasks):
-            rows = self._rates.get(i)
-            if rows is None:
-                rows = self._rows_of(i, state)
-            elif self.asked.influence[i]:
-                J = self._rows_of(i, middle).J
-                done = J @ moved
-                rows = Rows(J, rows.lower - done, rows.upper - done, rows.weight, rows.part)
+            at = moved if task.is_velocity else moved.end
+            rows = self.levels.rows_of(i, at, self.asked.targets[i], self.asked.influence[i])
             found.append(leaving(task, rows, self.asked.left[i]) if i in self.asked.left else rows)
         return found
 
@@ -215,3 +275,7 @@ def _from_the_start(level: Level, x: Array) -> Level:
 
 def _damped(level: Level, damping: float) -> Level:
     return replace(level, damping=damping)
+
+
+def _along(e: Array, ahead: Array) -> float:
+    return float(e @ ahead) / (float(np.linalg.norm(ahead)) or 1.0)

@@ -26,7 +26,8 @@ from .viability import StepLimits
 
 Array = np.ndarray
 
-LINEARISATIONS, UNHURRIED = 10, 12  # of a frame, and of one that is looked at without limits on speed
+BITS = 8  # of a frame with a velocity that leads far
+LINEARISATIONS, UNHURRIED = 10, 20  # of a frame, and of one that is looked at without limits on speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,25 +167,46 @@ class HierarchicalTracker:
         wanted = self._followed(self._started(targets, origins))
         left, without, count = self._left(wanted, shares)
         frame, whole = self._frame(Place(self.q, self.last), Asked(wanted, shares, left)), shares >= 1.0
-        found = frame.solve(self.limits, LINEARISATIONS)
+        found = frame.solve_on_the_way(self.limits, LINEARISATIONS)
         count += found.steps
         code, behind = CONVERGED if shares.any() else EMPTY, np.zeros(self.model.nv, bool)
         if (found.residuals > self.tolerance)[whole].any():
             code = NOT_CONVERGED
             if found.held.any():
-                unlimited = np.full(self.model.nv, np.inf)
-                unhurried = replace(self.limits, largest=unlimited, change=unlimited)
-                then = frame.solve(unhurried, UNHURRIED)
-                count += then.steps
-                if (then.residuals <= self.tolerance)[whole].all():
+                is_met, steps = self._would_be_met(Asked(wanted, shares, left))
+                count += steps
+                if is_met:
                     code, behind = LATE, found.held
             far = self.problem.excess([wanted[i] for i in self._static])[whole[self._static]]
             if code != LATE and far.any():
                 code = OUT_OF_REACH
         remark = self._remark(wanted) if code == NOT_CONVERGED else ""
+        reached = frame.reached(found)
         self._before, self.last, self.q = self.q, found.moved, found.q
-        self.memory = Memory(origins, without, dict(zip(self.tasks, wanted, strict=True)))
+        self.memory = Memory(origins, without, dict(zip(self.tasks, reached, strict=True)))
         self.frames.append(_Done(code, found.q, found.residuals, count, behind, remark, shares, wanted))
+
+    def _would_be_met(self, asked: Asked) -> tuple[bool, int]:
+        """Whether the frame is met without limits on speed, at once or on the ways of velocities bit by bit; and the
+        linearisations that it took to tell."""
+        unlimited = np.full(self.model.nv, np.inf)
+        unhurried, whole = replace(self.limits, largest=unlimited, change=unlimited), asked.influence >= 1.0
+        count = 0
+        for parts in (1, BITS) if any(task.has_way for task in self.tasks) else (1,):
+            place, targets = (
+                Place(self.q, self.last),
+                [task.slowed(target, 1.0 / parts) for task, target in zip(self.tasks, asked.targets, strict=True)],
+            )
+            for _ in range(parts):
+                frame = self._frame(place, replace(asked, targets=targets))
+                found = frame.solve(unhurried, UNHURRIED)
+                count += found.steps
+                if (found.residuals > self.tolerance)[whole].any():
+                    break
+                place, targets = Place(found.q, found.moved), frame.reached(found)
+            else:
+                return True, count
+        return False, count
 
     def posed(
         self, targets: Sequence[Any], influence: Array | None = None

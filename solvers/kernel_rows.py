@@ -24,7 +24,7 @@ class KernelRows:
         """scale: (nv,) of displacements (`State.scale`)."""
         limits = StepLimits.of(levels.model, 1.0)
         self.levels = levels
-        self._step = NativeStep(levels.model, levels.tasks, levels.indices, [], limits, scale, levels.length, 0.0)
+        self._step = NativeStep(levels.model, levels.tasks, levels, [], limits, scale, 0.0)
         self._aims: Sequence[Any] | None = None
         self._still = np.zeros(levels.model.nv)
 
@@ -37,7 +37,7 @@ class KernelRows:
             self._aims = targets
         step.q[...], step.previous[...] = state.q, 0.0
         rows = {i: levels.rows_of(i, state, targets[i]) for i in step.other_tasks}
-        found = step.rows({i: levels.level_of(i, state, own) for i, own in rows.items()})
+        found = step.rows({i: [levels.level_of(i, state, own)] for i, own in rows.items()})
         if found is None:
             return None
         residuals = np.zeros((len(levels.tasks), 2))

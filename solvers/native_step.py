@@ -25,6 +25,7 @@ from .step_structs import (
     task_record,
     tree_of_tips,
 )
+from .task_levels import TaskLevels
 from .tasks import FrameTask, Task
 from .tasks.base import states_rows_of
 from .tasks.robot_rows import ROBOT_ROW
@@ -69,23 +70,22 @@ class Found(NamedTuple):
 class NativeStep:
     """A velocity problem bound to the kernel, with buffers for one step: for one thread at a time.
 
-    levels: indices of the tasks, per priority.   tasks, criteria: all; `native_tasks` and `native_criteria` say which
+    tasks, criteria: all; `native_tasks` and `native_criteria` say which
     of them the kernel computes, those on tips first; `order` puts these in the order of the tasks. Rows and matrices of
-    the `other_...` are given at each step.   length: L [m].
+    the `other_...` are given at each step.
     """
 
     def __init__(
         self,
         model: RobotModel,
         tasks: Sequence[Task],
-        levels: Sequence[Sequence[int]],
+        levels: TaskLevels,
         criteria: Sequence[tuple[Criterion, CriterionRecord | None]],
         limits: StepLimits,
         scale: Array,
-        length: float,
         damping: float,
     ) -> None:
-        library = step_library()
+        library, length = step_library(), levels.length
         self._run, self._workspace = library.rk_step_run, library.rk_step_workspace
         self.model, self.levels, self.damping = model, levels, damping
         tips = {i: tip for i, task in enumerate(tasks) if (tip := on_tip(task))}
@@ -112,7 +112,7 @@ class NativeStep:
         self._kept += [fill_criterion(each, *pair) for each, pair in zip(packed, own, strict=True)]
         self._struct.model, self._struct.criteria = ctypes.addressof(struct), ctypes.addressof(packed)
         bands = np.array([task.band for task in frames]).reshape(-1, 6)
-        top = levels[0] if levels else []
+        top = levels.indices[0] if levels.indices else []
         first = np.array([i in top and bool(tasks[i].influence) for i in self._tip_tasks], np.int32)
         arrays = {
             "tasks": records,
@@ -160,11 +160,12 @@ class NativeStep:
         setattr(self._data, name, array.ctypes.data)
 
     def run(
-        self, hard: Sequence[Level], others: Mapping[int, Level], objective: tuple[Array, Array] | None
+        self, hard: Sequence[Level], others: Mapping[int, Sequence[Level]], objective: tuple[Array, Array] | None
     ) -> Found | None:
         """One step from what is in `q`, `previous`, `targets`; None when they are no start (see the kernel's header).
 
-        hard: levels before those of the tasks.   others: rows of the tasks that are not native.   objective: H and g
+        hard: levels before those of the tasks.   others: rows of the tasks that are not native, of one
+        level or two (`TaskLevels.parts_of`).   objective: H and g
         of the criteria that are not. Raises TaskError when that H is not positive semidefinite.
         """
         if not self._plain or hard or others:
@@ -189,7 +190,7 @@ class NativeStep:
             self._points.copy(),
         )
 
-    def rows(self, others: Mapping[int, Level]) -> tuple[list[Level], Array] | None:
+    def rows(self, others: Mapping[int, Sequence[Level]]) -> tuple[list[Level], Array] | None:
         """At what is in `q` and `targets`: the levels of tasks, dimensionless and weighted, and what the parts of the
         native tasks lack (k, 2); None when it is no start. others: as in `run`."""
         if not self._plain or others:
@@ -203,7 +204,7 @@ class NativeStep:
         own = [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans]
         return own, self._errors[0].copy()
 
-    def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Level]) -> None:
+    def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Sequence[Level]]) -> None:
         """Where each level's and each task's rows lie; those that are given are filled in."""
         given: list[tuple[int, Level]] = []
         ends = [0]
@@ -213,15 +214,16 @@ class NativeStep:
             row += len(level.J)
             ends.append(row)
         first_rows = {}
-        for indices in self.levels:
-            for i in indices:
-                if i in self._counts:
-                    first_rows[i] = row
-                    row += self._counts[i]
-                elif i in others:
-                    given.append((row, others[i]))
-                    row += len(others[i].J)
-            ends.append(row)
+        for indices, count in zip(self.levels.indices, self.levels.counts, strict=True):
+            for part in range(count):
+                for i in indices:
+                    if i in self._counts and part == 0:
+                        first_rows[i] = row
+                        row += self._counts[i]
+                    elif i in others and part < len(others[i]):
+                        given.append((row, others[i][part]))
+                        row += len(others[i][part].J)
+                ends.append(row)
         self._reserve(row, len(ends) - 1)
         self._start[...] = ends
         self._spans = list(itertools.pairwise(ends))

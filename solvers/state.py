@@ -51,6 +51,10 @@ class State:
         """The same at another configuration."""
         return State(self.model, q, self.tasks, self.length, self.backend, self.previous, self.dt, self.targets)
 
+    def moved(self, by: Array) -> State:
+        """The same after a displacement (nv,)."""
+        return self.at(self._backend.integrate(self.model.tree, self.q, by))
+
     @cached_property
     def placements(self) -> Array:
         """(links, 4, 4) T_root_link."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ..robokin.configuration import difference, integrate
+from ..robokin.configuration import difference
 from ..robokin.errors import TaskError
 from .motion import Motion
 from .task_levels import TaskLevels
 from .tasks import Task
+from .tasks.base import Moved
 
 Array = np.ndarray
 
@@ -39,8 +39,8 @@ def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -
 
 
 def motion_residuals(levels: TaskLevels, targets: Sequence[Sequence[Any]], motion: Motion) -> Array:
-    """(F, tasks, 2) what the parts of each task lack; of a velocity, since the frame before (0 at the first),
-    with its J at the middle of the way as in tracking."""
+    """(F, tasks, 2) what the parts of each task lack; of a velocity, since the frame before (0 at the first)
+    as in tracking."""
     found = np.zeros((len(motion), len(levels.tasks), 2))
     still = np.zeros(motion.model.nv)
     for frame, wanted in enumerate(targets):
@@ -51,10 +51,9 @@ def motion_residuals(levels: TaskLevels, targets: Sequence[Sequence[Any]], motio
             elif frame:
                 dt = float(motion.times[frame] - motion.times[frame - 1])
                 before = levels.state(motion.q[frame - 1], wanted, dt)
-                moved = difference(motion.model, motion.q[frame - 1], motion.q[frame])
-                middle = before.at(integrate(motion.model, before.q, 0.5 * moved))
-                rows = replace(levels.rows_of(i, before, wanted[i]), J=levels.rows_of(i, middle, wanted[i]).J)
-                found[frame, i] = levels.residuals_of(i, rows, moved, dt)
+                way = difference(motion.model, motion.q[frame - 1], motion.q[frame])
+                moved = Moved(before, before.at(motion.q[frame]), way)
+                found[frame, i] = levels.residuals_of(i, levels.rows_of(i, moved, wanted[i]), still, dt)
     return found
 
 

@@ -7,6 +7,7 @@ change with those below it; columns are displacements with lengths over L too (D
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from .influence import closing_share
 from .reach import chain_length
 from .state import State
 from .tasks import LoopClosureTask, Rows, Task
-from .tasks.base import residuals
+from .tasks.base import Moved, residuals
 
 if TYPE_CHECKING:
     from .kernel_rows import KernelRows
@@ -45,6 +46,8 @@ class TaskLevels:
         self.indices = [
             [i for i, task in enumerate(self.tasks) if task.priority == priority] for priority in self.priorities
         ]
+        # Of each priority: its tasks, and after them the ways of its velocities.
+        self.counts = [1 + any(self.tasks[i].has_way for i in indices) for indices in self.indices]
         self._first = self.indices[0] if self.indices else []
         points = [point for i in self._first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
@@ -84,13 +87,13 @@ class TaskLevels:
         shares = [task.influence for task in self.tasks] if influence is None else influence
         return [self.rows_of(i, state, target, shares[i]) for i, target in enumerate(targets)]
 
-    def rows_of(self, i: int, state: State, target: Any, influence: float | None = None) -> Rows:
+    def rows_of(self, i: int, at: State | Moved, target: Any, influence: float | None = None) -> Rows:
         """Of one task, weighted by its influence; all of what it lacks is asked for, unless it has none."""
         task = self.tasks[i]
         share = task.influence if influence is None else influence
         if not (share and task.influence):
             return Rows.none(self.model.nv)
-        rows = task.rows(state, target)
+        rows = task.rows_after(at, target) if isinstance(at, Moved) else task.rows(at, target)
         return rows if share == task.influence else rows.weighted(share / task.influence)
 
     def step_rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:
@@ -100,9 +103,14 @@ class TaskLevels:
     def step_rows_of(self, i: int, state: State, target: Any) -> Rows:
         return closing_share(self.rows_of(i, state, target), self.tasks[i].influence)
 
-    def levels(self, state: State, rows: Sequence[Rows], damping: float) -> list[Level]:
-        """By priority, dimensionless and weighted."""
-        return [_stacked([self.level_of(i, state, rows[i], damping) for i in indices]) for indices in self.indices]
+    def levels(self, state: State, rows: Sequence[Rows], damping: float, farthest: float = np.inf) -> list[Level]:
+        """By priority, dimensionless and weighted; of each as many as `counts` says. farthest: [rad or L] of a way, no
+        more is asked for."""
+        found = []
+        for indices, count in zip(self.indices, self.counts, strict=True):
+            own = [self.parts_of(i, state, rows[i], damping, farthest) for i in indices]
+            found += [_stacked([parts[k] for parts in own if k < len(parts)], state) for k in range(count)]
+        return found
 
     def closures(self, state: State, rows: Sequence[Rows] | Mapping[int, Rows]) -> list[tuple[str, Level]]:
         """The hard level of each loop closure, and its name."""
@@ -136,9 +144,32 @@ class TaskLevels:
 
     def level_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> Level:
         """The rows of one task, dimensionless and weighted."""
-        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in self.tasks[i].parts])
-        factor = rows.weight * size[rows.part]
+        factor = self._factors(i, rows)
         return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
+
+    def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0, farthest: float = np.inf) -> list[Level]:
+        """The same; of rows that say what is ahead two levels, first what is across the way."""
+        level, ahead = self.level_of(i, state, rows, damping), rows.ahead
+        if ahead is None or not ahead.any():
+            return [level]
+        factor = self._factors(i, rows)
+        u = factor * ahead
+        most = farthest * float(np.linalg.norm(u) / np.linalg.norm(u / rows.weight))
+        w = u / np.linalg.norm(u)
+        w[0] += -1.0 if w[0] < 0.0 else 1.0
+        turned = np.eye(len(w)) - np.outer(w, w) / abs(w[0])  # a reflection: its first row is along u
+        across, along = (
+            Level(own @ level.J, own @ level.lower, own @ level.upper, damping) for own in (turned[1:], turned[:1])
+        )
+        return [
+            across,
+            replace(along, lower=np.clip(along.lower, -most, most), upper=np.clip(along.upper, -most, most)),
+        ]
+
+    def _factors(self, i: int, rows: Rows) -> Array:
+        """(m,) that make rows dimensionless and weighted."""
+        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in self.tasks[i].parts])
+        return rows.weight * size[rows.part]
 
 
 def tolerances(tasks: Sequence[Task]) -> Array:
@@ -149,9 +180,11 @@ def tolerances(tasks: Sequence[Task]) -> Array:
     return found
 
 
-def _stacked(levels: Sequence[Level]) -> Level:
+def _stacked(levels: Sequence[Level], state: State) -> Level:
     if len(levels) == 1:
         return levels[0]
+    if not levels:
+        return Level(np.zeros((0, state.model.nv)), np.zeros(0), np.zeros(0))
     return Level(
         np.vstack([level.J for level in levels]),
         np.concatenate([level.lower for level in levels]),

@@ -318,6 +318,10 @@ class TrackResult:
         if again.converged:
             reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
             found = Diagnosis(Status.MAX_ITERATIONS, reason)
+        elif again.status is Status.EMPTY:  # velocities only
+            stopped = ", ".join(problem.limits_active(self.q[frame]))
+            reason = f"no motion inside the limits is what is asked for{f', at those of {stopped}' if stopped else ''}"
+            found = Diagnosis(Status.MAX_ITERATIONS, reason)
         remark = self.remarks[frame] if self.remarks else ""
         return replace(found, reason=f"{found.reason} ({remark})") if remark else found
 

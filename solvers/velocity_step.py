@@ -5,7 +5,8 @@ In displacements x = D^-1 v dt, lengths counted in L and angles in radians, the 
 cones of balls and position bounds of floating joints, which are curved (`curved_step.py`; those of all others, and all
 velocity and acceleration limits, are the box that nothing leaves); the wheels; the loop closures; the constraints
 A v = c; the constraints lower <= A v <= upper; the tasks by priority, J x = e or lower <= J x <= upper, which would
-meet their targets at the end of the step. What is left minimises the criteria's 1/2 v'Hv + g'v.
+meet their targets at the end of the step, those of velocities that have a way in two: what is across it, then what is
+along it. What is left minimises the criteria's 1/2 v'Hv + g'v.
 """
 
 from __future__ import annotations
@@ -149,9 +150,7 @@ class VelocityProblem:
 
         records = [(each, each.record(neutral) if type(each) in KINDS.values() else None) for each in self.criteria]
         levels = self.levels
-        return NativeStep(
-            self.model, self.tasks, levels.indices, records, self.limits, self._scale, self.length, self.damping
-        )
+        return NativeStep(self.model, self.tasks, levels, records, self.limits, self._scale, self.damping)
 
     def step(
         self,
@@ -214,7 +213,7 @@ class VelocityProblem:
         v = scale * found.x * (1.0 - ROUNDING) / dt
         return VelocityStep(
             v,
-            self._step_levels(found.residuals[len(hard) :], found.freedom[len(hard) + 1 :]),
+            self._step_levels(found.residuals[len(hard) :], found.freedom[len(hard) :]),
             self.levels.residuals(rows, v * dt, dt),
             self.levels.residuals(rows, np.zeros(len(v)), dt),
             self._unmet(names, hard, found.residuals, curved, found.x),
@@ -248,7 +247,7 @@ class VelocityProblem:
         else:
             state = levels.state(start, aims, self.dt, last)
             rows = {i: levels.step_rows_of(i, state, aims[i]) for i in native.other_tasks}
-            scaled = {i: levels.level_of(i, state, own) for i, own in rows.items()}
+            scaled = {i: levels.parts_of(i, state, own) for i, own in rows.items()}
             hard, names = self._constraints(start, constraints, levels.closures(state, rows))
             others = [self.criteria[i] for i in native.other_criteria]
             found = native.run([*bent, *hard], scaled, combine(others, state) if others else None)
@@ -266,7 +265,7 @@ class VelocityProblem:
         point = found.points[-1]
         return VelocityStep(
             found.v,
-            self._step_levels(found.lacking[first:], found.freedom[first + 1 :]),
+            self._step_levels(found.lacking[first:], found.freedom[first:]),
             residuals,
             errors,
             self._unmet(names, hard, found.lacking[len(bent) :], curved, point) if first else (),
@@ -275,7 +274,13 @@ class VelocityProblem:
         )
 
     def _step_levels(self, lacking: Sequence[Array], freedom: Sequence[int]) -> tuple[StepLevel, ...]:
-        return tuple(map(StepLevel, self.levels.priorities, self._level_names, lacking, freedom))
+        """freedom: before each level, and at the end."""
+        counts = self.levels.counts
+        if len(lacking) != len(counts):
+            ends = np.cumsum(counts).tolist()
+            lacking = [np.concatenate(lacking[end - n : end]) for n, end in zip(counts, ends, strict=True)]
+            freedom = [freedom[0], *(freedom[end] for end in ends)]
+        return tuple(map(StepLevel, self.levels.priorities, self._level_names, lacking, freedom[1:]))
 
     def _constraints(
         self, q: Array, constraints: Sequence[VelocityConstraint], closures: Sequence[tuple[str, Level]]

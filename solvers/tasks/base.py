@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -49,6 +50,8 @@ class Rows:
 
     J: (m, nv).   lower, upper: (m,) in metres and radians, one of them finite.   weight: (m,) positive.
     part: (m,) index of the part that each row belongs to.
+    ahead: (m,) the way of a velocity, in the units of the rows: what is lacking along it comes after all else that its
+    level asks for, so that limits slow down a motion, and do not lead it off its path. None: there is no such way.
     """
 
     J: Array
@@ -56,6 +59,7 @@ class Rows:
     upper: Array
     weight: Array
     part: Array
+    ahead: Array | None = None
 
     @classmethod
     def wanted(cls, J: Array, e: Array, weight: Array, part: object, band: object = 0.0) -> Rows:
@@ -83,14 +87,27 @@ class Rows:
 
     def less(self, left: Array) -> Rows:
         """The same, of which `left` (m,) is not asked for."""
-        return Rows(self.J, self.lower - left, self.upper - left, self.weight, self.part)
+        return replace(self, lower=self.lower - left, upper=self.upper - left)
 
     def weighted(self, factor: float) -> Rows:
-        return Rows(self.J, self.lower, self.upper, factor * self.weight, self.part)
+        return replace(self, weight=factor * self.weight)
 
     def lacking(self, moved: Array) -> Array:
         """(m,) what J v dt = `moved` lacks: positive where it should be larger."""
         return np.clip(moved, self.lower, self.upper) - moved
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """A frame of a motion so far: from one state to another, by a displacement (nv,)."""
+
+    start: State
+    end: State
+    by: Array
+
+    @cached_property
+    def middle(self) -> State:
+        return self.start.moved(0.5 * self.by)
 
 
 class Task(FixedArrays, ABC):
@@ -104,6 +121,7 @@ class Task(FixedArrays, ABC):
 
     kind: ClassVar[str]
     is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
+    has_way: bool = False  # its rows say what is ahead
     is_comparable: ClassVar[bool] = True  # what its rows lack in two poses has the same axes
     is_counted_from_start: ClassVar[bool] = False  # its target is told from where a solve or a motion starts
     parts: tuple[Part, ...]
@@ -153,6 +171,20 @@ class Task(FixedArrays, ABC):
         """The same rows towards a checked target as the kernel makes them (`robot_rows.py`); None where it has not
         those of this kind."""
         return None
+
+    def rows_after(self, moved: Moved, target: Any) -> Rows:
+        """Of a velocity, from where the frame began: what of it is lacking at the end of `moved`. Here with J at the
+        middle of the way, which is where a finite motion has its velocity."""
+        rows, J = self.rows(moved.start, target), self.rows(moved.middle, target).J
+        return replace(rows, J=J).less(J @ moved.by)
+
+    def slowed(self, target: Any, share: float) -> Any:
+        """The checked target of a velocity that has a way, with that share of its speed."""
+        return target
+
+    def reached(self, moved: Moved, target: Any) -> Any:
+        """The checked target of a frame that has been followed, as the next one takes it for `last`."""
+        return target
 
     def followed(self, target: Any, last: Any) -> Any:
         """The checked target of a frame that comes after one whose target was `last`: for what has to know how its

@@ -42,17 +42,37 @@ class Curve:
         curve.along = self.along @ T[:3, :3].T
         return curve
 
-    def nearest(self, p: Array) -> float:
-        """Arc length of the point of the curve nearest to p (3,); the first one of several."""
-        at = np.clip(((p - self.origin) * self.along).sum(axis=1), 0.0, self.segment)
-        away = self.origin + at[:, None] * self.along - p
-        i = int(np.argmin((away * away).sum(axis=1)))
+    def nearest(self, p: Array, around: float = 0.0, away: float = np.inf) -> float:
+        """Arc length of the point of the curve nearest to p (3,), the first one of several; of those no farther `away`
+        along the curve than that from the arc length `around`."""
+        first, last = np.zeros(len(self.segment)), self.segment
+        if 2.0 * away < self.length:
+            start = self.start[:-1] - around
+            if self.closed:
+                start = (start + 0.5 * self.length) % self.length - 0.5 * self.length
+            first, last = np.clip(-away - start, first, last), np.clip(away - start, first, last)
+        at = np.clip(((p - self.origin) * self.along).sum(axis=1), first, last)
+        gap = ((self.origin + at[:, None] * self.along - p) ** 2).sum(axis=1)
+        if 2.0 * away < self.length:
+            gap = np.where((start <= away) & (start + self.segment >= -away), gap, np.inf)
+        i = int(np.argmin(gap))
         return float(self.start[i] + at[i])
 
-    def at(self, s: float) -> tuple[Array, Array]:
-        """Point and direction (3,) at an arc length; beyond the ends, the end (or round again when closed)."""
+    def way(self, s: float, start: float, goal: float) -> float:
+        """Arc length that is left from s, on the way from `start` to `goal`."""
+        if not self.closed:
+            return min(max(goal, 0.0), self.length) - s
+        half = 0.5 * (goal - start)
+        return (goal - s - half + 0.5 * self.length) % self.length - 0.5 * self.length + half
+
+    def at(self, s: float, backwards: bool = False) -> tuple[Array, Array]:
+        """Point and direction (3,) at an arc length; beyond the ends, the end (or round again when closed). The
+        direction at a corner is that of the line after it, or `backwards` of the one before."""
         s = s % self.length if self.closed else min(max(s, 0.0), self.length)
-        i = min(int(np.searchsorted(self.start, s, side="right")) - 1, len(self.segment) - 1)
+        if backwards and s == 0.0 and self.closed:
+            s = self.length
+        i = int(np.searchsorted(self.start, s, side="left" if backwards else "right")) - 1
+        i = min(max(i, 0), len(self.segment) - 1)
         return self.origin[i] + (s - self.start[i]) * self.along[i], self.along[i]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from .base import Part, Rows
+from .base import Moved, Part, Rows
 from .checks import number
 from .curve import Curve, as_curve
 from .tip import PointTask
@@ -66,11 +68,13 @@ class OnCurveTask(PointTask):
 
 
 class Going(NamedTuple):
-    """Along a curve. before: the curve as it was in the frame before."""
+    """Along a curve. before: the curve as it was in the frame before.   at: arc length reached there; None: that of the
+    nearest point."""
 
     speed: float
     curve: Curve
     before: Curve
+    at: float | None = None
 
 
 class AlongCurveTask(PointTask):
@@ -80,11 +84,12 @@ class AlongCurveTask(PointTask):
     where the curve moves from frame to frame: the speed is that along the curve, which carries the point along.
     curve: (n, 3) points in the root frame, as of an `OnCurveTask`.
     e = c(s + speed dt) - p, s the arc length at the nearest point of the curve as it was in the frame before: what is
-    off the curve is corrected on the way.
+    off the curve is corrected on the way. Ahead is the curve: where limits allow no more, the point goes slower, on it.
     """
 
     kind: ClassVar[str] = "along curve"
     is_velocity: ClassVar[bool] = True
+    has_way = True
 
     def __init__(
         self,
@@ -112,9 +117,41 @@ class AlongCurveTask(PointTask):
         return Going(number(speed, f"{self.name}: target speed"), found, found)
 
     def followed(self, target: Going, last: Going) -> Going:
-        return target._replace(before=last.curve)
+        return target._replace(before=last.curve, at=last.at)
 
     def rows(self, state: State, target: Going) -> Rows:
         p = self.tip(state)[:3, 3]
-        c, _ = target.curve.at(target.before.nearest(p) + target.speed * state.dt)
-        return self.near(self.tip_jacobian(state)[:3], c - p)
+        start, goal = self._ends(state, target)
+        c, _ = target.curve.at(goal)
+        before, along = target.curve.at(start, target.speed < 0.0)
+        ahead = c - before
+        return self._towards(state, c - p, ahead if ahead.any() else along)
+
+    def rows_after(self, moved: Moved, target: Going) -> Rows:
+        """Lacking at the end: the way to the nearest point there, and what is left of the curve from there on."""
+        p = self.tip(moved.end)[:3, 3]
+        s = self._arrived(moved, target)
+        c, along = target.curve.at(s, target.speed < 0.0)
+        return self._towards(moved.end, c - p + target.curve.way(s, *self._ends(moved.start, target)) * along, along)
+
+    def slowed(self, target: Going, share: float) -> Going:
+        return target._replace(speed=share * target.speed)
+
+    def reached(self, moved: Moved, target: Going) -> Going:
+        return target._replace(at=self._arrived(moved, target))
+
+    def _ends(self, state: State, target: Going) -> tuple[float, float]:
+        """Arc lengths at which a frame starts and should end."""
+        start = target.before.nearest(self.tip(state)[:3, 3]) if target.at is None else target.at
+        step = target.speed * state.dt
+        return start, start + (math.fmod(step, target.curve.length) if target.curve.closed else step)
+
+    def _arrived(self, moved: Moved, target: Going) -> float:
+        """Arc length at the end; where a curve crosses itself, on the part that the motion is on."""
+        start, goal = self._ends(moved.start, target)
+        p, before = (self.tip(state)[:3, 3] for state in (moved.end, moved.start))
+        away = abs(goal - start) + float(np.linalg.norm(before - target.before.at(start)[0]))
+        return target.curve.nearest(p, start, away)
+
+    def _towards(self, state: State, e: Array, ahead: Array) -> Rows:
+        return replace(self.near(self.tip_jacobian(state)[:3], e), ahead=ahead)

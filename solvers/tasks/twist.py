@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ...robokin import se3
-from .base import Part, Rows
+from ...robokin import se3, so3
+from .base import Moved, Part, Rows
 from .checks import axis_weights, choice, direction, number, per_axis, positive, vector
 from .frame import PART
 from .tip import TipTask
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 FRAMES = ("world", "tip", "space")
+NEARING = 4  # steps to the nearest place on the way
 
 
 class TwistTask(TipTask):
@@ -28,7 +30,8 @@ class TwistTask(TipTask):
     weights: (6,) or one for all, per root axis ("world", "space") or tip axis, 0 leaves it free.   band: as weights
     [m/s, rad/s], what does not count.
     Rows: what the finite motion of the step, exp(twist dt), moves the tip's origin and turns it by, so that a hinge is
-    followed along its circle.
+    followed along its circle. Ahead is this motion, if nothing is in a band: where limits allow no more, the tip goes
+    slower, the same way.
     """
 
     kind: ClassVar[str] = "twist"
@@ -69,6 +72,10 @@ class TwistTask(TipTask):
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target twist", 6)
 
+    @property
+    def has_way(self) -> bool:  # type: ignore[override]
+        return not self.band.any()
+
     def rows(self, state: State, target: Array) -> Rows:
         T, J = self.tip(state), self.tip_jacobian(state)
         step = target * state.dt
@@ -82,4 +89,40 @@ class TwistTask(TipTask):
             e = np.concatenate((moved[:3, :3] @ T[:3, 3] + moved[:3, 3] - T[:3, 3], step[3:]))
         else:
             e = step
-        return Rows.wanted(J, e, self.weights, PART, self.band * state.dt)
+        return self._towards(J, e, e, state.dt)
+
+    def rows_after(self, moved: Moved, target: Array) -> Rows:
+        """The motion so far as coordinates d: those of the twist in "tip" axes that leads there at once, else where the
+        origin has moved and by what the tip has turned."""
+        before, T, J = self.tip(moved.start), self.tip(moved.end), self.tip_jacobian(moved.end)
+        step = target * moved.start.dt
+        if self.frame == "tip":
+            d = se3.log(se3.inverse(before) @ T)
+            J = se3.right_jacobian_inverse(d) @ np.kron(np.eye(2), T[:3, :3].T) @ J
+        else:
+            turned = so3.log(T[:3, :3] @ before[:3, :3].T)
+            d = np.concatenate((T[:3, 3] - before[:3, 3], turned))
+            J = np.vstack((J[:3], so3.left_jacobian_inverse(turned) @ J[3:]))
+        share, used = 1.0, self.weights != 0.0
+        for _ in range(NEARING):
+            e, ahead = self._way(step, share, before[:3, 3])
+            slope = float(ahead[used] @ ahead[used])
+            share = min(max(share + float(ahead[used] @ (d - e)[used]) / slope, 0.0), 1.0) if slope else 1.0
+        e, ahead = self._way(step, share, before[:3, 3])
+        return self._towards(J, e - d + (1.0 - share) * ahead, ahead, moved.start.dt)
+
+    def slowed(self, target: Array, share: float) -> Array:
+        return share * target
+
+    def _way(self, step: Array, share: float, origin: Array) -> tuple[Array, Array]:
+        """(6,) where a share of the step leads, and its derivative."""
+        if self.frame != "space":
+            return share * step, step
+        moved = se3.exp(share * step)
+        place = moved[:3, :3] @ origin + moved[:3, 3]
+        along = step[:3] + np.cross(step[3:], place)
+        return np.concatenate((place - origin, share * step[3:])), np.concatenate((along, step[3:]))
+
+    def _towards(self, J: Array, e: Array, ahead: Array, dt: float) -> Rows:
+        rows = Rows.wanted(J, e, self.weights, PART, self.band * dt)
+        return replace(rows, ahead=ahead[self.weights > 0.0]) if self.has_way else rows

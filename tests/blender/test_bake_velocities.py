@@ -128,3 +128,54 @@ def test_bad_factors_are_one_line(scene, robot, factors, says):
     with pytest.raises(RuntimeError, match=says) as caught:
         bpy.ops.robokin.bake()
     assert "task 'Velocity Sum'" in str(caught.value)
+
+
+def bake_too_fast(robot, scene):
+    bpy.context.view_layer.objects.active = robot
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    assert robot.robokin.solver.bake_status == "LIMIT", robot.robokin.solver.bake_reason
+    assert "too fast for the velocity or acceleration limits of panda_joint" in robot.robokin.solver.bake_reason
+    for frame in range(1, 25):
+        scene.frame_set(frame)
+        bpy.context.view_layer.update()
+        yield frame
+    assert bpy.ops.robokin.check() == {"FINISHED"}
+    assert "limit" not in robot.robokin.solver.check_summary.lower(), robot.robokin.solver.check_summary
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_point_that_is_too_fast_stays_on_its_curve(scene, robot, backend, monkeypatch):
+    monkeypatch.setenv("ROBOKIN_BACKEND", backend)
+    path = bezier(robot, (0.5, 0.0, 0.5))
+    path.scale = (1, 1, 1)
+    start = path.matrix_world @ path.data.splines[0].bezier_points[0].co
+    bpy.context.view_layer.update()
+    task = add(robot, "ALONG_CURVE", path, speed=0.1)
+    first = add(robot, "POSITION", add_empty("start"))
+    first.target.location = start
+    for frame, influence, speed in ((1, 1.0, 0.0), (2, 0.0, 20.0)):
+        first.influence, task.speed = influence, speed
+        first.keyframe_insert("influence", frame=frame)
+        task.keyframe_insert("speed", frame=frame)
+    places = []
+    for frame in bake_too_fast(robot, scene):
+        places.append(head(robot))
+        assert distance_to_curve(path, head(robot)) < NEAR, frame
+    assert (places[6] - places[1]).length > 0.05
+
+
+def test_a_hinge_that_is_too_fast_is_turned_about_more_slowly(scene, robot):
+    hinge = add_empty("hinge")
+    hinge.location = robot.matrix_world @ Vector((0.35, 0.3, 0.4))
+    hinge.rotation_euler = (0.1, 0.1, 0.3)
+    bpy.context.view_layer.update()
+    add(robot, "TWIST", hinge).angular_velocity = (0, 0, 6.0)
+    to_hinge = np.linalg.inv(np.array(hinge.matrix_world))
+    poses = [to_hinge @ shown(robot) for _ in bake_too_fast(robot, scene)]
+    angles = []
+    for T in poses:
+        turn = T @ np.linalg.inv(poses[0])
+        np.testing.assert_allclose(turn[:3, 2], (0, 0, 1), atol=2e-4)
+        np.testing.assert_allclose(turn[:3, 3], 0, atol=3e-4)
+        angles.append(np.arctan2(turn[1, 0], turn[0, 0]))
+    assert 0.3 < np.unwrap(angles)[10] < 6.0 * 10 / 24 - 0.3
