@@ -19,7 +19,8 @@ from .tasks import Task
 Array = np.ndarray
 
 STATIONARY = 1e-4  # |J'e| <= this * |e|, both scaled as in the solve
-SINGULAR_VALUE = 1e-3  # of the scaled Jacobian
+SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0
+AROUND, AROUND_POSES = 0.1, 4  # radians or L: as far around a pose, it is looked what rank the rows have
 _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
 
@@ -52,9 +53,9 @@ class Problem(Protocol):
 
     def some_tasks(self, indices: Sequence[int]) -> Problem: ...
 
-    def linearised(self, targets: Any, q: Array) -> tuple[Array, Array, int]:
-        """e (m,) and J (m, n) of the rows that count, in the scale of the solve, and the rank that J has where it is
-        not singular; of levels, of the first one that is not met, in the motions that those above leave."""
+    def linearised(self, targets: Any, q: Array) -> tuple[Array, Array, list[Array]]:
+        """e (m,) and J (m, n) of the rows that count, in the scale of the solve, and their J around q (`around`); of
+        levels, of the first one that is not met, in the motions that those above leave."""
 
 
 def diagnose(
@@ -162,9 +163,24 @@ def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, seed: 
 
 
 def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis | None:
-    e, J, rank = problem.linearised(targets, q)
+    """Stationary, and J has lost rank against the poses around, or nothing moves the tasks anywhere. So rows that no
+    motion of the robot changes say nothing."""
+    e, J, others = problem.linearised(targets, q)
     values = np.linalg.svd(J, compute_uv=False)
-    smallest = values[: min(rank, len(values))].min(initial=np.inf) if rank else 0.0
-    if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e) or smallest > SINGULAR_VALUE:
+    usual = max(map(rank, others), default=0)
+    if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e) or rank(J) >= max(usual, 1):
         return None
-    return Diagnosis(Status.SINGULAR, f"in a singular configuration (least singular value {smallest:.2g}); {worst}")
+    if not usual:
+        return Diagnosis(Status.SINGULAR, f"no joint moves it; {worst}")
+    least = values[usual - 1] if usual <= len(values) else 0.0
+    return Diagnosis(Status.SINGULAR, f"in a singular configuration (least singular value {least:.2g}); {worst}")
+
+
+def rank(J: Array) -> int:
+    """Of J in the scale of a solve: how many singular values are not as good as 0."""
+    return int((np.linalg.svd(J, compute_uv=False) > SINGULAR_VALUE).sum())
+
+
+def around(nv: int) -> Array:
+    """(poses, nv) displacements, dimensionless, to poses around one."""
+    return AROUND * np.random.default_rng(0).normal(size=(AROUND_POSES, nv))

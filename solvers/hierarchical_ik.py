@@ -18,8 +18,8 @@ from ..robokin.generalized_inverses import null_space
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria, criterion_names
-from .diagnosis import diagnose
-from .hierarchy import USELESS
+from .diagnosis import around, diagnose, rank
+from .hierarchy import Level
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
 from .ik_reference import out_of_reach
@@ -192,28 +192,30 @@ class HierarchicalIK:
         other._columns, other._restarts = self._columns, self._restarts  # more than it needs, which need not be found
         return other
 
-    def linearised(self, targets: Sequence[Any], q: Array) -> tuple[Array, Array, int]:
+    def linearised(self, targets: Sequence[Any], q: Array) -> tuple[Array, Array, list[Array]]:
         """Of the first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
-        something or are equations, for the f motions that leave the equations of the levels above as they are."""
+        something or are equations, for the f motions that leave the equations of the levels above as they are; and J
+        around, where the level has as many rows."""
         posing = self._posing(targets, q)
-        unmet = int(np.argmin(posing.point(q).met))
+        here = posing.point(q)
+        unmet = int(np.argmin(here.met))
+        level, e = here.levels[unmet], lacking(here.levels[unmet])
+        active = (level.lower == level.upper) | (e != 0.0)
 
-        def at(q: Array) -> tuple[Array, Array, Array]:
-            levels, Z = posing.point(q).levels, np.eye(self.model.nv)[:, self._columns]
-            for level in levels[:unmet]:
-                Z = Z @ null_space((level.J @ Z)[level.lower == level.upper])
-            e = lacking(levels[unmet])
-            active = (levels[unmet].lower == levels[unmet].upper) | (e != 0.0)
-            return e[active], levels[unmet].J[active], Z
+        def left(levels: Sequence[Level]) -> Array:
+            Z = np.eye(self.model.nv)[:, self._columns]
+            for above in levels[:unmet]:
+                Z = Z @ null_space((above.J @ Z)[above.lower == above.upper])
+            return levels[unmet].J[active] @ Z
 
-        e, J, Z = at(q)
-        if unmet == 0:
-            return e, J @ Z, min((J @ Z).shape)
-        generator = SplitMix64(0)
-        poses = [self._restarts.drawn(q, q, generator, partial=False) for _ in range(SAMPLES)]
-        usual = max(rank(J @ Z) for _, J, Z in map(at, poses))
+        moves = around(self.model.nv)
+        others = [posing.point(posing.integrated(q, x)).levels for x in moves]
+        others = [levels for levels in others if len(levels[unmet].J) == len(level.J)]
+        freely = [left(levels) for levels in others]
+        if any(map(rank, freely)):
+            return e[active], left(here.levels), freely
         # Where nothing is ever left for the level, the pose is not to blame.
-        return (e, J @ Z, usual) if usual else (e, J, min(J.shape))
+        return e[active], level.J[active], [levels[unmet].J[active] for levels in others]
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -259,10 +261,6 @@ class HierarchicalIK:
         state = self.levels.state(start, targets, 1.0)
         fixed = [task.started(state, target) for task, target in zip(self.tasks, targets, strict=True)]
         return Posing(self.levels, fixed, self.limits, shares)
-
-
-def rank(J: Array) -> int:
-    return int((np.linalg.svd(J, compute_uv=False) > USELESS * np.linalg.norm(J)).sum()) if J.size else 0
 
 
 def part_names(tasks: Sequence[Task]) -> list[tuple[str, ...]]:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..robokin.backend import get_backend
+from ..robokin.backend import get_backend, reference
 from ..robokin.errors import ConfigurationError, TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from . import results
-from .diagnosis import diagnose
+from .diagnosis import around, diagnose
 from .ik_data import IKData, compile_ik
 from .ik_engine import CONVERGED, Engine
 from .ik_reference import ReferenceEngine, linearise, out_of_reach
@@ -139,12 +139,17 @@ class IKProblem:
         tasks = [self.tasks[index] for index in indices]
         return type(self)(self.model, tasks, self.backend, self.attempts, self.iterations, self.limits)
 
-    def linearised(self, targets: Array, q: Array) -> tuple[Array, Array, int]:
-        """e (m,) and J (m, nv of the support) of the rows that are not free, in the scale of the solve."""
-        e, J, _ = linearise(self.data, self.tasks, targets, q[self.data.q_index])
-        active = (self.data.records["weights"] != 0.0).ravel()
-        J = J[active] / np.sqrt(self.data.damping)
-        return e[active], J, min(J.shape)
+    def linearised(self, targets: Array, q: Array) -> tuple[Array, Array, list[Array]]:
+        """e (m,) and J (m, nv of the support) of the rows that are not free, in the scale of the solve; J around q."""
+        data, own = self.data, q[self.data.q_index]
+        active, scale = (data.records["weights"] != 0.0).ravel(), 1.0 / np.sqrt(data.damping)
+
+        def at(q: Array) -> tuple[Array, Array]:
+            e, J, _ = linearise(data, self.tasks, targets, q)
+            return e[active], J[active] * scale
+
+        others = [reference.integrate(data.tree, own, scale * x) for x in around(len(scale))]
+        return *at(own), [at(other)[1] for other in others]
 
     # -- arguments -----------------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
-"""The attempts of one solve of a hierarchy: descents from the start, from poses of the kernel, and from restarts.
+"""The attempts of one solve of a hierarchy: descents from the start, from the joint values that tasks tell,
+from poses of the kernel, and from restarts.
 
 The tasks that the kernel knows (`KnownTasks`) are a relaxation of the levels: where it finds no pose for those of the
 first k levels, no restart is spent on more than the levels above. What is best by the first level, then the second, and
@@ -26,8 +27,10 @@ from .tasks import FrameTask, PositionTask, Task
 Array = np.ndarray
 
 PATIENCE = 15  # steps of an attempt in which the error must halve: levels take longer than the kernel's tasks
+TOGETHER = 5  # steps in which some attempts go for all levels as one: those above lead where those below are met
+STILL = 1e-3  # relative: two steps that change the error of no level by more have come to a minimum
 KNOWN_ATTEMPTS = 30  # of the kernel
-ALIKE, ENOUGH = 0.05, 4  # relative: ends of attempts no farther than this from the best one; so many are the answer
+ALIKE, ENOUGH = 0.05, 8  # relative: ends of attempts no farther than this from the best one; so many are the answer
 SETTLE = 60  # steps of the last descent,
 SETTLED, PATIENT = 1e-4, 3  # which ends after so many that lessen the error by a smaller share
 CLOSING = 5  # steps that close loops
@@ -125,19 +128,22 @@ class PoseSearch:
         """At most so many attempts, until all is met that may be."""
         if not self.best.levels:
             return
-        point = self.attempt(self.best)
-        if self.best.is_met or attempts == 1:
-            return
+        told = self.posing.told(self.start)
+        for q in [self.start] if told is self.start else [self.start, told]:
+            point = self.attempt(self.posing.point(q))
+            if self.best.is_met or self.attempts == attempts:
+                return
         may, poses = known.poses(self.posing.targets, self.best.q, seed)
         self.hopeful = min(self.hopeful, may)
-        for q in poses[-(attempts - 1) :]:
+        for q in poses[-(attempts - self.attempts) :]:
             point = self.attempt(self.posing.point(q))
         if self.hopeful < len(self.best.levels):
             self.settle()  # what cannot be met pulls hard, and attempts do not mind the levels above it
         generator, ends = SplitMix64(seed), [point]
         while self.attempts < attempts and not self._is_over(ends):
             q = restarts().drawn(self.start, point.q, generator, partial=self.attempts % 2 == 0)
-            point = self.attempt(self.posing.point(known.nearest(self.posing.targets, q, self.hopeful)))
+            q = known.nearest(self.posing.targets, q, self.hopeful)
+            point = self.attempt(self.posing.point(q), TOGETHER if self.attempts % 4 < 2 else 0)
             ends.append(point)
 
     def _is_over(self, ends: Sequence[Point]) -> bool:
@@ -149,19 +155,19 @@ class PoseSearch:
         least = self.best.errors[first] * (1.0 + ALIKE)
         return sum(bool(end.met[:first].all() and end.errors[first] <= least) for end in ends) >= ENOUGH
 
-    def attempt(self, point: Point) -> Point:
-        """Descend, fast and not always downwards, on the levels that may be met: where it ended."""
+    def attempt(self, point: Point, together: int = 0) -> Point:
+        """Descend, fast and not always downwards, on the levels that may be met: where it ended. together: so many
+        first steps go for all of them as one."""
         self.attempts += 1
         levels = int(min(self.hopeful, len(point.levels))) or None
-        history: list[float] = []
+        history: list[Array] = []
         for step in range(self.most + 1):
             self._keep(point)
-            error = float(point.errors[:levels].sum())
-            stuck = step >= PATIENCE and error > PROGRESS * history[step - PATIENCE]
-            if point.met[:levels].all() or step == self.most or stuck:
+            history.append(point.unmet[:levels])
+            stuck = step >= PATIENCE and history[-1].sum() > PROGRESS * history[step - PATIENCE].sum()
+            if point.met[:levels].all() or step == self.most or stuck or _is_still(history[-3:]):
                 break
-            history.append(error)
-            x, _ = self.posing.step(point, levels=levels)
+            x, _ = self.posing.step(point, levels=levels, as_one=step < together)
             point = self.posing.point(self.posing.moved(point.q, x))
             self.iterations += 1
         return point
@@ -215,3 +221,9 @@ class PoseSearch:
     def _keep(self, point: Point) -> None:
         if point.is_better_than(self.best):
             self.best = point
+
+
+def _is_still(errors: Sequence[Array]) -> bool:
+    """Whether of three errors of each level neither is far from the last."""
+    *before, last = errors
+    return len(before) == 2 and all((abs(last - own) <= STILL * np.maximum(last, own)).all() for own in before)

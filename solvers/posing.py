@@ -22,7 +22,7 @@ from .curved_limits import cone_level
 from .hierarchy import Level, solve_hierarchy
 from .influence import Left, leaving
 from .state import State
-from .task_levels import TaskLevels
+from .task_levels import TaskLevels, stacked
 
 Array = np.ndarray
 
@@ -48,9 +48,14 @@ class Point:
     def is_met(self) -> bool:
         return bool(self.met.all())
 
+    @property
+    def unmet(self) -> Array:
+        """Errors of the levels, those within their tolerances 0."""
+        return np.where(self.met, 0.0, self.errors)
+
     def is_better_than(self, other: Point) -> bool:
         """The first level that differs decides; levels within their tolerances are equal."""
-        own, theirs = np.where(self.met, 0.0, self.errors), np.where(other.met, 0.0, other.errors)
+        own, theirs = self.unmet, other.unmet
         differ = np.flatnonzero(abs(own - theirs) > SAME * np.maximum(own, theirs))
         return bool(len(differ) and own[differ[0]] < theirs[differ[0]])
 
@@ -89,6 +94,16 @@ class Posing:
         """Whether every task counts wholly."""
         return self._influence is None or all(share >= 1.0 for share in self._influence)
 
+    def told(self, q: Array) -> Array:
+        """(nq,) q with the joint values that tasks tell, inside the limits, those of the first levels the last; q
+        itself when none tells any."""
+        there = q
+        for i in sorted(range(len(self.targets)), key=lambda i: -self.levels.tasks[i].priority):
+            task = self.levels.tasks[i]
+            if task.influence if self._influence is None else self._influence[i]:
+                there = task.posed(self.model, there, self.targets[i])
+        return q if there is q else self.limits.clamp(there)
+
     def levels_without(self, tasks: Array) -> int:
         """How many levels come before the first one that has one of these tasks."""
         having = [bool(np.isin(group, tasks).any()) for group in self._groups]
@@ -110,9 +125,17 @@ class Posing:
         met = np.array([within[group].all() for group in self._groups], bool)
         return Point(q, state, levels, errors, met, residuals)
 
-    def step(self, point: Point, damping: float | None = None, levels: int | None = None) -> tuple[Array, int]:
+    def step(
+        self, point: Point, damping: float | None = None, levels: int | None = None, as_one: bool = False
+    ) -> tuple[Array, int]:
         """x (nv,), dimensionless, the shortest towards the tasks, and the directions of motion that they leave free.
-        damping: of all levels; None: by each one's error.   levels: how many count; None: all."""
+        damping: of all levels; None: by each one's error.   levels: how many count; None: all.   as_one: without
+        priorities, but for loop closures."""
+        counting, errors = point.levels[:levels], point.errors[:levels]
+        loops = len(self.levels.loops)
+        if as_one and len(counting) > loops:
+            counting = [*counting[:loops], stacked(counting[loops:], self.model.nv)]
+            errors = np.append(errors[:loops], errors[loops:].sum())
         damped = [
             Level(
                 level.J,
@@ -120,7 +143,7 @@ class Posing:
                 level.upper,
                 DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR if damping is None else damping,
             )
-            for level, error in zip(point.levels[:levels], point.errors[:levels], strict=True)
+            for level, error in zip(counting, errors, strict=True)
         ]
         nv = self.model.nv
         lo, hi, bounds = self.bounds(point.q)

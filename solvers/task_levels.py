@@ -109,7 +109,7 @@ class TaskLevels:
         found = []
         for indices, count in zip(self.indices, self.counts, strict=True):
             own = [self.parts_of(i, state, rows[i], damping, farthest) for i in indices]
-            found += [_stacked([parts[k] for parts in own if k < len(parts)], state) for k in range(count)]
+            found += [stacked([parts[k] for parts in own if k < len(parts)], self.model.nv) for k in range(count)]
         return found
 
     def closures(self, state: State, rows: Sequence[Rows] | Mapping[int, Rows]) -> list[tuple[str, Level]]:
@@ -180,11 +180,12 @@ def tolerances(tasks: Sequence[Task]) -> Array:
     return found
 
 
-def _stacked(levels: Sequence[Level], state: State) -> Level:
+def stacked(levels: Sequence[Level], nv: int) -> Level:
+    """All as one; damped as the first."""
     if len(levels) == 1:
         return levels[0]
     if not levels:
-        return Level(np.zeros((0, state.model.nv)), np.zeros(0), np.zeros(0))
+        return Level(np.zeros((0, nv)), np.zeros(0), np.zeros(0))
     return Level(
         np.vstack([level.J for level in levels]),
         np.concatenate([level.lower for level in levels]),

@@ -291,6 +291,16 @@ def test_the_first_level_wins(first: int) -> None:
     assert height == pytest.approx(0.1 if first == 1 else -0.1, abs=2e-5)
 
 
+def test_a_lower_level_may_decide_how_often_a_joint_turns() -> None:
+    """The first level is met in every turn: once it is, nothing leads out of the wrong one."""
+    model = RobotModel("wheel", [Link("base"), Link("rim")], [Joint("axle", "continuous", "base", "rim")])
+    value = 0.5 * np.pi + 4.0 * np.pi
+    turned = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    result = solve_ik(model, [OrientationTask("rim", turned), JointTask("axle", value, priority=2)])
+    assert result.converged
+    np.testing.assert_allclose(result.q, [value], atol=1e-5)
+
+
 def test_out_of_reach_and_unreachable_heights() -> None:
     model, q = _panda()
     far = solve_ik(model, [PositionTask(TIP, (3.0, 0, 0)), JointTask("panda_joint1", 0.5, priority=2)], q)

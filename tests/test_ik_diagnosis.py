@@ -136,7 +136,8 @@ def test_a_link_that_cannot_move_is_out_of_reach(panda: RobotModel) -> None:
     assert solve_ik(panda, [PositionTask("panda_link0", [0.0, 0.0, 0.1])]).status is Status.OUT_OF_REACH
     assert solve_ik(panda, [PositionTask("panda_link0", [0.0, 0.0, 0.0])]).converged
     turned = np.diag([1.0, -1.0, -1.0])
-    assert solve_ik(panda, [OrientationTask("panda_link0", turned)]).status is Status.SINGULAR
+    result = solve_ik(panda, [OrientationTask("panda_link0", turned)])
+    assert result.status is Status.SINGULAR and "no joint moves it" in result.reason
 
 
 def test_limit_names_the_joint_to_free() -> None:
@@ -233,6 +234,15 @@ def test_least_squares_of_an_unreachable_height_is_no_singularity() -> None:
     assert result.status is Status.MAX_ITERATIONS
     assert result.residuals[0]["position"] == pytest.approx(0.2, abs=1e-9)
     assert "PositionTask of tip is off by 0.2 m" in result.reason
+
+
+@pytest.mark.parametrize("solver", [IKProblem, HierarchicalIK])
+def test_rows_that_nothing_can_move_are_no_singularity(solver: type) -> None:
+    """In the plane, three joints move two of a point's three rows, everywhere."""
+    model = _free_arm(0.8, 0.6, 0.5)
+    result = solver(model, [PositionTask("end3", [0.9, 0.3, 0.2])]).solve(q0=[0.1, 0.4, 0.7])
+    assert result.status is Status.MAX_ITERATIONS
+    assert result.residuals[0]["position"] == pytest.approx(0.2, abs=1e-9)
 
 
 # -- singular: analytic cases ------------------------------------------------------------------------------------------

@@ -153,6 +153,10 @@ class Task(FixedArrays, ABC):
         """(link, point (3,) in it) whose motions the task's lengths are: how the length L is found."""
         return ()
 
+    def posed(self, model: RobotModel, q: Array, target: Any) -> Array:
+        """(nq,) q with the joint values that the target tells; q itself when it tells none."""
+        return q
+
     def started(self, state: State, target: Any) -> Any:
         """The checked target of a solve or a motion that starts at `state`: what is told relative to the start is
         fixed here."""

@@ -81,6 +81,14 @@ class PostureTask(Task):
             weight[model.slot(joint).v] = self.weights.get(joint, 1.0) * self.influence
         return _configuration(model, target), weight
 
+    def posed(self, model: RobotModel, q: Array, target: dict[str, Array] | Array) -> Array:
+        wanted, there = _configuration(model, target), q.copy()
+        for joint in model.moving_joints:
+            at = model.slot(joint.name).q
+            if (isinstance(target, np.ndarray) or joint.name in target) and self.weights.get(joint.name, 1.0):
+                there[at] = wanted[at]
+        return there
+
     def check(self, model: RobotModel) -> None:
         for joint in self.weights:
             model.joint(joint)

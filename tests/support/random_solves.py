@@ -317,36 +317,62 @@ STEP = 1e-6
 
 
 def _singular(problem: Problem, result: SolveResult) -> list[str]:
-    """J'e about 0, e not, and a singular value about 0, of the first level that is not met, in what the levels above
-    it leave; J by differences of Pinocchio's frames."""
-    model, q = problem.model, result.q
-    length = HierarchicalIK(model, problem.tasks).levels.length
-    scale = Posing(HierarchicalIK(model, problem.tasks).levels, _started(problem), model.limits).scale
-    Z = np.eye(model.nv)
-    for priority in sorted({task.priority for task in problem.tasks}):
-        tasks = [task for task in problem.tasks if task.priority == priority]
+    """J'e about 0, e not, and J of less rank than around the pose (or 0 everywhere), of the first level that is not
+    met, in what the levels above it leave; J by differences of Pinocchio's frames."""
+    model, rng = problem.model, np.random.default_rng(problem.seed)
+    posing = Posing(HierarchicalIK(model, problem.tasks).levels, _started(problem), model.limits)
+    priorities = sorted({task.priority for task in problem.tasks})
+    levels = [[task for task in problem.tasks if task.priority == priority] for priority in priorities]
+    unmet = [i for i, tasks in enumerate(levels) if not all(problem.oracle.is_met(task, result.q) for task in tasks)]
+    if not unmet:
+        return ["every level is met"]
 
-        def stacked(q: Array, tasks: list[Task] = tasks) -> Array:
-            rows = []
-            for task in tasks:
-                lacking, weights = problem.oracle.lacking(task, q), problem.oracle.weights(task)
-                for part, own, weight in zip(task.parts, lacking, weights, strict=True):
-                    rows.append(weight * own / (length if part.is_length else 1.0))
-            return np.concatenate(rows)
-
-        e = stacked(q)
-        sides = [
-            [e - stacked(integrate(model, q, side * STEP * d * scale)) for side in (1.0, -1.0)]
-            for d in np.eye(model.nv)
-        ]
-        # A beam may be about to leave its surface: the side on which it does not.
-        J = np.array([min(ahead, -back, key=np.linalg.norm) for ahead, back in sides]).T @ Z / STEP
-        if all(problem.oracle.is_met(task, q) for task in tasks):
-            _, s, Vt = np.linalg.svd(J)
+    def left(q: Array) -> tuple[Array, Array, Array]:
+        """e and J of the level, and the motions that those above leave."""
+        Z = np.eye(model.nv)
+        for tasks in levels[: unmet[0]]:
+            _, s, Vt = np.linalg.svd(_differences(problem, tasks, q, posing)[1] @ Z)
             Z = Z @ Vt[int((s > 1e-6).sum()) :].T
-            continue
-        least = np.linalg.svd(J, compute_uv=False).min(initial=np.inf) if J.shape[1] else 0.0
-        if np.linalg.norm(J.T @ e) > 10.0 * STATIONARY * np.linalg.norm(e):
-            return [f"J'e is {np.linalg.norm(J.T @ e):.3g}, |e| {np.linalg.norm(e):.3g}"]
-        return [] if least <= 10.0 * SINGULAR_VALUE else [f"the least singular value is {least:.3g}"]
-    return ["every level is met"]
+        return *_differences(problem, levels[unmet[0]], q, posing), Z
+
+    e, J, Z = left(result.q)
+    rows = (e != 0.0) | J.any(axis=1)
+    around = [
+        left(posing.integrated(result.q, rng.normal(size=model.nv) * size)) for size in np.geomspace(0.02, 0.5, 8)
+    ]
+    around = [(other[rows], Z) for _, other, Z in around if len(other) == len(J)]
+    if not any(_rank(other @ Z, SINGULAR_VALUE) for other, Z in around):
+        Z, around = np.eye(model.nv), [(other, np.eye(model.nv)) for other, _ in around]
+    J = J @ Z
+    usual = max((_rank(other @ Z, SINGULAR_VALUE) for other, Z in around), default=0)
+    found = []
+    if np.linalg.norm(J.T @ e) > 10.0 * STATIONARY * np.linalg.norm(e):
+        found.append(f"J'e is {np.linalg.norm(J.T @ e):.3g}, |e| {np.linalg.norm(e):.3g}")
+    if _rank(J, 10.0 * SINGULAR_VALUE) >= max(usual, 1):
+        found.append(f"it has {_rank(J, 10.0 * SINGULAR_VALUE)} singular values, as around it")
+    return found
+
+
+def _differences(problem: Problem, tasks: list[Task], q: Array, posing: Posing) -> tuple[Array, Array]:
+    """e and J of tasks, dimensionless and weighted."""
+    length = posing.levels.length
+
+    def stacked(q: Array) -> Array:
+        rows = []
+        for task in tasks:
+            lacking, weights = problem.oracle.lacking(task, q), problem.oracle.weights(task)
+            for part, own, weight in zip(task.parts, lacking, weights, strict=True):
+                rows.append(weight * own / (length if part.is_length else 1.0))
+        return np.concatenate(rows)
+
+    e = stacked(q)
+    sides = [
+        [e - stacked(integrate(problem.model, q, side * STEP * d * posing.scale)) for side in (1.0, -1.0)]
+        for d in np.eye(problem.model.nv)
+    ]
+    # A beam may be about to leave its surface: the side on which it does not.
+    return e, np.array([min(ahead, -back, key=np.linalg.norm) for ahead, back in sides]).T / STEP
+
+
+def _rank(J: Array, least: float) -> int:
+    return int((np.linalg.svd(J, compute_uv=False) > least).sum())
