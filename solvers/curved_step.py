@@ -196,10 +196,13 @@ class _Walk:
         left = []
         for i, (limit, is_kept) in enumerate(zip(self.limits, kept, strict=True)):
             own = limit.own
-            if (abs(point[own] - self.x[own]) <= SAME).all():
+            same = abs(point[own] - self.x[own]) <= SAME
+            if same.all():
                 point[own] = self.x[own]
-            elif not is_kept:
-                left.append(i)
+            elif not is_kept:  # what stays where it is may be at the border, where rounding leaves the limit
+                point[own] = np.where(same, self.x[own], point[own])
+                if not limit.holds(point[own]):
+                    left.append(i)
         return left
 
     def _loose(self, point: Array) -> list[int]:

@@ -29,6 +29,7 @@ Array = np.ndarray
 
 STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
 ALGORITHMIC = 1e-3  # transversality below this is an algorithmic singularity
+NOISE = 1e-8  # singular values of A, relative to the largest, that are rounding of the differences
 CONSTANT = 1e-10  # of the weights: a potential whose slope changes by less does not change
 
 
@@ -165,4 +166,11 @@ class ExtendedJacobian(Task):
         for way in np.diag(STEP * state.scale):
             ahead, behind = (state.at(integrate(state.model, state.q, side)) for side in (way, -way))
             columns.append(self._stationarity(ahead, reference) - self._stationarity(behind, reference))
-        return np.array(columns).reshape(state.model.nv, reference.shape[1]).T / (2.0 * STEP)
+        A = np.array(columns).reshape(state.model.nv, reference.shape[1]).T / (2.0 * STEP)
+        return _without_rounding(A)
+
+
+def _without_rounding(A: Array) -> Array:
+    """A without what it sees only by rounding, which the levels below are free to move."""
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    return (U * np.where(s > NOISE * s.max(initial=0.0), s, 0.0)) @ Vt

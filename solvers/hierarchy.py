@@ -138,7 +138,7 @@ class _Descent:
         x = self.x + basis @ target
         pressed = np.zeros(0)
         if not (self._is_inside(x) and _is_met(band, x)):
-            point, pressed = self._bounded(target, weight, basis, band)
+            point, pressed = self._bounded(target, weight, basis, band, used if level.damping == 0.0 else len(target))
             x = self.x + basis @ point
         self._accept(x)
         self.Z = basis[:, used:]
@@ -182,33 +182,35 @@ class _Descent:
         weight = squared + damping
         return np.divide(wanted, weight, out=np.zeros_like(weight), where=weight > 0.0), weight, basis, used
 
-    def _bounded(self, target: Array, weight: Array, basis: Array, band: Level) -> tuple[Array, Array]:
+    def _bounded(self, target: Array, weight: Array, basis: Array, band: Level, seen: int) -> tuple[Array, Array]:
         """The minimum (f,) of the weighted distance to the target and of the violation of the band, inside the bounds;
-        of each wall whether it is needed there: -1 at its lower side, 1 at its upper one, else 0."""
+        of each wall whether it is needed there: -1 at its lower side, 1 at its upper one, else 0. What comes after the
+        first `seen` does not matter to the level, and moves as little as it can."""
         f, slacks = len(target), len(band.J)
         walls = self._walls(basis)
         C = np.zeros((len(walls) + slacks, f + slacks))
         C[: len(walls), :f] = walls
-        C[len(walls) :, :f] = band.J @ basis
+        C[len(walls) :, :f] = _seen(band.J, basis)
         C[len(walls) :, f:] = -np.eye(slacks)
-        lower, upper = self._sides()
         values = band.J @ self.x
+        lower, upper = map(np.concatenate, zip(self._sides(), (band.lower - values, band.upper - values), strict=True))
         largest = max(weight.max(), 1.0 if slacks else 0.0)
         ease = np.concatenate((np.maximum(EASE * (largest or 1.0) - weight, 0.0), np.zeros(slacks)))
         weight = np.concatenate((weight, np.ones(slacks)))
         point, pressed = np.zeros(f + slacks), np.zeros(len(walls))
         for _ in range(PASSES if ease.any() else 1):  # `ease` holds it near the last point: in the end it costs nothing
-            found = self._program(
-                np.diag(weight + ease),
-                -(weight * np.concatenate((target, np.zeros(slacks))) + ease * point),
-                C,
-                np.concatenate((lower, band.lower - values)),
-                np.concatenate((upper, band.upper - values)),
-            )
+            slope = -(weight * np.concatenate((target, np.zeros(slacks))) + ease * point)
+            found = self._program(np.diag(weight + ease), slope, C, lower, upper)
             if found is None:
                 return point[:f], np.zeros(len(walls))
             point, multipliers = found.x, found.row_multipliers[: len(walls)]
             pressed = np.where(abs(multipliers) > PRESSED * largest, np.sign(multipliers), 0.0)
+        if seen < f:  # `ease` leaves that to rounding
+            eased = point[seen:f].copy()
+            point[seen:f] = 0.0
+            there = C @ point
+            found = self._program(np.eye(f - seen), np.zeros(f - seen), C[:, seen:f], lower - there, upper - there)
+            point[seen:f] = eased if found is None else found.x
         return point[:f], pressed
 
     def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> QPResult | None:
@@ -258,13 +260,20 @@ class _Descent:
 
     def _walls(self, basis: Array) -> Array:
         """Bounds and kept rows in coordinates of a basis."""
-        return np.vstack((basis[self.movable], self.rows @ basis))
+        return np.vstack((_seen(np.eye(len(basis))[self.movable], basis), _seen(self.rows, basis)))
 
     def _sides(self) -> tuple[Array, Array]:
         """What is left of them from x on."""
         values = self.rows @ self.x
         lower = np.concatenate(((self.lo - self.x)[self.movable], self.lower - values))
         return lower, np.concatenate(((self.hi - self.x)[self.movable], self.upper - values))
+
+
+def _seen(rows: Array, basis: Array) -> Array:
+    """Rows (m, n) in coordinates of a basis (n, f), 0 where what is left of a row is rounding: as the normal of a wall
+    it would forbid what the wall does not, and push where `ease` hardly holds x."""
+    own = rows @ basis
+    return np.where(abs(own) > NONE * _lengths(rows)[:, None], own, 0.0)
 
 
 def _reduce(W: Array, none: float) -> tuple[Array, Array, int]:

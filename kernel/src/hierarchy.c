@@ -6,13 +6,29 @@
 #include "rk_descent.h"
 #include "rk_jacobi_svd.h"
 
-static const double NONE = 1e-12, USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9;
+static const double USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9;
 static const double DEFINITE = 1e-12, SEEN = 1e-13, PRESSED = 1e-6;
 enum { HELD = -1 }; /* a kept row that is held at its side */
 
+/* What the level does not see, behind the first `rank` of `point`, moves as little as it can where the rest of the
+   program's solution stays: `least` leaves that to rounding. */
+static void move_least(descent *s, const rk_projection *p, int32_t rank) {
+  const int32_t f = s->n - s->r, m = f - rank;
+  rk_projection own = rk_projection_lay_out(m, p->p, s->other_program);
+  for (int32_t i = 0; i < m; i++) own.y0[i] = 0.0;
+  for (int32_t c = 0; c < p->p; c++) {
+    const double *normal = p->N + (int64_t)c * p->n;
+    const double there = rk_dot(rank, normal, p->y) + rk_dot(p->n - f, normal + f, p->y + f);
+    own.low[c] = p->low[c] - there, own.high[c] = p->high[c] - there;
+    for (int32_t i = 0; i < m; i++) own.N[(int64_t)c * m + i] = normal[rank + i];
+  }
+  if (!solve(s, &own)) return;
+  for (int32_t i = 0; i < m; i++) s->point[rank + i] = own.y[i] * s->scale[rank + i];
+}
+
 /* point: the minimum of the weighted distance to `target` and of the violation of the bands, inside the bounds. Returns
    the program, with what is active there. */
-static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last) {
+static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last, double damping) {
   const int32_t f = s->n - s->r;
   int32_t slacks = 0;
   for (int32_t row = first; row < last; row++) slacks += !is_equation(s, row);
@@ -41,7 +57,10 @@ static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_
       s->point[i] = p.y[i] * s->scale[i];
       if (weight < least) p.y0[i] = (weight * s->target[i] + (least - weight) * s->point[i]) * s->scale[i];
     }
-    if (pass || !eased) return p;
+    if (pass || !eased) {
+      if (damping == 0.0 && rank < f) move_least(s, &p, rank);
+      return p;
+    }
     found = rk_project_again(&p) == RK_QP_OPTIMAL || solve(s, &p);
   }
   p.k = 0;
@@ -81,7 +100,7 @@ static void hold(descent *s, const rk_projection *p) {
     s->kept[left++] = s->kept[k];
   }
   s->n_kept = left;
-  s->r += rk_reduce_rows(&s->basis, s->r, held, NONE, s->W, s->order);
+  s->r += rk_reduce_rows(&s->basis, s->r, held, RK_NONE, s->W, s->order);
 }
 
 /* From now on: bands that are met stay so, what others lack stays as it is. */
@@ -103,7 +122,7 @@ static void keep(descent *s, int32_t first, int32_t last) {
       s->kept[s->n_kept++] = row;
     }
   }
-  s->r += rk_reduce_rows(&s->basis, s->r, violated, NONE * rk_sqrt(square), s->W, s->order);
+  s->r += rk_reduce_rows(&s->basis, s->r, violated, RK_NONE * rk_sqrt(square), s->W, s->order);
 }
 
 /* Singular values of the equations in what is left, and where they would like x to be; returns their rank. */
@@ -120,7 +139,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
     s->beta[m++] = s->levels->lower[row] - rk_dot(s->all, row_of(s, row), s->x);
   }
   const double size = rk_sqrt(square);
-  const int32_t rank = rk_reduce_rows(&s->basis, r, m, NONE * size, s->W, s->order);
+  const int32_t rank = rk_reduce_rows(&s->basis, r, m, RK_NONE * size, s->W, s->order);
   for (int32_t k = 0; k < rank; k++)
     for (int32_t i = 0; i < m; i++) s->A[(int64_t)k * m + i] = s->W[(int64_t)i * n + r + k];
   rk_orthogonalise(rank, m, s->A, s->V);
@@ -156,7 +175,7 @@ static void meet(descent *s, int32_t first, int32_t last, double damping) {
   move_along(s, rank, s->target);
   rk_projection p = {0};
   if (!is_inside(s, first, last)) {
-    p = meet_inside(s, rank, first, last);
+    p = meet_inside(s, rank, first, last, damping);
     move_along(s, rank, s->point);
   }
   accept(s);
@@ -252,7 +271,7 @@ static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_work
 
 int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
   const int64_t a = n, b = m;
-  return 5 * a * a + 16 * a + a * b + 2 * b * b + 9 * b + largest_program(a, b);
+  return 5 * a * a + 16 * a + a * b + 2 * b * b + 9 * b + 2 * largest_program(a, b);
 }
 
 int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
@@ -284,7 +303,8 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.kept = (int32_t *)work, work += b;
   s.kept_lower = work, work += b;
   s.kept_upper = work, work += b;
-  s.program = work;
+  s.program = work, work += largest_program(a, b);
+  s.other_program = work;
   for (int32_t i = 0; i < n; i++) {
     x[i] = rk_clamp(x[i], lo[i], hi[i]);
     if (lo[i] < hi[i]) s.index[s.movable++] = i;

@@ -8,8 +8,9 @@
 #include "robokin_hierarchy.h"
 #include "robokin_qp.h"
 
-/* x that far out, relative to its size, is at the bounds; to what the bounds of a program are known. */
-static const double RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14, 1e-11};
+/* Of a row, no more than this in what the levels above leave is rounding; x that far out, relative to its size, is at
+   the bounds; to what the bounds of a program are known. */
+static const double RK_NONE = 1e-12, RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14, 1e-11};
 
 /* Of `all` unknowns, movable ones have bounds that differ; the first n of `index` are those that rows so far or damping
    move: the others come in when they are needed, which keeps the programs of the first levels small. basis: of those n,
@@ -29,7 +30,7 @@ typedef struct descent {
   double *Z, *W, *A, *V, *beta, *target, *weight, *point, *scale, *H, *L, *slope;
   double largest;                  /* weight of a level */
   double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
-  double *program;                 /* workspace of one */
+  double *program, *other_program; /* workspaces of one each */
 } descent;
 
 static inline const double *row_of(const descent *s, int32_t row) { return s->levels->J + (int64_t)row * s->all; }
@@ -127,11 +128,18 @@ static inline double *constrain(rk_projection *p, double value, double lower, do
   return p->N + (int64_t)p->p++ * p->n;
 }
 
+/* normal[n - r] of a row, 0 where what is left of it is rounding. */
+static inline void forget_rounding(const descent *s, double length, double *normal) {
+  for (int32_t i = 0; i < s->n - s->r; i++)
+    if (__builtin_fabs(normal[i]) <= RK_NONE * length) normal[i] = 0.0;
+}
+
 static inline double *constrain_row(const descent *s, rk_projection *p, int32_t rank, int32_t row, double lower,
                              double upper) {
   double *normal = constrain(p, rk_dot(s->all, row_of(s, row), s->x), lower, upper);
   gather(s, row_of(s, row), s->step);
   along(s, rank, s->step, normal);
+  forget_rounding(s, length_of(s, row_of(s, row)), normal);
   return normal;
 }
 
@@ -144,7 +152,9 @@ static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   turn_unit_vectors(s, s->r + rank);
   for (int32_t wall = 0; wall < s->n_walls; wall++) {
     const int32_t i = s->walls[wall], k = s->index[i];
-    rotated(s, rank, s->unit + (int64_t)i * s->all, constrain(&p, s->x[k], s->lo[k], s->hi[k]));
+    double *normal = constrain(&p, s->x[k], s->lo[k], s->hi[k]);
+    rotated(s, rank, s->unit + (int64_t)i * s->all, normal);
+    forget_rounding(s, 1.0, normal);
   }
   for (int32_t k = 0; k < s->n_kept; k++)
     constrain_row(s, &p, rank, s->kept[k], s->kept_lower[k], s->kept_upper[k]);

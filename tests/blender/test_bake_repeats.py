@@ -85,7 +85,7 @@ def test_the_present_frame_and_pose_and_a_saved_file_make_no_difference(scene, r
     for (path, index), values in first.items():
         own = values if "pose.bones" in path else values / max(1.0, abs(values).max())
         theirs = other[path, index] if "pose.bones" in path else other[path, index] / max(1.0, abs(values).max())
-        np.testing.assert_allclose(own, theirs, atol=2e-6)
+        np.testing.assert_allclose(own, theirs, rtol=0, atol=1e-6)
 
 
 def test_a_rate_that_is_told_otherwise_makes_no_difference(scene, robot):
