@@ -18,7 +18,6 @@ from ..solvers.criteria import Criterion, criterion_names
 from ..solvers.hierarchical_ik import part_names
 from ..solvers.starts import follow, follow_from_best
 from ..solvers.tracking import TrackResult
-from .aside import aside
 from .bake_plans import Plan, bake_plans, stretches_of
 from .bake_report import BakeResult, Failure, find_failures
 from .common import FramesOperator, RobotOperator, write_json
@@ -69,16 +68,16 @@ def bake_steps(
     legs = [plan.leg for plan in plans]
     if q0 is None:
         search = follow_from_best(legs, hint, "rest", seed=seed)
-        found = yield from _scaled(aside(_shares(search, len(frames)), 0.0), 0.5, 0.9)
+        found = yield from _scaled(_shares(search, len(frames)), 0.5, 0.9)
         results, start = found.results, found.origin
     else:
-        steps = aside(_shares(follow(legs, hint, seed=seed), len(frames)), 0.0)
+        steps = _shares(follow(legs, hint, seed=seed), len(frames))
         results, start = (yield from _scaled(steps, 0.5, 0.9)), ""
     parts = stretches_of(plans, results)
-    failures = yield from _scaled(aside(find_failures(parts, frames), 0.0), 0.9, 0.95)
+    failures = yield from _scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     asked = [(plan.leg, plan.criteria) for plan in plans]
-    costs = yield from _scaled(aside(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.0), 0.95, 1.0)
+    costs = yield from _scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 1.0)
     written = write_curves(obj, frames, Q, new_action)
     if criteria is None:
         enabled = [item.path_from_id() for item in obj.robokin.criteria if item.enabled]

@@ -32,6 +32,12 @@ def test_two_threads_work_at_once():
     run_chunks(lambda start, stop: both_here.wait(timeout=10), 2, 1, threads=2)
 
 
+def test_no_thread_is_left():
+    before = threading.enumerate()
+    run_chunks(lambda start, stop: None, 50, 1, threads=4)
+    assert threading.enumerate() == before
+
+
 def test_nested_work_ends():
     seen = []
 

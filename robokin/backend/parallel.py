@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 
 
 def thread_count() -> int:
@@ -13,11 +12,6 @@ def thread_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-@lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="robokin")
 
 
 def run_chunks(work: Callable[[int, int], object], count: int, chunk: int, threads: int | None = None) -> None:
@@ -38,16 +32,16 @@ def run_chunks(work: Callable[[int, int], object], count: int, chunk: int, threa
                 return
             work(start, min(start + chunk, count))
 
-    futures = [_pool().submit(drain) for _ in range(helpers)]
-    try:
+    if helpers < 1:
         drain()
-    except BaseException:
-        starts.clear()
-        raise
-    finally:
-        # A helper that has not begun is not needed any more, and waiting for it could deadlock when nested.
-        running = [future for future in futures if not future.cancel()]
-        for future in running:
-            future.exception()
-    for future in running:
+        return
+    # Joined before the call returns: Blender may crash while threads run Python beside it.
+    with ThreadPoolExecutor(helpers, "robokin") as pool:
+        futures = [pool.submit(drain) for _ in range(helpers)]
+        try:
+            drain()
+        except BaseException:
+            starts.clear()
+            raise
+    for future in futures:
         future.result()

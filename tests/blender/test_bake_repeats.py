@@ -8,9 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.animation import channelbag, set_frame
-from robokin_addon.operators.aside import aside
+from robokin_addon.operators.bake import bake_steps
 from robokin_addon.properties.bridge import read_configuration, write_configuration
-from robokin_addon.robokin import RobokinError
 
 from tests.support.scene_robots import READY, add_robot, add_target, circle
 
@@ -95,30 +94,8 @@ def test_a_rate_that_is_told_otherwise_makes_no_difference(scene, robot):
     assert_same(first, bake(robot))
 
 
-def test_what_runs_aside_gives_its_values_result_and_error_and_can_be_left():
-    going = threading.Event()
-
-    def steps(taken):
-        for i in range(1000):
-            taken.append(i)
-            yield i
-            going.wait(0.01)
-        return "done"
-
-    def failing():
-        yield 1
-        raise RobokinError("no")
-
-    def consume(generator, found):
-        found.append((yield from generator))
-
-    left, whole, found = [], [], []
-    early = aside(steps(left), -1)
-    assert next(early) >= -1 and next(early) >= 0
-    early.close()
-    going.set()
-    shown = list(consume(aside(steps(whole), -1), found))
-    assert found == ["done"] and shown == sorted(shown) and len(whole) == 1000
-    assert len(left) < 1000
-    with pytest.raises(RobokinError, match="no"):
-        list(aside(failing(), 0))
+def test_no_thread_lives_on_while_blender_has_its_turn(scene, robot):
+    before = threading.enumerate()
+    steps = bake_steps(scene, bpy.context.view_layer, robot, range(1, FRAMES + 1), None)
+    seen = [threading.enumerate() for _ in steps]
+    assert len(seen) > FRAMES and all(alive == before for alive in [*seen, threading.enumerate()])
