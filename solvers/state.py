@@ -78,6 +78,18 @@ class State:
         J[:3] -= hat(point - self.placements[index, :3, 3]) @ J[3:]
         return J
 
+    def jacobian_change(self, link: str, point: Array) -> Array:
+        """(6, nv, nv) derivative of `jacobian` of a point (3,) that moves with the link, [row, column, along]. Raises
+        UnknownNameError."""
+        columns = self.columns
+        moving = columns.moving(int(self.model.tree.frame_node[self.model.link_index(link)]))
+        angular = columns.angular
+        turned = np.cross(angular[None, :, :], angular[:, None, :])
+        parts = columns.change(columns.point_velocity(point)), np.where(columns.above.T[:, :, None], turned, 0.0)
+        both = (moving[:, None] & moving)[:, :, None]
+        change = np.where(both, np.concatenate(parts, axis=2), 0.0)
+        return columns.G.T @ np.moveaxis(change, 2, 0) @ columns.G
+
     @cached_property
     def task_rows(self) -> Array:
         """(m, nv) of the tasks' equations, dimensionless, without weights."""
@@ -109,6 +121,28 @@ class State:
     def center_of_mass_jacobian(self) -> Array:
         """(3, nv) velocity of the centre of mass per unit of v."""
         return self._backend.center_of_mass_jacobian(self.model.tree, self.q)
+
+    def center_of_mass_change(self) -> Array:
+        """(3, nv, nv) derivative of its Jacobian, [row, column, along]."""
+        G = self.columns.G
+        return G.T @ np.moveaxis(self.momenta_change, 2, 0) @ G / self.model.total_mass
+
+    @cached_property
+    def momenta(self) -> Array:
+        """(m, 3) momentum [kg m/s] that each elementary degree of freedom (`columns`) gives all that it moves."""
+        tree, columns = self.model.tree, self.columns
+        R, origin = columns.placements[:, :9].reshape(-1, 3, 3), columns.placements[:, 9:]
+        mass = tree.inertia[:, 0]
+        first = (R @ tree.inertia[:, 1:4, None])[..., 0] + mass[:, None] * origin
+        behind = columns.supports[:-1].T[columns.node].astype(float)
+        moved = (behind @ mass)[:, None]
+        return moved * columns.linear + np.cross(columns.angular, behind @ first - moved * columns.origin)
+
+    @property
+    def momenta_change(self) -> Array:
+        """(m, m, 3) [j, k] their derivative along k."""
+        related = self.columns.above | self.columns.above.T  # on one chain; on different branches nothing changes
+        return np.where(related[:, :, None], self.columns.change(self.momenta), 0.0)
 
     @cached_property
     def mass_matrix(self) -> Array:

@@ -36,26 +36,16 @@ class GravityTorque(Potential):
         return CriterionRecord(CriterionKind.GRAVITY_TORQUE, self.gain, metric, stiffness, gravity=self.gravity)
 
     def potential(self, state: State) -> float:
-        torque = -self._momenta(state) @ self.gravity @ state.columns.G / effort_scale(state, self.gravity)
+        torque = self._torque(state) / effort_scale(state, self.gravity)
         return 0.5 * float(torque @ torque)
 
     def gradient(self, state: State) -> Array:
-        columns = state.columns
-        momenta = self._momenta(state)
-        torque = -momenta @ self.gravity @ columns.G
-        related = columns.above | columns.above.T  # on one chain; on different branches nothing changes
-        slope = -np.where(related, columns.change(momenta) @ self.gravity, 0.0)
-        return (torque / effort_scale(state, self.gravity) ** 2) @ (columns.G.T @ slope @ columns.G)
+        G = state.columns.G
+        slope = -(state.momenta_change @ self.gravity)
+        return (self._torque(state) / effort_scale(state, self.gravity) ** 2) @ (G.T @ slope @ G)
 
-    def _momenta(self, state: State) -> Array:
-        """(m, 3) momentum that each degree of freedom gives all that it moves."""
-        tree, columns = state.model.tree, state.columns
-        R, origin = columns.placements[:, :9].reshape(-1, 3, 3), columns.placements[:, 9:]
-        mass = tree.inertia[:, 0]
-        first = (R @ tree.inertia[:, 1:4, None])[..., 0] + mass[:, None] * origin
-        behind = columns.supports[:-1].T[columns.node].astype(float)
-        moved = (behind @ mass)[:, None]
-        return moved * columns.linear + np.cross(columns.angular, behind @ first - moved * columns.origin)
+    def _torque(self, state: State) -> Array:
+        return -state.momenta @ self.gravity @ state.columns.G
 
 
 def effort_scale(state: State, gravity: Array) -> Array:

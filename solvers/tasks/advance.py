@@ -10,6 +10,7 @@ import numpy as np
 from .base import Part, Rows
 from .checks import axis_weights, choice, positive, vector
 from .frame import FRAMES
+from .seen import Seen
 from .tip import TipTask
 
 if TYPE_CHECKING:
@@ -68,13 +69,21 @@ class AdvanceTask(TipTask):
     def missed_by(self, target: Advance, centre: Array, reach: float) -> float:
         if target.start is None:
             return 0.0
-        R = target.start[:3, :3].T if self.frame == "tip" else np.eye(3)
+        R = self._axes(target.start)
         away = R @ (target.start[:3, 3] - centre) + target.vector
         return float(np.linalg.norm(away[self.weights > 0.0])) - reach
+
+    def seen(self, state: State, target: Advance) -> Seen:
+        R = self._axes(target.start if target.start is not None else self.tip(state))
+        return self.tip_seen(state).picked(np.hstack((R, np.zeros((3, 3))))[self.weights > 0.0])
+
+    def _axes(self, start: Array) -> Array:
+        """(3, 3) from root axes into those of the vector."""
+        return start[:3, :3].T if self.frame == "tip" else np.eye(3)
 
     def rows(self, state: State, target: Advance) -> Rows:
         T = self.tip(state)
         start = T if target.start is None else target.start
-        R = start[:3, :3].T if self.frame == "tip" else np.eye(3)
+        R = self._axes(start)
         e = R @ (start[:3, 3] - T[:3, 3]) + target.vector
         return Rows.wanted(R @ self.tip_jacobian(state)[:3], e, self.weights, 0)

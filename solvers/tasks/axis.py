@@ -11,6 +11,8 @@ from ...robokin.tree import axis_to_z
 from .base import Rows
 from .checks import direction, number
 from .frame import FrameTask, TaskKind
+from .on_line import across
+from .seen import Seen
 
 if TYPE_CHECKING:
     from ..state import State
@@ -61,6 +63,13 @@ class AxisTask(FrameTask):
         kind = type(self)
         stated_here = kind.rows is AxisTask.rows and kind.tip_rows is AxisTask.tip_rows
         return stated_here and not self.orientation_band.any()
+
+    def seen(self, state: State, target: Array) -> Seen:
+        """The two turns that tilt the axis."""
+        seen = self.tip_seen(state)
+        S = np.zeros((2, 6))
+        S[:, 3:] = across(self.axis)
+        return seen.in_axes(self.tip(state)[:3, :3], seen.J[3:]).picked(S)
 
     def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
         e, A = np.zeros(6), np.zeros((6, 6))

@@ -20,6 +20,7 @@ import numpy as np
 from ...robokin.model import RobotModel
 from ..fixed_arrays import FixedArrays
 from .checks import level, share
+from .seen import Seen
 
 if TYPE_CHECKING:
     from ..state import State
@@ -145,6 +146,11 @@ class Task(FixedArrays, ABC):
     @abstractmethod
     def rows(self, state: State, target: Any) -> Rows:
         """The rows at a state, towards a checked target."""
+
+    def seen(self, state: State, target: Any) -> Seen | None:
+        """What its equations see of the velocity, without what they lack and their weights; None: no more is known than
+        `rows` says at a state."""
+        return None
 
     def check(self, model: RobotModel) -> None:
         """Raises a RobokinError when the robot has not what the task needs."""

@@ -14,6 +14,7 @@ from .base import Part, Rows, Task
 from .checks import axis_weights, direction, not_negative, numbers, per_axis, positive, vector
 from .on_line import across
 from .robot_rows import center_rows
+from .seen import Seen
 
 if TYPE_CHECKING:
     from ..state import State
@@ -49,6 +50,10 @@ class CenterOfMassTask(Task):
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target position")
+
+    def seen(self, state: State, target: Array) -> Seen:
+        S = np.eye(3)[(self.weights > 0.0) & (self.band == 0.0)] / state.length
+        return Seen(state.center_of_mass_jacobian, state.center_of_mass_change).picked(S)
 
     def rows(self, state: State, target: Array) -> Rows:
         return Rows.wanted(state.center_of_mass_jacobian, target - state.center_of_mass, self.weights, 0, self.band)

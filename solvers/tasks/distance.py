@@ -11,6 +11,7 @@ from ...robokin.model import RobotModel
 from .base import Part, Rows
 from .checks import choice, link_name, not_negative, vector
 from .on_plane import one_sided
+from .seen import Seen, seen_point
 from .tip import PointTask
 
 if TYPE_CHECKING:
@@ -67,12 +68,33 @@ class DistanceTask(PointTask):
         too_far, too_near = away - reach - wanted, wanted - away - reach
         return {"inside": too_far, "outside": too_near}.get(self.relation, max(too_far, too_near)) - self.band
 
+    def seen(self, state: State, target: tuple[float, Array]) -> Seen:
+        wanted, p = target
+        if self.band or self.relation != "equal":
+            return self.point_seen(state, np.zeros((0, 3)))
+        parting, p = self.tip_seen(state), self._other_point(state, p)
+        if self.other is not None:
+            parting = parting.less(seen_point(state, self.other, p))
+        parting = parting.picked(np.eye(3, 6))
+        away = (self.tip(state)[:3, 3] - p) / state.length
+        r = float(np.linalg.norm(away))
+        if wanted == 0.0 or r == 0.0:
+            return parting
+        n, D = away / r, parting.J
+        turning = D.T @ (np.eye(3) - np.outer(n, n)) @ D / r
+        return Seen((n @ D)[None], lambda: np.tensordot(n[None], parting.change(), 1) + turning)
+
+    def _other_point(self, state: State, point: Array) -> Array:
+        """(3,) in the root frame."""
+        if self.other is None:
+            return point
+        T = state.placement(self.other)
+        return T[:3, :3] @ point + T[:3, 3]
+
     def rows(self, state: State, target: tuple[float, Array]) -> Rows:
         wanted, p = target
-        J = self.tip_jacobian(state)[:3]
+        J, p = self.tip_jacobian(state)[:3], self._other_point(state, p)
         if self.other is not None:
-            T = state.placement(self.other)
-            p = T[:3, :3] @ p + T[:3, 3]
             J = J - state.jacobian(self.other, p)[:3]
         away = self.tip(state)[:3, 3] - p
         if wanted == 0.0 and self.relation != "outside":

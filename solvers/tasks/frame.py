@@ -20,6 +20,7 @@ from ...robokin.model import RobotModel
 from ...robokin.so3 import hat
 from .base import Part, Rows
 from .checks import choice, per_axis, positive, rigid
+from .seen import Seen
 from .tip import TipTask
 
 if TYPE_CHECKING:
@@ -148,6 +149,13 @@ class FrameTask(TipTask):
             for part in (slice(0, 3), slice(3, 6)):
                 e[part], A[part] = to_tip_axes(e[part], A[part], T[:3, :3])
         return Rows.wanted(A @ self.tip_jacobian(state), e, self.weights, PART, self.band)
+
+    def seen(self, state: State, target: Array) -> Seen:
+        """Of the axes that are not free."""
+        seen = self.tip_seen(state)
+        if self.frame == "tip":
+            seen = seen.in_axes(self.tip(state)[:3, :3], seen.J[3:])
+        return seen.picked(np.eye(6)[self.weights != 0.0])
 
     def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
         return super().points(model) if self.position_weights.any() else []

@@ -9,6 +9,7 @@ import numpy as np
 from .base import Part, Rows
 from .checks import direction, vector
 from .on_plane import pair
+from .seen import Seen
 from .tip import PointTask
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class OnLineTask(PointTask):
     def missed_by(self, target: tuple[Array, Array], centre: Array, reach: float) -> float:
         c, along = target
         return float(np.linalg.norm(across(along) @ (c - centre))) - self.band - reach
+
+    def seen(self, state: State, target: tuple[Array, Array]) -> Seen:
+        return self.point_seen(state, across(target[1]))
 
     def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
         c, along = target

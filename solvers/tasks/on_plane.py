@@ -9,6 +9,7 @@ import numpy as np
 from ...robokin.errors import TaskError
 from .base import Part, Rows
 from .checks import choice, direction, vector
+from .seen import Seen
 from .tip import PointTask
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ class OnPlaneTask(PointTask):
         height = float(n @ (centre - c))
         away = {"above": -height, "below": height}.get(self.side, abs(height))
         return away - self.band - reach
+
+    def seen(self, state: State, target: tuple[Array, Array]) -> Seen:
+        return self.point_seen(state, target[1][None][: 1 if self.side == "on" else 0])
 
     def rows(self, state: State, target: tuple[Array, Array]) -> Rows:
         c, n = target

@@ -11,6 +11,7 @@ from .base import Part, Rows
 from .checks import per_axis, positive, rigid
 from .frame import PART
 from .pose import PoseTask, pose_error
+from .seen import Seen
 from .tip import TipTask
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ class PinTask(TipTask):
     def missed_by(self, target: Array, centre: Array, reach: float) -> float:
         used = self.weights[:3] > 0.0
         return float(np.linalg.norm((target[:3, 3] - centre)[used])) - reach
+
+    def seen(self, state: State, target: Array | None) -> Seen:
+        return self.tip_seen(state).picked(np.eye(6)[self.weights > 0.0])
 
     def rows(self, state: State, target: Array | None) -> Rows:
         T = self.tip(state)

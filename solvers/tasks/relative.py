@@ -14,6 +14,7 @@ from .base import Part, Rows
 from .checks import link_name, per_axis, positive, rigid
 from .frame import PART
 from .pose import pose_error
+from .seen import Seen, seen_point
 from .tip import TipTask
 
 if TYPE_CHECKING:
@@ -77,6 +78,22 @@ class RelativePoseTask(TipTask):
         J = self.tip_jacobian(state) - state.jacobian(self.other, self.tip(state)[:3, 3])
         into_other = np.kron(np.eye(2), T_root_other[:3, :3].T)
         return Rows.wanted(A @ into_other @ J, e, self.weights, PART, self.band)
+
+    def seen(self, state: State, target: Array) -> Seen:
+        p = self.tip(state)[:3, 3]
+        own, other = self.tip_seen(state), seen_point(state, self.other, p)
+        w = other.J[3:]
+        moved = own.less(other)
+
+        def change() -> Array:
+            # The point of the other link that is at the tip is not always the same.
+            found = moved.change()
+            found[:3] -= np.cross(w.T[:, None], moved.J[:3].T).transpose(2, 0, 1)
+            return found
+
+        S = np.eye(6)[(self.weights > 0.0) & (self.band == 0.0)]
+        R = (state.placement(self.other) @ self.other_offset)[:3, :3]
+        return Seen(moved.J, change).in_axes(R, w).picked(S)
 
     def check(self, model: RobotModel) -> None:
         super().check(model)

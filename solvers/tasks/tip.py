@@ -10,6 +10,7 @@ import numpy as np
 from ...robokin.model import RobotModel
 from .base import Rows, Task
 from .checks import link_name, not_negative, positive, rigid, vector
+from .seen import Seen, seen_point
 
 if TYPE_CHECKING:
     from ..state import State
@@ -46,6 +47,10 @@ class TipTask(Task):
         """(6, nv) velocity of the tip's origin, and its angular velocity, in root axes."""
         return state.jacobian(self.link, self.tip(state)[:3, 3])
 
+    def tip_seen(self, state: State) -> Seen:
+        """The six rows of `tip_jacobian`, those of the position over L."""
+        return seen_point(state, self.link, self.tip(state)[:3, 3])
+
     def check(self, model: RobotModel) -> None:
         model.link_index(self.link)
 
@@ -74,6 +79,11 @@ class PointTask(TipTask):
         self.weight = positive(weight, f"{self.name}: weight")
         self.tolerance = positive(tolerance, f"{self.name}: tolerance")
         self.band = not_negative(band, f"{self.name}: band")
+
+    def point_seen(self, state: State, S: Array) -> Seen:
+        """S v of the point's velocity, S (k, 3) constant; nothing when the task is an inequality."""
+        used = S[: 0 if self.band else None]
+        return self.tip_seen(state).picked(np.hstack((used, np.zeros_like(used))))
 
     def near(self, J: Array, e: Array) -> Rows:
         """The rows J v dt = e (k,), or, with a band, |e| at most as large as that."""

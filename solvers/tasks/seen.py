@@ -1,0 +1,44 @@
+"""What tasks see of a robot's velocity, and how that changes as the robot moves: for criteria on how well it can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..state import State
+
+Array = np.ndarray
+
+
+class Seen(NamedTuple):
+    """J: (m, nv), lengths over L.   change: gives its derivative (m, nv, nv), [row, column, along]."""
+
+    J: Array
+    change: Callable[[], Array]
+
+    def picked(self, S: Array) -> Seen:
+        """The rows S J, S (k, m) constant."""
+        return Seen(S @ self.J, lambda: np.tensordot(S, self.change(), 1))
+
+    def in_axes(self, R: Array, w: Array) -> Seen:
+        """Threes of rows that are in root axes, told in the axes R (3, 3), which turn with w (3, nv)."""
+        (m, nv), into = self.J.shape, np.kron(np.eye(len(self.J) // 3), R.T)
+
+        def change() -> Array:
+            spun = np.cross(w.T[:, None, None], self.J.T.reshape(nv, -1, 3))  # [along, column, three, axis]
+            return np.tensordot(into, self.change() - spun.reshape(nv, nv, m).T, 1)
+
+        return Seen(into @ self.J, change)
+
+    def less(self, other: Seen) -> Seen:
+        return Seen(self.J - other.J, lambda: self.change() - other.change())
+
+
+def seen_point(state: State, link: str, point: Array) -> Seen:
+    """Six rows: the velocity of the link's point that is at `point` (3,), and its angular velocity, in root axes."""
+    size = np.repeat((1.0 / state.length, 1.0), 3)
+    J = size[:, None] * state.jacobian(link, point)
+    return Seen(J, lambda: size[:, None, None] * state.jacobian_change(link, point))
