@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..robokin.backend import Reference, get_backend
-from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
 from ..robokin.so3 import hat
-from ..robokin.tree import ROOT
+from .columns import Columns
 from .tasks import Task
 
 Array = np.ndarray
@@ -81,14 +80,10 @@ class State:
     def jacobian_change(self, link: str, point: Array) -> Array:
         """(6, nv, nv) derivative of `jacobian` of a point (3,) that moves with the link, [row, column, along]. Raises
         UnknownNameError."""
-        columns = self.columns
-        moving = columns.moving(int(self.model.tree.frame_node[self.model.link_index(link)]))
-        angular = columns.angular
-        turned = np.cross(angular[None, :, :], angular[:, None, :])
-        parts = columns.change(columns.point_velocity(point)), np.where(columns.above.T[:, :, None], turned, 0.0)
-        both = (moving[:, None] & moving)[:, :, None]
-        change = np.where(both, np.concatenate(parts, axis=2), 0.0)
-        return columns.G.T @ np.moveaxis(change, 2, 0) @ columns.G
+        moving = self.columns.moving(int(self.model.tree.frame_node[self.model.link_index(link)]))
+        turning = np.where(moving.above.T[:, :, None], moving.turned(moving.angular), 0.0)
+        change = np.concatenate((moving.change(moving.point_velocity(point)), turning), axis=2)
+        return moving.G.T @ change.transpose(2, 0, 1) @ moving.G
 
     @cached_property
     def task_rows(self) -> Array:
@@ -131,10 +126,10 @@ class State:
     def momenta(self) -> Array:
         """(m, 3) momentum [kg m/s] that each elementary degree of freedom (`columns`) gives all that it moves."""
         tree, columns = self.model.tree, self.columns
-        R, origin = columns.placements[:, :9].reshape(-1, 3, 3), columns.placements[:, 9:]
+        R, origin = self._nodes[:, :9].reshape(-1, 3, 3), self._nodes[:, 9:]
         mass = tree.inertia[:, 0]
         first = (R @ tree.inertia[:, 1:4, None])[..., 0] + mass[:, None] * origin
-        behind = columns.supports[:-1].T[columns.node].astype(float)
+        behind = columns.behind
         moved = (behind @ mass)[:, None]
         return moved * columns.linear + np.cross(columns.angular, behind @ first - moved * columns.origin)
 
@@ -161,62 +156,9 @@ class State:
 
     @cached_property
     def columns(self) -> Columns:
-        return Columns(self.model, self._backend.node_placements(self.model.tree, self.q))
+        return Columns.at(self.model.tree, self._nodes)
 
-
-class Columns:
-    """How each of m elementary degrees of freedom moves what is behind it, in the axes of the root frame.
-
-    node: (m,).   angular: (m, 3), and linear: (m, 3) at origin: (m, 3), per unit of its coordinate.
-    G: (m, nv), coordinates = G v (mimic joints share a column of v).   above: (m, m), [k, j] whether k moves j's axis.
-    """
-
-    def __init__(self, model: RobotModel, placements: Array) -> None:
-        """placements: (n, 12) T_root_node."""
-        tree = model.tree
-        self.placements = placements
-        node, linear, angular, index, factor = [], [], [], [], []
-        for i, motion in enumerate(map(Motion, tree.motion)):
-            R = placements[i, :9].reshape(3, 3)
-            z = R[:, 2]
-            match motion:
-                case Motion.ROTATION | Motion.HELICAL:
-                    own = [(tree.pitch[i] * z if motion is Motion.HELICAL else 0.0 * z, z)]
-                case Motion.TRANSLATION:
-                    own = [(z, 0.0 * z)]
-                case Motion.BALL:
-                    own = [(0.0 * z, axis) for axis in R.T]
-                case Motion.FREE:
-                    own = [(axis, 0.0 * z) for axis in R.T] + [(0.0 * z, axis) for axis in R.T]
-            for k, (slides, turns) in enumerate(own):
-                node.append(i)
-                linear.append(slides)
-                angular.append(turns)
-                index.append(int(tree.iv[i]) + k)
-                factor.append(float(tree.scale[i]) if motion.has_axis else 1.0)
-        m = len(node)
-        self.node = np.array(node, int)
-        self.linear, self.angular = np.array(linear).reshape(m, 3), np.array(angular).reshape(m, 3)
-        self.origin = placements[self.node, 9:].reshape(m, 3)
-        self.G = np.zeros((m, model.nv))
-        self.G[np.arange(m), index] = factor
-        self.supports = np.zeros((tree.n_nodes + 1, tree.n_nodes), bool)  # [i, k]: node k moves node i
-        for i, parent in enumerate(tree.parent):
-            self.supports[i] = self.supports[parent]
-            self.supports[i, i] = True
-        self.above = self.supports[self.node][:, self.node].T if m else np.zeros((0, 0), bool)
-
-    def moving(self, node: int) -> Array:
-        """(m,) bool: the degrees of freedom that move a node (or the root, none)."""
-        return self.supports[node][self.node] if node != ROOT else np.zeros(len(self.node), bool)
-
-    def point_velocity(self, point: Array) -> Array:
-        """(m, 3) velocity that each gives a point, if it moves it."""
-        return self.linear + np.cross(self.angular, point - self.origin)
-
-    def change(self, vectors: Array) -> Array:
-        """(m, m, 3) [j, k] the derivative along k of vectors (m, 3), one per degree of freedom, that belong to a point
-        behind all of them: along its own axis and those before it a vector turns, w_k x v_j; along those after it,
-        it changes as theirs does along it, w_j x v_k (a velocity is the derivative of one point)."""
-        turned = np.cross(self.angular[None, :, :], vectors[:, None, :])
-        return np.where(self.above.T[:, :, None], turned, np.swapaxes(turned, 0, 1))
+    @cached_property
+    def _nodes(self) -> Array:
+        """(n, 12) T_root_node."""
+        return self._backend.node_placements(self.model.tree, self.q)
