@@ -53,9 +53,9 @@ class Objective:
         """To which the value is known."""
         return NOISE * sum(each.weight * each.gain * abs(each.potential(state)) for each in self.potentials)
 
-    def slopes(self, state: State, like: Slopes | None = None) -> Slopes:
-        """Along x, of an edge the gradient of its largest eigenvalue chosen; of its eigenvalues, those that are nearly
-        as large. like: as many as there, in its frames, and with the gradients that are chosen there."""
+    def slopes(self, state: State, like: Slopes | None = None, near: float = NEAR) -> Slopes:
+        """Along x, of an edge the gradient of its largest eigenvalue chosen; of its eigenvalues, those that are as
+        large up to `near`, relative. like: as many as there, in its frames, and with the gradients that are chosen there."""
         smooth = np.zeros(len(self.scale))
         edges: list[Edge] = []
         for each in self.potentials:
@@ -63,7 +63,7 @@ class Objective:
             if edge is None:
                 smooth += factor * self.scale * each.gradient(state)
             else:
-                count = edge.near(NEAR) if like is None else len(like.edges[len(edges)].A)
+                count = edge.near(near) if like is None else len(like.edges[len(edges)].A)
                 whole = Edge(factor * edge.A, factor * edge.slopes * self.scale, edge.frames)
                 edges.append(whole.top(count))
         found = Slopes(smooth, edges, [np.linalg.eigh(edge.A)[1][:, -1:] for edge in edges])

@@ -10,14 +10,15 @@ there take part (`criteria/edge.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..robokin.generalized_inverses import null_space
 from .criteria import Criterion
 from .criteria.edge import Edge
-from .objective import Objective, Slopes
+from .endless import FLAT, endless
+from .objective import NEAR, Objective, Slopes
 from .posing import Point, Posing
 from .tangent import Multipliers, Tangent
 
@@ -36,12 +37,12 @@ HALVINGS = 14  # of a step
 DECREASE = 1e-4  # share of the decrease that the slope promises
 PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by less than this are given up
 SHORT = 1e-3  # a step that short is held only by bounds that the pose is at
+REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next
 CORRECTIONS = 8  # steps back to the tasks
 MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
 WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by that in all
 PROBES = 16
 PROBE, ROUNDS = 0.05, 8  # radians or L that are looked around; how often it may go on from what was found there
-FLAT = 10.0  # times its rounding: costs nearer to each other are equal
 LESS = 1e-11  # of the largest curvature: a cost that is less by more is better
 SADDLE = 1e-6  # of the largest curvature: negative curvature that counts
 
@@ -49,12 +50,13 @@ SADDLE = 1e-6  # of the largest curvature: negative curvature that counts
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """stationary: what the tasks and limits leave of the gradient, relative to it (KKT residual).   is_optimal: that
-    is about 0, and nothing better was found around."""
+    is about 0, and nothing better was found around.   endless: which criterion has none, as some joint moves away."""
 
     point: Point
     stationary: float
     is_optimal: bool
     iterations: int
+    endless: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,13 @@ class StaticOptimum:
         self._note_curvatures(self.objective.metric(start.state))
         point = self._met_exactly(start)
         self._allowed = np.where(point.met, np.maximum(point.errors, MET), point.errors * (1.0 + WORSE))
+        found = self._descended(point)
+        if found.is_optimal:
+            return found
+        why = endless(self.posing, self.objective, point, found.point, self._corrected)
+        return replace(found, endless=why)
+
+    def _descended(self, point: Point) -> Optimum:
         rng = np.random.default_rng(0)
         for _ in range(ROUNDS):
             look = self._descend(point)
@@ -133,7 +142,9 @@ class StaticOptimum:
 
     def _look(self, point: Point, cost: float | None = None, before: _Look | None = None) -> _Look:
         cost = self.objective.value(point.state) if cost is None else cost
-        slopes = self.objective.slopes(point.state)
+        # What is farther away than short steps come makes the cost bend, which a Newton step knows better than an edge.
+        last = np.inf if before is None else float(np.linalg.norm(self.posing.difference(before.point.q, point.q)))
+        slopes = self.objective.slopes(point.state, near=min(NEAR, REACHED * last))
         steepest = slopes.gradient
         if before is not None:
             slopes = slopes.as_seen_from(before.slopes)

@@ -22,7 +22,15 @@ from robokin_addon.robokin import (
     random_configuration,
     so3,
 )
-from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, solve_ik, velocity_step
+from robokin_addon.solvers import (
+    CenterOfMassTask,
+    LoopClosureTask,
+    OrientationTask,
+    PoseTask,
+    PositionTask,
+    solve_ik,
+    velocity_step,
+)
 from robokin_addon.solvers.criteria import (
     DynamicTorque,
     GravityTorque,
@@ -36,7 +44,8 @@ from robokin_addon.solvers.criteria import (
     Smooth,
     State,
 )
-from robokin_addon.solvers.criteria.manipulability import task_jacobian
+from robokin_addon.solvers.criteria.manipulability import task_jacobian, task_rows
+from support.every_task import every_task
 from support.random_tasks import every_motion, random_task
 from support.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
@@ -113,6 +122,29 @@ def test_task_rows_and_their_derivative(seed: int) -> None:
     pose = State(model, state.q, [PoseTask(model.link_names[-1], np.eye(4))], state.length, "numpy")
     expected = scale[:, None] * frame_jacobian(model, state.q, model.link_names[-1]) * state.scale
     np.testing.assert_allclose(task_jacobian(pose)[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_tasks_see_and_its_derivative(seed: int) -> None:
+    """Of all kinds of tasks; where a task is met, as fast as its own rows say."""
+    rng = np.random.default_rng(seed)
+    model = random_robot(seed, 12, ("fixed", "floating", "planar")[seed % 3], ALL_TYPES)
+    q, away = random_configuration(model, rng), random_configuration(model, rng)
+    tasks = every_task(rng, model, q, away)
+    tasks["centre of mass"] = CenterOfMassTask([0, 0, 0], (1.0, 0.0, 2.0))
+    known = set()
+    for name, task in tasks.items():
+        state = State(model, q, [task], 0.7, "numpy")
+        if task.seen(state, task.target) is None:
+            continue
+        known.add(name)
+        change, expected = task_jacobian(state)[1], _differences(task_rows, state)
+        np.testing.assert_allclose(change, expected, atol=1e-8 * max(1.0, abs(expected).max(initial=0.0)))
+        if not isinstance(task, LoopClosureTask):  # which the pose `away` does not meet
+            there = State(model, away, [task], 0.7, "numpy")
+            speeds = [np.linalg.svd(rows, compute_uv=False) for rows in (task_rows(there), there.task_rows)]
+            np.testing.assert_allclose(*speeds, atol=1e-9)
+    assert known >= {"pin", "plane", "line", "distance", "no distance", "advance", "relative pose", "centre of mass"}
 
 
 @pytest.mark.parametrize("seed", range(4))

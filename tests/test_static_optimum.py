@@ -3,6 +3,8 @@ and nothing better among self-motions around."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from robokin_addon.robokin import (
@@ -169,7 +171,25 @@ def test_a_pose_without_an_optimum_says_so() -> None:
     result = solve_ik(model, [OnPlaneTask("tip", ((0, 0, 0), (0, 0, 1)))], [0.1, 0.3, 0.2], criteria=[_Downhill()])
     assert result.status == Status.MAX_ITERATIONS and result.is_optimal is False and result.kkt_residual > KKT
     assert "not at their optimum" in result.reason
+    assert result.reason.endswith("_Downhill falls without end as slide moves away without a limit")
     assert solve_ik(model, [PositionTask("tip", [0.3, 0.0, 0.1])]).is_optimal is None
+
+
+def test_a_real_criterion_that_falls_without_end() -> None:
+    """The farther the tip from the hinge, the faster it goes: on a slide without limits no arm is the best."""
+    links = [Link("base"), Link("a"), Link("b"), Link("tip")]
+    joints = [
+        Joint("turn", "revolute", "base", "a", axis=[0, 0, 1], lower=-3, upper=3),
+        Joint("out", "prismatic", "a", "b", axis=[1, 0, 0]),
+        Joint("lift", "prismatic", "b", "tip", axis=[0, 0, 1]),
+    ]
+    task = OnPlaneTask("tip", ((0, 0, 0.2), (0, 1, 0)))
+    for slide, ends in (({}, False), ({"lower": -2.0, "upper": 2.0}, True)):
+        model = RobotModel("crane", links, [joints[0], replace(joints[1], **slide), joints[2]])
+        result = solve_ik(model, [task], [0.1, 0.3, 0.2], criteria=[JointSprings(weight=0.01), Manipulability()])
+        assert result.is_optimal is ends
+        said = result.reason.endswith("Manipulability falls without end as out moves away without a limit")
+        assert said is not ends
 
 
 class _Downhill(Potential):

@@ -1,0 +1,62 @@
+"""Criteria that have no optimum, since they fall for ever as a joint without limits moves away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..robokin.joint_types import Motion
+from .criteria import criterion_names
+from .objective import Objective
+from .posing import Point, Posing
+
+Array = np.ndarray
+
+FAR = 10.0  # L or radians: joints that have not gone so far have not gone away
+FLAT = 10.0  # times its rounding: costs nearer to each other are equal
+AGAIN = 2  # how often the way is gone once more, twice as long each time
+
+
+def endless(
+    posing: Posing,
+    objective: Objective,
+    start: Point,
+    end: Point,
+    corrected: Callable[[Array, Point], Point | None],
+) -> str:
+    """Which criterion falls on and on along the way that joints without limits have gone, and which joints; empty when
+    none does. corrected: q (nq,) brought back to the tasks, None when that fails."""
+    model, limits = posing.model, posing.limits
+    away = end.q - start.q
+    gone = abs(away) > FAR * _sizes(posing)
+    gone &= np.isinf(np.where(away > 0.0, limits.upper, limits.lower))
+    if not gone.any():
+        return ""
+    first = _parts(objective, end)
+    point = end
+    for time in range(AGAIN):
+        farther = corrected(point.q + np.where(gone, 2.0**time * away, 0.0), end)
+        if farther is None:
+            return ""
+        less = objective.value(point.state) - objective.value(farther.state)
+        if not less > FLAT * objective.rounding(point.state):
+            return ""
+        point = farther
+    fallen = int(np.argmin(_parts(objective, point) - first))
+    criterion = criterion_names(objective.potentials)[fallen]
+    joints = [joint.name for joint in model.moving_joints if gone[model.slot(joint.name).q].any()]
+    return f"{criterion} falls without end as {', '.join(joints)} moves away without a limit"
+
+
+def _sizes(posing: Posing) -> Array:
+    """(nq,) a radian or L, by which coordinates count; infinite for quaternions."""
+    sizes, tree = np.full(posing.model.nq, np.inf), posing.model.tree
+    for motion, iq, iv in zip(map(Motion, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
+        count = 1 if motion.has_axis else motion.nv - 3
+        sizes[iq : iq + count] = posing.scale[iv : iv + count]
+    return sizes
+
+
+def _parts(objective: Objective, point: Point) -> Array:
+    return np.array([each.weight * each.gain * each.potential(point.state) for each in objective.potentials])
