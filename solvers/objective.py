@@ -55,7 +55,7 @@ class Objective:
 
     def slopes(self, state: State, like: Slopes | None = None, near: float = NEAR) -> Slopes:
         """Along x, of an edge the gradient of its largest eigenvalue chosen; of its eigenvalues, those that are as
-        large up to `near`, relative. like: as many as there, in its frames, and with the gradients that are chosen there."""
+        large up to `near`, relative. like: as many as there, in its frames, and with the gradients chosen there."""
         smooth = np.zeros(len(self.scale))
         edges: list[Edge] = []
         for each in self.potentials:
