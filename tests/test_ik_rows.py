@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from robokin_addon.robokin import forward_kinematics, frame_jacobian, load_urdf
 from robokin_addon.robokin.configuration import random_configuration
-from robokin_addon.solvers import AxisTask, IKProblem, PoseTask
+from robokin_addon.solvers import AxisTask, IKProblem, PoseTask, velocity_step
 from robokin_addon.solvers.ik_reference import _integrate, linearise
 from support.random_tasks import every_motion, random_task
 from support.random_trees import random_robot
+from support.robots import robot
 
 STEP = 1e-6
 
@@ -68,3 +70,17 @@ def test_opposite_and_equal_axes_have_finite_rows(axis: np.ndarray) -> None:
         assert np.isfinite(A).all()
         assert np.linalg.norm(e) == pytest.approx(angle, abs=1e-12)
         assert abs(e[3:] @ axis) < 1e-12
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("tilt", [1e-8, 1e-10, 1e-13])
+def test_axes_that_are_nearly_equal_turn_the_right_way(backend: str, tilt: float) -> None:
+    model = load_urdf(robot("panda"))
+    q = model.limits.middle(model.neutral())
+    axis = forward_kinematics(model, q)["panda_hand"][:3, 2]
+    across = np.cross(axis, [1.0, 0.0, 0.0])
+    across /= np.linalg.norm(across)
+    task = AxisTask("panda_hand", [0, 0, 1], axis + tilt * across)
+    v = velocity_step(model, q, [task], dt=0.1, backend=backend).v
+    turn = frame_jacobian(model, q, "panda_hand", reference="local_world_aligned")[3:] @ v * 0.1
+    np.testing.assert_allclose(turn - axis * (axis @ turn), tilt * np.cross(axis, across), atol=1e-15)

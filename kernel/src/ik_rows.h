@@ -87,7 +87,10 @@ static inline void rk_task_error(const rk_task *task, const double T[12], const 
     const double d[3] = {target[2], target[6], target[10]};
     rk_rotate(T, task->axis, a);
     rk_axis_error(a, d, n, &sine, &cosine, &angle);
-    for (int k = 0; k < 3; k++) e[3 + k] = angle * n[k];
+    if (sine > 1e-9 || cosine < 0.0)
+      for (int k = 0; k < 3; k++) e[3 + k] = angle * n[k];
+    else
+      rk_cross(a, d, e + 3); /* n is any way across */
   } else {
     double R[9]; /* R_d R' */
     for (int r = 0; r < 3; r++)

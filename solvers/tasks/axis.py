@@ -86,17 +86,19 @@ class AxisTask(FrameTask):
 
 def alignment(a: Array, d: Array) -> tuple[Array, Array]:
     """The rotation vector e (3,) that turns unit vector a into d, and A (3, 3) with d(e)/dt = -A w for a turning a."""
-    n = np.cross(a, d)
-    sine, cosine = math.sqrt(n @ n), a @ d
+    turn = np.cross(a, d)
+    sine, cosine = math.sqrt(turn @ turn), a @ d
     angle = math.atan2(sine, cosine)
     if sine > 1e-9:
-        n = n / sine
+        n = turn / sine
         ratio = angle / sine
+        e = angle * n
     else:
         x = np.zeros(3)
         x[np.argmin(abs(a))] = 1.0
         n = np.cross(a, x)
         n /= math.sqrt(n @ n)
         ratio = 1.0  # aligned: the limit; opposite: singular, where any finite value gives a step away
+        e = turn if cosine > 0.0 else angle * n
     t = np.cross(n, a)
-    return angle * n, np.outer(n, n) + ratio * np.outer(cosine * t - sine * a, t)
+    return e, np.outer(n, n) + ratio * np.outer(cosine * t - sine * a, t)
