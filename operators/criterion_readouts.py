@@ -100,7 +100,10 @@ def _contents(obj: bpy.types.Object, tasks: Sequence[bpy.types.PropertyGroup]) -
 
 
 def _plain(value: object) -> object:
-    return value if isinstance(value, (str, int, float, bpy.types.ID, type(None))) else tuple(value)
+    """What may be kept: not Blender's own data, which go with their file."""
+    if isinstance(value, bpy.types.ID):
+        return value.session_uid
+    return value if isinstance(value, (str, int, float, type(None))) else tuple(value)
 
 
 def _state(obj: bpy.types.Object, tasks: Sequence[bpy.types.PropertyGroup], q: Array, motion: Motion) -> State:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import criteria, joint, joint_values, link, make_robot, postures, robot, solve, tables, tasks
+from . import criteria, joint, joint_values, link, make_robot, one_look, postures, robot, solve, tables, tasks
 
 MODULES: tuple[ModuleType, ...] = (
     robot,
@@ -28,3 +28,4 @@ def register() -> None:
 def unregister() -> None:
     for module in reversed(MODULES):
         module.unregister()
+    one_look.unregister()

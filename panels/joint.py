@@ -7,6 +7,8 @@ import bpy
 from ..properties.active_robot import active_robot
 from ..properties.bridge.channels import OWN
 from ..properties.bridge.fields import bound_field
+from ..properties.joint_range import RANGE
+from .one_look import one_look
 from .prepared import (
     JointSummary,
     RobotPanel,
@@ -129,6 +131,9 @@ def _draw_value(layout: bpy.types.UILayout, obj: bpy.types.Object, summary: Join
         row = column.row(align=True)
         row.enabled = channel.role == OWN
         row.prop(obj.pose.bones[channel.bone], channel.path, index=channel.index, text=label)
+    if summary.ranged:
+        column = layout.column()
+        column.prop(obj.pose.bones[summary.bone], RANGE, text="In Range", slider=True)
 
 
 def _draw_optional(
@@ -160,13 +165,16 @@ class ROBOKIN_PT_bone_joint(bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = active_robot(context)
-        return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
+        with one_look(obj):
+            return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        draw_joint(context, layout, active_robot(context))
+        obj = active_robot(context)
+        with one_look(obj):
+            draw_joint(context, layout, obj)
 
 
 CLASSES = (ROBOKIN_PT_joint, ROBOKIN_PT_bone_joint)

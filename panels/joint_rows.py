@@ -15,11 +15,11 @@ from ..robokin import RobokinError
 
 @dataclass(frozen=True)
 class JointRow:
-    """channels: (label, channel); a single one needs no label.   slider: there is a range to show.   follows: it moves
+    """channels: (label, channel); a single one needs no label.   ranged: there is a range to show.   follows: it moves
     by itself."""
 
     channels: tuple[tuple[str, Channel], ...]
-    slider: bool
+    ranged: bool
     follows: bool
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge.channels import OWN
-from ..properties.joint_range import RANGE
+from ..properties.joint_range import share_of_range
 from .joint_rows import joint_rows
-from .prepared import RobotPanel
+from .prepared import RobotPanel, clipped
+
+NAMES = 0.42  # of the width of a row
 
 
 class ROBOKIN_UL_joint_values(bpy.types.UIList):
@@ -26,16 +28,18 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         row = joint_rows(item.id_data).get(item.name)
         if row is None:
             return
-        split = layout.split(factor=0.34)
+        split = layout.split(factor=NAMES)
         split.active = not row.follows
-        split.label(text=item.name)
+        split.label(text=clipped(context, item.name, NAMES))
         line = split.row(align=True)
         for label, channel in row.channels:
             field = line.row(align=True)
             field.enabled = channel.role == OWN
             field.prop(item, channel.path, index=channel.index, text=label)
-        if row.slider:
-            line.prop(item, RANGE, text="", slider=True)
+        if row.ranged:
+            bar = line.row(align=True)
+            bar.ui_units_x = 2.0
+            bar.progress(factor=share_of_range(item), text="")
         if len(row.channels) == 1 and not row.follows:
             path, at = row.channels[0][1].path, row.channels[0][1].index
             line.prop_decorator(item, path, index=at)

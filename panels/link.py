@@ -12,6 +12,7 @@ from ..properties.bridge import binding, read_configuration, robot_model, to_ble
 from ..robokin import RobokinError, center_of_mass
 from ..robokin.inertia import implausible_inertia, principal_moments
 from ..robokin.se3 import placement
+from .one_look import one_look
 from .prepared import RobotPanel, active_bone, draw_text, joint_settings, joint_summary, quantity_text, unitless
 
 _ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -74,7 +75,8 @@ def draw_link(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.t
 
 def _has_link(context: bpy.types.Context) -> bool:
     obj = active_robot(context)
-    return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
+    with one_look(obj):
+        return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
 
 
 class ROBOKIN_PT_link(RobotPanel, bpy.types.Panel):
@@ -106,7 +108,9 @@ class ROBOKIN_PT_bone_link(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
-        draw_link(context, self.layout, active_robot(context))
+        obj = active_robot(context)
+        with one_look(obj):
+            draw_link(context, self.layout, obj)
 
 
 CLASSES = (ROBOKIN_PT_link, ROBOKIN_PT_bone_link)

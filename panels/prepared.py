@@ -16,8 +16,10 @@ from ..properties.bridge.channels import QUATERNION
 from ..properties.bridge.content import foreign_constraint
 from ..properties.bridge.fields import AXES, order_field
 from ..properties.bridge.truth import KEY
+from ..properties.joint_range import ranged_channel
 from ..robokin import Joint, RobokinError
 from ..robokin.joint_types import JOINT_TYPES, plane_basis
+from .one_look import one_look
 
 CATEGORY = "Robot"
 
@@ -44,7 +46,7 @@ STATUS_WORDS = {
 @dataclass(frozen=True)
 class RobotSummary:
     """`problem`: one line when the armature cannot be read as a robot; the other texts are then empty.
-    constrained: constraints act on its joints, which Convert Rig makes tasks."""
+    constrained: constraints act on its joints, which Convert Rig makes tasks.   massless: no link has a mass."""
 
     name: str
     freedom: str = ""
@@ -52,6 +54,7 @@ class RobotSummary:
     mass: str = ""
     problem: str = ""
     constrained: bool = False
+    massless: bool = False
 
 
 def robot_summary(obj: bpy.types.Object) -> RobotSummary:
@@ -65,8 +68,9 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     joints = f"{len(model.moving_joints)} moving joints"
     if followers:
         joints += f", {followers} following"
-    mass = f"{model.total_mass:.4g} kg in {len(model.links)} links"
-    return RobotSummary(model.name, f"{model.nv} degrees of freedom", joints, mass)
+    massless = not model.total_mass
+    mass = "No masses yet" if massless else f"{model.total_mass:.4g} kg in {len(model.links)} links"
+    return RobotSummary(model.name, f"{model.nv} degrees of freedom", joints, mass, massless=massless)
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ class JointSummary:
     bone: its own bone, also when one of its helper bones was asked for.   channels: those of its pose bones, each with
     its label.   freedoms: (label, whether it is a length) of the degrees of freedom whose bounds can be edited; one
     alone needs no label.   cone: labels of the two swings of a spherical joint, whose bounds are those of a cone.
-    extra: fields that only its type has, each with its label.   wheels: it is a wheeled base.
+    extra: fields that only its type has, each with its label.   wheels: it is a wheeled base.   ranged: where it is in
+    its range can be shown.
     """
 
     bone: str
@@ -88,6 +93,7 @@ class JointSummary:
     cone: tuple[str, ...]
     extra: tuple[tuple[str, str], ...]
     wheels: bool
+    ranged: bool
 
 
 def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSummary | None:
@@ -119,6 +125,7 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         _swing_labels(joint, carriers[0]) if joint.kind.has_cone else (),
         type_fields(obj.data.bones[carriers[-1].bone].robokin),
         joint.type == "wheeled",
+        ranged_channel(robot, carriers[-1].bone) is not None,
     )
 
 
@@ -182,10 +189,25 @@ def active_bone(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.
 
 def lines(context: bpy.types.Context, text: str, indent: int = 0) -> list[str]:
     """`text` broken into lines that fit the region's width, so that nothing is cut off."""
+    return wrap(text, max(16, int(_letters(context, 55)) - indent)) or [""]
+
+
+def clipped(context: bpy.types.Context, text: str, share: float) -> str:
+    """`text` with its middle left out where it is too long for this share of a list's row: names of joints differ at
+    their ends."""
+    count = max(8, int(share * _letters(context, 40)))
+    if len(text) <= count:
+        return text
+    tail = count // 2
+    return f"{text[: count - tail - 1]}\u2026{text[-tail:]}"
+
+
+def _letters(context: bpy.types.Context, margin: int) -> float:
+    """How many fit the region's width, less a margin in pixels."""
     width = context.region.width if context.region else 250
     scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
     scale *= context.preferences.ui_styles[0].widget.points / 11
-    return wrap(text, max(16, int((width - 55) / (6.2 * scale)) - indent)) or [""]
+    return (width - margin) / (6.2 * scale)
 
 
 class RobotPanel:
@@ -203,7 +225,9 @@ class RobotPanel:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        self.draw_robot(context, layout, active_robot(context))
+        obj = active_robot(context)
+        with one_look(obj):
+            self.draw_robot(context, layout, obj)
 
 
 def draw_text(context: bpy.types.Context, layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
+from .one_look import one_look
 from .prepared import CATEGORY, draw_text, robot_summary
 
 
@@ -23,7 +24,8 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
             draw_text(context, layout, why_no_robot(context), "INFO")
             layout.operator("robokin.import_urdf", icon="IMPORT")
             return
-        summary = robot_summary(obj)
+        with one_look(obj):
+            summary = robot_summary(obj)
         column = layout.column(align=True)
         column.label(text=summary.name, icon="ARMATURE_DATA")
         if summary.problem:
@@ -36,6 +38,8 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         column.label(text=summary.freedom, icon="ORIENTATION_GIMBAL")
         column.label(text=summary.joints, icon="BONE_DATA")
         column.label(text=summary.mass, icon="PHYSICS")
+        if summary.massless:
+            layout.operator("robokin.inertia_from_mesh", icon="MESH_DATA").which = "ALL"
         column = layout.column(align=True)
         row = column.row(align=True)
         row.operator("robokin.home", icon="HOME")

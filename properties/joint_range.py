@@ -1,4 +1,4 @@
-"""Where a bone's joint stands within its limits: `PoseBone.robokin_range`, what the sliders of the joint list move.
+"""Where a bone's joint stands within its limits: `PoseBone.robokin_range`, what the slider of the joint panel moves.
 
 Blender's own channels hold the value, and are keyed; a property of theirs has the same range for all bones, so that
 what a slider shows is the share of the joint's own range.
@@ -23,7 +23,8 @@ def ranged_channel(robot: Binding, bone: str) -> Channel | None:
     return own[0]
 
 
-def _get(bone: bpy.types.PoseBone) -> float:
+def share_of_range(bone: bpy.types.PoseBone) -> float:
+    """0 at the lower limit of its joint, 1 at the upper one; 0 without limits."""
     try:
         channel = ranged_channel(last_binding(bone.id_data), bone.name)
     except RobokinError:
@@ -31,7 +32,11 @@ def _get(bone: bpy.types.PoseBone) -> float:
     if channel is None:
         return 0.0
     value = channel.factor * getattr(bone, channel.path)[channel.index]
-    return 100.0 * (value - channel.lower) / (channel.upper - channel.lower)
+    return (value - channel.lower) / (channel.upper - channel.lower)
+
+
+def _get(bone: bpy.types.PoseBone) -> float:
+    return 100.0 * share_of_range(bone)
 
 
 def _set(bone: bpy.types.PoseBone, share: float) -> None:

@@ -105,10 +105,11 @@ def binding(obj: bpy.types.Object) -> Binding:
 
 
 @contextmanager
-def binding_held(obj: bpy.types.Object) -> Iterator[Binding]:
-    """Inside, which must not change the armature, its binding is not looked at anew. Raises BridgeError, ModelError."""
+def binding_held(obj: bpy.types.Object, known: Binding | None = None) -> Iterator[Binding]:
+    """Inside, which must not change the armature, its binding is not looked at anew. known: the one to take, where it
+    has just been looked at. Raises BridgeError, ModelError."""
     outer = obj.session_uid in _held
-    _held[obj.session_uid] = binding(obj)
+    _held[obj.session_uid] = known or binding(obj)
     try:
         yield _held[obj.session_uid]
     finally:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 from robokin_addon.panels import MODULES
-from robokin_addon.panels.prepared import lines
+from robokin_addon.panels.prepared import clipped, lines
 from robokin_addon.properties.bridge import binding, build_armature
 from robokin_addon.robokin import Joint, Link, RobotModel
 
@@ -22,7 +22,7 @@ class FakeLayout:
     """Takes everything a UILayout does; checks that what it is asked to draw exists."""
 
     def __init__(self, drawn=None):
-        self.__dict__["drawn"] = {"labels": [], "props": [], "operators": []} if drawn is None else drawn
+        self.__dict__["drawn"] = {"labels": [], "props": [], "operators": [], "bars": []} if drawn is None else drawn
 
     def _inside(self, *_, **__):
         return FakeLayout(self.drawn)
@@ -40,6 +40,9 @@ class FakeLayout:
         assert name in data.bl_rna.properties, f"{data} has no {name}"
         assert icon in _icons()
         self.drawn["props"].append((name, index) if index >= 0 else name)
+
+    def progress(self, factor=0.0, text=""):
+        self.drawn["bars"].append(factor)
 
     def prop_search(self, data, name, owner, collection, **_):
         assert name in data.bl_rna.properties and hasattr(owner, collection)
@@ -132,11 +135,9 @@ def test_all_panels_are_in_the_one_tab():
 
 def test_joint_values_show_every_moving_joint_and_a_range_where_there_is_one(panda):
     drawn = draw()["ROBOKIN_PT_joint_values"]
-    assert [label for label in drawn["labels"] if label] == [f"panda_joint{i}" for i in range(1, 8)] + [
-        "panda_finger_joint1",
-        "panda_finger_joint2",
-    ]
-    assert drawn["props"].count("robokin_range") == 8
+    labels = [label for label in drawn["labels"] if label]
+    assert labels == [*(f"panda_joint{i}" for i in range(1, 8)), "panda_\u2026_joint1", "panda_\u2026_joint2"]
+    assert len(drawn["bars"]) == 8 and drawn["bars"][0] == pytest.approx(0.5)
     assert drawn["props"].count(("rotation_euler", 1)) == 7 and drawn["props"].count(("location", 1)) == 2
 
 
@@ -145,7 +146,7 @@ def test_joint_values_of_joints_with_several_coordinates(scene):
     model = RobotModel("r", [Link(name) for name in ("base", "a", "b")], joints, "planar")
     build_armature(bpy.context, bpy.context.scene.collection, model)
     drawn = draw()["ROBOKIN_PT_joint_values"]
-    assert len([p for p in drawn["props"] if isinstance(p, tuple)]) == 6 and "robokin_range" not in drawn["props"]
+    assert len([p for p in drawn["props"] if isinstance(p, tuple)]) == 6 and not drawn["bars"]
 
 
 def test_postures_are_listed_with_what_they_are_for(panda):
@@ -168,6 +169,13 @@ def test_an_armature_is_offered_to_become_a_robot(scene):
 def test_the_robot_panel_says_what_it_is(panda):
     labels = draw()["ROBOKIN_PT_robot"]["labels"]
     assert labels == ["panda", "8 degrees of freedom", "8 moving joints, 1 following", "17.45 kg in 13 links"]
+
+
+def test_a_robot_without_masses_is_offered_them(scene):
+    add_rig(ARM)
+    bpy.ops.robokin.make_robot()
+    drawn = draw()["ROBOKIN_PT_robot"]
+    assert drawn["labels"][-1] == "No masses yet" and drawn["operators"][0] == "robokin.inertia_from_mesh"
 
 
 def test_a_robot_that_cannot_be_read_says_why(panda):
@@ -370,3 +378,20 @@ def test_constraints_on_joints_are_told_and_may_be_converted(panda):
     panda.data.bones[TOOL].use_inherit_rotation = False
     drawn = draw()["ROBOKIN_PT_robot"]
     assert "Inherit Rotation" in " ".join(drawn["labels"]) and not drawn["operators"]
+
+
+def test_long_names_keep_their_ends():
+    context = SimpleNamespace(region=SimpleNamespace(width=250), preferences=bpy.context.preferences)
+    names = [f"arm_{side}_{i}_joint" for side in ("left", "right") for i in range(1, 8)]
+    shown = [clipped(context, name, 0.42) for name in names]
+    assert len(set(shown)) == len(names) and all(
+        text.endswith(name[-7:]) for name, text in zip(names, shown, strict=True)
+    )
+    assert clipped(context, "panda_joint1", 0.42) == "panda_joint1"
+
+
+def test_the_active_joint_has_a_slider_over_its_range(panda):
+    panda.data.bones.active = panda.data.bones["panda_joint2"]
+    assert "robokin_range" in draw()["ROBOKIN_PT_joint"]["props"]
+    panda.data.bones.active = panda.data.bones[TOOL]
+    assert "robokin_range" not in draw()["ROBOKIN_PT_joint"]["props"]
