@@ -25,7 +25,7 @@ from .criterion_costs import costs_of_motion
 from .curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
 from .given_tasks import GivenTask
 from .posture import bake_start
-from .scene_criteria import settings_over
+from .scene_criteria import enabled_entries
 from .scene_targets import targets_over
 from .scene_tasks import check_given, enabled_tasks
 
@@ -59,12 +59,12 @@ def bake_steps(
     if not count:
         raise RobokinError("EMPTY: there is no task to bake (add a target, or enable a task)")
     hint = start_configuration(obj, "REST") if q0 is None else q0
+    own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint):
-        targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.0, 0.4)
+        targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * scene.render.fps_base / scene.render.fps
-    settings = settings_over(obj, frames)
-    plans = yield from _scaled(bake_plans(obj, tasks, targets, settings, criteria, dt, given), 0.4, 0.5)
+    plans = yield from _scaled(bake_plans(obj, tasks, targets, criteria, dt, given), 0.4, 0.5)
     legs = [plan.leg for plan in plans]
     if q0 is None:
         search = follow_from_best(legs, hint, "rest", seed=seed)
@@ -79,11 +79,10 @@ def bake_steps(
     asked = [(plan.leg, plan.criteria) for plan in plans]
     costs = yield from _scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 1.0)
     written = write_curves(obj, frames, Q, new_action)
-    if criteria is None:
-        enabled = [item.path_from_id() for item in obj.robokin.criteria if item.enabled]
-        for path, own in zip(enabled, np.moveaxis(costs, 1, 0), strict=True):
-            for name, values in zip(("cost", "slope"), own.T, strict=True):
-                write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")
+    for item, numbers in zip(own, np.moveaxis(costs, 1, 0), strict=criteria is None):
+        path = item.path_from_id()
+        for name, values in zip(("cost", "slope"), numbers.T, strict=True):
+            write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")
     show_curves(obj, scene.frame_current_final)
     return BakeResult(
         robot_model(obj),

@@ -55,23 +55,22 @@ def bake_plans(
     obj: bpy.types.Object,
     tasks: Sequence[bpy.types.PropertyGroup],
     targets: Targets,
-    settings: Array,
     criteria: Sequence[Criterion] | None,
     dt: float,
     given: Sequence[GivenTask] = (),
 ) -> Generator[float, None, list[Plan]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
-    A plan ends where a task begins or ceases to count, or the weights and gains (n, c, 2) of criteria change. Frames
+    A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
     in which tasks fade are one plan.
     """
     forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED"
     chosen: Sequence[Criterion] = list(criteria or ())
     held: list[Task] = []
     plans = []
-    for first, last, settled in _stretches(targets.influence, settings):
+    for first, last, settled in _stretches(targets.influence, targets.settings):
         if criteria is None and not settled:
-            chosen = enabled_criteria(obj, settings[first])
+            chosen = enabled_criteria(obj, targets.settings[first])
         if not settled:
             held = [ExtendedJacobian(chosen)] if extends and chosen else []
         influence = targets.influence[first:last]

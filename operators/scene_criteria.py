@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import bpy
 import numpy as np
 
@@ -11,10 +9,14 @@ from ..properties.bridge import world_from_root
 from ..properties.criteria import POTENTIALS
 from ..properties.postures import find_posture, posture_configuration
 from ..solvers.criteria import Criterion, criterion
-from . import animation
 
 Array = np.ndarray
 RobokinCriterion = bpy.types.PropertyGroup
+
+
+def enabled_entries(obj: bpy.types.Object) -> list[RobokinCriterion]:
+    """Those of the list that take part."""
+    return [item for item in obj.robokin.criteria if item.enabled]
 
 
 def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> list[Criterion]:
@@ -22,21 +24,9 @@ def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> li
 
     Raises RobokinError naming the criterion.
     """
-    items = [item for item in obj.robokin.criteria if item.enabled]
+    items = enabled_entries(obj)
     given = [(item.weight, item.gain) for item in items] if settings is None else settings.tolist()
     return [solver_criterion(obj, item, *own) for item, own in zip(items, given, strict=True)]
-
-
-def settings_over(obj: bpy.types.Object, frames: Sequence[float]) -> Array:
-    """(n, c, 2) weight and gain of the criteria that take part; those that are not moved by keys as they stand."""
-    items = [item for item in obj.robokin.criteria if item.enabled]
-    found = np.empty((len(frames), len(items), 2))
-    keyed = animation.keyed_only(obj, lambda path: path.startswith("robokin.criteria"))
-    for i, item in enumerate(items):
-        for k, name in enumerate(("weight", "gain")):
-            path = f"{item.path_from_id()}.{name}"
-            found[:, i, k] = animation.property_values(obj, path, 1, frames)[:, 0] if keyed else getattr(item, name)
-    return found
 
 
 def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: float, gain: float) -> Criterion:

@@ -18,6 +18,7 @@ from .task_shapes import has_shape, read_shape
 
 Array = np.ndarray
 RobokinTask = bpy.types.PropertyGroup
+RobokinCriterion = bpy.types.PropertyGroup
 Numbers = Mapping[str, Array]
 Place = tuple[bpy.types.Object, str]  # an object, or a bone of an armature
 Shapes = Callable[[bpy.types.Object, RobokinTask], Any]  # as `read_shape`
@@ -40,10 +41,11 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """What k tasks read over n frames. influence: (n, k)."""
+    """What k tasks read over n frames. influence: (n, k).   settings: (n, c, 2) weight and gain of each criterion."""
 
     readings: Sequence[Reading]
     influence: Array
+    settings: Array
 
     @property
     def T(self) -> Array:
@@ -81,6 +83,9 @@ def world_matrix(place: Place) -> Array:
     return world @ np.array(owner.pose.bones[bone].matrix, float) if bone else world
 
 
+CRITERION_NUMBERS = ("weight", "gain")
+
+
 def numbers_of(task: RobokinTask) -> tuple[str, ...]:
     """Names of the properties that are read at every frame."""
     kind = KINDS[task.kind]
@@ -107,8 +112,8 @@ def _present_numbers(tasks: Iterable[RobokinTask]) -> list[Numbers]:
     return [{name: _number(task, name)[None] for name in numbers_of(task)} for task in tasks]
 
 
-def _number(task: RobokinTask, name: str) -> Array:
-    return np.atleast_1d(np.array(getattr(task, name), dtype=np.float64))
+def _number(entry: bpy.types.PropertyGroup, name: str) -> Array:
+    return np.atleast_1d(np.array(getattr(entry, name), dtype=np.float64))
 
 
 def _world_now(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, place: Place, task: RobokinTask) -> Array:
@@ -130,9 +135,10 @@ def targets_over(
     tasks: Sequence[RobokinTask],
     frames: Sequence[float],
     given: Sequence[GivenTask] = (),
+    criteria: Sequence[RobokinCriterion] = (),
 ) -> Generator[float, None, Targets]:
     """Yield the share of the work done (0..1) now and then; return the Targets over the frames, of the scene's tasks
-    and then of those given.
+    and then of those given, with the settings of the criteria.
 
     What is moved by keys alone is computed from the curves; the rest is read from the scene frame by frame, and the
     present frame comes back. Raises RobokinError.
@@ -141,20 +147,21 @@ def targets_over(
     places.update(each.place for each in given if each.place is not None)
     visited = {place for place in places if not _moved_by_keys_only(place)}
     worlds = {place: animation.keyed_matrices(place[0], frames) for place in places - visited}
+    read = [(task, numbers_of(task)) for task in tasks] + [(item, CRITERION_NUMBERS) for item in criteria]
     numbers: list[Numbers] = []
     if animation.keyed_only(obj, lambda path: path.startswith("robokin.")):
-        numbers = [_numbers_from_curves(obj, task, frames) for task in tasks]
-    if visited or len(numbers) < len(tasks):
+        numbers = [_numbers_from_curves(obj, entry, names, frames) for entry, names in read]
+    if visited or len(numbers) < len(read):
         for owner, _ in visited:
             animation.check_evaluated(owner, view_layer, f"robot {obj.name!r}")
         worlds |= {place: np.empty((len(frames), 4, 4)) for place in visited}
-        seen: list[dict[str, list[Array]]] = [{name: [] for name in numbers_of(task)} for task in tasks]
+        seen: list[dict[str, list[Array]]] = [{name: [] for name in names} for _, names in read]
         for index in animation.visit_frames(scene, frames):
             for place in visited:
                 worlds[place][index] = world_matrix(place)
-            for rows, task in zip(seen, tasks, strict=True):
+            for rows, (entry, _) in zip(seen, read, strict=True):
                 for name, row in rows.items():
-                    row.append(_number(task, name))
+                    row.append(_number(entry, name))
             if index % _CHUNK == 0:
                 yield index / len(frames)
         numbers = numbers or [{name: np.array(row) for name, row in rows.items()} for rows in seen]
@@ -165,11 +172,12 @@ def targets_over(
     return _targets(obj, tasks, worlds, numbers, given=given)
 
 
-def _numbers_from_curves(obj: bpy.types.Object, task: RobokinTask, frames: Sequence[float]) -> Numbers:
-    path = task.path_from_id()
+def _numbers_from_curves(
+    obj: bpy.types.Object, entry: bpy.types.PropertyGroup, names: Iterable[str], frames: Sequence[float]
+) -> Numbers:
+    path = entry.path_from_id()
     return {
-        name: animation.property_values(obj, f"{path}.{name}", len(_number(task, name)), frames)
-        for name in numbers_of(task)
+        name: animation.property_values(obj, f"{path}.{name}", len(_number(entry, name)), frames) for name in names
     }
 
 
@@ -181,15 +189,18 @@ def _targets(
     shape_of: Shapes = read_shape,
     given: Sequence[GivenTask] = (),
 ) -> Targets:
-    """Shapes are read from the scene as it stands."""
-    readings = [_reading(obj, task, worlds, own, shape_of) for task, own in zip(tasks, numbers, strict=True)]
+    """numbers: of the tasks, and of the criteria after them. Shapes are read from the scene as it stands."""
+    readings = [_reading(obj, task, worlds, own, shape_of) for task, own in zip(tasks, numbers, strict=False)]
     count = len(worlds[obj, ""])
     influence = np.ones((count, len(tasks) + len(given)))
     for column, task, own in zip(influence.T, tasks, numbers, strict=False):
         if not KINDS[task.kind].is_hard:
             column[:] = own["influence"][:, 0].clip(0.0, 1.0)
     influence[:, len(tasks) :] = [each.influence for each in given]
-    return Targets(readings + [_given_reading(obj, each, worlds) for each in given], influence)
+    settings = np.empty((count, len(numbers) - len(tasks), len(CRITERION_NUMBERS)))
+    for column, own in zip(np.moveaxis(settings, 1, 0), numbers[len(tasks) :], strict=True):
+        column[:] = np.hstack([own[name] for name in CRITERION_NUMBERS])
+    return Targets(readings + [_given_reading(obj, each, worlds) for each in given], influence, settings)
 
 
 def _reading(

@@ -299,3 +299,35 @@ def test_weights_can_be_keyed(robot):
     cost = fcurves(robot)[f"{item.path_from_id()}.cost", 0]
     early, late = cost.evaluate(20) - cost.evaluate(2), cost.evaluate(frames) - cost.evaluate(22)
     assert late < early
+
+
+def by_handler(robot, item):
+    """Any other add-on's."""
+    bpy.app.handlers.frame_change_post.append(lambda *_: None)
+
+
+def by_driver(robot, item):
+    driver = item.id_data.driver_add(f"{item.path_from_id()}.gain").driver
+    driver.type, driver.expression = "SCRIPTED", "4 + 0 * frame"
+
+
+def by_strip(robot, item):
+    robot.animation_data.nla_tracks.new()
+
+
+@pytest.mark.parametrize("also_moved", [by_handler, by_driver, by_strip])
+def test_keyed_weights_count_whatever_else_moves(robot, also_moved):
+    """And whatever frame the scene is at: the motion is that of the keys alone."""
+    frames = moving_target(robot, 12)
+    item = add(robot, "JOINT_SPRINGS", gain=4.0)
+    add(robot, "MINIMUM_VELOCITY")
+    for frame, weight in ((1, 0.0), (12, 5.0)):
+        item.weight = weight
+        item.keyframe_insert("weight", frame=frame)
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    wanted = baked(robot, frames)
+    also_moved(robot, item)
+    for frame in (1, 12):
+        bpy.context.scene.frame_set(frame)
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+        np.testing.assert_allclose(baked(robot, frames), wanted, rtol=0.0, atol=1e-5)
