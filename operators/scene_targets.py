@@ -176,9 +176,7 @@ def _numbers_from_curves(
     obj: bpy.types.Object, entry: bpy.types.PropertyGroup, names: Iterable[str], frames: Sequence[float]
 ) -> Numbers:
     path = entry.path_from_id()
-    return {
-        name: animation.property_values(obj, f"{path}.{name}", len(_number(entry, name)), frames) for name in names
-    }
+    return {name: animation.property_values(obj, f"{path}.{name}", len(_number(entry, name)), frames) for name in names}
 
 
 def _targets(

@@ -6,10 +6,11 @@ import bpy
 
 from .binding import binding
 from .channels import Channel
+from .rig import is_own_driver
 
 
 def mend_drivers(obj: bpy.types.Object) -> None:
-    """Let the drivers of the robot read the bones whose joints they follow. Raises BridgeError, ModelError."""
+    """Let our drivers of the robot read the bones whose joints they follow. Raises BridgeError, ModelError."""
     robot = binding(obj)
     drivers = obj.animation_data.drivers if obj.animation_data is not None else ()
     moved = {(curve.data_path, curve.array_index): curve.driver for curve in drivers}
@@ -18,7 +19,7 @@ def mend_drivers(obj: bpy.types.Object) -> None:
         driver = moved.get((_path(channel), channel.index))
         source = followed[channel.q]
         read = f"{_path(source)}[{source.index}]"
-        if driver is not None and len(driver.variables) == 1 and driver.variables[0].targets[0].data_path != read:
+        if driver is not None and is_own_driver(driver) and driver.variables[0].targets[0].data_path != read:
             driver.variables[0].targets[0].data_path = read
 
 

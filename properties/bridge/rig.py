@@ -120,9 +120,11 @@ def _drive(obj: bpy.types.Object, robot: Binding, bone: bpy.types.PoseBone, chan
     start = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].'
     for path in (EULER, LOCATION):
         for index in range(3):
-            _remove_driver(obj, start + path, index)
+            found = _driver(obj, start + path, index)
+            if found is not None and is_own_driver(found.driver):
+                obj.animation_data.drivers.remove(found)
     for channel in channels:
-        if channel.role != DRIVEN:
+        if channel.role != DRIVEN or _driver(obj, start + channel.path, channel.index) is not None:
             continue
         source = next(c for c in robot.own_channels if c.q == channel.q)
         # factor * value = scale * q + offset, and q = factor * value of the source.
@@ -139,8 +141,10 @@ def _drive(obj: bpy.types.Object, robot: Binding, bone: bpy.types.PoseBone, chan
         driver.expression = f"{scale:.17g} * {_SOURCE} + {offset:.17g}"
 
 
-def _remove_driver(obj: bpy.types.Object, path: str, index: int) -> None:
-    """Remove the driver of a channel when it is one of ours."""
-    found = obj.animation_data.drivers.find(path, index=index) if obj.animation_data is not None else None
-    if found is not None and [v.name for v in found.driver.variables] == [_SOURCE]:
-        obj.animation_data.drivers.remove(found)
+def _driver(obj: bpy.types.Object, path: str, index: int) -> bpy.types.FCurve | None:
+    return obj.animation_data.drivers.find(path, index=index) if obj.animation_data is not None else None
+
+
+def is_own_driver(driver: bpy.types.Driver) -> bool:
+    """Whether it was put here; one that a user put in its place is left alone."""
+    return [variable.name for variable in driver.variables] == [_SOURCE]

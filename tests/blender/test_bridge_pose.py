@@ -210,6 +210,33 @@ def test_mimic_joints_are_driven_without_scripts(scene: bpy.types.Scene) -> None
     assert evaluated.pose.bones["panda_finger_joint2"].location[1] == pytest.approx(0.03, abs=1e-7)
 
 
+def test_a_driver_of_ones_own_stays_as_it_is(scene: bpy.types.Scene) -> None:
+    """Whatever is renamed, edited or loaded; and ours comes back where it is removed."""
+    obj = build(load_urdf(robot("panda")))
+    obj["grip"] = 0.02
+    finger = 'pose.bones["panda_finger_joint2"].location'
+    obj.driver_remove(finger, 1)
+    own = obj.driver_add(finger, 1).driver
+    own.type, own.expression = "SCRIPTED", "grip / 2"
+    variable = own.variables.new()
+    variable.name = "grip"
+    variable.targets[0].id, variable.targets[0].data_path = obj, '["grip"]'
+
+    obj.data.bones["panda_finger_joint1"].name = "finger"
+    bpy.context.view_layer.update()
+    obj.data.bones["panda_joint1"].robokin.upper = 1.0
+    bpy.context.view_layer.update()
+    found = obj.animation_data.drivers.find(finger, index=1).driver
+    assert found.expression == "grip / 2"
+    assert [(v.name, v.targets[0].data_path) for v in found.variables] == [("grip", '["grip"]')]
+
+    obj.driver_remove(finger, 1)
+    obj.data.bones["panda_joint1"].robokin.upper = 1.1
+    obj.pose.bones["finger"].location[1] = 0.03
+    bpy.context.view_layer.update()
+    assert obj.pose.bones["panda_finger_joint2"].location[1] == pytest.approx(0.03)
+
+
 def test_a_new_robot_rests_at_zero_and_stands_within_its_limits(scene: bpy.types.Scene) -> None:
     model = load_urdf(robot("panda"))
     obj = build(model)
