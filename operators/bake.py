@@ -137,13 +137,17 @@ class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
         name="Start", description="The pose that the bake starts from", items=STARTS, options={"SKIP_SAVE"}
     )
     q0: bpy.props.StringProperty(
-        name="Start Values", description="Joint values to start from, as JSON; in place of Start when given"
+        name="Start Values",
+        description="Joint values to start from, as JSON; in place of Start when given",
+        options={"SKIP_SAVE"},
     )
     seed: bpy.props.IntProperty(
         name="Seed", description="Which sequence of restarts is tried", min=0, options={"SKIP_SAVE"}
     )
     new_action: bpy.props.BoolProperty(name="New Action", description="Write into a new action", options={"SKIP_SAVE"})
-    report_path: bpy.props.StringProperty(name="Report", description="Write the frames as JSON", subtype="FILE_PATH")
+    report_path: bpy.props.StringProperty(
+        name="Report", description="Write the frames as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
 
     _at_once = 0.2  # seconds of work before the bake goes modal
     _slice = 0.05  # seconds of work between two looks at the keyboard

@@ -130,7 +130,9 @@ class ROBOKIN_OT_check(FramesOperator, bpy.types.Operator):
     markers: bpy.props.BoolProperty(
         name="Timeline Markers", description="Mark where something begins to fail", options={"SKIP_SAVE"}
     )
-    report_path: bpy.props.StringProperty(name="Report", description="Write the findings as JSON", subtype="FILE_PATH")
+    report_path: bpy.props.StringProperty(
+        name="Report", description="Write the findings as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         scene, settings = context.scene, obj.robokin.solver

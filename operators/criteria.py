@@ -35,7 +35,9 @@ class ROBOKIN_OT_criterion_remove(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.criterion_remove"
     bl_label = "Remove Criterion"
 
-    index: bpy.props.IntProperty(name="Index", description="Which criterion; -1: the active one", default=-1, min=-1)
+    index: bpy.props.IntProperty(
+        name="Index", description="Which criterion; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         remove_entry(obj, "criteria", self.index)
@@ -48,7 +50,9 @@ class ROBOKIN_OT_criterion_move(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.criterion_move"
     bl_label = "Move Criterion"
 
-    index: bpy.props.IntProperty(name="Index", description="Which criterion; -1: the active one", default=-1, min=-1)
+    index: bpy.props.IntProperty(
+        name="Index", description="Which criterion; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
     direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:

@@ -47,7 +47,9 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         "the file and those of the preferences are searched too",
     )
     xacro_args: bpy.props.StringProperty(
-        name="Xacro Arguments", description="Arguments of a .xacro file, as name:=value, separated by spaces"
+        name="Xacro Arguments",
+        description="Arguments of a .xacro file, as name:=value, separated by spaces",
+        options={"SKIP_SAVE"},
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

@@ -18,7 +18,9 @@ class ROBOKIN_OT_limits_from_arc(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.limits_from_arc"
     bl_label = "Limits From Two Angles"
 
-    bone: bpy.props.StringProperty(name="Bone", description="Bone of the joint; empty: the active one")
+    bone: bpy.props.StringProperty(
+        name="Bone", description="Bone of the joint; empty: the active one", options={"SKIP_SAVE"}
+    )
     first: bpy.props.FloatProperty(
         name="First", description="One end; whole turns do not matter", subtype="ANGLE", default=-1.5707963267948966
     )
@@ -29,7 +31,12 @@ class ROBOKIN_OT_limits_from_arc(RobotOperator, bpy.types.Operator):
         default=1.5707963267948966,
     )
     freedom: bpy.props.IntProperty(
-        name="Freedom", description="Which of the joint's degrees of freedom", default=1, min=1, max=3
+        name="Freedom",
+        description="Which of the joint's degrees of freedom",
+        default=1,
+        min=1,
+        max=3,
+        options={"SKIP_SAVE"},
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:

@@ -76,7 +76,9 @@ class ROBOKIN_OT_store_posture(RobotOperator, bpy.types.Operator):
     bl_label = "Store Posture"
 
     name: bpy.props.StringProperty(
-        name="Name", description="Name of the posture; empty: the one that bakes start from, or Start"
+        name="Name",
+        description="Name of the posture; empty: the one that bakes start from, or Start",
+        options={"SKIP_SAVE"},
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:

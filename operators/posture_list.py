@@ -28,7 +28,9 @@ def _listed(names: object) -> str:
 class PostureOperator(RobotOperator):
     """Mixin: an operator on a stored posture."""
 
-    name: bpy.props.StringProperty(name="Posture", description="Name of the posture; empty: the active one")
+    name: bpy.props.StringProperty(
+        name="Posture", description="Name of the posture; empty: the active one", options={"SKIP_SAVE"}
+    )
 
 
 class ROBOKIN_OT_posture_add(RobotOperator, bpy.types.Operator):
@@ -41,6 +43,7 @@ class ROBOKIN_OT_posture_add(RobotOperator, bpy.types.Operator):
     selected: bpy.props.BoolProperty(
         name="Selected Bones Only",
         description="Store the joints of the selected bones only: the others stay where they are when it is applied",
+        options={"SKIP_SAVE"},
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:

@@ -64,7 +64,9 @@ class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
         name="Seed", description="Which sequence of restarts is tried", min=0, options={"SKIP_SAVE"}
     )
     key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels", options={"SKIP_SAVE"})
-    report_path: bpy.props.StringProperty(name="Report", description="Write the result as JSON", subtype="FILE_PATH")
+    report_path: bpy.props.StringProperty(
+        name="Report", description="Write the result as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         seed = self.given("seed", obj.robokin.solver.seed)

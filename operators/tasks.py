@@ -75,10 +75,14 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
 
     kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
     tip: bpy.props.StringProperty(
-        name="Tip", description="Bone that must reach the target; empty: the selected one, or the tool"
+        name="Tip",
+        description="Bone that must reach the target; empty: the selected one, or the tool",
+        options={"SKIP_SAVE"},
     )
     other: bpy.props.StringProperty(
-        name="Other Bone", description="Of tasks on two bones; empty: the other one of two that are selected"
+        name="Other Bone",
+        description="Of tasks on two bones; empty: the other one of two that are selected",
+        options={"SKIP_SAVE"},
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
@@ -121,7 +125,9 @@ class ROBOKIN_OT_task_from_pose(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.task_from_pose"
     bl_label = "Set from Pose"
 
-    index: bpy.props.IntProperty(name="Index", description="Which task; -1: the active one", default=-1, min=-1)
+    index: bpy.props.IntProperty(
+        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         tasks, index = obj.robokin.tasks, obj.robokin.active_task if self.index < 0 else self.index
@@ -138,7 +144,9 @@ class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.task_remove"
     bl_label = "Remove Task"
 
-    index: bpy.props.IntProperty(name="Index", description="Which task; -1: the active one", default=-1, min=-1)
+    index: bpy.props.IntProperty(
+        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         remove_entry(obj, "tasks", self.index)
@@ -151,7 +159,9 @@ class ROBOKIN_OT_task_move(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.task_move"
     bl_label = "Move Task"
 
-    index: bpy.props.IntProperty(name="Index", description="Which task; -1: the active one", default=-1, min=-1)
+    index: bpy.props.IntProperty(
+        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
     direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
@@ -166,7 +176,9 @@ class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
 
     kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
     tip: bpy.props.StringProperty(
-        name="Tip", description="Bone that must reach the target; empty: the selected one, or the tool"
+        name="Tip",
+        description="Bone that must reach the target; empty: the selected one, or the tool",
+        options={"SKIP_SAVE"},
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
