@@ -7,6 +7,7 @@ import io
 import os
 import re
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -17,7 +18,7 @@ from .version import version
 
 COMMANDS = (import_urdf, info, fk, solve, bake, check, export)
 
-DONE, NOT_MET, BAD_INPUT = 0, 1, 2
+DONE, NOT_MET, BAD_INPUT, FAULT = 0, 1, 2, 3
 
 DESCRIPTION = """\
 Robots in Blender, without the window: read a robot, solve its inverse kinematics, bake and check
@@ -31,6 +32,7 @@ exit codes:
   0  done
   1  done, but a task or a limit is not met (the report says which)
   2  bad input; one line says what is wrong
+  3  a fault of the program; its traceback is what a report of it needs
 
 examples:
   robokin info panda.urdf
@@ -76,7 +78,8 @@ def build_parser() -> Parser:
 def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     """Run one command line (without the program's name; None: that of the process) and return its exit code.
 
-    0: done; 1: done, but a task or limit is not met; 2: bad input, said in one line on standard error.
+    0: done; 1: done, but a task or limit is not met; 2: bad input, said in one line on standard error;
+    3: a fault of the program, its traceback there.
     in_blender: Blender runs us, and its open file is meant where no FILE is named.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of any alphabet, on terminals of any
@@ -93,6 +96,9 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     except (RobokinError, OSError) as error:
         print(f"robokin: {_one_line(error)}", file=sys.stderr)
         return BAD_INPUT
+    except Exception:  # Python's own exit code for it means a target that is not met
+        traceback.print_exc()
+        return FAULT
 
 
 def _joined(words: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from robokin_addon.cli import main, version
+from robokin_addon.cli import info, main, version
 from support.command import run
 from support.robots import robot
 
@@ -137,6 +137,16 @@ def test_as_a_program(tmp_path) -> None:
     bad = program("info", str(tmp_path / "nothing.urdf"))
     assert (bad.returncode, bad.stdout) == (2, "")
     assert len(bad.stderr.splitlines()) == 1
+
+
+def test_a_fault_of_the_program_is_no_target_that_is_missed(monkeypatch, capsys) -> None:
+    def fail(arguments):
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(info, "run", fail)
+    outcome = run(capsys, "info", robot("panda"))
+    assert (outcome.code, outcome.out) == (3, "")
+    assert "Traceback" in outcome.err and "ZeroDivisionError: a fault" in outcome.err
 
 
 def test_frames_may_be_negative(capsys) -> None:

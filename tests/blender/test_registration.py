@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import robokin_addon
 
 FOLDER = Path(robokin_addon.__file__).resolve().parent
