@@ -1,4 +1,4 @@
-"""Random robots, tasks, levels, limits and criteria: every claim of a solve is told again from Pinocchio's frames.
+"""Random robots, bases, tasks, levels, limits and criteria: every claim of a solve is told again from Pinocchio's frames.
 
 ROBOKIN_SOLVES=100000 pytest -m slow tests/test_random_solves.py solves so many; 300 unless given.
 """

@@ -96,10 +96,10 @@ def _real(name: str, root: str) -> RobotModel:
 def _robot(seed: int, rng: np.random.Generator, kind: str) -> RobotModel:
     if kind == "real":
         name = str(rng.choice(REAL))
-        return _real(name, "floating" if name in LEGGED else str(rng.choice(["fixed", "fixed", "planar"])))
+        return _real(name, "floating" if name in LEGGED else str(rng.choice(["fixed", "fixed", "planar", "wheeled"])))
     if kind == "arm":
         return random_arm(seed)
-    root = str(rng.choice(["fixed", "fixed", "floating", "planar"]))
+    root = str(rng.choice(["fixed", "fixed", "floating", "planar", "wheeled"]))
     model = random_robot(seed, int(rng.integers(2, 15)), root)
     return with_hostile_limits(model, rng) if rng.random() < 0.5 else model
 
@@ -107,7 +107,7 @@ def _robot(seed: int, rng: np.random.Generator, kind: str) -> RobotModel:
 def with_hostile_limits(model: RobotModel, rng: np.random.Generator) -> RobotModel:
     """The same robot with joints locked, nearly so, without limits, with one, or with ranges far from 0."""
     joints = [_hostile(joint, rng) if rng.random() < 0.4 else joint for joint in model.joints[1:]]
-    return RobotModel(model.name, model.links, joints, model.root)
+    return RobotModel(model.name, model.links, joints, model.root, model.drive)
 
 
 def _hostile(joint: Joint, rng: np.random.Generator) -> Joint:

@@ -34,7 +34,8 @@ class TaskOracle:
 
     def __init__(self, model: RobotModel, start: Array) -> None:
         # Some real robots have inertias that Pinocchio refuses.
-        massless = RobotModel(model.name, [Link(name) for name in model.link_names], model.joints[1:], model.root)
+        links = [Link(name) for name in model.link_names]
+        massless = RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
         self.model, self.oracle = model, Oracle.from_model(massless)
         self._start, self._last = self._frames(start), (start, self._frames(start))
 
