@@ -35,7 +35,7 @@ from .tasks.tip import TipTask
 
 Array = np.ndarray
 
-ATTEMPTS = 20
+ATTEMPTS = 30
 ITERATIONS = 40
 TRIALS = 4  # attempts to tell whether something can be met at all
 SAMPLES = 3  # random poses at which it is looked which coordinates the tasks depend on

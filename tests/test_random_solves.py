@@ -1,4 +1,4 @@
-"""Random robots, bases, tasks, levels, limits and criteria: every claim of a solve is told again from Pinocchio's frames.
+"""Random robots, tasks, levels, limits and criteria: every claim of a solve is told again from Pinocchio's frames.
 
 ROBOKIN_SOLVES=100000 pytest -m slow tests/test_random_solves.py solves so many; 300 unless given.
 """
@@ -42,12 +42,13 @@ def test_many_random_solves(first: int) -> None:
 
 
 @pytest.mark.slow
-def test_backends_agree_about_random_solves() -> None:
-    """Plain ones to the last digits of the pose; of hierarchies, whether they converge."""
-    for seed in range(1000, 1012):
+@pytest.mark.parametrize("first", range(1000, 1060, 20))
+def test_backends_agree_about_random_solves(first: int) -> None:
+    """On the status, and where one attempt is enough to the last digits of the pose."""
+    for seed in range(first, first + 20):
         problem = random_problem(seed)
         native, reference = (problem.solve(backend=backend, attempts=3) for backend in ("native", "numpy"))
         assert faults(problem, reference) == [], f"seed {seed}"
-        assert native.converged == reference.converged, f"seed {seed}"
-        if problem.kind.startswith("plain") and native.converged and native.attempts == 1:
+        assert native.status == reference.status, f"seed {seed}"
+        if native.converged and native.attempts == reference.attempts == 1:
             np.testing.assert_allclose(native.q, reference.q, atol=1e-6, err_msg=f"seed {seed}")
