@@ -35,6 +35,7 @@ ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight f
 INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
 TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
 DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
+RAISED = 1e-8  # what is then added to H, relative to its trace: with less, rounding moves what it does not see
 PRESSED = 1e-6  # multipliers of bounds above, relative to the largest weight of the level: it needs them
 SEEN = 1e-13  # the same relative to the trace of all of H: below, it is the rounding of what H sees elsewhere
 
@@ -154,7 +155,7 @@ class _Descent:
         Hz, gz = Z.T @ H @ Z, Z.T @ (g + H @ self.x)
         rounding = SEEN * float(np.trace(H))
         if not _is_definite(Hz, rounding):  # what H does not see is held near 0
-            raised = DEFINITE * max(np.trace(Hz), 0.0) + rounding or 1.0
+            raised = RAISED * max(np.trace(Hz), 0.0) + rounding or 1.0
             Hz, gz = Hz + raised * np.eye(len(Hz)), gz + raised * (Z.T @ self.x)
         try:
             L = np.linalg.cholesky(Hz)

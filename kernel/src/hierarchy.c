@@ -7,7 +7,7 @@
 #include "rk_jacobi_svd.h"
 
 static const double USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9;
-static const double DEFINITE = 1e-12, SEEN = 1e-13, PRESSED = 1e-6;
+static const double DEFINITE = 1e-12, RAISED = 1e-8, SEEN = 1e-13, PRESSED = 1e-6;
 enum { HELD = -1 }; /* a kept row that is held at its side */
 
 /* What the level does not see, behind the first `rank` of `point`, moves as little as it can where the rest of the
@@ -206,7 +206,7 @@ static int factor_what_is_left(descent *s, int32_t f, double rounding, double *s
   int definite = rk_cholesky(f, s->H, L);
   for (int64_t i = 0; definite && i < f; i++) least = L[i * f + i] < least ? L[i * f + i] : least;
   if (!definite || least * least < DEFINITE * largest || least * least < rounding) {
-    double raised = DEFINITE * (trace > 0.0 ? trace : 0.0) + rounding;
+    double raised = RAISED * (trace > 0.0 ? trace : 0.0) + rounding;
     if (raised == 0.0) raised = 1.0;
     for (int64_t i = 0; i < f; i++) {
       s->H[i * f + i] += raised;
