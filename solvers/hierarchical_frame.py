@@ -7,7 +7,7 @@ position, velocity and acceleration limits hold as they do for one step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -67,6 +67,16 @@ class Found(NamedTuple):
     held: Array
 
 
+@dataclass(frozen=True, eq=False)
+class _Linearised:
+    """The tasks where a frame has come to. rows: of those that the kernel does not know, or of all.
+    levels: as `TaskLevels.levels`, no farther along ways than is given.   residuals: (tasks, 2)."""
+
+    rows: Mapping[int, Rows]
+    levels: Callable[[float], Sequence[Level]]
+    residuals: Callable[[], Array]
+
+
 class Frame:
     """A frame that begins at `here`. scale: (nv,) of displacements (`State.scale`).   dt: between frames [s]."""
 
@@ -77,6 +87,8 @@ class Frame:
         self.here, self.asked = here, asked
         self._model, self._backend, self._scale = levels.model, get_backend(levels.backend), scale
         self._start, self._tolerance = self._state(here.q), tolerances(levels.tasks)
+        is_known = not any(task.is_velocity for task in levels.tasks) and all(share >= 1.0 for share in asked.influence)
+        self._kernel = levels.kernel_rows(scale) if is_known and self._backend.name == "native" else None
 
     def solve(self, limits: StepLimits, most: int) -> Found:
         """Where the frame leads inside `limits`, after at most so many linearisations. When that spoils a level that is
@@ -180,16 +192,15 @@ class Frame:
         inside, damping = curved.start, [0.0] + [damped] * (kept - 1)
         for _ in range(most):
             count += 1
-            rows = self._rows(moved)
-            hard = [level for _, level in levels.closures(state, rows)]
-            above = [*self._rolling(q), *hard]
+            linear = self._linearised(moved)
+            above = [*self._rolling(q), *(level for _, level in levels.closures(state, linear.rows))]
             # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
             led = kept == every and count <= most - RESTORING
             own_H, own_g = (H, g) if led else (np.eye(len(x)), -x)
             parts = [d for each, n in zip(damping[:kept], levels.counts, strict=False) for d in (each, 0.0)[:n]]
             # There too, so that it is met: no farther along a way that limits do not let it get to the end of.
             farthest = FARTHEST if count <= most - RESTORING else 0.0
-            asked = map(_damped, levels.levels(state, rows, 0.0, farthest), parts)
+            asked = map(_damped, linear.levels(farthest), parts)
             wanted = [_from_the_start(level, x) for level in (*above, *asked)]
             found = curved.solve(wanted, own_H, own_g, self._backend.name, inside, TANGENTS)
             change = found.x - x
@@ -213,16 +224,29 @@ class Frame:
             ]
             if count >= most - RESTORING and any(lacking):
                 kept = min(kept, max(lacking.index(True), 1))
-        rows = self._rows(moved)
-        residuals = levels.residuals(rows, np.zeros(self._model.nv), self.dt)
+        linear = self._linearised(moved)
         at_side = np.zeros(len(x), bool)
         at_side[curved.at_bounds(x)] = at_side[pressed] = True
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
-        concerned = np.any([own.J.any(axis=0) for own in rows], axis=0) if rows else np.zeros(len(x), bool)
-        return Found(q, moved.by, residuals, count, at_side & hurried & concerned)
+        columns = [own.J.any(axis=0) for own in (*linear.levels(0.0), *linear.rows.values())]
+        concerned = np.any(columns, axis=0) if columns else np.zeros(len(x), bool)
+        return Found(q, moved.by, linear.residuals(), count, at_side & hurried & concerned)
 
     def _state(self, q: Array) -> State:
         return self.levels.state(q, self.asked.targets, self.dt, self.here.last / self.dt, self.asked.influence)
+
+    def _linearised(self, moved: Moved) -> _Linearised:
+        levels, state = self.levels, moved.end
+        known = None if self._kernel is None else self._kernel.at(state, self.asked.targets)
+        if known is not None:
+            return _Linearised(known[2], lambda _: known[0], lambda: known[1])
+        rows = self._rows(moved)
+        still = np.zeros(self._model.nv)
+        return _Linearised(
+            dict(enumerate(rows)),
+            lambda farthest: levels.levels(state, rows, 0.0, farthest),
+            lambda: levels.residuals(rows, still, self.dt),
+        )
 
     def _rows(self, moved: Moved) -> list[Rows]:
         """Of each task at the end; those of velocities are counted from where the frame began."""
@@ -274,7 +298,7 @@ def _from_the_start(level: Level, x: Array) -> Level:
 
 
 def _damped(level: Level, damping: float) -> Level:
-    return replace(level, damping=damping)
+    return Level(level.J, level.lower, level.upper, damping)
 
 
 def _along(e: Array, ahead: Array) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -27,24 +28,26 @@ class LevelsStruct(ctypes.Structure):
 
 
 def solve(
-    lo: Array, hi: Array, levels: Sequence[Level], H: Array, g: Array, start: Array
+    lo: Array, hi: Array, levels: Sequence[Level], H: Array, g: Array, begin: Array
 ) -> tuple[Array, list[Array], list[int], Array]:
     """The fields of a HierarchyResult. Raises TaskError when H is not positive semidefinite."""
     library = load_library()
     library.rk_hierarchy_workspace.restype = ctypes.c_int64
     n = len(lo)
-    ends = np.cumsum([0, *(len(level.J) for level in levels)]).astype(np.int32)
-    rows = int(ends[-1])
+    ends = [0, *itertools.accumulate(len(level.J) for level in levels)]
+    rows = ends[-1]
     J = np.concatenate([np.zeros((0, n)), *(level.J for level in levels)])
     lower = np.concatenate([np.zeros(0), *(level.lower for level in levels)])
     upper = np.concatenate([np.zeros(0), *(level.upper for level in levels)])
     damping = np.array([level.damping for level in levels], np.float64)
-    struct = LevelsStruct(len(levels), *(array.ctypes.data for array in (ends, J, lower, upper, damping)))
+    start = np.array(ends, np.int32)
+    struct = LevelsStruct(len(levels), *(array.ctypes.data for array in (start, J, lower, upper, damping)))
     low, high, matrix, slope = (np.ascontiguousarray(array, np.float64) for array in (lo, hi, H, g))
     work = np.empty(library.rk_hierarchy_workspace(n, rows))
-    x, points = np.array(start, np.float64), np.empty((len(levels) + 1, n))
+    x, points = np.array(begin, np.float64), np.empty((len(levels) + 1, n))
     residuals, freedom = np.empty(rows), np.empty(len(levels) + 1, np.int32)
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (low, high, matrix, slope, work, x, points, residuals, freedom)]
     if not library.rk_hierarchy(n, *pointers[:2], ctypes.byref(struct), *pointers[2:]):
         raise TaskError("the matrix H of a hierarchy is not positive semidefinite")
-    return x, np.split(residuals, ends[1:-1]) if levels else [], freedom.tolist(), points
+    of_levels = [residuals[first:last] for first, last in itertools.pairwise(ends)]
+    return x, of_levels, freedom.tolist(), points

@@ -35,6 +35,7 @@ from .viability import StepLimits
 Array = np.ndarray
 
 BAD_START, NOT_CONVEX = 1, 2
+ROWS_ONLY = -1  # in place of the number of levels
 
 
 def on_tip(task: Task) -> FrameTask | None:
@@ -195,7 +196,7 @@ class NativeStep:
         native tasks lack (k, 2); None when it is no start. others: as in `run`."""
         if not self._plain or others:
             self._lay_out([], others)
-        levels, self._data.levels = self._data.levels, 0  # no step is asked for
+        levels, self._data.levels = self._data.levels, ROWS_ONLY
         code = self._run(self._step_address, self._data_address, self._work_address)
         self._data.levels = levels
         if code == BAD_START:

@@ -88,7 +88,7 @@ RK_API int32_t rk_sizeof_robot_row(void);
 RK_API int64_t rk_step_workspace(const rk_step *step, int32_t m);
 
 /* One step; returns an rk_step_code. RK_STEP_BAD_START: q or previous is not finite, or a quaternion not of unit
-   length to 1e-12. */
+   length to 1e-12. With levels = -1 no step is made: J, low, high and errors are filled in. */
 RK_API int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work);
 
 #endif

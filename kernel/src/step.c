@@ -239,9 +239,12 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
   const rk_model *m = step->model;
   if (!is_start(m, data->q, data->previous)) return RK_STEP_BAD_START;
   rk_place_nodes(m, data->q, s.nodes);
-  bound(&s);
   for (int32_t t = 0; t < m->n_frames; t++) fill_rows(&s, t);
   rk_fill_robot_rows(step, data, s.nodes, s.scratch);
+  for (int32_t t = 0; t < m->n_frames; t++) measure(&s, t, 0, data->errors + 2 * (int64_t)t);
+  rk_measure_robot_rows(step, data, 0, data->errors + 2 * (int64_t)m->n_frames);
+  if (data->levels < 0) return RK_STEP_DONE;
+  bound(&s);
   combine(&s);
   for (int32_t k = 0; k < m->nv; k++) s.x[k] = 0.0;
   const rk_levels levels = {data->levels, data->start, data->J, data->low, data->high, data->damping};
@@ -255,11 +258,7 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
     s.x[k] *= 1.0 - ROUNDING;
     data->v[k] = step->scale[k] * s.x[k] / step->dt;
   }
-  for (int32_t t = 0; t < m->n_frames; t++) {
-    measure(&s, t, 0, data->errors + 2 * (int64_t)t);
-    measure(&s, t, s.x, data->residuals + 2 * (int64_t)t);
-  }
-  rk_measure_robot_rows(step, data, 0, data->errors + 2 * (int64_t)m->n_frames);
+  for (int32_t t = 0; t < m->n_frames; t++) measure(&s, t, s.x, data->residuals + 2 * (int64_t)t);
   rk_measure_robot_rows(step, data, s.x, data->residuals + 2 * (int64_t)m->n_frames);
   weigh(&s);
   return RK_STEP_DONE;
