@@ -18,6 +18,7 @@ from .hierarchical_ik import HierarchicalIK, part_names
 from .ik_data import compile_ik
 from .ik_reference import reachable
 from .motion import Motion, coordinate_names, velocity_names
+from .recent_problems import own_copies
 from .results import Status, named_residuals
 from .solve import is_plain
 from .task_check import motion_residuals, motion_targets, poses_of
@@ -136,7 +137,7 @@ def _check_levels(
     slip: Array,
 ) -> MotionCheck:
     """`check_motion` of tasks that the kernel does not know."""
-    levels = TaskLevels(motion.model, tasks)
+    levels = TaskLevels(motion.model, own_copies(tasks))
     wanted = motion_targets(levels, targets, motion)
     residuals = motion_residuals(levels, wanted, motion)
     met = (residuals <= tolerances(levels.tasks)).all(axis=(1, 2))

@@ -19,6 +19,7 @@ from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria, criterion_names
 from .diagnosis import around, diagnose, rank
+from .fixed_arrays import compiled, is_own
 from .hierarchy import Level
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
@@ -66,6 +67,7 @@ class HierarchicalIK:
             if task.is_velocity:
                 raise TaskError(f"{task.name} asks for a velocity: it can be stepped or tracked, not solved for a pose")
         self.criteria = checked_criteria(criteria)
+        compiled(self.criteria)
         neutral = self.levels.state(model.neutral(), self.levels.targets, 1.0)
         for criterion in self.criteria:
             criterion.check(neutral)
@@ -235,7 +237,7 @@ class HierarchicalIK:
         """Of tasks on one tip, how far it can come."""
         found = {}
         for i, task in enumerate(self.tasks):
-            if isinstance(task, TipTask) and task.influence and task.parts[0].is_length:
+            if isinstance(task, TipTask) and _says_its_reach(type(task)) and task.influence and task.parts[0].is_length:
                 tip = known_task(task) or PositionTask(task.link, (0, 0, 0), offset=task.offset)
                 found[i] = compile_ik(self.model, [tip], self.limits)
         return found
@@ -262,6 +264,11 @@ class HierarchicalIK:
         state = self.levels.state(start, targets, 1.0)
         fixed = [task.started(state, target) for task, target in zip(self.tasks, targets, strict=True)]
         return Posing(self.levels, fixed, self.limits, shares)
+
+
+def _says_its_reach(kind: type[Task]) -> bool:
+    """Whether `missed_by` is of the class that states the rows: those of others may have changed them."""
+    return is_own(kind) or "missed_by" in vars(kind)
 
 
 def part_names(tasks: Sequence[Task]) -> list[tuple[str, ...]]:

@@ -12,6 +12,7 @@ from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
+from .fixed_arrays import compiled
 from .hierarchical_frame import Asked, Frame, Place
 from .hierarchical_ik import HierarchicalIK, part_names
 from .ik import IKProblem
@@ -76,6 +77,7 @@ class HierarchicalTracker:
         self.levels = TaskLevels(model, tasks, backend)
         self.tasks = self.levels.tasks
         self.criteria = checked_criteria(criteria)
+        compiled(self.criteria)
         self.limits = StepLimits.of(model, dt)
         self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
         # Where a motion starts the criteria have no say: from there on they lead to their optimum at their own pace.

@@ -14,12 +14,14 @@ from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from . import results
 from .diagnosis import around, diagnose
+from .fixed_arrays import compiled
 from .ik_data import IKData, compile_ik
 from .ik_engine import CONVERGED, Engine
 from .ik_reference import ReferenceEngine, linearise, out_of_reach
 from .results import BatchResult, SolveResult, Status
 from .task_levels import checked_tasks
 from .tasks import FrameTask, Task
+from .tasks.frame import is_plain_task
 
 Array = np.ndarray
 
@@ -36,6 +38,7 @@ class IKProblem:
     where screws of several turns have a minimum at each of them.   iterations: of one attempt, at most.
     limits: in place of the model's on positions.
     is_empty: no task has an influence.
+    A problem is of its tasks as they were when it was made, and of the targets that they have now (`fixed_arrays.py`).
     Raises TaskError, UnknownNameError, BackendError.
     """
 
@@ -50,6 +53,7 @@ class IKProblem:
     ) -> None:
         self.model = model
         self.tasks = _of_one_level(checked_tasks(tasks))
+        compiled(self.tasks)
         self.limits = model.limits if limits is None else limits
         self.lower, self.upper = self.limits.lower, self.limits.upper
         self.data = compile_ik(model, self.tasks, self.limits)
@@ -57,14 +61,18 @@ class IKProblem:
         self.attempts = _enough(self.data) if attempts is None else checked_count(attempts, "attempts")
         self.iterations = checked_count(iterations, "iterations")
         self.middle = self.limits.middle(model.neutral())
-        self.targets = np.array([task.target for task in self.tasks]).reshape(-1, 4, 4)
-        self._shape, self._plain = self.targets.shape, not model.tree.quaternions
+        self.shape, self._plain = (len(self.tasks), 4, 4), not model.tree.quaternions
         self._engine: Engine = _engine_type(backend)(self.data, self.tasks, self.attempts, self.iterations)
 
     @property
     def backend(self) -> str:
         """What computes: "native" or "numpy"."""
         return self._engine.name
+
+    @property
+    def targets(self) -> Array:
+        """(tasks, 4, 4), those that the tasks have now."""
+        return np.array([task.target for task in self.tasks]).reshape(self.shape)
 
     def solve(
         self, targets: object = None, q0: Array | None = None, seed: int = 0, find_reason: bool = True
@@ -81,7 +89,8 @@ class IKProblem:
         start = self.middle if q0 is None else self._start(q0)
         if self.is_empty:
             none = np.zeros((len(self.tasks), 2))
-            return SolveResult(results.EMPTY, self.limits.clamp(start), none, 0, 0, self.limits_active)
+            start = self.limits.clamp(self.model.check_configuration(start))
+            return SolveResult(results.EMPTY, start, none, 0, 0, self.limits_active)
         code, q, residuals, iterations, attempts = self._engine.solve(goal, start, checked_seed(seed))
         if code == CONVERGED:
             found = results.CONVERGED
@@ -102,8 +111,9 @@ class IKProblem:
         starts = self._starts(q0, count)
         if self.is_empty:
             none = np.zeros(count, np.int32)
-            starts = np.minimum(np.maximum(starts, self.lower), self.upper)
-            return BatchResult([Status.EMPTY] * count, starts, np.zeros((count, len(self.tasks), 2)), none, none)
+            kept = [self.limits.clamp(self.model.check_configuration(start)) for start in starts]
+            q = np.array(kept).reshape(count, self.model.nq)
+            return BatchResult([Status.EMPTY] * count, q, np.zeros((count, len(self.tasks), 2)), none, none)
         codes, *arrays = self._engine.solve_batch(goals, starts, checked_seed(seed), threads)
         return BatchResult([_CODES[code] for code in codes.tolist()], *arrays)
 
@@ -155,7 +165,7 @@ class IKProblem:
 
     def _goal(self, targets: object) -> Array:
         """(tasks, 4, 4); an array of that shape is left to the engine to check."""
-        if isinstance(targets, np.ndarray) and targets.dtype is _FLOAT and targets.shape == self._shape:
+        if isinstance(targets, np.ndarray) and targets.dtype is _FLOAT and targets.shape == self.shape:
             return targets
         try:
             given = list(targets)  # type: ignore[call-overload]
@@ -163,17 +173,17 @@ class IKProblem:
             raise TaskError(f"targets must be one per task, not {targets!r}") from None
         if len(given) != len(self.tasks):
             raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
-        goal = np.empty_like(self.targets)
+        goal = np.empty(self.shape)
         for i, (task, target) in enumerate(zip(self.tasks, given, strict=True)):
             goal[i] = task.checked_target(target)
         return goal
 
     def _goals(self, targets: object) -> Array:
-        if isinstance(targets, np.ndarray) and targets.shape[1:] == self.targets.shape:
+        if isinstance(targets, np.ndarray) and targets.shape[1:] == self.shape:
             if targets.dtype.kind in "fiu":
                 return np.ascontiguousarray(targets, np.float64)
         try:
-            return np.array([self._goal(each) for each in targets]).reshape(-1, *self.targets.shape)  # type: ignore[attr-defined]
+            return np.array([self._goal(each) for each in targets]).reshape(-1, *self.shape)  # type: ignore[attr-defined]
         except TypeError:
             raise TaskError(f"targets must be a list of sets of targets, not {targets!r}") from None
 
@@ -200,10 +210,11 @@ def _of_one_level(tasks: tuple[Task, ...]) -> tuple[FrameTask, ...]:
     if len(levels) > 1:
         shown = ", ".join(map(str, levels))
         raise TaskError(f"tasks of several priorities ({shown}) are not for IKProblem: take solve_ik or HierarchicalIK")
+    known = tuple(filter(is_plain_task, tasks))
     for task in tasks:
-        if not isinstance(task, FrameTask) or task.band.any():
+        if task not in known:
             raise TaskError(f"{task.name} is not for IKProblem: take solve_ik or HierarchicalIK")
-    return tuple(task for task in tasks if isinstance(task, FrameTask))
+    return known
 
 
 def _enough(data: IKData) -> int:

@@ -194,7 +194,7 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLi
         record["used"] = task.weights != 0.0
         record["tolerance"] = task.position_tolerance, task.orientation_tolerance
         record["axis"] = task.axis
-        for bit, weights in enumerate((task.position_weights, task.orientation_weights)):
+        for bit, weights in enumerate(np.split(task.weights, 2)):
             record["parts"] |= int(weights.any()) << bit
             equal = np.ptp(weights) == 0.0 and task.is_gradient_equal
             record["exact"] |= int(weights.any() and not equal) << bit

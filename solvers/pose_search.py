@@ -23,6 +23,7 @@ from .posing import DAMPING, DAMPING_CAP, DAMPING_FLOOR, Point, Posing
 from .random_numbers import SplitMix64
 from .task_levels import TaskLevels
 from .tasks import FrameTask, PositionTask, Task
+from .tasks.frame import is_plain_task
 
 Array = np.ndarray
 
@@ -86,8 +87,7 @@ class KnownTasks:
 def known_task(task: Task) -> FrameTask | None:
     """The task as the kernel's solver knows it, when it does."""
     same = task.on_tip()
-    known = isinstance(same, FrameTask) and same.influence == 1.0 and not same.band.any()
-    return same if known and isinstance(same, FrameTask) else None
+    return same if same is not None and is_plain_task(same) and same.influence == 1.0 else None
 
 
 def of_first_level(task: FrameTask) -> FrameTask:

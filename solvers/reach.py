@@ -23,7 +23,8 @@ def _stretch(tree: Tree, node: int, step: Array) -> float:
     slope = {Motion.TRANSLATION: 1.0, Motion.HELICAL: float(tree.pitch[node])}.get(motion, 0.0)
     if slope == 0.0:
         return float(np.linalg.norm(step))
-    ends = tree.scale[node] * np.array([tree.lower[iq], tree.upper[iq]]) + tree.offset[node]
+    scale = float(tree.scale[node])  # of a mimic joint it may be 0, of a followed one without bounds
+    ends = tree.offset[node] + (scale * np.array([tree.lower[iq], tree.upper[iq]]) if scale else np.zeros(1))
     return float(max(np.hypot(np.hypot(step[0], step[1]), step[2] + slope * end) for end in ends))
 
 
@@ -36,8 +37,9 @@ def certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
     (all three axes of them in tip axes). tree: its frame `index` is the task's tip."""
     record["reach"] = record["wrist_reach"] = np.inf
     chain, steps = chain_to(tree, index)
-    whole_position = bool(task.position_weights.all())
-    if not task.position_weights.any() or (task.frame == "tip" and not whole_position):
+    position, orientation = np.split(task.weights, 2)
+    whole_position = bool(position.all())
+    if not position.any() or (task.frame == "tip" and not whole_position):
         return
     if not chain:
         record["reach_centre"], record["reach"] = tree.frame_placement[index][9:], 0.0
@@ -46,7 +48,7 @@ def certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
     lengths = [_stretch(tree, node, step) for node, step in zip(chain, steps, strict=True)]
     record["reach"] = sum(lengths)
     turns = tree.motion[chain[-1]] in (Motion.ROTATION, Motion.BALL)
-    if whole_position and task.orientation_weights.all() and task.record_kind == 0 and turns and len(chain) > 1:
+    if whole_position and orientation.all() and task.record_kind == 0 and turns and len(chain) > 1:
         T_node_tip = unpack_placement(tree.frame_placement[index])
         record["wrist"] = -T_node_tip[:3, :3].T @ T_node_tip[:3, 3]
         record["wrist_reach"] = sum(lengths[:-1])

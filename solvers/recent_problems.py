@@ -5,18 +5,18 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..robokin.model import RobotModel
 from .criteria import Criterion
+from .fixed_arrays import is_own
 from .tasks import Part, Task
 
 KEPT = 8  # of each thread, since a problem has buffers of its own
 PLAIN = frozenset((float, int, str, bool, type(None), Part))
-OWN = __name__.rpartition(".")[0] + "."  # the modules whose classes say all about themselves in their attributes
 
 Problem = TypeVar("Problem")
 AnyPart = TypeVar("AnyPart", Task, Criterion)
@@ -38,6 +38,8 @@ class _Same:
 
 def _content(value: object) -> object:
     """Something that is equal for equal numbers and words, and for the same object of any other kind."""
+    if isinstance(value, np.generic):
+        value = value.item()
     kind = type(value)
     if kind in PLAIN:
         return value
@@ -45,7 +47,7 @@ def _content(value: object) -> object:
         return value.shape, value.dtype, value.tobytes()
     if kind in (tuple, list):
         return kind, [_content(each) for each in value]  # type: ignore[attr-defined]
-    if kind is dict:
+    if kind in (dict, MappingProxyType):
         return kind, [(_content(key), _content(each)) for key, each in value.items()]  # type: ignore[attr-defined]
     return _Same(value)
 
@@ -53,12 +55,7 @@ def _content(value: object) -> object:
 def _told(part: Task | Criterion) -> list[str]:
     """The attributes that a problem is compiled from: all of a part of our own but a task's target. Of classes of other
     makers nothing is known."""
-    return [name for name in vars(part) if not _is_own(type(part)) or (name != "target" and name[0] != "_")]
-
-
-@lru_cache(maxsize=64)
-def _is_own(kind: type) -> bool:
-    return kind.__module__.startswith(OWN)
+    return [name for name in vars(part) if not is_own(type(part)) or (name != "target" and name[0] != "_")]
 
 
 class _Likeness:
@@ -66,7 +63,7 @@ class _Likeness:
 
     def __init__(self, part: Task | Criterion) -> None:
         self.kind, self.names, self.told = type(part), frozenset(vars(part)), _told(part)
-        self.same = None if _is_own(self.kind) else part
+        self.same = None if is_own(self.kind) else part
         content = _content if self.same is None else _Same
         self.values = [(name, value, content(value)) for name, value in vars(part).items() if name in self.told]
 
@@ -83,8 +80,10 @@ class _Likeness:
         return True
 
 
-def _own_copy(part: AnyPart) -> AnyPart:
-    return copy.copy(part) if _is_own(type(part)) else part
+def own_copies(parts: Sequence[AnyPart]) -> list[AnyPart]:
+    """What a problem is made of, so that what the caller has can be given other attributes; of classes of other makers
+    the very objects."""
+    return [copy.copy(part) if is_own(type(part)) else part for part in parts]
 
 
 class Recent(NamedTuple, Generic[Problem]):
@@ -154,7 +153,7 @@ class RecentProblems(threading.local, Generic[Problem]):
             if entry.fits(parts, model, settings):
                 return entry.adopt(parts, tasks)
         # Of copies: the problem is others' too when these are given other attributes.
-        problem = make([_own_copy(task) for task in tasks], [_own_copy(criterion) for criterion in criteria])
+        problem = make(own_copies(tasks), own_copies(criteria))
         entry = _Entry(problem, parts, model, settings)
         self.entries = [entry, *self.entries[: KEPT - 1]]
         return entry.adopt(parts, tasks)

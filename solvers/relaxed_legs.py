@@ -9,7 +9,7 @@ import numpy as np
 
 from .legs import Leg
 from .pose_search import of_first_level
-from .tasks import FrameTask
+from .tasks.frame import is_plain_task
 from .tracking import Tracker
 
 
@@ -22,15 +22,12 @@ def relaxed(legs: Sequence[Leg]) -> Iterator[list[Leg]]:
         for leg in legs:
             tasks = leg.tracker.tasks
             whole = np.ones(len(tasks), bool) if leg.influence is None else (leg.influence >= 1.0).all(axis=0)
-            known = [(i, task) for i, task in enumerate(tasks) if isinstance(task, FrameTask) and whole[i]]
-            chosen = [(i, of_first_level(task)) for i, task in known if _is_known(task, most)]
+            known = [(i, task) for i, task in enumerate(tasks) if is_plain_task(task) and whole[i]]
+            counting = [(i, task) for i, task in known if task.influence == 1.0 and task.priority <= most]
+            chosen = [(i, of_first_level(task)) for i, task in counting]
             T = np.array([[targets[i] for i, _ in chosen] for targets in leg.targets]).reshape(len(leg), -1, 4, 4)
             plain.append(Leg(Tracker(leg.tracker.model, [task for _, task in chosen], leg.tracker.dt), T))
             counts.append(len(chosen))
         if any(counts) and counts != before:
             yield plain
         before = counts
-
-
-def _is_known(task: FrameTask, most: float) -> bool:
-    return not task.band.any() and task.influence == 1.0 and task.priority <= most

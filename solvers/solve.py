@@ -8,14 +8,15 @@ import numpy as np
 
 from ..robokin.backend import get_backend
 from ..robokin.model import RobotModel
-from .criteria import Criterion
+from .criteria import Criterion, checked_criteria
 from .hierarchical_ik import HierarchicalIK
 from .ik import IKProblem
 from .influence import partial
-from .recent_problems import RecentProblems
+from .recent_problems import RecentProblems, own_copies
 from .results import SolveResult
 from .task_levels import checked_tasks
-from .tasks import FrameTask, Task
+from .tasks import Task
+from .tasks.frame import is_plain_task
 
 Array = np.ndarray
 
@@ -42,7 +43,8 @@ def solve_ik(
             *(model, checked, (), (get_backend(backend).name, attempts)),
         )
         return problem.solve(np.array(targets).reshape(-1, 4, 4), q0, seed)
-    return HierarchicalIK(model, checked, criteria, backend, attempts).solve(q0=q0, seed=seed)
+    preferred = own_copies(checked_criteria(criteria))
+    return HierarchicalIK(model, own_copies(checked), preferred, backend, attempts).solve(q0=q0, seed=seed)
 
 
 _recent: RecentProblems[IKProblem] = RecentProblems()
@@ -50,5 +52,4 @@ _recent: RecentProblems[IKProblem] = RecentProblems()
 
 def is_plain(tasks: Sequence[Task]) -> bool:
     """Whether the kernel's solver and tracker know the tasks: whole, on one tip each, of one priority, no bands."""
-    known = all(isinstance(task, FrameTask) and not task.band.any() for task in tasks)
-    return known and len({task.priority for task in tasks}) <= 1 and not partial(tasks)
+    return all(map(is_plain_task, tasks)) and len({task.priority for task in tasks}) <= 1 and not partial(tasks)

@@ -76,7 +76,7 @@ def step_library() -> ctypes.CDLL:
 def task_record(task: FrameTask, length: float) -> np.void:
     record = np.zeros((), TASK_RECORD)
     record["kind"], record["tip_axes"] = task.record_kind, task.frame == "tip"
-    for bit, weights in enumerate((task.position_weights, task.orientation_weights)):
+    for bit, weights in enumerate(np.split(task.weights, 2)):
         record["parts"] |= int(weights.any()) << bit
     record["exact"] = record["parts"]
     record["weights"] = task.weights / np.repeat((length, 1.0), 3)

@@ -6,6 +6,7 @@ change with those below it; columns are displacements with lengths over L too (D
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
+from .fixed_arrays import compiled
 from .hierarchy import Level
 from .influence import closing_share
 from .reach import chain_length
@@ -39,6 +41,7 @@ class TaskLevels:
 
     def __init__(self, model: RobotModel, tasks: Sequence[Task], backend: str = "auto") -> None:
         self.model, self.tasks, self.backend = model, checked_tasks(tasks), backend
+        compiled(self.tasks)
         for task in self.tasks:
             task.check(model)
         self.loops = [(i, task) for i, task in enumerate(self.tasks) if isinstance(task, LoopClosureTask)]
@@ -51,8 +54,16 @@ class TaskLevels:
         self._first = self.indices[0] if self.indices else []
         points = [point for i in self._first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
-        self.targets = [task.target for task in self.tasks]
+        self._targets: list[Any] = []
         self._kernel_rows: KernelRows | None = None
+
+    @property
+    def targets(self) -> list[Any]:
+        """Those that the tasks have now: the same list while they are the same."""
+        now = [task.target for task in self.tasks]
+        if len(now) != len(self._targets) or any(map(operator.is_not, now, self._targets)):
+            self._targets = now
+        return self._targets
 
     def checked_targets(self, targets: object) -> list[Any]:
         """One per task, each in its task's own terms; the tasks' own for None. Raises TaskError."""

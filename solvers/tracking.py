@@ -13,13 +13,14 @@ from ..robokin.backend import reference
 from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
-from .criteria import Criterion
+from .criteria import Criterion, checked_criteria
 from .hierarchical_ik import HierarchicalIK
 from .ik import IKProblem
 from .ik_data import IKData, robot_columns
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_reference import roll
 from .motion import Motion
+from .recent_problems import own_copies
 from .results import Diagnosis, SolveResult, Status
 from .solve import is_plain
 from .starts import Leg, follow, follow_from_best
@@ -71,12 +72,13 @@ def track(
     there. Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
     """
     tracker: Tracker | HierarchicalTracker
-    if criteria or not is_plain(checked_tasks(tasks)):
+    own = own_copies(checked_tasks(tasks))
+    if criteria or not is_plain(own):
         from .hierarchical_tracking import HierarchicalTracker
 
-        tracker = HierarchicalTracker(model, tasks, criteria, dt, backend)
+        tracker = HierarchicalTracker(model, own, own_copies(checked_criteria(criteria)), dt, backend)
     else:
-        tracker = Tracker(model, tasks, dt, backend)
+        tracker = Tracker(model, own, dt, backend)
     legs = [Leg(tracker, tracker.check_targets(targets))]
     frames = len(legs[0])
     steps: Generator[list[TrackResult], None, Any]
@@ -168,7 +170,7 @@ class Tracker:
 
     def step(self, targets: object) -> SolveResult:
         """One frame on, towards one set of targets."""
-        exact = isinstance(targets, np.ndarray) and targets.shape == self.problem.targets.shape
+        exact = isinstance(targets, np.ndarray) and targets.shape == self.problem.shape
         wanted = targets if exact else self._one_set(targets)[0]
         if self.problem.is_empty or self._coasting.any():
             return self.run(wanted[None]).frame(0)  # type: ignore[index]
@@ -202,7 +204,7 @@ class Tracker:
     def check_targets(self, targets: object) -> Array:
         """(frames, tasks, 4, 4) of what `track` takes; whether they are rigid is found when they are used.
         Raises TaskError."""
-        shape = self.problem.targets.shape
+        shape = self.problem.shape
         if isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
             array = targets[:, None] if targets.ndim == 3 and shape[0] == 1 else targets
             if array.ndim != 4 or array.shape[1:] != shape:
@@ -222,7 +224,7 @@ class Tracker:
             sets = [list(each) for each in targets]  # type: ignore[attr-defined]
         except TypeError:
             raise TaskError("targets must be one set of targets per frame") from None
-        wanted = np.empty((len(sets), *self.problem.targets.shape))
+        wanted = np.empty((len(sets), *self.problem.shape))
         for frame, each in enumerate(sets):
             if len(each) != len(self.tasks):
                 raise TaskError(f"there are {len(self.tasks)} tasks but {len(each)} targets in frame {frame}")

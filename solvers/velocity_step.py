@@ -24,6 +24,7 @@ from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria, combine, criterion_names
 from .criteria.kinds import KINDS
 from .curved_step import CurvedLimits, CurvedStep
+from .fixed_arrays import compiled
 from .hierarchy import Level
 from .recent_problems import RecentProblems
 from .rolling_level import rolling_level
@@ -128,6 +129,7 @@ class VelocityProblem:
         self.levels = TaskLevels(model, tasks, backend)
         self.tasks, self.length = self.levels.tasks, self.levels.length
         self.criteria = checked_criteria(criteria)
+        compiled(self.criteria)
         self.limits = StepLimits.of(model, dt)
         damped = numbers(damping, "damping")
         if damped.shape != () or damped < 0.0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 import pytest
@@ -129,7 +130,7 @@ def test_calls_with_the_same_arguments_are_steps_of_one_problem() -> None:
 
     def check(dt: float = 0.04, **options: object) -> None:
         given = velocity_step(model, q, [task], [springs], dt, **options)
-        same(given, VelocityProblem(model, [task], [springs], dt, **options).step(q), 0.0)
+        same(given, VelocityProblem(model, [copy(task)], [copy(springs)], dt, **options).step(q), 0.0)
 
     for _ in range(2):
         check()

@@ -14,11 +14,12 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ...robokin.errors import TaskError
-from ..fixed_arrays import FixedArrays
+from ..fixed_arrays import Checks, FixedArrays
 from ..state import State
 from ..tasks.checks import positive
 from .edge import Edge
@@ -51,7 +52,11 @@ class CriterionRecord:
 
 
 class Criterion(FixedArrays, ABC):
-    """weight: how much it counts against the others.   name: how reports call it. Raises TaskError."""
+    """weight: how much it counts against the others.   name: how reports call it. Set again may be what it has until a
+    problem is made of it (`fixed_arrays.py`). Raises TaskError."""
+
+    weight: float
+    checks: ClassVar[Checks] = {"weight": positive}
 
     def __init__(self, weight: float, name: str) -> None:
         name = name or type(self).__name__
@@ -98,9 +103,11 @@ class Velocity(Criterion):
 class Potential(Criterion):
     """A criterion on q: descended with v = -gain W^-1 grad V.   gain: [1/s]."""
 
+    checks: ClassVar[Checks] = {**Criterion.checks, "gain": positive}
+
     def __init__(self, weight: float, gain: float, name: str) -> None:
         super().__init__(weight, name)
-        self.gain = positive(gain, f"{self.name}: gain")
+        self.gain = gain
 
     @abstractmethod
     def potential(self, state: State) -> float:

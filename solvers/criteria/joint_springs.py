@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import Joint, RobotModel
+from ..fixed_arrays import Checks
 from ..state import State
 from ..tasks.checks import numbers
 from ..viability import dof_coordinates
@@ -21,13 +23,22 @@ NARROW = 1e-3  # of a radian or L: half ranges count as at least this
 
 @dataclass(frozen=True, eq=False)
 class _Springs:
-    """Of one robot and length L. coordinate: (nv,) index in q.   stiffness, rest, half: (nv,); 0: no spring."""
+    """Of one robot, length L, and stiffness and equilibrium by joint. coordinate: (nv,) index in q.   stiffness, rest,
+    half: (nv,); 0: no spring."""
 
-    of: tuple[RobotModel, float]
+    of: tuple[RobotModel, float, Mapping[str, float], Mapping[str, float]]
     coordinate: Array
     stiffness: Array
     rest: Array
     half: Array
+
+
+def _by_joint(given: object, what: str) -> dict[str, float]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TaskError(f"{what} must be {{joint name: number}}, not {given!r}")
+    return dict(given)
 
 
 class JointSprings(Potential):
@@ -40,6 +51,10 @@ class JointSprings(Potential):
     Raises UnknownNameError, TaskError when the criterion is first used.
     """
 
+    stiffness: Mapping[str, float]
+    equilibrium: Mapping[str, float]
+    checks: ClassVar[Checks] = {**Potential.checks, "stiffness": _by_joint, "equilibrium": _by_joint}
+
     def __init__(
         self,
         stiffness: Mapping[str, float] | None = None,
@@ -49,16 +64,8 @@ class JointSprings(Potential):
         name: str = "",
     ) -> None:
         super().__init__(weight, gain, name)
-        self.stiffness = self._by_joint(stiffness, "stiffness")
-        self.equilibrium = self._by_joint(equilibrium, "equilibrium")
+        self.stiffness, self.equilibrium = stiffness, equilibrium  # type: ignore[assignment]
         self._fitted: _Springs | None = None
-
-    def _by_joint(self, given: object, what: str) -> dict[str, float]:
-        if given is None:
-            return {}
-        if not isinstance(given, Mapping):
-            raise TaskError(f"{self.name}: {what} must be {{joint name: number}}, not {given!r}")
-        return dict(given)
 
     def check(self, state: State) -> None:
         self._fit(state)
@@ -87,10 +94,11 @@ class JointSprings(Potential):
         return np.where(springs.stiffness > 0.0, state.q[springs.coordinate] - springs.rest, 0.0) / springs.half
 
     def _fit(self, state: State) -> _Springs:
-        """The springs of the state's robot; kept for as long as it is the same."""
-        if self._fitted is None or self._fitted.of != (state.model, state.length):
-            self._fitted = self._springs(state)
-        return self._fitted
+        """The springs of the state's robot; kept for as long as they are the same."""
+        fitted = self._fitted
+        if fitted is None or fitted.of != (state.model, state.length, self.stiffness, self.equilibrium):
+            self._fitted = fitted = self._springs(state)
+        return fitted
 
     def _springs(self, state: State) -> _Springs:
         model = state.model
@@ -112,7 +120,8 @@ class JointSprings(Potential):
             half[dofs[bounded]] = np.maximum(0.5 * (upper - lower), NARROW * state.scale[dofs])[bounded]
             stiffness[dofs] = np.where(np.isnan(rest), 0.0, self._stiffness(joint))
             equilibrium[dofs] = np.nan_to_num(rest)
-        return _Springs((model, state.length), coordinate, stiffness, equilibrium, half)
+        of = model, state.length, self.stiffness, self.equilibrium
+        return _Springs(of, coordinate, stiffness, equilibrium, half)
 
     def _stiffness(self, joint: Joint) -> float:
         value = numbers(self.stiffness.get(joint.name, joint.stiffness), f"{self.name}: stiffness of {joint.name!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 
 import numpy as np
@@ -24,7 +23,7 @@ class RestPosture(Potential):
 
     def __init__(self, posture: object | None = None, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
         super().__init__(weight, gain, name)
-        self.posture = copy.copy(posture)
+        self.posture = dict(posture) if isinstance(posture, Mapping) else posture
 
     def check(self, state: State) -> None:
         self._posture(state)

@@ -54,7 +54,7 @@ class AdvanceTask(TipTask):
     ) -> None:
         super().__init__(link, offset, name, priority, influence)
         self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-        self.weights = self.influence * axis_weights(weights, f"{self.name}: weights")
+        self.weights = axis_weights(weights, f"{self.name}: weights")
         self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
         self.target = self.checked_target(target)
 
@@ -86,4 +86,4 @@ class AdvanceTask(TipTask):
         start = T if target.start is None else target.start
         R = self._axes(start)
         e = R @ (start[:3, 3] - T[:3, 3]) + target.vector
-        return Rows.wanted(R @ self.tip_jacobian(state)[:3], e, self.weights, 0)
+        return Rows.wanted(R @ self.tip_jacobian(state)[:3], e, self.influence * self.weights, 0)

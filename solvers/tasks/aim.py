@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...robokin.so3 import hat
+from ..fixed_arrays import Checks
 from .axis import alignment
 from .base import Part, Rows
 from .checks import direction, not_negative, positive, vector
@@ -30,6 +31,7 @@ class AimTask(TipTask):
     """
 
     kind: ClassVar[str] = "aim"
+    checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive, "band": not_negative}
 
     def __init__(
         self,
@@ -46,8 +48,7 @@ class AimTask(TipTask):
     ) -> None:
         super().__init__(link, offset, name, priority, influence)
         self.axis = direction(axis, f"{self.name}: axis")
-        self.weight = positive(weight, f"{self.name}: weight")
-        self.band = not_negative(band, f"{self.name}: band")
+        self.weight, self.band = weight, band
         self.parts = (Part("direction", "rad", positive(tolerance, f"{self.name}: tolerance")),)
         self.target = self.checked_target(target)
 

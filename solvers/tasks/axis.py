@@ -60,9 +60,7 @@ class AxisTask(FrameTask):
 
     @property
     def is_in_kernel(self) -> bool:
-        kind = type(self)
-        stated_here = kind.rows is AxisTask.rows and kind.tip_rows is AxisTask.tip_rows
-        return stated_here and not self.orientation_band.any()
+        return super().is_in_kernel and not self.orientation_band.any()
 
     def seen(self, state: State, target: Array) -> Seen:
         """The two turns that tilt the axis."""

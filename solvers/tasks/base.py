@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...robokin.model import RobotModel
-from ..fixed_arrays import FixedArrays
+from ..fixed_arrays import Checks, FixedArrays
 from .checks import level, share
 from .seen import Seen
 
@@ -112,20 +112,24 @@ class Moved:
 
 
 class Task(FixedArrays, ABC):
-    """Base of all tasks. Their arrays cannot be written into; another target, in the task's own terms, can be set.
+    """Base of all tasks. Another target, in the task's own terms, can be set at any time, any other attribute until a
+    problem is made of the task (`fixed_arrays.py`).
 
     kind: its word in files and on the command line.   parts: its residuals.   target: checked, see `checked_target`.
     name: how reports call it.   priority: its level, 1 first; a level is met as nearly as those before it allow.
-    influence: 0 to 1: with 1 it is whole, with 0 as if it were not there, between them partly so (`influence.py`); its
-    weights are multiplied by it.   Raises TaskError.
+    influence: 0 to 1: with 1 it is whole, with 0 as if it were not there, between them partly so (`influence.py`); the
+    weights of its rows are multiplied by it.   Raises TaskError.
     """
 
     kind: ClassVar[str]
+    checks: ClassVar[Checks] = {"priority": level, "influence": share}
     is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
     has_way: bool = False  # its rows say what is ahead
     is_comparable: ClassVar[bool] = True  # what its rows lack in two poses has the same axes
     is_counted_from_start: ClassVar[bool] = False  # its target is told from where a solve or a motion starts
     parts: tuple[Part, ...]
+    priority: int
+    influence: float
     target: Any
 
     def __init__(self, name: str, priority: int, influence: float) -> None:

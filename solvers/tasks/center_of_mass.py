@@ -10,6 +10,7 @@ import numpy as np
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
 from ...robokin.model import RobotModel
+from ..fixed_arrays import Checks
 from .base import Part, Rows, Task
 from .checks import axis_weights, direction, not_negative, numbers, per_axis, positive, vector
 from .on_line import across
@@ -43,7 +44,7 @@ class CenterOfMassTask(Task):
         influence: float = 1.0,
     ) -> None:
         super().__init__(name or type(self).__name__, priority, influence)
-        self.weights = self.influence * axis_weights(weights, f"{self.name}: weights")
+        self.weights = axis_weights(weights, f"{self.name}: weights")
         self.band = per_axis(band, f"{self.name}: band")
         self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
         self.target = self.checked_target(target)
@@ -56,12 +57,13 @@ class CenterOfMassTask(Task):
         return Seen(state.center_of_mass_jacobian, state.center_of_mass_change).picked(S)
 
     def rows(self, state: State, target: Array) -> Rows:
-        return Rows.wanted(state.center_of_mass_jacobian, target - state.center_of_mass, self.weights, 0, self.band)
+        weights = self.influence * self.weights
+        return Rows.wanted(state.center_of_mass_jacobian, target - state.center_of_mass, weights, 0, self.band)
 
     def robot_rows(self, model: RobotModel, target: Array) -> Array:
         used = self.weights > 0.0
         lower, upper = (target - self.band)[used], (target + self.band)[used]
-        return center_rows(np.eye(3)[used], lower, upper, self.weights[used])
+        return center_rows(np.eye(3)[used], lower, upper, self.influence * self.weights[used])
 
     def check(self, model: RobotModel) -> None:
         require_mass(model)
@@ -88,6 +90,7 @@ class SupportTask(Task):
     """
 
     kind: ClassVar[str] = "support"
+    checks: ClassVar[Checks] = {**Task.checks, "margin": not_negative, "weight": positive}
 
     def __init__(
         self,
@@ -101,9 +104,8 @@ class SupportTask(Task):
         influence: float = 1.0,
     ) -> None:
         super().__init__(name or type(self).__name__, priority, influence)
-        self.margin = not_negative(margin, f"{self.name}: margin")
+        self.margin, self.weight = margin, weight
         self.basis = across(direction(up, f"{self.name}: up"))
-        self.weight = positive(weight, f"{self.name}: weight")
         self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)
         self.target = self.checked_target(target)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...robokin.model import RobotModel
-from .base import Part, Rows
+from .base import Rows
 from .checks import choice, link_name, not_negative, vector
 from .on_plane import one_sided
 from .seen import Seen, seen_point
@@ -53,7 +53,6 @@ class DistanceTask(PointTask):
         self.other = None if other is None else link_name(other, f"{self.name}: other link")
         self.other_point = vector(other_point, f"{self.name}: other point")
         self.relation = choice(relation, f"{self.name}: relation", RELATIONS)
-        self.parts = (Part("distance", "m", self.tolerance),)
         self.target = self.checked_target(target)
 
     def checked_target(self, target: object) -> tuple[float, Array]:

@@ -11,14 +11,15 @@ from __future__ import annotations
 import enum
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
 import numpy as np
 
 from ...robokin.errors import TaskError
 from ...robokin.model import RobotModel
 from ...robokin.so3 import hat
-from .base import Part, Rows
+from ..fixed_arrays import Checks, is_own
+from .base import Part, Rows, Task
 from .checks import choice, per_axis, positive, rigid
 from .seen import Seen
 from .tip import TipTask
@@ -51,6 +52,18 @@ class FrameTask(TipTask):
     """
 
     record_kind: ClassVar[TaskKind]
+    frame: str
+    position_weights: Array
+    orientation_weights: Array
+    position_tolerance: float
+    orientation_tolerance: float
+    position_band: Array
+    orientation_band: Array
+    checks: ClassVar[Checks] = {
+        **TipTask.checks,
+        **dict.fromkeys(("position_weights", "orientation_weights", "position_band", "orientation_band"), per_axis),
+        **dict.fromkeys(("position_tolerance", "orientation_tolerance"), positive),
+    }
     axis: Array = np.zeros(3)  # the tip axis, for tasks that have one
     # With equal weights the identity may stand for A: A'e = e, as a logarithm's Jacobian leaves its argument alone.
     is_gradient_equal: ClassVar[bool] = True
@@ -77,9 +90,6 @@ class FrameTask(TipTask):
         orientation = per_axis(orientation_weights, f"{own}: orientation weights")
         if not any(position.tolist() + orientation.tolist()):
             raise TaskError(f"{own}: every axis is free (all weights are 0)")
-        if self.influence < 1.0:  # else these are arrays that tasks alike share
-            position, orientation = self.influence * position, self.influence * orientation
-            position.flags.writeable = orientation.flags.writeable = False
         aim = self.target_matrix(target)
         aim.flags.writeable = False
         self._keep(
@@ -103,17 +113,15 @@ class FrameTask(TipTask):
 
     @property
     def is_in_kernel(self) -> bool:
-        """Whether the kernel has its rows: not those of a class that changes them."""
-        kind = type(self)
-        stated_by = next(each for each in kind.__mro__ if "tip_rows" in vars(each))
-        return kind.rows is FrameTask.rows and "record_kind" in vars(stated_by)
+        """Whether the kernel has its rows: not those of a class of others, which may change anything."""
+        return is_own(type(self))
 
     def missed_by(self, target: Array, centre: Array, reach: float) -> float:
         away = abs(target[:3, 3] - centre)
         if self.frame == "tip":  # whose axes turn
             whole = float(np.linalg.norm(away) - np.linalg.norm(self.position_band))
-            return whole - reach if self.position_weights.all() else 0.0
-        used = self.position_weights > 0.0
+            return whole - reach if self.weights[:3].all() else 0.0
+        used = self.weights[:3] > 0.0
         return float(np.linalg.norm(np.maximum(away - self.position_band, 0.0)[used])) - reach if used.any() else 0.0
 
     def on_tip(self) -> FrameTask:
@@ -121,8 +129,9 @@ class FrameTask(TipTask):
 
     @property
     def weights(self) -> Array:
-        """(6,) position rows first."""
-        return np.concatenate((self.position_weights, self.orientation_weights))
+        """(6,) of the rows, position first: with its influence."""
+        weights = np.concatenate((self.position_weights, self.orientation_weights))
+        return weights if self.influence == 1.0 else self.influence * weights
 
     @property
     def band(self) -> Array:
@@ -158,7 +167,12 @@ class FrameTask(TipTask):
         return seen.picked(np.eye(6)[self.weights != 0.0])
 
     def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
-        return super().points(model) if self.position_weights.any() else []
+        return super().points(model) if self.weights[:3].any() else []
+
+
+def is_plain_task(task: Task) -> TypeGuard[FrameTask]:
+    """Whether the kernel's solver and tracker know the task as it is, but for its influence."""
+    return isinstance(task, FrameTask) and task.is_in_kernel and not task.band.any()
 
 
 def to_tip_axes(e: Array, A: Array, R: Array) -> tuple[Array, Array]:

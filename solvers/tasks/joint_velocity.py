@@ -9,7 +9,7 @@ import numpy as np
 
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import RobotModel
-from ..fixed_arrays import fixed
+from ..fixed_arrays import Checks, fixed
 from .base import Part, Rows, Task
 from .checks import numbers, per_axis, positive
 from .robot_rows import rate_rows
@@ -29,6 +29,7 @@ class JointVelocityTask(Task):
     """
 
     kind: ClassVar[str] = "joint velocity"
+    checks: ClassVar[Checks] = {**Task.checks, "weight": positive}
     is_velocity: ClassVar[bool] = True
 
     def __init__(
@@ -43,7 +44,7 @@ class JointVelocityTask(Task):
         influence: float = 1.0,
     ) -> None:
         super().__init__(name or type(self).__name__, priority, influence)
-        self.weight = positive(weight, f"{self.name}: weight")
+        self.weight = weight
         self.band = per_axis(band, f"{self.name}: band", 2)
         self.parts = (
             Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),

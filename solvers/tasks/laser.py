@@ -8,6 +8,7 @@ import numpy as np
 
 from ...robokin.errors import TaskError
 from ...robokin.so3 import hat
+from ..fixed_arrays import Checks
 from .aim import aim
 from .base import Part, Rows
 from .checks import direction, positive, vector
@@ -34,6 +35,7 @@ class LaserTask(TipTask):
     """
 
     kind: ClassVar[str] = "laser"
+    checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive}
     is_comparable: ClassVar[bool] = False
 
     def __init__(
@@ -53,7 +55,7 @@ class LaserTask(TipTask):
         super().__init__(link, offset, name, priority, influence)
         self.axis = direction(axis, f"{self.name}: axis")
         self.surface = self._checked(surface)
-        self.weight = positive(weight, f"{self.name}: weight")
+        self.weight = weight
         self.parts = (
             Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
             Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),

@@ -48,5 +48,5 @@ class LoopClosureTask(RelativePoseTask):
             orientation_tolerance,
             name,
         )
-        self.priority = 0
+        self._keep(priority=0)
         self.correction = share(correction, f"{self.name}: correction")

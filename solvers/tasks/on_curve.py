@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from .base import Moved, Part, Rows
+from .base import Moved, Rows
 from .checks import number
 from .curve import Curve, as_curve
 from .tip import PointTask
@@ -48,7 +48,6 @@ class OnCurveTask(PointTask):
     ) -> None:
         super().__init__(link, point, weight, tolerance, band, name, priority, influence)
         self.closed = bool(closed)
-        self.parts = (Part("distance", "m", self.tolerance),)
         self.target = self.checked_target(target)
 
     def checked_target(self, target: object) -> Curve:
@@ -88,6 +87,7 @@ class AlongCurveTask(PointTask):
     """
 
     kind: ClassVar[str] = "along curve"
+    part: ClassVar[str] = "position"
     is_velocity: ClassVar[bool] = True
     has_way = True
 
@@ -106,7 +106,6 @@ class AlongCurveTask(PointTask):
     ) -> None:
         super().__init__(link, point, weight, tolerance, 0.0, name, priority, influence)
         self.curve = as_curve(curve, bool(closed), f"{self.name}: curve")
-        self.parts = (Part("position", "m", self.tolerance),)
         self.target = self.checked_target(target)
 
     def checked_target(self, target: object) -> Going:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from .base import Part, Rows
+from .base import Rows
 from .checks import direction, vector
 from .on_plane import pair
 from .seen import Seen
@@ -40,7 +40,6 @@ class OnLineTask(PointTask):
         influence: float = 1.0,
     ) -> None:
         super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.parts = (Part("distance", "m", self.tolerance),)
         self.target = self.checked_target(target)
 
     def checked_target(self, target: object) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...robokin.errors import TaskError
-from .base import Part, Rows
+from .base import Rows
 from .checks import choice, direction, vector
 from .seen import Seen
 from .tip import PointTask
@@ -45,7 +45,6 @@ class OnPlaneTask(PointTask):
     ) -> None:
         super().__init__(link, point, weight, tolerance, band, name, priority, influence)
         self.side = choice(side, f"{self.name}: side", SIDES)
-        self.parts = (Part("distance", "m", self.tolerance),)
         self.target = self.checked_target(target)
 
     def checked_target(self, target: object) -> tuple[Array, Array]:

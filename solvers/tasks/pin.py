@@ -50,7 +50,7 @@ class PinTask(TipTask):
         orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
         if not (position.any() or orientation.any()):
             raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
-        self.weights = self.influence * np.concatenate((position, orientation))
+        self.weights = np.concatenate((position, orientation))
         self.parts = (
             Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
             Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
@@ -67,7 +67,7 @@ class PinTask(TipTask):
         if not self.influence:
             return None
         position, orientation = self.parts
-        task = PoseTask(
+        return PoseTask(
             self.link,
             np.eye(4),
             self.weights[:3],
@@ -77,9 +77,8 @@ class PinTask(TipTask):
             orientation_tolerance=orientation.tolerance,
             name=self.name,
             priority=self.priority,
+            influence=self.influence,
         )
-        task.influence = self.influence  # which is in the weights
-        return task
 
     def missed_by(self, target: Array, centre: Array, reach: float) -> float:
         used = self.weights[:3] > 0.0
@@ -91,4 +90,4 @@ class PinTask(TipTask):
     def rows(self, state: State, target: Array | None) -> Rows:
         T = self.tip(state)
         e, A = pose_error(T, T if target is None else target)
-        return Rows.wanted(A @ self.tip_jacobian(state), e, self.weights, PART)
+        return Rows.wanted(A @ self.tip_jacobian(state), e, self.influence * self.weights, PART)

@@ -57,7 +57,7 @@ class RelativePoseTask(TipTask):
         self.other_offset = np.eye(4) if other_offset is None else rigid(other_offset, f"{self.name}: other offset")
         position = per_axis(position_weights, f"{self.name}: position weights")
         orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
-        self.weights = self.influence * np.concatenate((position, orientation))
+        self.weights = np.concatenate((position, orientation))
         if not (position.any() or orientation.any()):
             raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
         bands = (position_band, "position band"), (orientation_band, "orientation band")
@@ -77,7 +77,7 @@ class RelativePoseTask(TipTask):
         # The other link moves the tip as if it were part of it.
         J = self.tip_jacobian(state) - state.jacobian(self.other, self.tip(state)[:3, 3])
         into_other = np.kron(np.eye(2), T_root_other[:3, :3].T)
-        return Rows.wanted(A @ into_other @ J, e, self.weights, PART, self.band)
+        return Rows.wanted(A @ into_other @ J, e, self.influence * self.weights, PART, self.band)
 
     def seen(self, state: State, target: Array) -> Seen:
         p = self.tip(state)[:3, 3]

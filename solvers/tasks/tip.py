@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ...robokin.model import RobotModel
-from .base import Rows, Task
+from ..fixed_arrays import Checks
+from .base import Part, Rows, Task
 from .checks import link_name, not_negative, positive, rigid, vector
 from .seen import Seen, seen_point
 
@@ -23,6 +24,9 @@ AT_LINK.flags.writeable = False
 
 class TipTask(Task):
     """link: whose motion the task concerns.   offset: (4, 4) T_link_tip, the tip's frame in the link."""
+
+    link: str
+    offset: Array
 
     def __init__(
         self,
@@ -59,7 +63,13 @@ class TipTask(Task):
 
 
 class PointTask(TipTask):
-    """A task on one point of a link. point: (3,) in the link.   weight, tolerance, band: of its one part."""
+    """A task on one point of a link. point: (3,) in the link.   weight, tolerance [m], band: of its one part."""
+
+    part: ClassVar[str] = "distance"
+    weight: float
+    tolerance: float
+    band: float
+    checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive, "tolerance": positive, "band": not_negative}
 
     def __init__(
         self,
@@ -76,9 +86,11 @@ class PointTask(TipTask):
         offset = AT_LINK.copy()
         offset[:3, 3] = vector(point, f"{self.name}: point")
         self.offset = offset
-        self.weight = positive(weight, f"{self.name}: weight")
-        self.tolerance = positive(tolerance, f"{self.name}: tolerance")
-        self.band = not_negative(band, f"{self.name}: band")
+        self.weight, self.tolerance, self.band = weight, tolerance, band
+
+    @property
+    def parts(self) -> tuple[Part, ...]:  # type: ignore[override]
+        return (Part(self.part, "m", self.tolerance),)
 
     def point_seen(self, state: State, S: Array) -> Seen:
         """S v of the point's velocity, S (k, 3) constant; nothing when the task is an inequality."""

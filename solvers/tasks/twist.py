@@ -53,7 +53,7 @@ class TwistTask(TipTask):
     ) -> None:
         super().__init__(link, offset, name, priority, influence)
         self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-        self.weights = self.influence * axis_weights(weights, f"{self.name}: weights", 6)
+        self.weights = axis_weights(weights, f"{self.name}: weights", 6)
         self.band = per_axis(band, f"{self.name}: band", 6)
         self.parts = (
             Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
@@ -124,5 +124,6 @@ class TwistTask(TipTask):
         return np.concatenate((place - origin, share * step[3:])), np.concatenate((along, step[3:]))
 
     def _towards(self, J: Array, e: Array, ahead: Array, dt: float) -> Rows:
-        rows = Rows.wanted(J, e, self.weights, PART, self.band * dt)
-        return replace(rows, ahead=ahead[self.weights > 0.0]) if self.has_way else rows
+        weights = self.influence * self.weights
+        rows = Rows.wanted(J, e, weights, PART, self.band * dt)
+        return replace(rows, ahead=ahead[weights > 0.0]) if self.has_way else rows
