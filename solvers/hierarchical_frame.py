@@ -228,8 +228,8 @@ class Frame:
         at_side = np.zeros(len(x), bool)
         at_side[curved.at_bounds(x)] = at_side[pressed] = True
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
-        columns = [own.J.any(axis=0) for own in (*linear.levels(0.0), *linear.rows.values())]
-        concerned = np.any(columns, axis=0) if columns else np.zeros(len(x), bool)
+        seen = [*(level.J for level in linear.levels(0.0)), *(own.J for own in linear.rows.values())]
+        concerned = np.any([J.any(axis=0) for J in seen], axis=0) if seen else np.zeros(len(x), bool)
         return Found(q, moved.by, linear.residuals(), count, at_side & hurried & concerned)
 
     def _state(self, q: Array) -> State:
