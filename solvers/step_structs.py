@@ -25,7 +25,7 @@ class CriterionStruct(ctypes.Structure):
 
     _fields_ = (
         ("kind", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
+        ("rank", ctypes.c_int32),
         ("weight", ctypes.c_double),
         ("gain", ctypes.c_double),
         *((name, ctypes.c_void_p) for name in ("metric", "stiffness", "rest", "gravity")),
@@ -101,6 +101,7 @@ def tree_of_tips(model: RobotModel, tasks: Sequence[FrameTask]) -> Tree:
 def fill_criterion(struct: CriterionStruct, criterion: Criterion, record: CriterionRecord) -> list[Array]:
     """Fills a struct in; the arrays that it points to."""
     struct.kind, struct.weight, struct.gain = record.kind, criterion.weight, record.gain
+    struct.rank = record.rank
     kept = []
     for name in ("metric", "stiffness", "rest", "gravity"):
         if getattr(record, name) is not None:

@@ -13,11 +13,13 @@ from robokin_addon.robokin import (
     RobotModel,
     difference,
     forward_kinematics,
+    frame_jacobian,
     in_limits,
     integrate,
     load_urdf,
     random_configuration,
 )
+from robokin_addon.robokin.library import ROBOTS
 from robokin_addon.solvers import (
     AxisTask,
     DistanceTask,
@@ -28,6 +30,7 @@ from robokin_addon.solvers import (
     Status,
     Task,
     solve_ik,
+    velocity_step,
 )
 from robokin_addon.solvers.criteria import (
     GravityTorque,
@@ -52,7 +55,7 @@ CRITERIA = {
     "gravity": lambda model, rng: [GravityTorque()],
     "several": lambda model, rng: [JointSprings(weight=0.3), GravityTorque(gain=2.0), Manipulability(weight=0.5)],
 }
-ROBOTS = {
+ARMS = {
     "panda": ("panda", "panda_hand", PoseTask),
     "panda, position": ("panda", "panda_hand", PositionTask),
     "ur10": ("ur10_robot", "tool0", PositionTask),
@@ -75,9 +78,9 @@ def _null_space(J: np.ndarray) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", ARMS)
 def test_optimum(name: str, criterion: str) -> None:
-    urdf, tip, kind = ROBOTS[name]
+    urdf, tip, kind = ARMS[name]
     model, rng = load_urdf(robot(urdf)), np.random.default_rng(7)
     oracle = Oracle.from_urdf(model, robot(urdf))
     lower, upper = (np.where(np.isfinite(side), side, side0) for side, side0 in ((model.lower, -1), (model.upper, 1)))
@@ -190,6 +193,23 @@ def test_a_real_criterion_that_falls_without_end() -> None:
         assert result.is_optimal is ends
         said = result.reason.endswith("Manipulability falls without end as out moves away without a limit")
         assert said is not ends
+
+
+@pytest.mark.parametrize("fold", [[0.4, 0.0, np.pi], [0.4, np.pi, np.pi]])
+@pytest.mark.parametrize("criterion", [SmallestSingularValue, Manipulability])
+def test_a_singular_start_is_left(criterion: type, fold: list[float]) -> None:
+    """A singular value that vanishes here counts, unless it does so everywhere: a planar arm that is folded flat."""
+    known = ROBOTS["planar_3r"].make("fixed")
+    joints = [replace(joint, lower=-np.inf, upper=np.inf) for joint in known.joints[1:]]
+    model = RobotModel("folding", known.links, joints)
+    task = PositionTask("tool", forward_kinematics(model, fold)["tool"][:3, 3])  # of which z never moves
+    before = [velocity_step(model, fold, [task], [criterion()], backend=each).costs for each in ("native", "numpy")]
+    assert before[0][criterion.__name__] == pytest.approx(before[1][criterion.__name__], abs=1e-12)
+    result = solve_ik(model, [task], fold, criteria=[criterion()])
+    assert result.converged and result.is_optimal
+    J = frame_jacobian(model, result.q, "tool", reference="local_world_aligned")[:2]
+    assert np.linalg.svd(J, compute_uv=False)[1] > 0.1
+    assert result.costs[criterion.__name__] < before[0][criterion.__name__] - 0.1
 
 
 class _Downhill(Potential):

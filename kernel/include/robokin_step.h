@@ -18,7 +18,7 @@ enum rk_criterion_kind {
 
 /* CriterionRecord in solvers/criteria/base.py says what each field means. */
 typedef struct rk_criterion {
-  int32_t kind, reserved;
+  int32_t kind, rank;
   double weight, gain;
   const double *metric, *stiffness; /* [nv] */
   const double *rest;               /* [nq] */

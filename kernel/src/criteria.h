@@ -13,8 +13,8 @@ int64_t rk_gravity_workspace(const rk_model *m);
 
 /* -1/2 log det JJ' of the rows of the tasks of the first level, or minus its smallest singular value:
    solvers/criteria/manipulability.py. */
-double rk_add_manipulability(const rk_step *step, const double *nodes, int smallest, double share, double *work,
-                             double *g);
+double rk_add_manipulability(const rk_step *step, const double *nodes, int smallest, int32_t rank, double share,
+                             double *work, double *g);
 int64_t rk_manipulability_workspace(const rk_step *step);
 
 #endif

@@ -75,8 +75,8 @@ static double volume(int32_t rows, int32_t columns, const double *s) {
 }
 
 /* B[rows][nv] with dV = -sum of B dJ, from the orthogonal A[rows][nv] = U'J and its U; returns V. */
-static double value_and_slope(int32_t rows, int32_t nv, int smallest, const double *A, const double *U, double *s,
-                              double *B) {
+static double value_and_slope(int32_t rows, int32_t nv, int smallest, int32_t rank, const double *A, const double *U,
+                              double *s, double *B) {
   double largest = 0.0, value = 0.0;
   int32_t at = -1;
   for (int64_t k = 0; k < (int64_t)rows * nv; k++) B[k] = 0.0;
@@ -84,21 +84,24 @@ static double value_and_slope(int32_t rows, int32_t nv, int smallest, const doub
     s[i] = rk_sqrt(rk_dot(nv, A + (int64_t)i * nv, A + (int64_t)i * nv));
     largest = s[i] > largest ? s[i] : largest;
   }
-  for (int32_t i = 0; i < rows; i++)
-    if (s[i] > STRUCTURAL * largest && (at < 0 || s[i] < s[at])) at = i;
   for (int32_t i = 0; i < rows; i++) {
-    if (smallest ? i != at : !(s[i] > NONE * largest)) continue;
+    int32_t larger = 0;
+    for (int32_t j = 0; j < rows; j++) larger += s[j] > s[i] || (s[j] == s[i] && j < i);
+    if ((larger < rank || s[i] > STRUCTURAL * largest) && (at < 0 || s[i] < s[at])) at = i;
+  }
+  for (int32_t i = 0; i < rows; i++) {
+    if (smallest && i == at) value = -s[i];
+    if ((smallest && i != at) || !(s[i] > NONE * largest)) continue;
     const double square = s[i] * s[i] + SINGULAR * SINGULAR;
     for (int32_t r = 0; r < rows; r++)
       rk_add_scaled(nv, U[(int64_t)i * rows + r] / (smallest ? s[i] : square), A + (int64_t)i * nv, B + (int64_t)r * nv);
-    if (smallest) value = -s[i];
   }
   if (!smallest) value = volume(rows, nv, s);
   return value;
 }
 
-double rk_add_manipulability(const rk_step *step, const double *nodes, int smallest, double share, double *work,
-                             double *g) {
+double rk_add_manipulability(const rk_step *step, const double *nodes, int smallest, int32_t rank, double share,
+                             double *work, double *g) {
   const rk_model *m = step->model;
   const int64_t nv = m->nv, most = 6 * (int64_t)m->n_frames;
   chain c = {0};
@@ -119,7 +122,7 @@ double rk_add_manipulability(const rk_step *step, const double *nodes, int small
     rows += count;
   }
   rk_orthogonalise(rows, (int32_t)nv, A, U);
-  const double value = value_and_slope(rows, (int32_t)nv, smallest, A, U, s, B);
+  const double value = value_and_slope(rows, (int32_t)nv, smallest, rank, A, U, s, B);
   rows = 0;
   for (int32_t t = 0; t < m->n_frames; t++) {
     if (!step->first[t]) continue;

@@ -41,7 +41,8 @@ class CriterionKind(enum.IntEnum):
 @dataclass(frozen=True, eq=False)
 class CriterionRecord:
     """A criterion of one robot as the kernel takes it, before its weight. metric, stiffness: (nv,).   rest: (nq,);
-    rotations of balls and floating joints count by their rotation vector from there.   gravity: (3,)."""
+    rotations of balls and floating joints count by their rotation vector from there.   gravity: (3,).   rank: how many
+    singular values are not always 0."""
 
     kind: CriterionKind
     gain: float = 1.0
@@ -49,6 +50,7 @@ class CriterionRecord:
     stiffness: Array | None = None
     rest: Array | None = None
     gravity: Array | None = None
+    rank: int = 0
 
 
 class Criterion(FixedArrays, ABC):

@@ -117,7 +117,7 @@ class JointSprings(Potential):
             rest = self._rest(joint, len(dofs))
             with np.errstate(invalid="ignore"):
                 rest = np.where(np.isnan(rest), np.where(bounded, 0.5 * lower + 0.5 * upper, np.nan), rest)
-            half[dofs[bounded]] = np.maximum(0.5 * (upper - lower), NARROW * state.scale[dofs])[bounded]
+            half[dofs[bounded]] = np.maximum(0.5 * upper - 0.5 * lower, NARROW * state.scale[dofs])[bounded]
             stiffness[dofs] = np.where(np.isnan(rest), 0.0, self._stiffness(joint))
             equilibrium[dofs] = np.nan_to_num(rest)
         of = model, state.length, self.stiffness, self.equilibrium
