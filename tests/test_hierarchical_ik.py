@@ -46,7 +46,9 @@ from robokin_addon.solvers import (
     solve_ik,
 )
 from robokin_addon.solvers.criteria import JointSprings
+from robokin_addon.solvers.posing import Posing
 from robokin_addon.solvers.state import State
+from robokin_addon.solvers.task_levels import TaskLevels
 from robokin_addon.solvers.tasks.base import residuals
 from support.every_task import every_task, sphere
 from support.pinocchio_oracle import Oracle
@@ -289,6 +291,18 @@ def test_the_first_level_wins(first: int) -> None:
     assert set(result.tasks) == {"up", "down"}
     height = _truth(model, result.q)[TIP][2, 3] - p[2]
     assert height == pytest.approx(0.1 if first == 1 else -0.1, abs=2e-5)
+
+
+def test_a_step_for_all_levels_as_one_is_that_of_tasks_without_priorities() -> None:
+    model, q = _panda()
+
+    def step(priority: int, as_one: bool) -> np.ndarray:
+        tasks = [PositionTask(TIP, (0.4, 0.2, 0.3)), PositionTask(TIP, (0.1, 0.3, 0.6), priority=priority)]
+        posing = Posing(TaskLevels(model, tasks), [task.target for task in tasks], model.limits)
+        return posing.step(posing.point(q), 0.01, as_one=as_one)[0]
+
+    np.testing.assert_allclose(step(2, True), step(1, False), atol=1e-12)
+    assert abs(step(2, False) - step(1, False)).max() > 1e-3
 
 
 def test_a_lower_level_may_decide_how_often_a_joint_turns() -> None:
