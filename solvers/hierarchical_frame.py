@@ -18,7 +18,7 @@ from ..robokin.drive import RollingBase
 from .coupled_limits import base_within
 from .criteria import Criterion, combine
 from .curved_step import CurvedLimits
-from .hierarchy import Level
+from .hierarchy import Level, lacking
 from .ik_reference import roll
 from .influence import Left, leaving
 from .state import State
@@ -31,9 +31,9 @@ Array = np.ndarray
 
 RESTORING = 4  # of these, at the end: without criteria, of the levels above the first one that cannot be met only
 TANGENTS = 2  # of a limit for one level, in one linearisation: the next one goes on from them
-DAMPED, GENTLE = 0.01, 0.3  # a level that cannot be met, at most; those that spoil one above
+FAR = 1.0  # [rad or L] of all joints: a level that lacks more is damped from the start
+GENTLE = 0.3  # damping of levels that spoil one above
 FARTHEST = 0.1  # [rad or L] of the way of a velocity, in one linearisation
-SLOWER, PACES = 0.95, 6  # of the speed reached where a way was left; trials
 UNMET = 1e-6  # of a row: more than this is lacking of a level that cannot be met
 UNCHANGED = 1e-9  # radians or L: a frame that changes by less is done
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that their ends are inside the limits too
@@ -87,6 +87,7 @@ class Frame:
         self.here, self.asked = here, asked
         self._model, self._backend, self._scale = levels.model, get_backend(levels.backend), scale
         self._start, self._tolerance = self._state(here.q), tolerances(levels.tasks)
+        self._start_only = Moved(self._start, self._start, np.zeros(self._model.nv))
         is_known = not any(task.is_velocity for task in levels.tasks) and all(share >= 1.0 for share in asked.influence)
         self._kernel = levels.kernel_rows(scale) if is_known and self._backend.name == "native" else None
 
@@ -95,69 +96,23 @@ class Frame:
         met without those below, again with these damped, and without them if that does not help."""
         every = len(self.levels.priorities)
         found = self._led(limits, most, every)
-        count = next((count for count in range(1, every) if not self._is_met(found, count)), every)
+        count = next((count for count in range(1, every) if not self.is_met(found, count)), every)
         if count == every:
             return found
         alone = self._led(limits, most, count)
         steps = found.steps + alone.steps
-        if not self._is_met(alone, count):
+        if not self.is_met(alone, count):
             return found._replace(steps=steps)
         gentle = self._led(limits, most, every, GENTLE)
-        return (gentle if self._is_met(gentle, count) else alone)._replace(steps=steps + gentle.steps)
+        return (gentle if self.is_met(gentle, count) else alone)._replace(steps=steps + gentle.steps)
 
-    def solve_on_the_way(self, limits: StepLimits, most: int) -> Found:
-        """As `solve`; where that leaves the way of a velocity, with as much less of the speed as it takes to stay."""
-        found = self.solve(limits, most)
-        if not self._leaves_way(found):
-            return found
-        reached, stays = self._reached(found), None
-        slow, fast, pace, steps = 0.0, 1.0, SLOWER, found.steps
-        for _ in range(PACES):
-            trial = self._slowed({i: pace * share for i, share in reached.items()}).solve(limits, most)
-            steps += trial.steps
-            if self._leaves_way(trial):
-                fast = pace
-            else:
-                slow, stays = pace, trial
-            if fast - slow <= 1.0 - SLOWER + UNCHANGED:
-                break
-            pace = 0.5 * (slow + fast)
-        if stays is None:
-            return found._replace(steps=steps)
-        residuals = self.levels.residuals(self.rows_at(stays), np.zeros(self._model.nv), self.dt)
-        return stays._replace(residuals=residuals, steps=steps, held=found.held)
-
-    def _leaves_way(self, found: Found) -> bool:
-        """Whether a velocity is led off its way, where it has to be slower than is asked for."""
-        if not found.held.any() or self._is_met(found, len(self.levels.priorities)):
-            return False
-        for task, rows in zip(self.levels.tasks, self.rows_at(found), strict=True):
-            if rows.ahead is not None and len(rows.J):
-                size = float(np.linalg.norm(rows.ahead)) or 1.0
-                across = rows.e - rows.ahead / size * _along(rows.e, rows.ahead)
-                for i, part in enumerate(task.parts):
-                    allowed = part.tolerance * (self.dt if part.is_rate else 1.0)
-                    if np.linalg.norm(across[rows.part == i]) > allowed:
-                        return True
-        return False
-
-    def _reached(self, found: Found) -> dict[int, float]:
-        """Of each task that has a way, the share of it that a frame leads along."""
-        start = Moved(self._start, self._start, np.zeros(self._model.nv))
-        shares = {}
-        for i, (before, after) in enumerate(zip(self._rows(start), self.rows_at(found), strict=True)):
-            if before.ahead is not None and after.ahead is not None:
-                whole, left = (abs(_along(e, ahead)) for e, ahead in ((before.e, before.ahead), (after.e, after.ahead)))
-                shares[i] = max(0.0, 1.0 - left / whole) if whole else 1.0
-        return shares
-
-    def _slowed(self, shares: Mapping[int, float]) -> Frame:
-        targets = [
-            task.slowed(target, shares[i]) if i in shares else target
-            for i, (task, target) in enumerate(zip(self.levels.tasks, self.asked.targets, strict=True))
-        ]
+    def asking(self, targets: Sequence[Any]) -> Frame:
+        """The same with other targets."""
         asked = replace(self.asked, targets=targets)
         return Frame(self.levels, self.criteria, self._scale, self.dt, self.here, asked)
+
+    def rows_at_start(self) -> list[Rows]:
+        return self._rows(self._start_only)
 
     def rows_at(self, found: Found) -> list[Rows]:
         """Of each task, where this or another frame from `here` has led."""
@@ -174,7 +129,7 @@ class Frame:
     def _moved_to(self, found: Found) -> Moved:
         return Moved(self._start, self._state(found.q), found.moved)
 
-    def _is_met(self, found: Found, count: int) -> bool:
+    def is_met(self, found: Found, count: int) -> bool:
         """Whether so many levels are, as far as their tasks are whole."""
         own = [i for each in self.levels.indices[:count] for i in each if self.asked.influence[i] >= 1.0]
         return bool((found.residuals[own] <= self._tolerance[own]).all())
@@ -183,16 +138,15 @@ class Frame:
         """Where the first `kept` levels lead. damped: of all but the first one, from the start."""
         levels, scale, start = self.levels, self._scale, self.here.q
         curved = CurvedLimits(self._model, limits, scale, levels.length).at(start, self.here.last)
-        moved = Moved(self._start, self._start, np.zeros(self._model.nv))
-        state = moved.end
+        moved, state = self._start_only, self._start
         H, g = combine(self.criteria, state)
         H, g = scale[:, None] * H * scale, scale * g * self.dt
         x, q, count, every = np.zeros(self._model.nv), start, 0, kept
         pressed = curved.at_bounds(x)[:0]
-        inside, damping = curved.start, [0.0] + [damped] * (kept - 1)
+        linear = self._linearised(moved)
+        inside, damping = curved.start, _far(linear.levels(np.inf), levels.counts, kept, damped)
         for _ in range(most):
             count += 1
-            linear = self._linearised(moved)
             above = [*self._rolling(q), *(level for _, level in levels.closures(state, linear.rows))]
             # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
             led = kept == every and count <= most - RESTORING
@@ -210,21 +164,20 @@ class Frame:
             q = self._moved(scale * x, limits)
             state = self._state(q)
             moved = Moved(self._start, state, self._backend.difference(self._model.tree, start, q))
+            linear = self._linearised(moved)
             if abs(change).max(initial=0.0) < UNCHANGED:
                 break
             # A level that cannot be met goes on moving the robot along those above, which are curved: it is damped, as
-            # much as it lacks (Fan and Yuan, "On the quadratic convergence of the Levenberg-Marquardt method without
-            # nonsingularity assumption", Computing 74, 2005).
-            firsts = np.cumsum([0, *levels.counts[: kept - 1]]) + len(above)
-            unmet = [found.residuals[first] for first in firsts] if kept else []
-            lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in unmet]
-            most_damped = max(damped, DAMPED)
-            damping = [
-                min(float(np.linalg.norm(own)), most_damped) if i and lacking[i] else 0.0 for i, own in enumerate(unmet)
-            ]
-            if count >= most - RESTORING and any(lacking):
-                kept = min(kept, max(lacking.index(True), 1))
-        linear = self._linearised(moved)
+            # much as it lacks, in the scale of its rows (Fan and Yuan, "On the quadratic convergence of the
+            # Levenberg-Marquardt method without nonsingularity assumption", Computing 74, 2005): what a far target adds
+            # to the curvature of its level is as much.
+            firsts = np.cumsum([0, *levels.counts])[:kept] + len(above)
+            unmet, sizes = [found.residuals[k] for k in firsts], [np.linalg.norm(wanted[k].J) for k in firsts]
+            is_lacking = [bool(abs(own).max(initial=0.0) > UNMET) for own in unmet]
+            damping = [float(np.linalg.norm(own) * size) for own, size in zip(unmet, sizes, strict=True)]
+            damping = [each if i and is_lacking[i] else 0.0 for i, each in enumerate(damping)]
+            if count >= most - RESTORING and any(is_lacking):
+                kept = min(kept, max(is_lacking.index(True), 1))
         at_side = np.zeros(len(x), bool)
         at_side[curved.at_bounds(x)] = at_side[pressed] = True
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
@@ -301,5 +254,12 @@ def _damped(level: Level, damping: float) -> Level:
     return Level(level.J, level.lower, level.upper, damping)
 
 
-def _along(e: Array, ahead: Array) -> float:
-    return float(e @ ahead) / (float(np.linalg.norm(ahead)) or 1.0)
+def _far(levels: Sequence[Level], counts: Sequence[int], kept: int, damped: float) -> list[float]:
+    """The damping of each priority where a frame begins, at least `damped`: of those below the first as much as they
+    lack, where that is too far for one linearisation."""
+    damping = [0.0] * min(kept, 1)
+    for k in np.cumsum([0, *counts])[1:kept]:
+        e, size = lacking(levels[k], np.zeros(levels[k].J.shape[1])), float(np.linalg.norm(levels[k].J))
+        far = float(np.linalg.norm(e))
+        damping.append(max(damped, far * size) if far > FAR * size else damped)
+    return damping

@@ -24,6 +24,7 @@ from .tasks import Task
 from .tracking import EMPTY, TrackResult
 from .tracking_reference import LATE
 from .viability import StepLimits
+from .way_keeping import solve_on_the_way
 
 Array = np.ndarray
 
@@ -169,7 +170,7 @@ class HierarchicalTracker:
         wanted = self._followed(self._started(targets, origins))
         left, without, count = self._left(wanted, shares)
         frame, whole = self._frame(Place(self.q, self.last), Asked(wanted, shares, left)), shares >= 1.0
-        found = frame.solve_on_the_way(self.limits, LINEARISATIONS)
+        found = solve_on_the_way(frame, self.limits, LINEARISATIONS)
         count += found.steps
         code, behind = CONVERGED if shares.any() else EMPTY, np.zeros(self.model.nv, bool)
         if (found.residuals > self.tolerance)[whole].any():

@@ -165,3 +165,37 @@ def test_a_pose_where_others_are_whole(panda, oracle):
     R, there = oracle.frames(READY)[HAND][:3, :3], oracle.frames(turned)[HAND][:3, :3]
     angle = np.arccos((np.trace(R) - 1) / 2)
     assert np.arccos((np.trace(there) - 1) / 2) == pytest.approx(0.5 * angle, abs=1e-4)
+
+
+def test_levels_that_are_met_do_not_see_several_that_fade_below(panda, oracle):
+    """A hand that is led comes first; below it two fade at once, towards what they cannot have."""
+    start = oracle.frames(READY)[HAND][:3, 3]
+    goals = start + np.linspace(0, 1, 12)[:, None] * (0.05, 0.08, -0.04)
+    tasks = [
+        PositionTask(HAND, start),
+        PositionTask(ELBOW, (0.3, 0.3, 0.6), priority=2),
+        PositionTask("panda_link5", (-0.2, 0.5, 0.3), priority=3),
+    ]
+    ramp = np.linspace(0.1, 0.9, 12)
+    influence = np.column_stack((np.ones(12), ramp, 1 - ramp))
+    q, _ = followed(panda, tasks, [[goal, *(task.target for task in tasks[1:])] for goal in goals], influence)
+    assert abs(places(oracle, q, ELBOW)[-1] - places(oracle, q, ELBOW)[0]).max() > 0.01
+    np.testing.assert_allclose(places(oracle, q)[1:], goals[1:], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_step_of_several_that_fade_is_strict(panda, oracle, backend):
+    rng = np.random.default_rng(4)
+    where = oracle.frames(READY)
+    links, shares = (HAND, ELBOW, "panda_link5"), (0.3, 0.6, 0.9)
+    for far in (0.01, 0.5):
+        tasks = [
+            PositionTask(link, where[link][:3, 3] + far * rng.normal(size=3), priority=i + 1, influence=share)
+            for i, (link, share) in enumerate(zip(links, shares, strict=True))
+        ]
+        whole = velocity_step(panda, READY, tasks, dt=DT, backend=backend)
+        for count in (1, 2):
+            alone = velocity_step(panda, READY, tasks[:count], dt=DT, backend=backend)
+            for link in links[:count]:
+                J = oracle.frame_jacobian(READY, link, "local_world_aligned")[:3]
+                np.testing.assert_allclose(J @ alone.v, J @ whole.v, rtol=0, atol=1e-9)

@@ -249,3 +249,21 @@ def test_a_level_that_cannot_be_met_keeps_its_best(backend: str) -> None:
     hands = np.array([forward_kinematics(model, q)[HAND][:3, 3] for q in [Q, *result.q]])
     np.testing.assert_allclose(np.diff(hands[:, 0]) / DT, 0.06, atol=1e-4)
     np.testing.assert_allclose(np.diff(hands[:, 1:], axis=0) / DT, 0.0, atol=2e-3)
+
+
+@pytest.mark.parametrize("is_fast", [True, False], ids=["any speed", "limited"])
+@pytest.mark.parametrize("way", [(18.0, -9.0, 3.0), (-30.0, 10.0, 35.0), (0.0, 25.0, -8.0)])
+def test_a_second_level_with_a_far_target_gets_as_near_as_it_can_and_stays(way, is_fast) -> None:
+    """The hand stays where it is; below it the forearm goes towards a point out of reach, and does not swing there."""
+    model = load_urdf(robot("panda"))
+    if is_fast:
+        joints = [replace(joint, velocity=np.inf) for joint in model.joints if joint.parent]
+        model = RobotModel(model.name, model.links, joints, model.root)
+    q = np.array([0.3, -0.4, 0.2, -2.1, 0.1, 1.8, 0.6, 0.02])
+    T = forward_kinematics(model, q)
+    tasks = [PositionTask("panda_hand", T["panda_hand"][:3, 3]), PositionTask("panda_link5", way, priority=2)]
+    result = track(model, tasks, [[task.target for task in tasks]] * 40, q)
+    assert result.residuals[:, 0].max() < 1e-5
+    lacking = result.residuals[:, 1, 0]
+    assert lacking[0] - lacking[-1] > 0.015 and lacking[-1] < lacking.min() + 1e-3
+    assert np.linalg.norm(np.diff(result.q, axis=0), axis=1)[-5:].max() < 0.1
