@@ -75,23 +75,43 @@ def _evaluated_mesh(owner: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
 
 
 def _curve_points(owner: bpy.types.Object, who: str) -> tuple[Array, bool]:
-    """(points (n, 3) along the one spline of a curve object, whether it is closed)."""
+    """(points (n, 3) along the one line of a curve object, whether it is closed)."""
     splines = owner.data.splines
     if len(splines) != 1:
         raise RobokinError(f"{who}: its curve {owner.name!r} has {len(splines)} splines, not one")
-    data = owner.data.copy()
-    # Without thickness and faces, a curve's mesh is its points in their order.
+    if any(modifier.show_viewport for modifier in owner.modifiers):
+        return _modified_points(owner, who)
+    return _bare_points(owner.data), bool(splines[0].use_cyclic_u)
+
+
+def _modified_points(owner: bpy.types.Object, who: str) -> tuple[Array, bool]:
+    with _evaluated_mesh(owner) as mesh:
+        edges = np.array([edge.vertices for edge in mesh.edges], int).reshape(-1, 2)
+        points, has_faces = _vertices(mesh), bool(mesh.polygons)
+    n = len(points)
+    along = np.column_stack((np.arange(n), np.arange(n) + 1))
+    is_closed = len(edges) == n
+    if is_closed and n:
+        along[-1, 1] = 0
+    if has_faces or n < 2 or not np.array_equal(edges, along[: len(edges)]) or len(edges) < n - 1:
+        cure = "give it no bevel, extrusion or fill" if has_faces else "disable those that break it up"
+        raise RobokinError(f"{who}: its curve {owner.name!r} is not one line with its modifiers: {cure}")
+    return points, is_closed
+
+
+def _bare_points(curve: bpy.types.Curve) -> Array:
+    """Without thickness and faces, a curve's mesh is its points in their order."""
+    data = curve.copy()
     data.bevel_depth = data.extrude = 0.0
     data.bevel_object, data.bevel_mode = None, "ROUND"
     data.fill_mode = "FULL" if data.dimensions == "3D" else "NONE"
     bare = bpy.data.objects.new("sampled", data)
     try:
-        points = _vertices(bare.to_mesh())
+        return _vertices(bare.to_mesh())
     finally:
         bare.to_mesh_clear()
         bpy.data.objects.remove(bare)
         bpy.data.curves.remove(data)
-    return points, bool(splines[0].use_cyclic_u)
 
 
 def _vertices(mesh: bpy.types.Mesh) -> Array:

@@ -270,7 +270,8 @@ def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
     units = scene.unit_settings
     if kind == "ROTATION":
         radians = units.system_rotation == "RADIANS"
-        return f"{value:.3g} rad" if radians else f"{math.degrees(value):.3g}°"
+        shown = round(value if radians else math.degrees(value), 6) + 0.0  # less is noise
+        return f"{shown:.3g} rad" if radians else f"{shown:.3g}°"
     chosen = units.length_unit if kind == "LENGTH" else units.mass_unit
     if unitless(scene):
         chosen = "METERS" if kind == "LENGTH" else "KILOGRAMS"
@@ -289,4 +290,5 @@ def draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, status: 
     box = layout.box()
     box.alert = status != "CONVERGED"
     box.label(text=STATUS_WORDS.get(status, status), icon=STATUS_ICONS.get(status, "ERROR"))
-    draw_text(context, box, reason)
+    if reason:
+        draw_text(context, box, reason)

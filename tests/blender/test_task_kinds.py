@@ -86,6 +86,21 @@ def test_curve(robot, closed, thickness):
     assert kept == (len(bpy.data.curves), len(bpy.data.objects))
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_curve_with_modifiers(robot, closed):
+    """A hook takes the whole curve along with an empty."""
+    path, empty = bezier(robot, (0.7, 0.3, 0.3), closed), add_empty("empty")
+    hook = path.modifiers.new("hook", "HOOK")
+    hook.object = empty
+    hook.vertex_indices_set(range(3 * len(path.data.splines[0].bezier_points)))
+    empty.location = moved = Vector((-0.3, -0.4, 0.5))
+    bpy.context.view_layer.update()
+    add(robot, "CURVE", path)
+    assert distance_to_curve(path, head(robot) - moved) > 0.01
+    solve(robot)
+    assert distance_to_curve(path, head(robot) - moved) < NEAR < distance_to_curve(path, head(robot))
+
+
 @pytest.mark.parametrize(("relation", "distance"), [("EQUAL", 0.3), ("INSIDE", 0.2), ("OUTSIDE", 1.0)])
 def test_distance_to_an_object(robot, relation, distance):
     goal = place(robot, (0.3, 0.3, 0.6))
