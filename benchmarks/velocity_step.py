@@ -1,12 +1,13 @@
-"""One velocity step beside `solve_ik` of pink and mink with one task, from the same configurations.
+"""One velocity step beside `solve_ik` of pink and mink, from the same configurations.
 
 `python benchmarks/velocity_step.py [--poses 40] [--rounds 5]`, in a Python that has both. Ours is the plain call
 `velocity_step(...)` with strict levels (Panda 2, Talos 4) and two criteria, all of it counted; of the peers' only
-`solve_ik` is, without their forward kinematics, and with one task on one tip, so they have less to do. All keep
-position and velocity limits. Targets are near (a step reaches them) or far (many velocity limits hold the step back);
-tasks and criteria are kept between calls, or all made anew for each one, as a loop would that states what it wants
-there. The solvers take turns, by the processor's time; the fastest of the rounds counts. Exit code 1 when a promise,
-which is about kept tasks, is not kept.
+`solve_ik` is, without their forward kinematics, and with one task on one tip, so they have less to do. "Balance" is the
+Talos with its feet pinned, the centre of mass above them or between them, a hand and a posture, on four levels; pink
+has the same kinds of tasks, weighted. All keep position and velocity limits. Targets are near (a step reaches them) or
+far (many velocity limits hold the step back); tasks and criteria are kept between calls, or all made anew for each one,
+as a loop would that states what it wants there. The solvers take turns, by the processor's time; the fastest of the
+rounds counts. Exit code 1 when a promise, which is about kept tasks, is not kept.
 """
 
 from __future__ import annotations
@@ -32,7 +33,17 @@ checkout.load()
 
 from robokin_addon.robokin import RobotModel, integrate, load_urdf  # noqa: E402
 from robokin_addon.robokin.kinematics import forward_kinematics  # noqa: E402
-from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, Task, velocity_step  # noqa: E402
+from robokin_addon.solvers import (  # noqa: E402
+    CenterOfMassTask,
+    OrientationTask,
+    PinTask,
+    PoseTask,
+    PositionTask,
+    PostureTask,
+    SupportTask,
+    Task,
+    velocity_step,
+)
 from robokin_addon.solvers.criteria import (  # noqa: E402
     Criterion,
     GravityTorque,
@@ -49,6 +60,7 @@ CRITERIA = {
 }
 # robot -> the factor by which we are to be faster than the peers named
 ASKED = {"panda": (3.0, ("pink", "mink")), "talos": (2.0, ("pink",))}
+SOLE = [(0.1, 0.05), (-0.1, 0.05), (-0.1, -0.05), (0.1, -0.05)]  # [m] corners around a foot
 
 
 @dataclass(frozen=True)
@@ -94,6 +106,51 @@ def ours(poses: Poses, make: Callable[[], list[Criterion]], anew: bool) -> list[
             calls.append(lambda q=q, targets=targets: velocity_step(model, q, levels(targets), make(), DT))
         else:
             calls.append(lambda q=q, tasks=tasks: velocity_step(model, q, tasks, criteria, DT))
+    return calls
+
+
+def balancing(poses: Poses, make: Callable[[], list[Criterion]], anew: bool, keep: str) -> list[Callable[[], object]]:
+    """keep: "support", the centre of mass above the feet, or "com", between them."""
+    model, criteria = poses.model, make()
+
+    def levels(q: np.ndarray, hand: str, T: np.ndarray, feet: dict[str, np.ndarray]) -> list[Task]:
+        places = np.array([foot[:2, 3] for foot in feet.values()])
+        if keep == "support":
+            balance: Task = SupportTask((places[:, None] + SOLE).reshape(-1, 2), priority=2)
+        else:
+            balance = CenterOfMassTask([*places.mean(axis=0), 0.0], (1.0, 1.0, 0.0), priority=2)
+        return [*map(PinTask, feet), balance, PoseTask(hand, T, priority=3), PostureTask(q, priority=4)]
+
+    calls = []
+    for q, targets in zip(poses.rows, poses.targets, strict=True):
+        here = forward_kinematics(model, q)
+        hand, *feet = (tip for tip in targets if "right_base" not in tip)
+        given = q, hand, targets[hand], {foot: here[foot] for foot in feet}
+        tasks = levels(*given)
+        if anew:
+            calls.append(lambda q=q, given=given: velocity_step(model, q, levels(*given), make(), DT))
+        else:
+            calls.append(lambda q=q, tasks=tasks: velocity_step(model, q, tasks, criteria, DT))
+    return calls
+
+
+def pinks_balance(poses: Poses, urdf: Path) -> list[Callable[[], object]]:
+    """The same tasks in one level, kept between calls."""
+    model = problems.build_model(urdf, True)
+    calls = []
+    for q, targets in zip(poses.rows, poses.targets, strict=True):
+        at = problems.row_to_q(model, poses.joints, np.concatenate((q[:7], in_joint_order(poses, q))), True)
+        configuration = pink.Configuration(model, model.createData(), at)
+        hand, *feet = (tip for tip in targets if "right_base" not in tip)
+        tasks = [pink.tasks.FrameTask(tip, position_cost=1.0, orientation_cost=1.0) for tip in (hand, *feet)]
+        tasks[0].set_target(pin.SE3(targets[hand]))
+        for foot in tasks[1:]:
+            foot.set_target_from_configuration(configuration)
+        balance, posture = pink.tasks.ComTask(cost=1.0), pink.tasks.PostureTask(cost=1e-3)
+        balance.set_target(np.array([0.0, 0.0, 0.9]))
+        posture.set_target(at)
+        every = [*tasks, balance, posture]
+        calls.append(lambda c=configuration, t=every: pink.solve_ik(c, t, DT, solver="daqp", safety_break=False))
     return calls
 
 
@@ -178,6 +235,17 @@ def report(best: dict[str, float], fastest: float, factor: float) -> bool:
     return ok
 
 
+def print_balance(poses: Poses, urdf: Path, name: str, rounds: int) -> None:
+    make = CRITERIA["energy, springs"]
+    calls = {f"ours: {keep}": balancing(poses, make, False, keep) for keep in ("support", "com")}
+    calls |= {f"ours: {keep}, made anew": balancing(poses, make, True, keep) for keep in ("support", "com")}
+    calls["pink"] = pinks_balance(poses, urdf)
+    turns = [{solver: mean_us(own) for solver, own in calls.items()} for _ in range(rounds)]
+    best = {solver: min(turn[solver] for turn in turns) for solver in calls}
+    print(f"\ntalos, {name} targets, balance")
+    report(best, best["pink"], 0.0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--poses", type=int, default=40)
@@ -199,6 +267,8 @@ def main() -> None:
                     best = {solver: min(turn[solver] for turn in turns) for solver in calls}
                     print(f"\n{robot}, {name} targets, tasks {'made anew' if anew else 'kept'}")
                     kept &= report(best, min(best[peer] for peer in peers), 0.0 if anew else factor)
+                if robot == "talos":
+                    print_balance(poses, urdf, name, arguments.rounds)
     sys.exit(0 if kept else 1)
 
 
