@@ -15,7 +15,7 @@ from ..robokin.model import RobotModel
 from .criteria.base import Criterion, CriterionRecord
 from .hierarchy import Level
 from .ik_data import TASK_RECORD
-from .influence import is_partial
+from .native_tasks import RobotTask, is_on_robot, on_tip
 from .step_structs import (
     CriterionStruct,
     DataStruct,
@@ -26,8 +26,7 @@ from .step_structs import (
     tree_of_tips,
 )
 from .task_levels import TaskLevels
-from .tasks import FrameTask, Task
-from .tasks.base import states_rows_of
+from .tasks import Task
 from .tasks.robot_rows import ROBOT_ROW
 from .tasks.tip import AT_LINK
 from .viability import StepLimits
@@ -36,21 +35,6 @@ Array = np.ndarray
 
 BAD_START, NOT_CONVEX = 1, 2
 ROWS_ONLY = -1  # in place of the number of levels
-
-
-def on_tip(task: Task) -> FrameTask | None:
-    """The task on the pose of one tip whose rows the kernel makes for this one; None when there is none."""
-    if is_partial(task.influence):
-        return None
-    same = task if isinstance(task, FrameTask) or not states_rows_of(type(task), "on_tip") else task.on_tip()
-    return same if isinstance(same, FrameTask) and same.is_in_kernel else None
-
-
-def is_on_robot(task: Task) -> bool:
-    """Whether the kernel makes the rows of a task on the whole robot."""
-    kind = type(task)
-    is_known = kind.robot_rows is not Task.robot_rows and states_rows_of(kind, "robot_rows")
-    return is_known and not is_partial(task.influence)
 
 
 class Found(NamedTuple):
@@ -93,7 +77,7 @@ class NativeStep:
         self._tip_tasks, frames = list(tips), list(tips.values())
         self._may_stay = any(tip is not tasks[i] for i, tip in tips.items())
         self._robot_tasks = [i for i, task in enumerate(tasks) if is_on_robot(task)]
-        self._on_robot = [_RobotTask(model, tasks[i], k, length) for k, i in enumerate(self._robot_tasks)]
+        self._on_robot = [RobotTask(model, tasks[i], k, length) for k, i in enumerate(self._robot_tasks)]
         self.native_tasks = self._tip_tasks + self._robot_tasks
         is_in_order = self.native_tasks == sorted(self.native_tasks)
         self.order: slice | Array = slice(None) if is_in_order else np.argsort(self.native_tasks)
@@ -280,22 +264,3 @@ class NativeStep:
             self._point(name, getattr(self, f"_{name}"))
         self._work = np.empty(self._workspace(self._step_address, rows))
         self._work_address = ctypes.c_void_p(self._work.ctypes.data)
-
-
-class _RobotTask:
-    """The rows of a task on the whole robot, the `number`-th of these, as the kernel takes them."""
-
-    def __init__(self, model: RobotModel, task: Task, number: int, length: float) -> None:
-        self._model, self._task, self._number = model, task, number
-        self._size = np.array([1.0 / length if part.is_length else 1.0 for part in task.parts])
-        self._target: Any = self  # none yet
-        self.rows = np.zeros(0, ROBOT_ROW)
-
-    def aim(self, target: Any) -> None:
-        if target is self._target or not self._task.influence:
-            return
-        rows = self._task.robot_rows(self._model, target)
-        assert rows is not None
-        rows["weight"] *= self._size[rows["residual"]]
-        rows["residual"] += 2 * self._number
-        self._target, self.rows = target, rows

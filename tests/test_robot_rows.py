@@ -23,7 +23,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.criteria import KineticEnergy
-from robokin_addon.solvers.native_step import is_on_robot, on_tip
+from robokin_addon.solvers.native_tasks import is_on_robot, on_tip
 from support.every_task import every_task
 from support.random_trees import random_robot
 
@@ -95,6 +95,28 @@ def test_polygons_of_other_corners_follow_one_another() -> None:
         steps = [each.step(q, targets=targets) for each in (native, numpy)]
         _assert_same(*steps)
         assert len(steps[0].levels[0].residual) == len(polygon)
+
+
+def test_tasks_made_anew_are_looked_at() -> None:
+    """Other values, other joints, other polygons in calls of one compiled problem: each is the step of its own."""
+    model = random_robot(5, 8, "floating")
+    q = random_configuration(model, np.random.default_rng(5))
+    a, b, c = [joint.name for joint in model.moving_joints if joint.nq == 1][:3]
+    near, far = [(0.1, 0.1), (-0.1, 0.1), (0.0, -0.1)], [(2.0, 2.0), (3.0, 2.0), (2.5, 3.0)]
+    for polygon, values in (
+        (near, {a: 0.1, b: 0.2}),
+        (near, {a: 0.1, b: 0.3}),
+        (far, {a: 0.1, c: 0.3}),
+        (far, {c: 0.3}),
+    ):
+        for velocity in (0.1, 0.2):
+            tasks = [
+                SupportTask(polygon),
+                PostureTask(values, priority=2),
+                JointVelocityTask({b: velocity}, priority=3),
+            ]
+            fresh = VelocityProblem(model, tasks, backend="native").step(q)
+            np.testing.assert_array_equal(velocity_step(model, q, tasks, backend="native").v, fresh.v)
 
 
 def test_rows_of_other_makers_are_asked_for() -> None:
