@@ -81,9 +81,9 @@ class RobokinCriterion(bpy.types.PropertyGroup):
         options=STATIC,
         name="Damping 1/s",
         description="How fast motions that the tasks do not see die out, per second; 0 lets them whip",
-        default=20.0,
+        default=100.0,
         min=0.0,
-        soft_max=100.0,
+        soft_max=500.0,
     )
     posture: bpy.props.StringProperty(
         override=VALUE,

@@ -22,6 +22,7 @@ from robokin_addon.robokin.library import ROBOTS
 from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, velocity_step
 from robokin_addon.solvers.criteria import Criterion, DynamicTorque, MinimumVelocity, Smooth, State
 from support.pinocchio_oracle import Oracle
+from support.random_arms import random_arm
 from support.robots import robot
 
 DT = 1.0 / 240.0
@@ -105,6 +106,33 @@ def test_torque_whips_undamped_and_does_not_damped() -> None:
     plain = abs(_swept(MinimumVelocity())).max()
     assert damped < 2.0 * plain
     assert undamped > 5.0 * damped
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [901, 905])
+def test_arms_under_gravity_do_not_run_away(seed: int) -> None:
+    """Random arms of links of 1 kg that nothing limits: of the first, 20 [1/s] let the free joints go for ever faster."""
+    arm = random_arm(seed)
+    inertia = np.diag([0.02, 0.02, 0.02])
+    links = [Link(name, 1.0, [0.05, 0.0, 0.0], inertia) for name in arm.link_names]
+    model = _unlimited(RobotModel(arm.name, links, arm.joints[1:]))
+    oracle, tip = Oracle.from_model(model), model.link_names[-1]
+    q, v, fastest = arm.limits.middle(arm.neutral()), np.zeros(model.nv), 0.0
+    start, gravity = forward_kinematics(model, q)[tip][:3, 3], np.array([0.0, 0.0, -9.81])
+    for step in range(1, int(SECONDS / DT) + 1):
+        phase = 2.0 * np.pi * step * DT / 2.5
+        target = start + 0.08 * np.array([np.cos(phase) - 1.0, 0.5 * (1.0 - np.cos(2.0 * phase)), 0.0])
+        problem = VelocityProblem(model, [PositionTask(tip, target)], [DynamicTorque()], DT)
+        found = problem.step(q, v)
+        if step % 600 == 0:
+            torque = oracle.inverse_dynamics(q, v, (found.v - v) / DT, gravity)
+            whole = model.total_mass * 9.81 * problem.length / State(model, q, length=problem.length).scale
+            assert found.costs["DynamicTorque"] == pytest.approx(0.5 * np.sum((torque / whole) ** 2), rel=1e-9)
+        v = found.v
+        q = integrate(model, q, v * DT)
+        fastest = max(fastest, abs(v).max())
+    assert fastest < 10.0
+    assert np.linalg.norm(forward_kinematics(model, q)[tip][:3, 3] - target) < 1e-3
 
 
 def _sliders() -> RobotModel:
