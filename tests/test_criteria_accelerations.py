@@ -111,7 +111,7 @@ def test_torque_whips_undamped_and_does_not_damped() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [901, 905])
 def test_arms_under_gravity_do_not_run_away(seed: int) -> None:
-    """Random arms of links of 1 kg that nothing limits: of the first, 20 [1/s] let the free joints go for ever faster."""
+    """Random arms of links of 1 kg that nothing limits: with 20 [1/s] the first one's joints go faster and faster."""
     arm = random_arm(seed)
     inertia = np.diag([0.02, 0.02, 0.02])
     links = [Link(name, 1.0, [0.05, 0.0, 0.0], inertia) for name in arm.link_names]

@@ -24,7 +24,8 @@ class DynamicTorque(Criterion):
     The local optimum of the torque lets the freedom that is left fall and whip, faster and faster (Hollerbach and
     Suh, "Redundancy resolution of manipulators through torque optimization", ICRA 1985). So the motions that the tasks
     of the first level do not see are damped: to tau counts M damping v of them, as if in a viscous fluid.
-    damping: [1/s]; with 20 some arms under gravity still run away; 0 gives the undamped local optimum.   gravity: (3,) [m/s^2] in the root frame.
+    damping: [1/s]; with 20 some arms under gravity still run away; 0 gives the undamped local optimum.
+    gravity: (3,) [m/s^2] in the root frame.
     Efforts that have no limit: see `GravityTorque`. Raises TaskError, ConfigurationError; ModelError without masses.
     """
 
