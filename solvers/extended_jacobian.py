@@ -107,9 +107,9 @@ class ExtendedJacobian(Task):
 
     def transversality(self, state: State, target: Held | None = None) -> float:
         """Sine of the smallest angle between what A and what the tasks do not see; below ALGORITHMIC the motion is
-        singular although the robot is not: an algorithmic singularity."""
-        rows = self.rows(state, target)
-        return transversality(state.task_rows, rows.J * state.scale)
+        singular although the robot is not: an algorithmic singularity. Joints that no task moves do not count."""
+        rows, moving = self.rows(state, target), self._moving(state)
+        return transversality(state.task_rows[:, moving], (rows.J * state.scale)[:, moving])
 
     def _held(self, state: State) -> Held:
         if self in state.tasks:
@@ -119,11 +119,16 @@ class ExtendedJacobian(Task):
 
     def _check_changing(self, state: State, held: Held, A: Array) -> None:
         """Joints that no task moves, as those of a gripper, stay where they are and need no potential."""
-        moving = abs(state.task_rows).max(axis=0, initial=0.0) > RANK
+        moving = self._moving(state)
         weight = sum(own.weight * own.gain for own in self.criteria)
         if abs(held.reference[moving]).max(initial=0.0) > RANK and abs(A).max() <= CONSTANT * weight:
             names = ", ".join(criterion_names(self.criteria))
             raise TaskError(f"{self.name}: {names} does not change with the free motions, so there is nothing to hold")
+
+    @staticmethod
+    def _moving(state: State) -> Array:
+        """(nv,) bool, what the tasks of the first level move."""
+        return abs(state.task_rows).max(axis=0, initial=0.0) > RANK
 
     def _is_held(self, state: State, held: Held) -> bool:
         lacking = abs(held.s - self._stationarity(state, held.reference)).max(initial=0.0)

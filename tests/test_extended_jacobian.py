@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from robokin_addon.robokin import (
+    Joint,
     RobotModel,
     TaskError,
     extended_inverse,
@@ -241,3 +242,16 @@ def test_a_robot_without_free_motions_has_nothing_to_extend() -> None:
     tip = forward_kinematics(model, q)["tool0"]
     tasks = [PoseTask("tool0", tip), ExtendedJacobian([GravityTorque()])]
     assert track(model, tasks, [[tip, None]] * 2, q).converged.all()
+
+
+def test_joints_that_no_task_moves_make_nothing_singular() -> None:
+    """The fingers of a gripper see no task: the sine is that of the arm without them."""
+    whole = load_urdf(robot("panda"))
+    joints = [joint for joint in whole.joints if joint.parent]
+    stiff = [Joint(j.name, "fixed", j.parent, j.child, j.placement) if "finger" in j.name else j for j in joints]
+    sines = []
+    for model in (whole, RobotModel("stiff", whole.links, stiff)):
+        q = PANDA[: model.nq]
+        task = PoseTask("panda_hand", forward_kinematics(model, q)["panda_hand"])
+        sines.append(ExtendedJacobian([Manipulability()]).transversality(State(model, q, [task], 1.0)))
+    assert sines[0] == pytest.approx(sines[1], rel=1e-6) and sines[1] > 0.1
