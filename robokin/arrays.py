@@ -51,4 +51,6 @@ def frozen_placement(value: object, what: str) -> np.ndarray:
     rotation = placement[:3, :3]
     if abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
         raise ModelError(f"{what} is not a rigid placement (its rotation part is not a rotation)")
+    if abs(placement[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:
+        raise ModelError(f"{what} is not a rigid placement (its last row is {placement[3].tolist()}, not 0, 0, 0, 1)")
     return placement

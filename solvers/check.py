@@ -66,8 +66,8 @@ class MotionCheck:
     tasks, what their parts lack.   parts: their names; None: those of tasks on one tip.
     slip: (F, wheeled bases) [m], since the sample before.
     statuses: per frame; CONVERGED when every residual is within its tolerance and the positions inside their limits,
-    LIMIT when only the positions are not, OUT_OF_REACH when a distance certificate says so, EMPTY without tasks,
-    else MAX_ITERATIONS."""
+    LIMIT when only the positions are not, OUT_OF_REACH when a distance certificate says so, EMPTY when no task has an
+    influence, else MAX_ITERATIONS. Judged, as in `track`, are the tasks whose influence is 1."""
 
     violations: tuple[Violation, ...]
     residuals: Array
@@ -140,12 +140,16 @@ def _check_levels(
     levels = TaskLevels(motion.model, own_copies(tasks))
     wanted = motion_targets(levels, targets, motion)
     residuals = motion_residuals(levels, wanted, motion)
-    met = (residuals <= tolerances(levels.tasks)).all(axis=(1, 2))
-    poses = poses_of(levels.tasks)
+    whole = np.array([task.influence >= 1.0 for task in levels.tasks], bool)
+    met = (residuals <= tolerances(levels.tasks))[:, whole].all(axis=(1, 2))
+    poses = [i for i in poses_of(levels.tasks) if whole[i]]
     problem = HierarchicalIK(motion.model, [levels.tasks[i] for i in poses])
+    is_empty = not any(task.influence for task in levels.tasks)
     statuses = []
     for frame, each in enumerate(wanted):
-        if met[frame]:
+        if is_empty:
+            statuses.append(Status.EMPTY)
+        elif met[frame]:
             statuses.append(Status.LIMIT if frame in outside else Status.CONVERGED)
         else:
             far = problem.excess([each[i] for i in poses]).any()
@@ -280,7 +284,7 @@ def _difference_rounding(motion: Motion, eps: float, rounding: Array) -> tuple[A
 def _statuses(
     motion: Motion, tasks: Sequence[FrameTask], targets: object | None, residuals: Array, outside: set[int]
 ) -> tuple[Status, ...]:
-    if not tasks:
+    if not any(task.influence for task in tasks):
         return (Status.EMPTY,) * len(motion)
     data = compile_ik(motion.model, tasks, motion.model.limits)
     wanted = task_targets(tasks, targets, len(motion))

@@ -1,8 +1,9 @@
 """Limits that bind several degrees of freedom together: the cones of balls, and where wheeled bases may go.
 
 A step of such a group is safe when the group, braking from then on along the same way (the same axis of rotation, the
-same arc), keeps inside at every frame until it stands. From a safe step the braked one is always safe again, so there
-is always a next step; what is asked for beyond is shortened towards it. Twin of kernel/src/coupled.c.
+same arc), keeps inside at every frame until it stands; of more than LONGEST frames, at so many of them, and between
+them on average. From a step that is safe at every frame the braked one is always safe again, so there is always a next
+step; what is asked for beyond is shortened towards it. Twin of kernel/src/coupled.c.
 """
 
 from __future__ import annotations
@@ -98,12 +99,13 @@ def base_is_safe(
 ) -> bool:
     """Whether the base, at x, y, angle `start`, stays within lower, upper and its steps within `largest`, each (3,),
     while its wheels turn by `step` (2,) and then brake."""
-    here, done = start, 0.0
-    for way in stopping_ways(frames_to_stop(step, change))[1].tolist():
+    here, done, passed = start, 0.0, -1
+    for number, way in zip(*map(np.ndarray.tolist, stopping_ways(frames_to_stop(step, change))), strict=True):
         there = base.roll(here, (way - done) * step)
-        if (there < lower).any() or (there > upper).any() or (abs(there - here) > largest).any():
+        farthest = (number - passed) * largest
+        if (there < lower).any() or (there > upper).any() or (abs(there - here) > farthest).any():
             return False
-        here, done = there, way
+        here, done, passed = there, way, number
     return True
 
 

@@ -59,9 +59,16 @@ class Problem(Protocol):
 
 
 def diagnose(
-    problem: Problem, status: Status, targets: Any, q: Array, residuals: Array, seed: int, find_reason: bool
+    problem: Problem,
+    status: Status,
+    targets: Any,
+    q: Array,
+    residuals: Array,
+    seed: int,
+    find_reason: bool,
+    attempts: int,
 ) -> Diagnosis:
-    """The diagnosis of a solve that did not converge; q: (nq,) its best configuration."""
+    """The diagnosis of a solve that did not converge; q: (nq,) its best configuration, of so many attempts."""
     worst = _worst(problem, residuals)
     if status is Status.OUT_OF_REACH:
         return _out_of_reach(problem, targets)
@@ -72,7 +79,7 @@ def diagnose(
             or _conflict(problem, targets, q, residuals, seed)
             or _singular(problem, targets, q, worst)
         )
-    return found or Diagnosis(Status.MAX_ITERATIONS, f"not met after {problem.attempts} attempts; {worst}")
+    return found or Diagnosis(Status.MAX_ITERATIONS, f"not met after {attempts} attempt{'s'[: attempts - 1]}; {worst}")
 
 
 def _worst(problem: Problem, residuals: Array) -> str:

@@ -17,7 +17,7 @@ from ..robokin.errors import TaskError
 from ..robokin.generalized_inverses import null_space
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
-from .criteria import Criterion, checked_criteria, criterion_names
+from .criteria import Criterion, Potential, checked_criteria, criterion_names
 from .diagnosis import around, diagnose, rank
 from .fixed_arrays import compiled, is_own
 from .hierarchy import Level
@@ -107,7 +107,7 @@ class HierarchicalIK:
         best = search.best
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
-        if self.criteria and best.met[:1].all():
+        if any(isinstance(each, Potential) for each in self.criteria) and best.met[:1].all():
             optimum = StaticOptimum(posing, self.criteria).find(best)
             kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
             best, search.iterations = optimum.point, search.iterations + optimum.iterations
@@ -120,7 +120,8 @@ class HierarchicalIK:
             found = Diagnosis(Status.MAX_ITERATIONS, reason) if reason else CONVERGED
         else:
             status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
-            found = diagnose(self, status, posing.targets, best.q, best.residuals, checked_seed(seed), find_reason)
+            problem, aims, lacking = self._missed(posing.targets, best.residuals, shares)
+            found = diagnose(problem, status, aims, best.q, lacking, checked_seed(seed), find_reason, search.attempts)
         values = [float(each.value(best.state, np.zeros(self.model.nv))) for each in self.criteria]
         costs = dict(zip(criterion_names(self.criteria), values, strict=True))
         parts = part_names(self.tasks)
@@ -221,6 +222,16 @@ class HierarchicalIK:
         return e[active], level.J[active], [levels[unmet].J[active] for levels in others]
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _missed(
+        self, targets: Sequence[Any], residuals: Array, shares: Sequence[float]
+    ) -> tuple[HierarchicalIK | IKProblem, Any, Array]:
+        """What is to be diagnosed, its targets and residuals: the whole tasks alone, when they are not all met."""
+        whole = [i for i, share in enumerate(shares) if share >= 1.0]
+        if len(whole) == len(shares) or (residuals <= self.tolerance)[whole].all():
+            return self, targets, residuals
+        problem, aims = self.some_tasks(whole), [targets[i] for i in whole]
+        return problem, np.array(aims) if isinstance(problem, IKProblem) else aims, residuals[whole]
 
     def _search(self, posing: Posing, start: Array, seed: int, attempts: int, gaps: Array) -> PoseSearch:
         hopeful = posing.levels_without(np.flatnonzero(gaps))

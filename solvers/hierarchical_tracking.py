@@ -18,6 +18,7 @@ from .hierarchical_ik import HierarchicalIK, part_names
 from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .influence import Left, is_partial, left_in
+from .results import Status
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Task
@@ -158,7 +159,8 @@ class HierarchicalTracker:
         residuals = np.zeros((len(self.tasks), 2))
         residuals[self._static] = found.residual_array
         within = (residuals <= self.tolerance).all(axis=1)[shares >= 1.0].all()
-        code = EMPTY if not shares.any() else CONVERGED if within else NOT_CONVERGED
+        missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
+        code = EMPTY if not shares.any() else CONVERGED if within else missed
         still = np.zeros(self.model.nv, bool)
         self.frames = [_Done(code, found.q, residuals, found.iterations, still, "", shares, wanted)]
         return self.result()

@@ -95,7 +95,7 @@ class IKProblem:
         if code == CONVERGED:
             found = results.CONVERGED
         else:
-            found = diagnose(self, _CODES[code], goal, q, residuals, seed, find_reason)
+            found = diagnose(self, _CODES[code], goal, q, residuals, seed, find_reason, attempts)
         return SolveResult(found, q, residuals, iterations, attempts, self.limits_active)
 
     def solve_batch(

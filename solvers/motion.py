@@ -73,9 +73,11 @@ class Motion:
     def at(self, times: object) -> Motion:
         """The motion at other times (S,), inside the motion's own.
 
-        Between samples the joints move at constant velocity (along the geodesic on the manifold), as linear keys do:
-        positions stay between those of the neighbouring samples and velocities are those of the samples, so a motion
-        inside its position and velocity limits stays inside at any rate. v and a are those of the sample that ends the
+        Between samples the joints move at constant velocity (along the geodesic on the manifold), as linear keys do,
+        and wheeled bases roll as their wheels turn. Positions stay between those of the neighbouring samples; those of
+        cones, floating joints and wheeled bases, which go along curves, inside their limits where both samples are.
+        Velocities are those of the samples. So a motion inside its position and velocity limits stays inside at any
+        rate. v and a are those of the sample that ends the
         interval; so they keep the limits too (differences of finer samples would put a whole change of velocity into
         one of them). Raises ConfigurationError outside the motion.
         """
@@ -90,6 +92,13 @@ class Motion:
         move = backend.difference(self.model.tree, self.q[before], self.q[after])
         q = backend.integrate(self.model.tree, self.q[before], share[:, None] * move)
         exact = self.times[after] == t
+        for base in self.model.rolling_bases:
+            own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+            start, end = self.q[before, own], self.q[after, own]
+            turned = self.q[after][:, wheels] - self.q[before][:, wheels]
+            # What the wheels do not tell of the way, as of poses that were solved one by one, is spread over it.
+            slipped = end - base.roll(start, turned)
+            q[:, own] = base.roll(start, share[:, None] * turned) + share[:, None] * slipped
         q[exact] = self.q[after[exact]]
         for cone in self.model.limits.cones:
             # A geodesic between two rotations may leave a cone that holds both.
@@ -97,10 +106,14 @@ class Motion:
             inside = swing_twist.contains(cone, self.q[:, own])
             for row in np.flatnonzero(inside[before] & inside[after] & ~exact):
                 q[row, own] = swing_twist.project(cone, q[row, own])
-        # Rounding of the interpolation must not leave the range of the two samples.
-        for i in scalar_coordinates(self.model):
+        curved = curved_positions(self.model)
+        for i in (*scalar_coordinates(self.model), *curved):
             ends = self.q[before, i], self.q[after, i]
-            q[:, i] = np.clip(q[:, i], np.minimum(*ends), np.maximum(*ends))
+            low, high = np.minimum(*ends), np.maximum(*ends)
+            if i in curved:
+                low, high = np.minimum(low, self.model.lower[i]), np.maximum(high, self.model.upper[i])
+            # Else the rounding of the interpolation could leave the range of the two samples.
+            q[:, i] = np.clip(q[:, i], low, high)
         return replace(self, times=t, q=q, v=self.v[after], a=self.a[after])
 
     def resample(self, rate: float) -> Motion:
@@ -134,6 +147,14 @@ def scalar_coordinates(model: RobotModel) -> list[int]:
     """Indices in q of lengths and angles: all but those of ball and floating joints."""
     tree = model.tree
     return [int(i) for i in np.unique([tree.iq[n] for n in range(tree.n_nodes) if Elementary(tree.motion[n]).has_axis])]
+
+
+def curved_positions(model: RobotModel) -> list[int]:
+    """Indices in q of what does not go straight at a constant velocity: lengths of floating joints, and the coordinates
+    of wheeled bases."""
+    tree = model.tree
+    floating = tree.iq[tree.motion == Elementary.FREE]
+    return [int(first) + k for first in (*floating, *(base.q for base in model.rolling_bases)) for k in range(3)]
 
 
 def coordinate_names(joint: Joint) -> list[str]:

@@ -26,7 +26,8 @@ def relaxed(legs: Sequence[Leg]) -> Iterator[list[Leg]]:
             counting = [(i, task) for i, task in known if task.influence == 1.0 and task.priority <= most]
             chosen = [(i, of_first_level(task)) for i, task in counting]
             T = np.array([[targets[i] for i, _ in chosen] for targets in leg.targets]).reshape(len(leg), -1, 4, 4)
-            plain.append(Leg(Tracker(leg.tracker.model, [task for _, task in chosen], leg.tracker.dt), T))
+            own, tracker = [task for _, task in chosen], leg.tracker
+            plain.append(Leg(Tracker(tracker.model, own, tracker.dt, tracker.backend), T))
             counts.append(len(chosen))
         if any(counts) and counts != before:
             yield plain

@@ -96,7 +96,7 @@ def follow_from_best(
     for plain in () if search.is_plain else relaxed(legs):
         if search.is_over:
             return search.best
-        found = yield from follow_from_best(plain, hint, name, start_velocity, seed)
+        found = yield from _shown_as(search.best.results, follow_from_best(plain, hint, name, start_velocity, seed))
         yield from search.try_new_start(
             found.q(0), f"another posture, the {_ordinal(len(search.tried) + 1)} start tried"
         )
@@ -273,6 +273,18 @@ class _Search:
 
     def _inside(self, turned: Array, q: Array) -> Array:
         return np.where((turned >= self.model.lower) & (turned <= self.model.upper), turned, q)
+
+
+def _shown_as(
+    results: list[TrackResult], steps: Generator[list[TrackResult], None, Followed]
+) -> Generator[list[TrackResult], None, Followed]:
+    """The steps of a search for other tasks: what is shown are results of those asked for."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as ended:
+            return ended.value
+        yield results
 
 
 def _turning(model: RobotModel) -> Array:

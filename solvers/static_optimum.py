@@ -154,7 +154,7 @@ class StaticOptimum:
             size = 1.0
         nv = len(self.posing.scale)
         x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
-        residual = float(np.linalg.norm(x)) / SHORT
+        residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
         return _Look(
             point,
             cost,

@@ -26,11 +26,12 @@ ROUNDING = (1e-13, 1e-10)  # to which the sides of a program are known
 @dataclass(frozen=True, eq=False)
 class Multipliers:
     """What holds a pose: of the rows that are held, of the walls (positive at the upper side), and of each edge the
-    gradient that is chosen (`Slopes`)."""
+    gradient that is chosen (`Slopes`).   is_known: a program found them."""
 
     held: Array
     walls: Array
     chosen: Sequence[Array]
+    is_known: bool = True
 
 
 class Tangent:
@@ -53,7 +54,8 @@ class Tangent:
         self.Z = Vt[int((s > SMALL * s.max(initial=0.0)).sum()) :].T
 
     def best(self, slopes: Slopes, B: Array) -> tuple[Array, float, Multipliers]:
-        """x (nv,) that minimises 1/2 x'Bx + the objective to first order, its change by x, and what holds x.
+        """x (nv,) that minimises 1/2 x'Bx + the objective to first order, its change by x, and what holds x; 0 when no
+        program finds it.
 
         B: (nv, nv) positive definite on Z. The edges are met by cuts that are added until none is passed (Kelley).
         """
@@ -69,6 +71,7 @@ class Tangent:
             for w in np.hstack((np.linalg.eigh(edge.A)[1], chosen)).T
         ]
         x, t, wall, cut = np.zeros(len(Z)), np.zeros(count), np.zeros(len(self.walls)), np.zeros(len(cuts))
+        is_known = f == 0
         for _ in range(CUTS if f else 0):
             C = np.zeros((len(self.walls) + len(cuts), f + count))
             C[: len(self.walls), :f] = self.walls @ Z
@@ -81,7 +84,7 @@ class Tangent:
             found = self._program(H, g, C, lower, upper)
             if found is None:
                 break
-            z, multipliers = found
+            is_known, (z, multipliers) = True, found
             x, t = Z @ z[:f], z[f:]
             wall, cut = size * multipliers[: len(self.walls)], multipliers[len(self.walls) :]
             missing = []
@@ -96,7 +99,7 @@ class Tangent:
         chosen = [_chosen(i, cuts, cut, before) for i, before in enumerate(slopes.chosen)]
         left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.walls.T @ wall
         held = -np.linalg.lstsq(self.held.T, left, rcond=SMALL)[0] if len(self.held) else np.zeros(0)
-        return x, float(slopes.smooth @ x + size * t.sum()), Multipliers(held, wall, chosen)
+        return x, float(slopes.smooth @ x + size * t.sum()), Multipliers(held, wall, chosen, is_known)
 
     def weighted(self, multipliers: Multipliers, rows: Array) -> Array:
         """(nv,) the rows of a point nearby, times what they hold here; 0 when there are others."""

@@ -115,7 +115,7 @@ class Tracker:
 
     def __init__(self, model: RobotModel, tasks: Sequence[Task], dt: float = 1.0 / 24.0, backend: str = "auto") -> None:
         self.problem = IKProblem(model, tasks, backend)
-        self.model, self.tasks, self.dt = model, self.problem.tasks, dt
+        self.model, self.tasks, self.dt, self.backend = model, self.problem.tasks, dt, backend
         self.limits = StepLimits.of(model, dt)
         data = self.problem.data
         self._columns = robot_columns(model, data)

@@ -163,3 +163,19 @@ def test_bad_targets():
         check_motion(motion, [task], targets)
     with pytest.raises(TaskError, match="numbers"):
         check_motion(motion, [task], "here")
+
+
+def test_tasks_are_judged_by_their_influence_as_in_tracking():
+    model = load_urdf(robot("panda"))
+    q = model.limits.middle(model.neutral())
+    T = forward_kinematics(model, q)["panda_hand"]
+    far = T.copy()
+    far[2, 3] += 0.05
+    here, low = PoseTask("panda_hand", T), PositionTask("panda_hand", [9.0, 0.0, 0.0], priority=2, influence=0.0)
+    half = PoseTask("panda_hand", far, influence=0.5)
+    cases = [[half], [here, low], [PoseTask("panda_hand", far, influence=0.0)], [low]]
+    for tasks in cases:
+        tracked = track(model, tasks, [[task.target for task in tasks]] * 2, q0=q)
+        checked = check_motion(tracked.motion, tasks)
+        assert list(checked.statuses) == tracked.status
+        assert checked.statuses[0] is (Status.CONVERGED if tasks in (cases[0], cases[1]) else Status.EMPTY)

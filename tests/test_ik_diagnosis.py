@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
+from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, load_urdf
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.solvers import (
@@ -13,6 +13,7 @@ from robokin_addon.solvers import (
     DistanceTask,
     HierarchicalIK,
     IKProblem,
+    JointTask,
     OnCurveTask,
     OnLineTask,
     OnPlaneTask,
@@ -20,6 +21,7 @@ from robokin_addon.solvers import (
     PinTask,
     PoseTask,
     PositionTask,
+    PostureTask,
     SolveResult,
     Status,
     Task,
@@ -381,3 +383,41 @@ def test_reason_is_only_sought_when_wanted() -> None:
     plain: SolveResult = problem.solve(find_reason=False)
     assert plain.status is Status.MAX_ITERATIONS
     np.testing.assert_array_equal(plain.q, problem.solve().q)
+
+
+def test_the_whole_tasks_of_a_solve_are_diagnosed() -> None:
+    """An influence given to the solve counts, not that which the tasks have."""
+    model = load_urdf(robot("panda"))
+    joint = model.moving_joints[0]
+    high = float(model.upper[0])
+    tasks = [JointTask(joint.name, high + 0.2), JointTask(joint.name, -1.0)]
+    found = HierarchicalIK(model, tasks).solve(influence=[1.0, 0.0])
+    alone = HierarchicalIK(model, tasks[:1]).solve()
+    assert (found.status, found.reason) == (Status.LIMIT, alone.reason)
+
+
+def test_attempts_that_were_made_are_told(panda: RobotModel) -> None:
+    name = panda.moving_joints[0].name
+    for tasks in ([JointTask(name, 1.0), JointTask(name, -1.0)], [PostureTask({name: 1.0}), JointTask(name, -1.0)]):
+        found = HierarchicalIK(panda, tasks).solve(find_reason=False)
+        assert f"after {found.attempts} attempt" in found.reason
+    once = HierarchicalIK(panda, tasks, attempts=1).solve(find_reason=False)
+    assert "after 1 attempt;" in once.reason
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_follower_that_stands_still_has_a_reach(backend: str) -> None:
+    """Its leader turns without bounds."""
+    ahead = np.eye(4)
+    ahead[0, 3] = 0.5
+    joints = [
+        Joint("lead", "continuous", "a", "b"),
+        Joint("slide", "prismatic", "b", "c", mimic=Mimic("lead", 0.0, 0.1)),
+        Joint("tip", "revolute", "c", "d", ahead, lower=-3.0, upper=3.0),
+    ]
+    model = RobotModel("still", [Link(name) for name in "abcd"], joints)
+    near = PositionTask("d", [0.7, 0.1, 0.1], offset=ahead)
+    assert solve_ik(model, [near, JointTask("tip", 0.3, priority=2)], backend=backend).status is not Status.OUT_OF_REACH
+    assert solve_ik(model, [near], backend=backend).converged
+    far = solve_ik(model, [PositionTask("d", [2.9, 0.1, 0.1], offset=ahead)], backend=backend)
+    assert far.status is Status.OUT_OF_REACH and "nan" not in far.reason

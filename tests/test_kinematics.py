@@ -144,3 +144,11 @@ def test_an_axis_hardly_off_z_is_not_z(off):
         )
         expected = Oracle.from_model(model).frames(np.array([1000.0]))["far"]
         assert forward_kinematics(model, [1000.0])["far"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_placements_that_are_no_rigid_motion_are_refused():
+    """Their last row would scale what follows."""
+    scaled = np.diag([1.0, 1.0, 1.0, 2.0])
+    for last in (scaled, np.eye(4) + np.eye(4, k=-3)):
+        with pytest.raises(ModelError, match="its last row is"):
+            Joint("tilt", "revolute", "a", "b", last, lower=-1.0, upper=1.0)

@@ -11,8 +11,10 @@ from robokin_addon.robokin import (
     Mimic,
     RobotModel,
     difference,
+    library_robot,
     load_urdf,
 )
+from robokin_addon.solvers.check import check_motion
 from robokin_addon.solvers.motion import Motion, coordinate_names, velocity_names
 from support.motions import wandering
 from support.random_trees import random_robot
@@ -147,3 +149,35 @@ def test_names_cover_q_and_v_of_a_real_robot():
 def test_bad_input_is_named(times, q, match):
     with pytest.raises(ConfigurationError, match=match):
         Motion.of(turner(), times, q)
+
+
+@pytest.mark.parametrize("turn", [2.5, -2.5])
+def test_floating_joints_stay_inside_their_position_limits_between_samples(turn):
+    """The screw between two samples may lead out."""
+    bounds = [1.0, 1.0, 1.0, np.inf, np.inf, np.inf]
+    free = Joint("free", "floating", "ground", "body", lower=[-b for b in bounds], upper=bounds)
+    model = RobotModel("flyer", [Link("ground"), Link("body")], [free])
+    turned = [np.cos(0.5 * turn), 0.0, 0.0, np.sin(0.5 * turn)]
+    motion = Motion.of(model, [0.0, 1.0], [[1.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, *turned]])
+    assert check_motion(motion).ok
+    fine = motion.resample(50.0)
+    assert abs(fine.q[:, :3]).max() <= 1.0
+    assert {violation.kind for violation in check_motion(fine).violations} <= {"velocity", "acceleration"}
+    assert fine.q[25, 3:] == pytest.approx([np.cos(0.25 * turn), 0.0, 0.0, np.sin(0.25 * turn)])
+
+
+def test_wheeled_bases_roll_between_samples():
+    model = library_robot("mobile_arm")
+    (base,) = model.rolling_bases
+    wheels, own = list(base.wheel_q), slice(base.q, base.q + 3)
+    q = np.array([model.neutral()] * 3)
+    for k, turned in enumerate(([2.0, 6.0], [-3.0, 5.0])):
+        q[k + 1, wheels] = q[k, wheels] + turned
+        q[k + 1, own] = base.roll(q[k, own], np.array(turned))
+    fine = Motion.of(model, [0.0, 1.0, 2.0], q).resample(20.0)
+    assert abs(check_motion(fine).slip).max() < 1e-12
+    np.testing.assert_array_equal(fine.q[20], q[1])
+    np.testing.assert_allclose(fine.q[40], q[2], atol=1e-15)
+    q[1:, base.q] += 0.5  # poses that no rolling joins
+    slid = Motion.of(model, [0.0, 1.0, 2.0], q).resample(20.0)
+    assert abs(np.diff(slid.q[:, base.q] - fine.q[:, base.q])[:20] - 0.5 / 20).max() < 1e-12

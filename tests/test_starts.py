@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, clamp, forward_kinematics, load_urdf
-from robokin_addon.solvers import OrientationTask, PinTask, PoseTask, PositionTask, Task
+from robokin_addon.robokin import RobotModel, clamp, forward_kinematics, library_robot, load_urdf, so3
+from robokin_addon.solvers import OnPlaneTask, OrientationTask, PinTask, PoseTask, PositionTask, Task, relaxed_legs
 from robokin_addon.solvers.check import check_motion, task_residuals
 from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.starts import ITERATIONS, Leg, follow, follow_from_best
@@ -254,3 +254,38 @@ def test_what_is_counted_from_the_start_is_counted_from_the_hint():
     result = track(model, tasks, targets, dt=DT)
     elbows = [forward_kinematics(model, each)["panda_link4"][:3, 3] for each in result.q]
     np.testing.assert_allclose(elbows, np.tile(held, (20, 1)), atol=2e-5)
+
+
+def turning_hand() -> tuple[RobotModel, list[Task], list[list[object]]]:
+    """A hand that turns farther than its last joint, above a plane that a lower level asks for."""
+    model = library_robot("panda")
+    T = forward_kinematics(model, np.array([0.3, -0.5, 0.2, -2.0, 0.4, 1.6, 0.8]))["tool"]
+    floor = ((0.0, 0.0, -5.0), (0.0, 0.0, 1.0))
+    targets = []
+    for angle in np.radians(310.0) * np.arange(60) / 59:
+        turned = T.copy()
+        turned[:3, :3] = T[:3, :3] @ so3.exp(np.array([0.0, 0.0, angle]))
+        targets.append([turned, floor])
+    return model, [PoseTask("tool", T), OnPlaneTask("tool", floor, side="above", priority=2)], targets
+
+
+def test_a_motion_stopped_while_fewer_tasks_are_tried_is_of_all_of_them(monkeypatch):
+    model, tasks, targets = turning_hand()
+    backends: list[str] = []
+
+    class Spy(Tracker):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)
+            backends.append(self.problem.backend)
+
+    monkeypatch.setattr(relaxed_legs, "Tracker", Spy)
+    later: list[int] = []
+
+    def progress(done: int, frames: int) -> bool:
+        if backends:
+            later.append(done)
+        return len(later) < 2
+
+    result = track(model, tasks, targets, dt=1.0, backend="numpy", progress=progress)
+    assert backends and set(backends) == {"numpy"}
+    assert len(later) == 2 and result.residuals.shape == (later[-1], 2, 2) and len(result.parts) == 2

@@ -36,11 +36,13 @@ from robokin_addon.solvers.criteria import (
     GravityTorque,
     JointSprings,
     Manipulability,
+    MinimumVelocity,
     Potential,
     RestPosture,
     SmallestSingularValue,
 )
 from robokin_addon.solvers.state import State
+from robokin_addon.solvers.tangent import Tangent
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 
@@ -249,3 +251,22 @@ def test_an_inequality_holds_at_the_optimum() -> None:
     assert away == pytest.approx(0.05, abs=1e-6)
     free = solve_ik(model, [], q, criteria=[JointSprings()])
     assert free.costs["JointSprings"] < result.costs["JointSprings"]
+
+
+def test_a_program_that_fails_proves_nothing(monkeypatch) -> None:
+    model = load_urdf(robot("panda"))
+    target = forward_kinematics(model, model.limits.middle(model.neutral()))["panda_hand"]
+    tasks = [PoseTask("panda_hand", target)]
+    whole = solve_ik(model, tasks, criteria=[JointSprings()])
+    assert whole.is_optimal
+    monkeypatch.setattr(Tangent, "_program", lambda *_: None)
+    result = solve_ik(model, tasks, criteria=[JointSprings()])
+    assert not result.is_optimal and result.status is Status.MAX_ITERATIONS
+    assert result.kkt_residual == np.inf
+
+
+def test_criteria_that_a_pose_does_not_tell_make_no_claim() -> None:
+    model = load_urdf(robot("panda"))
+    target = forward_kinematics(model, model.limits.middle(model.neutral()))["panda_hand"]
+    result = solve_ik(model, [PoseTask("panda_hand", target)], criteria=[MinimumVelocity()])
+    assert result.converged and result.is_optimal is None and result.kkt_residual is None

@@ -21,6 +21,7 @@ from robokin_addon.robokin import (
 from robokin_addon.solvers import (
     ExtendedJacobian,
     HierarchicalTracker,
+    JointTask,
     OnLineTask,
     PinTask,
     PoseTask,
@@ -267,3 +268,11 @@ def test_a_second_level_with_a_far_target_gets_as_near_as_it_can_and_stays(way, 
     lacking = result.residuals[:, 1, 0]
     assert lacking[0] - lacking[-1] > 0.015 and lacking[-1] < lacking.min() + 1e-3
     assert np.linalg.norm(np.diff(result.q, axis=0), axis=1)[-5:].max() < 0.1
+
+
+def test_a_first_frame_out_of_reach_is_said_to_be() -> None:
+    model = load_urdf(robot("panda"))
+    joint = model.moving_joints[0].name
+    tasks = [PositionTask("panda_hand", [5.0, 0.0, 0.0]), JointTask(joint, 0.1, priority=2)]
+    found = track(model, tasks, [[[5.0, 0.0, 0.0], 0.1]] * 3, q0=model.limits.middle(model.neutral()))
+    assert found.status == [Status.OUT_OF_REACH] * 3

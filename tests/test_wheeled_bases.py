@@ -364,3 +364,27 @@ def test_wheels_on_a_suspension_are_found():
         twist = oracle.frame_jacobian(q, model.joint(wheel).child, "local_world_aligned") @ free.T
         contact = twist[:3] + np.cross(twist[3:].T, (0, 0, -drive.radius)).T
         np.testing.assert_allclose(contact, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_base_cruises_below_its_limit_however_long_it_takes_to_stop(backend):
+    """More frames of braking than are looked at one by one."""
+    dt, speed, wheel = 0.001, 0.8, 0.1
+    for frames in (200, 300, 700):
+        rates = {"acceleration": speed / wheel / (frames * dt)}
+        model = platform(rates=rates, velocity=(1.0, 1.0, 3.0))
+        (base,) = model.rolling_bases
+        v = np.zeros(model.nv)
+        v[list(base.wheel_v)] = speed / wheel
+        v[base.v] = speed
+        start = model.neutral()
+        tracker = Tracker(model, [PositionTask("platform", (0, 0, 0), weights=(1, 0, 0))], dt, backend)
+        tracker.stand(start, v)
+        targets = np.tile(np.eye(4), (20, 1, 1, 1))
+        targets[:, 0, 0, 3] = speed * dt * np.arange(1, 21)
+        result = tracker.run(targets)
+        np.testing.assert_allclose(np.diff(result.q[:, base.q]) / dt, speed, rtol=1e-6)
+        targets[:, 0, 0, 3] += 5.0  # as fast as it may
+        tracker.stand(start, 1.24 * v)
+        moved = np.diff(tracker.run(targets).q[:, base.q], prepend=0.0) / dt
+        assert moved.max() <= 1.0 + 1e-12 and moved.min() > 0.9
