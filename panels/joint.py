@@ -34,6 +34,10 @@ _RATES = (
 
 
 def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    if obj.data.is_editmode:
+        # The bones are as they were before, and Edit Mode ends with its own in their place.
+        draw_text(context, layout, "Leave Edit Mode to edit joints", "INFO")
+        return
     bone = active_bone(context, obj)
     summary = joint_summary(obj, bone)
     if summary is None:

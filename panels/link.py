@@ -76,7 +76,9 @@ def draw_link(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.t
 def _has_link(context: bpy.types.Context) -> bool:
     obj = active_robot(context)
     with one_look(obj):
-        return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
+        if obj is None or obj.data.is_editmode:
+            return False
+        return joint_summary(obj, active_bone(context, obj)) is not None
 
 
 class ROBOKIN_PT_link(RobotPanel, bpy.types.Panel):

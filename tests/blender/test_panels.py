@@ -249,6 +249,18 @@ def test_the_bone_tab_shows_the_same_joint_with_its_link(panda):
     assert drawn["ROBOKIN_PT_bone_joint"]["props"] == shared and len(shared) > 8
 
 
+def test_joints_cannot_be_edited_in_edit_mode_which_would_lose_it(panda):
+    panda.data.bones.active = panda.data.bones["panda_joint3"]
+    bpy.ops.object.mode_set(mode="EDIT")
+    drawn = draw()
+    assert not drawn.keys() & {"ROBOKIN_PT_link", "ROBOKIN_PT_bone_link"}
+    for panel in ("ROBOKIN_PT_joint", "ROBOKIN_PT_bone_joint"):
+        assert not drawn[panel]["props"]
+        assert " ".join(drawn[panel]["labels"]) == "Leave Edit Mode to edit joints"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert "joint_type" in draw()["ROBOKIN_PT_joint"]["props"]
+
+
 @pytest.mark.parametrize("kind", ["POSE", "POSITION", "ORIENTATION", "AXIS"])
 @pytest.mark.parametrize("use_target", [True, False])
 def test_the_task_panel_draws_what_the_task_has(panda, kind, use_target):
