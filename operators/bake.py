@@ -13,6 +13,7 @@ from ..properties.active_robot import active_robot
 from ..properties.bridge import robot_model
 from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
+from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
 from ..solvers.criteria import Criterion, criterion_names
 from ..solvers.hierarchical_ik import part_names
@@ -53,6 +54,7 @@ def bake_steps(
     the scene as it was. Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
+    follow_renamed_bones(obj)
     tasks = enabled_tasks(obj) if use_own else []
     check_given(obj, given)
     count = len(tasks) + len(given)

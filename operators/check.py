@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import robot_model
+from ..properties.tasks import follow_renamed_bones
 from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion
 from ..solvers.motion import Motion
@@ -82,6 +83,7 @@ def check_steps(
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
     given: tasks besides the robot's own, or (not `use_own`) in place of them. Raises RobokinError.
     """
+    follow_renamed_bones(obj)
     tasks = enabled_tasks(obj) if use_own else []
     check_given(obj, given)
     motion = yield from sample_motion(scene, obj, frames)

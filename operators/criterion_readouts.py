@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import bpy
 import numpy as np
@@ -44,11 +45,10 @@ def criteria_readouts(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
 def _shown(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
     tasks = enabled_tasks(obj)
     missing = missing_shapes(obj, tasks)
-    if missing and not bpy.app.background:
+    if missing and _draws():
         # What draws may not make the data that it takes to read a curve.
-        if not bpy.app.timers.is_registered(_read_shapes):
-            bpy.app.timers.register(_read_shapes)
         _waiting.add(obj.name)
+        _read_later()
         return [CriterionReadout(None) for _ in obj.robokin.criteria]
     read_shapes(obj, missing)
     q = read_configuration(obj)
@@ -64,12 +64,22 @@ def _shown(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
 _waiting: set[str] = set()
 
 
+def _draws() -> bool:
+    """Whether values are asked for while Blender draws: nobody sees them elsewhere but scripts."""
+    return not bpy.app.background
+
+
+def _read_later() -> None:
+    if not bpy.app.timers.is_registered(_read_shapes):
+        bpy.app.timers.register(_read_shapes)
+
+
 def _read_shapes() -> None:
-    for name in list(_waiting):
-        obj = bpy.data.objects.get(name)
+    while _waiting:
+        obj = bpy.data.objects.get(_waiting.pop())
         if obj is not None:
-            read_shapes(obj, missing_shapes(obj, enabled_tasks(obj)))
-    _waiting.clear()
+            with suppress(RobokinError):  # what is told when it is drawn next
+                read_shapes(obj, missing_shapes(obj, enabled_tasks(obj)))
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
@@ -135,3 +145,4 @@ def unregister() -> None:
     if bpy.app.timers.is_registered(_read_shapes):
         bpy.app.timers.unregister(_read_shapes)
     _last.clear()
+    _waiting.clear()

@@ -1,5 +1,6 @@
 """Joints stop at their limits while they are posed by hand, whatever moves them: a drag, a typed value, a script;
-and what bones were made into (renamed, duplicated, mirrored, joined) has limits, locks and drivers of its own.
+and what bones were made into (renamed, duplicated, mirrored, joined) has limits, locks and drivers of its own, and
+tasks follow bones that were renamed.
 
 It acts on edits only: changing the frame does not call the handler. While a transform is running, angles go on from
 where they were: Blender computes the pose of a drag from its start and by matrix, so that an angle more than half a
@@ -18,6 +19,7 @@ from bpy.app.handlers import persistent
 from ..properties.bridge import Binding, Channel, binding, clamp_pose, is_robot, mend_drivers, settle_records
 from ..properties.bridge.balls import unit
 from ..properties.bridge.channels import COUPLED
+from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
 from ..robokin.swing_twist import from_swing_and_twist, swing_and_twist
 from .animation import fcurves
@@ -49,6 +51,7 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
                     robot = binding(obj)
                 _known[obj.session_uid] = robot
                 mend_drivers(obj)
+                follow_renamed_bones(obj)
             if dragging or _last:
                 _continue_turns(obj, robot)
                 _continue_twists(obj, robot)

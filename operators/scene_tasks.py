@@ -11,7 +11,6 @@ import numpy as np
 
 from ..properties.bridge import binding
 from ..properties.task_kinds import KINDS
-from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError, UnknownNameError
 from ..solvers import Task
 from .cycles import refuse_cycles
@@ -27,7 +26,8 @@ _TYPES = {"CURVE": "a curve", "MESH": "a mesh"}
 
 
 def enabled_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
-    """The tasks that take part. Raises RobokinError naming the task whose bone or target is missing or unusable."""
+    """The tasks that take part. Nothing is written: it is asked for while Blender draws, too. Raises RobokinError
+    naming the task whose bone or target is missing or unusable."""
     tasks = [task for task in obj.robokin.tasks if task.enabled]
     for task in tasks:
         _check_bones(obj, task)
@@ -41,7 +41,6 @@ def enabled_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
 
 def _check_bones(obj: bpy.types.Object, task: RobokinTask) -> None:
     kind, links = KINDS[task.kind], binding(obj).link_of_bone
-    follow_renamed_bones(task)
     if kind.tip and not task.tip:
         raise RobokinError(f"task {task.name!r} has no {kind.tip.lower()}: choose one of the robot's bones")
     if kind.tip and task.tip not in links:

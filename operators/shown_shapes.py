@@ -9,30 +9,42 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
+from ..robokin import RobokinError
 from .root_frames import metres_per_world_unit
 from .scene_targets import places_of
 from .task_shapes import has_shape, read_shape
 
 RobokinTask = bpy.types.PropertyGroup
 
-_shapes: dict[Hashable, Any] = {}
+# Of a kind of task and the object of its shape: the size at which it was read, and the shape, or why there is none.
+_shapes: dict[tuple[str, int], tuple[Hashable, Any]] = {}
 _count = [0]  # how often shapes were read
 
 
 def shown_shape(obj: bpy.types.Object, task: RobokinTask) -> Any:
-    """As `read_shape` read it; of a task that is none of `missing_shapes`."""
-    return _shapes[_key(obj, task)] if has_shape(task) else None
+    """As `read_shape` read it; of a task that is none of `missing_shapes`. Raises RobokinError naming the task."""
+    if not has_shape(task):
+        return None
+    _, shape = _shapes[_key(task)]
+    if isinstance(shape, RobokinError):
+        raise shape
+    return shape
 
 
 def missing_shapes(obj: bpy.types.Object, tasks: Iterable[RobokinTask]) -> list[RobokinTask]:
     """Those of the tasks whose shapes were not read, or have changed since."""
-    return [task for task in tasks if has_shape(task) and _key(obj, task) not in _shapes]
+    read = {key: size for key, (size, _) in _shapes.items()}
+    return [task for task in tasks if has_shape(task) and read.get(_key(task)) != _size(obj, task)]
 
 
 def read_shapes(obj: bpy.types.Object, tasks: Iterable[RobokinTask]) -> None:
-    """Raises RobokinError naming the task."""
     for task in tasks:
-        _shapes[_key(obj, task)] = read_shape(obj, task)
+        shape: Any
+        try:
+            shape = read_shape(obj, task)
+        except RobokinError as error:
+            shape = error
+        _shapes[_key(task)] = _size(obj, task), shape
         _count[0] += 1
 
 
@@ -45,11 +57,14 @@ def _owner(task: RobokinTask) -> bpy.types.Object:
     return places_of(task)["surface" if task.kind == "LASER" else "target"][0]
 
 
-def _key(obj: bpy.types.Object, task: RobokinTask) -> Hashable:
+def _key(task: RobokinTask) -> tuple[str, int]:
+    return task.kind, _owner(task).session_uid
+
+
+def _size(obj: bpy.types.Object, task: RobokinTask) -> Hashable:
     """A shape is that of an object at its scale, whatever its place."""
     stretch = np.array(_owner(task).matrix_world, float)[:3, :3]
-    size = np.round(stretch.T @ stretch, 6)
-    return task.kind, _owner(task).session_uid, size.tobytes(), metres_per_world_unit(obj)
+    return np.round(stretch.T @ stretch, 6).tobytes(), metres_per_world_unit(obj)
 
 
 @persistent
@@ -59,13 +74,20 @@ def _forget_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> N
 
 
 def _owners() -> set[int]:
-    return {key[1] for key in _shapes}
+    return {owner for _, owner in _shapes}
+
+
+@persistent
+def _forget_all(*_: object) -> None:
+    _shapes.clear()
 
 
 def register() -> None:
+    bpy.app.handlers.load_post.append(_forget_all)
     bpy.app.handlers.depsgraph_update_post.append(_forget_changed)
 
 
 def unregister() -> None:
     bpy.app.handlers.depsgraph_update_post.remove(_forget_changed)
+    bpy.app.handlers.load_post.remove(_forget_all)
     _shapes.clear()

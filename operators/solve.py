@@ -6,6 +6,7 @@ import bpy
 
 from ..properties.bridge import read_configuration, robot_model, write_configuration
 from ..properties.task_kinds import KINDS
+from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
 from ..solvers import SolveResult, Status, Task, solve_ik
 from .common import RobotOperator, write_json
@@ -24,6 +25,7 @@ def solve_now(
     Returns the result, the tasks it is about (those with an influence, which ask for a pose and not for a velocity) and
     their solver's form. Raises RobokinError.
     """
+    follow_renamed_bones(obj)
     tasks = [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
     targets = targets_now(context, obj, tasks)
     counting, wanted = SolverTasks(obj, tasks).at(targets)

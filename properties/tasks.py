@@ -53,12 +53,14 @@ def _remember_link(name: str) -> Callable[[RobokinTask, bpy.types.Context], None
     return remember
 
 
-def follow_renamed_bones(task: RobokinTask) -> None:
+def follow_renamed_bones(obj: bpy.types.Object) -> None:
     """Bones are renamed without telling; the link that moves with the bone keeps its name. Raises RobokinError."""
-    for name in ("tip", "other"):
-        bone = getattr(task, name)
-        if bone and bone not in link_of_bone(task.id_data):
-            setattr(task, name, bone_of_link(task.id_data).get(getattr(task, f"{name}_link"), bone))
+    bones, links = bone_of_link(obj), link_of_bone(obj)
+    for task in obj.robokin.tasks:
+        for name in ("tip", "other"):
+            bone, link = getattr(task, name), getattr(task, f"{name}_link")
+            if bone and bone not in links and link in bones:
+                setattr(task, name, bones[link])
 
 
 class RobokinTask(bpy.types.PropertyGroup):
