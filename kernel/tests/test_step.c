@@ -5,7 +5,7 @@
 #include "check.h"
 #include "robots.h"
 
-enum { TASKS = 3, ROWS = 6 + 3 + 2, CRITERIA = 6, TRIALS = 200 };
+enum { TASKS = 3, ON_ROBOT = 5, ROWS = 6 + 3 + 2 + ON_ROBOT, CRITERIA = 6, TRIALS = 200 };
 
 typedef struct problem {
   rk_model model;
@@ -62,23 +62,46 @@ static problem *make_problem(void) {
   }
   double *below = filled(nv, -INFINITY);
   const rk_step step = {&p->model, p->tasks,  &p->bands[0][0], p->first, p->criteria, p->ones,  p->limits,
-                        p->tiny,   below,     p->wide,         p->coordinate, 0.02,   2.0,      CRITERIA, 0};
+                        p->tiny,   below,     p->wide,         p->coordinate, 0.02,   2.0,      CRITERIA, ON_ROBOT};
   p->step = step;
   return p;
+}
+
+/* A row of each kind, of a task each. */
+static void make_robot_rows(const rk_model *m, rk_robot_row *rows) {
+  memset(rows, 0, ON_ROBOT * sizeof *rows);
+  for (int32_t k = 0; k < ON_ROBOT; k++) {
+    rows[k].kind = k, rows[k].residual = 2 * k, rows[k].weight = 0.3;
+    rows[k].lower = -0.1 * k, rows[k].upper = 0.1;
+    rows[k].aim[0] = 1.0;
+  }
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    const int32_t iq = m->iq[node], iv = m->iv[node], is_free = m->motion[node] == RK_FREE;
+    if (m->motion[node] <= RK_HELICAL)
+      rows[RK_ROW_COORDINATE].column = rows[RK_ROW_RATE].column = iv, rows[RK_ROW_COORDINATE].coordinate = iq;
+    else
+      rows[RK_ROW_TURN].column = iv + 3 * is_free, rows[RK_ROW_TURN].coordinate = iq + 3 * is_free;
+    if (is_free) rows[RK_ROW_SHIFT].column = iv, rows[RK_ROW_SHIFT].coordinate = iq;
+  }
+  rows[RK_ROW_SHIFT].component = rows[RK_ROW_TURN].component = 2;
 }
 
 /* The code; v, and what the levels lack, of the first `levels` of three. */
 static int32_t run(const problem *p, int32_t levels, const double *q, const double *previous, const double *targets,
                    double *v, double *lacking, int32_t *freedom) {
-  const int32_t start[4] = {0, 6, 9, 11}, rows[TASKS] = {0, 6, 9}, stays[TASKS] = {0}, nv = p->model.nv;
+  const int32_t start[4] = {0, 6, 9, ROWS}, rows[TASKS] = {0, 6, 9}, robot_at[ON_ROBOT] = {11, 12, 13, 14, 15};
+  const int32_t stays[TASKS] = {0, 0, 1}, nv = p->model.nv;
   const double damping[3] = {0.0, 0.0, 1e-4};
   int32_t *active = allocate((size_t)nv * sizeof(int32_t));
-  double *J = doubles(ROWS * nv), *low = doubles(ROWS), *high = doubles(ROWS), *measured = doubles(4 * TASKS);
+  double *J = doubles(ROWS * nv), *low = doubles(ROWS), *high = doubles(ROWS), *measured = doubles(4 * (TASKS + ON_ROBOT));
   double *costs = doubles(CRITERIA), *work = doubles(rk_step_workspace(&p->step, ROWS));
   rk_step_data data = {.q = q, .previous = previous, .targets = targets, .first_row = rows, .levels = levels};
-  data.stays = stays;
+  rk_robot_row robot_rows[ON_ROBOT];
+  make_robot_rows(&p->model, robot_rows);
+  data.stays = stays, data.robot_rows = robot_rows, data.robot_at = robot_at;
+  data.n_robot_rows = levels == 3 ? ON_ROBOT : 0; /* they are of the last level */
   data.start = start, data.damping = damping, data.J = J, data.low = low, data.high = high;
-  data.v = v, data.lacking = lacking, data.errors = measured, data.residuals = measured + 2 * TASKS;
+  data.v = v, data.lacking = lacking, data.errors = measured, data.residuals = measured + 2 * (TASKS + ON_ROBOT);
   data.costs = costs, data.freedom = freedom, data.active = active;
   const int32_t code = rk_step_run(&p->step, &data, work);
   for (int c = 0; code == RK_STEP_DONE && c < CRITERIA; c++) CHECK(isfinite(costs[c]), "cost %d", c);
