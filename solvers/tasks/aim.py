@@ -11,6 +11,8 @@ from ..fixed_arrays import Checks
 from .axis import alignment
 from .base import Part, Rows
 from .checks import direction, not_negative, positive, vector
+from .on_line import across
+from .seen import Seen
 from .tip import TipTask
 
 if TYPE_CHECKING:
@@ -54,6 +56,19 @@ class AimTask(TipTask):
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target point")
+
+    def seen(self, state: State, target: Array) -> Seen:
+        """The two turns of the axis against the direction to the target, as if it pointed there."""
+        T = self.tip(state)
+        away = (target - T[:3, 3]) / state.length
+        r = max(float(np.linalg.norm(away)), NEAREST)
+        own = self.tip_seen(state)
+        in_tip = own.in_axes(T[:3, :3], own.J[3:])
+        across_axis = across(self.axis)[: 0 if self.band else None]
+        turn, shift = across_axis @ np.eye(3, 6, 3), across_axis @ hat(self.axis) @ np.eye(3, 6)
+        seen = in_tip.picked(turn + shift / r)
+        nearing = (away / r) @ own.J[:3] / r**2  # what 1 / r grows by
+        return Seen(seen.J, lambda: seen.change() + (shift @ in_tip.J)[:, :, None] * nearing)
 
     def rows(self, state: State, target: Array) -> Rows:
         aimed = aim(self.tip(state), self.tip_jacobian(state), self.axis, target)
