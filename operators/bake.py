@@ -21,7 +21,7 @@ from ..solvers.starts import follow, follow_from_best
 from ..solvers.tracking import TrackResult
 from .bake_plans import Plan, bake_plans, stretches_of
 from .bake_report import BakeResult, Failure, find_failures
-from .common import FramesOperator, RobotOperator, write_json
+from .common import FramesOperator, RobotOperator, check_report
 from .criterion_costs import costs_of_motion
 from .curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
 from .given_tasks import GivenTask
@@ -210,6 +210,7 @@ class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
         context.workspace.status_text_set(None)
 
     def _begin(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        check_report(self.report_path)
         settings = obj.robokin.solver
         frames = self.frames(context.scene, settings)
         if self.q0:
@@ -220,8 +221,7 @@ class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
         result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new)
         settings.bake_status, settings.bake_reason = result.summary()
         show_failures(settings, result.failures)
-        if self.report_path:
-            write_json(self.report_path, result.to_dict())
+        self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged else "WARNING"
         self.report({kind}, f"{len(frames)} frames baked: {settings.bake_status}, {settings.bake_reason}")
 

@@ -14,7 +14,7 @@ from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion
 from ..solvers.motion import Motion
 from ..solvers.solve import is_plain
-from .common import MET, FramesOperator, RobotOperator, finish, write_json
+from .common import MET, FramesOperator, RobotOperator, check_report, finish
 from .curves import sample_configurations
 from .given_tasks import GivenTask
 from .scene_targets import Targets, targets_over
@@ -137,6 +137,7 @@ class ROBOKIN_OT_check(FramesOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        check_report(self.report_path)
         scene, settings = context.scene, obj.robokin.solver
         steps = check_steps(scene, context.view_layer, obj, self.frames(scene, settings))
         found = finish(steps)
@@ -144,8 +145,7 @@ class ROBOKIN_OT_check(FramesOperator, bpy.types.Operator):
         clear_markers(scene, obj)
         if self.given("markers", settings.markers):
             set_markers(scene, obj, found)
-        if self.report_path:
-            write_json(self.report_path, found.to_dict())
+        self.write_report(self.report_path, found.to_dict())
         self.report({"INFO" if found.passed else "WARNING"}, found.summary())
         return {"FINISHED"}
 

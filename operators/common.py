@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -49,6 +50,14 @@ class RobotOperator:
 
         def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
             """What the operator does; each has its own."""
+
+    def write_report(self, path: str, data: object) -> None:
+        """As `write_json`, where there is a path; after the work, which a file that fails then does not undo."""
+        if path:
+            try:
+                write_json(path, data)
+            except RobokinError as error:
+                self.report({"WARNING"}, str(error))
 
     def given(self, name: str, otherwise: object) -> object:
         """The operator's property `name`; when it was not set it takes the value `otherwise`, usually the robot's own
@@ -115,6 +124,19 @@ def finish(steps: Generator[float, None, Result]) -> Result:
             next(steps)
         except StopIteration as done:
             return done.value
+
+
+def check_report(path: str) -> None:
+    """Before anything is changed: raises RobokinError when no report can be written there. Empty: none is asked for."""
+    target = Path(bpy.path.abspath(path))
+    if not path:
+        return
+    if target.is_dir():
+        raise RobokinError(f"{target}: cannot write the report (it is a folder)")
+    if not target.absolute().parent.is_dir():
+        raise RobokinError(f"{target}: cannot write the report (there is no such folder)")
+    if not os.access(target if target.exists() else target.absolute().parent, os.W_OK):
+        raise RobokinError(f"{target}: cannot write the report (not permitted)")
 
 
 def write_json(path: str, data: object) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -166,9 +168,30 @@ def test_stretched_time_is_read_as_it_is_shown(scene, robot, tmp_path):
     assert rows[-1]["q"]["panda_joint4"] == pytest.approx(-2.0 + 14 / 29, abs=0.02)
 
 
-def test_an_unwritable_report_says_so(robot):
-    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="cannot write the report"):
-        bpy.ops.robokin.check(report_path="/no/such/folder/report.json")
+def test_an_unwritable_report_says_so_before_anything_is_changed(scene, robot, tmp_path):
+    add_target(robot)
+    with bpy.context.temp_override(object=robot):
+        for path in ("/no/such/folder/report.json", str(tmp_path)):
+            for operator in (bpy.ops.robokin.bake, bpy.ops.robokin.check):
+                with pytest.raises(RuntimeError, match="cannot write the report"):
+                    operator(report_path=path)
+    settings = robot.robokin.solver
+    assert not (settings.bake_status or settings.check_summary or markers(scene) or animation.fcurves(robot))
+
+
+def test_a_report_that_fails_at_the_end_leaves_what_is_done(robot, tmp_path, monkeypatch):
+    """An operator that is cancelled has no undo step, so it must have changed nothing."""
+
+    def is_full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    add_target(robot)
+    monkeypatch.setattr(Path, "write_text", is_full)
+    path = str(tmp_path / "report.json")
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake(report_path=path) == {"FINISHED"}
+        assert bpy.ops.robokin.check(report_path=path) == {"FINISHED"}
+    assert animation.fcurves(robot) and robot.robokin.solver.check_summary
 
 
 def test_a_target_that_is_no_longer_there_is_refused(robot, tmp_path):
