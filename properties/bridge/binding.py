@@ -27,7 +27,6 @@ from .truth import BoneRecord
 
 Array = np.ndarray
 
-_KEPT = 16  # models in the cache
 _cache: dict[tuple[int, str], tuple[ArmatureContent, Binding]] = {}
 _held: dict[int, Binding] = {}  # by object
 
@@ -95,13 +94,18 @@ def binding(obj: bpy.types.Object) -> Binding:
         return _held[obj.session_uid]
     content = armature_content(obj)
     key = (obj.data.session_uid, obj.data.name_full)
-    cached = _cache.pop(key, None)
+    cached = _cache.get(key)
+    if cached is None:
+        _forget_removed()
     if cached is None or cached[0] != content:
-        cached = (content, _build(obj, content))
-    _cache[key] = cached  # the newest last
-    while len(_cache) > _KEPT:
-        del _cache[next(iter(_cache))]
+        _cache[key] = cached = (content, _build(obj, content))
     return cached[1]
+
+
+def _forget_removed() -> None:
+    """As many models are kept as there are armatures: a scene of any number of robots looks at all of them at once."""
+    for gone in _cache.keys() - {(data.session_uid, data.name_full) for data in bpy.data.armatures}:
+        del _cache[gone]
 
 
 @contextmanager

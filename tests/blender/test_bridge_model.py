@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import BridgeError, binding_held, bone_of_link, is_robot, robot_model
+from robokin_addon.properties.bridge.binding import _cache
 from robokin_addon.properties.bridge.truth import KEY
 from robokin_addon.robokin import Joint, Link, Mimic, ModelError, RobotModel, load_urdf, urdf_text
 from support.random_trees import random_robot
@@ -260,3 +261,14 @@ def test_mimics_of_another_kind_follow_the_unit_scale(scene: bpy.types.Scene) ->
     small = robot_model(obj)
     assert small.joint("slide").mimic == Mimic("turn", pytest.approx(0.005), pytest.approx(0.002))
     assert small.joint("turn back").mimic == Mimic("slide", pytest.approx(300.0), pytest.approx(0.1))
+
+
+def test_the_models_of_all_robots_of_a_file_are_kept_and_no_others(scene: bpy.types.Scene) -> None:
+    robots = [build(RobotModel("arm", [Link("base")], [])) for _ in range(40)]
+    models = [robot_model(obj) for obj in robots]
+    assert [robot_model(obj) for obj in robots] == models
+    for obj in robots[1:]:
+        bpy.data.armatures.remove(obj.data)
+    build(RobotModel("arm", [Link("base")], []))
+    assert len(_cache) <= 2
+    assert robot_model(robots[0]) is models[0]
