@@ -17,6 +17,7 @@ import numpy as np
 
 from . import quaternion, se3
 from .configuration import clamp
+from .errors import UnknownNameError
 from .joint import Joint
 from .joint_types import Motion
 from .model import RobotModel
@@ -53,11 +54,13 @@ def mirrored_configuration(model: RobotModel, q: Array, plane: str = "AUTO") -> 
 
     plane: "X", "Y", "Z", across that axis of the root frame through its origin; "AUTO": the plane between the
     counterparts at the neutral configuration, or without any the one of the three under which most joints have an
-    image. Raises ConfigurationError for a bad q, KeyError for an unknown plane.
+    image. Raises ConfigurationError for a bad q, UnknownNameError for a plane.
     """
     q = model.check_configuration(q)
     pairs = counterparts(model)
     rest = _rest_placements(model)
+    if not isinstance(plane, str) or plane not in ("AUTO", *PLANES):
+        raise UnknownNameError("plane", plane, ("AUTO", *PLANES))
     S = _found_plane(model, pairs, rest) if plane == "AUTO" else PLANES[plane]
     images = _images(model, pairs, rest, S)
     result = q.copy()

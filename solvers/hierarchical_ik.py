@@ -19,12 +19,12 @@ from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from .criteria import Criterion, Potential, checked_criteria, criterion_names
 from .diagnosis import around, diagnose, rank
-from .fixed_arrays import compiled, is_own
+from .fixed_arrays import compiled
 from .hierarchy import Level
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
 from .ik_reference import out_of_reach
-from .influence import is_partial, left_in
+from .influence import checked_shares, is_partial, left_in
 from .pose_search import KNOWN_ATTEMPTS, KnownTasks, PoseSearch, Restarts, known_task
 from .posing import Posing, lacking
 from .random_numbers import SplitMix64
@@ -32,6 +32,7 @@ from .results import CONVERGED, EMPTY, Diagnosis, SolveResult, Status
 from .static_optimum import StaticOptimum
 from .task_levels import TaskLevels, tolerances
 from .tasks import PositionTask, Task
+from .tasks.base import states_rows_of
 from .tasks.tip import TipTask
 
 Array = np.ndarray
@@ -91,7 +92,7 @@ class HierarchicalIK:
         """
         start = self.limits.middle(self.model.neutral()) if q0 is None else self.model.check_configuration(q0)
         start = self.limits.clamp(start)
-        shares = [task.influence for task in self.tasks] if influence is None else list(influence)
+        shares = checked_shares(self.tasks, influence)
         posing = self._posing(self.levels.checked_targets(targets), start, shares)
         if any(map(is_partial, shares)):
             without = [0.0 if is_partial(share) else share for share in shares]
@@ -248,7 +249,12 @@ class HierarchicalIK:
         """Of tasks on one tip, how far it can come."""
         found = {}
         for i, task in enumerate(self.tasks):
-            if isinstance(task, TipTask) and _says_its_reach(type(task)) and task.influence and task.parts[0].is_length:
+            if (
+                isinstance(task, TipTask)
+                and states_rows_of(type(task), "missed_by")
+                and task.influence
+                and task.parts[0].is_length
+            ):
                 tip = known_task(task) or PositionTask(task.link, (0, 0, 0), offset=task.offset)
                 found[i] = compile_ik(self.model, [tip], self.limits)
         return found
@@ -275,11 +281,6 @@ class HierarchicalIK:
         state = self.levels.state(start, targets, 1.0)
         fixed = [task.started(state, target) for task, target in zip(self.tasks, targets, strict=True)]
         return Posing(self.levels, fixed, self.limits, shares)
-
-
-def _says_its_reach(kind: type[Task]) -> bool:
-    """Whether `missed_by` is of the class that states the rows: those of others may have changed them."""
-    return is_own(kind) or "missed_by" in vars(kind)
 
 
 def part_names(tasks: Sequence[Task]) -> list[tuple[str, ...]]:

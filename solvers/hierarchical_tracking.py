@@ -17,7 +17,7 @@ from .hierarchical_frame import Asked, Frame, Place
 from .hierarchical_ik import HierarchicalIK, part_names
 from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
-from .influence import Left, is_partial, left_in
+from .influence import Left, checked_shares, is_partial, left_in
 from .results import Status
 from .state import State
 from .task_levels import TaskLevels, tolerances
@@ -244,7 +244,7 @@ class HierarchicalTracker:
         return left, places, count
 
     def _shares(self, influence: Array | None) -> Array:
-        return self._own if influence is None else np.asarray(influence, float)
+        return self._own if influence is None else np.array(checked_shares(self.tasks, influence))
 
     def _origins(self, targets: Sequence[Any], shares: Array) -> dict[Task, State]:
         """Where each task that counts began to."""

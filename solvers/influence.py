@@ -17,7 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..robokin.errors import TaskError
 from .tasks import Rows, Task
+from .tasks.checks import share
 
 Array = np.ndarray
 
@@ -32,6 +34,19 @@ class Left:
 
 def is_partial(influence: float) -> bool:
     return 0.0 < influence < 1.0
+
+
+def checked_shares(tasks: Sequence[Task], influence: object = None) -> list[float]:
+    """Of each task, in place of its own unless None. Raises TaskError."""
+    if influence is None:
+        return [task.influence for task in tasks]
+    try:
+        given = list(influence)  # type: ignore[call-overload]
+    except TypeError:
+        raise TaskError(f"influence must be one number per task, not {influence!r}") from None
+    if len(given) != len(tasks):
+        raise TaskError(f"there are {len(tasks)} tasks but {len(given)} influences")
+    return [share(own, f"{task.name}: influence") for task, own in zip(tasks, given, strict=True)]
 
 
 def partial(tasks: Sequence[Task]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from robokin_addon.solvers import (
     AxisTask,
     CenterOfMassTask,
     HierarchicalIK,
+    HierarchicalTracker,
     IKProblem,
     OnPlaneTask,
     PinTask,
@@ -29,7 +31,9 @@ from robokin_addon.solvers import (
     track,
     velocity_step,
 )
-from robokin_addon.solvers.criteria import JointSprings, RestPosture
+from robokin_addon.solvers.criteria import JointSprings, Manipulability, RestPosture
+from robokin_addon.solvers.state import State
+from robokin_addon.solvers.tasks import Rows
 
 MODEL = library_robot("panda")
 Q = np.array([0.3, -0.5, 0.2, -2.0, 0.4, 1.6, 0.8])
@@ -231,3 +235,37 @@ def test_the_rows_of_another_makers_task_are_its_own(backend: str) -> None:
     followed = track(MODEL, [task], [[PLACE]] * 3, q0=result.q, backend=backend)
     assert followed.converged.all()
     assert solve_ik(MODEL, [Far("tool", [9.0, 0.0, 0.0])], Q, backend=backend).converged
+
+
+@BACKENDS
+def test_what_another_makers_task_asks_for_is_how_manipulable_it_is(backend: str) -> None:
+    """Not what the class that it is derived from would tell."""
+
+    class Leaning(PositionTask):
+        def rows(self, state: State, target: np.ndarray) -> Rows:
+            rows = super().rows(state, target)
+            return replace(rows, J=rows.J * [[3.0], [1.0], [0.5]])
+
+    task = Leaning("tool", PLACE[:3, 3])
+    state = State(MODEL, Q, [task], 1.0, backend, None, 1.0, [task.target])
+    criterion = Manipulability()
+    plain = PositionTask("tool", PLACE[:3, 3])
+    other = State(MODEL, Q, [plain], 1.0, backend, None, 1.0, [plain.target])
+    assert abs(criterion.potential(state) - criterion.potential(other)) > 1e-3
+    g, x = criterion.gradient(state), np.zeros(MODEL.nv)
+    for k in range(MODEL.nv):
+        x[:] = 0.0
+        x[k] = 1e-5
+        ends = [State(MODEL, Q + s * x, [task], 1.0, backend, None, 1.0, [task.target]) for s in (1.0, -1.0)]
+        slope = (criterion.potential(ends[0]) - criterion.potential(ends[1])) / 2e-5
+        assert g[k] == pytest.approx(slope, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [2.0, 1.0], [-1, 1], ["x", 1], 3])
+def test_influences_of_a_call_are_checked(wrong: object) -> None:
+    tasks = [PositionTask("tool", above()), PostureTask(Q, priority=2)]
+    tracker = HierarchicalTracker(MODEL, tasks)
+    with pytest.raises(TaskError, match="influence"):
+        HierarchicalIK(MODEL, tasks).solve(influence=wrong)  # type: ignore[arg-type]
+    with pytest.raises(TaskError, match="influence"):
+        tracker.start(tracker.levels.targets, Q, influence=wrong)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from robokin_addon.robokin import (
     Joint,
     Link,
     RobotModel,
+    UnknownNameError,
     clamp,
     forward_kinematics,
     library_robot,
@@ -188,3 +189,10 @@ def test_the_library_humanoid_swaps_its_hands():
     assert found.kept == found.clamped == ()
     before, after = forward_kinematics(model, q), forward_kinematics(model, found.q)
     assert np.allclose((found.plane @ before["left_hand"])[:3, 3], after["right_hand"][:3, 3], atol=1e-9)
+
+
+@pytest.mark.parametrize("plane", ["W", "", 3, None])
+def test_an_unknown_plane_names_those_that_there_are(plane):
+    model = library_robot("panda")
+    with pytest.raises(UnknownNameError, match="plane"):
+        mirrored_configuration(model, model.neutral(), plane)

@@ -10,6 +10,8 @@ from ...robokin.configuration import integrate
 from ..influence import partial
 from ..state import State
 from ..tasks import FrameTask, Task
+from ..tasks.base import states_rows_of
+from ..tasks.seen import Seen
 from .base import CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray
@@ -64,13 +66,17 @@ def task_jacobian(state: State) -> tuple[Array, Array]:
 
 
 def _rows(state: State, task: Task, target: object) -> Array:
-    seen = task.seen(state, target)
+    seen = _seen(state, task, target)
     return state.equations(task, target) if seen is None else seen.J * state.scale
 
 
 def _change(state: State, task: Task, target: object) -> Array:
-    seen = task.seen(state, target)
+    seen = _seen(state, task, target)
     return _differences(state, task, target) if seen is None else seen.change() * state.scale[:, None]
+
+
+def _seen(state: State, task: Task, target: object) -> Seen | None:
+    return task.seen(state, target) if states_rows_of(type(task), "seen") else None
 
 
 def _counting(state: State) -> list[tuple[Task, Any]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...robokin.model import RobotModel
-from ..fixed_arrays import Checks, FixedArrays
+from ..fixed_arrays import Checks, FixedArrays, is_own
 from .checks import level, share
 from .seen import Seen
 
@@ -215,10 +215,9 @@ class Task(FixedArrays, ABC):
 
 
 def states_rows_of(kind: type[Task], method: str) -> bool:
-    """Whether `method`, which tells the rows otherwise, is still that of the class that states them: not of one that
-    only changed them."""
-    of_rows, of_method = (next(each for each in kind.__mro__ if name in vars(each)) for name in ("rows", method))
-    return of_rows is of_method
+    """Whether `method`, which tells the rows otherwise, is of the class that states them: of a class of other makers,
+    which may have changed them, only when it tells so itself."""
+    return is_own(kind) or method in vars(kind)
 
 
 def residuals(task: Task, rows: Rows, lacking: Array, dt: float) -> Array:
