@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 import bpy
 import numpy as np
@@ -29,36 +29,45 @@ WEAK = 1e-3  # of the strongest pull: what is weaker is not named
 
 SAME = 1e-6  # [rad, m] a pose that is no farther from that of the keys is theirs
 
+SLOW = 0.01  # [s] what takes longer does not make a redraw wait
+PAUSE = 2.0  # times as long as it took before it is computed again
+
 _last: dict = {}
 
 
-def criteria_readouts(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
+def criteria_readouts(obj: bpy.types.Object, may_wait: bool = True) -> Sequence[CriterionReadout]:
     """One for each criterion of the list, at the present pose, with the velocity that the keys give it; a pose that is
-    not that of the keys is at rest. Computed anew only when something changed."""
+    not that of the keys is at rest. Computed anew only when something changed. may_wait: what was slow is shown as it
+    was, and computed soon after."""
     try:
         with binding_held(obj):
-            return _shown(obj)
+            return _shown(obj, may_wait and _draws())
     except RobokinError as error:
         return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
 
 
-def _shown(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
+def _shown(obj: bpy.types.Object, may_wait: bool) -> Sequence[CriterionReadout]:
     tasks = enabled_tasks(obj)
     missing = missing_shapes(obj, tasks)
-    if missing and _draws():
-        # What draws may not make the data that it takes to read a curve.
-        _waiting.add(obj.name)
-        _read_later()
+    if missing and may_wait:  # what draws may not make the data that it takes to read a curve
+        _compute_soon(obj, 0.0)
         return [CriterionReadout(None) for _ in obj.robokin.criteria]
     read_shapes(obj, missing)
     q = read_configuration(obj)
     motion = _motion(bpy.context.scene, obj, q)
     numbers = (bytes(np.asarray(part).data) for part in motion)
     key = (robot_model(obj), q.tobytes(), *numbers, *_contents(obj, tasks))
-    if _last.get("key") != key:
-        state = _state(obj, tasks, q, motion)
-        _last.update(key=key, shown=[_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria])
-    return _last["shown"]
+    if _last.get("key") == key:
+        return _last["shown"]
+    names = [item.name for item in obj.robokin.criteria]
+    if may_wait and _last.get("seconds", 0.0) > SLOW:
+        _compute_soon(obj, PAUSE * _last["seconds"])
+        return _last["shown"] if _last["names"] == names else [CriterionReadout(None) for _ in names]
+    started = time.perf_counter()
+    state = _state(obj, tasks, q, motion)
+    shown = [_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria]
+    _last.update(key=key, shown=shown, names=names, seconds=time.perf_counter() - started)
+    return shown
 
 
 _waiting: set[str] = set()
@@ -69,17 +78,21 @@ def _draws() -> bool:
     return not bpy.app.background
 
 
-def _read_later() -> None:
-    if not bpy.app.timers.is_registered(_read_shapes):
-        bpy.app.timers.register(_read_shapes)
+def _compute_soon(obj: bpy.types.Object, seconds: float) -> None:
+    _waiting.add(obj.name)
+    _start_timer(seconds)
 
 
-def _read_shapes() -> None:
+def _start_timer(seconds: float) -> None:
+    if not bpy.app.timers.is_registered(_compute_waiting):
+        bpy.app.timers.register(_compute_waiting, first_interval=seconds)
+
+
+def _compute_waiting() -> None:
     while _waiting:
         obj = bpy.data.objects.get(_waiting.pop())
         if obj is not None:
-            with suppress(RobokinError):  # what is told when it is drawn next
-                read_shapes(obj, missing_shapes(obj, enabled_tasks(obj)))
+            criteria_readouts(obj, may_wait=False)
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()
@@ -142,7 +155,7 @@ def register() -> None:
 
 def unregister() -> None:
     readouts.criteria = readouts.nothing
-    if bpy.app.timers.is_registered(_read_shapes):
-        bpy.app.timers.unregister(_read_shapes)
+    if bpy.app.timers.is_registered(_compute_waiting):
+        bpy.app.timers.unregister(_compute_waiting)
     _last.clear()
     _waiting.clear()

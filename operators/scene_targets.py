@@ -188,8 +188,9 @@ def _targets(
     given: Sequence[GivenTask] = (),
 ) -> Targets:
     """numbers: of the tasks, and of the criteria after them. Shapes are read from the scene as it stands."""
-    readings = [_reading(obj, task, worlds, own, shape_of) for task, own in zip(tasks, numbers, strict=False)]
     count = len(worlds[obj, ""])
+    up = roots_from_world(obj, worlds[obj, ""], np.tile(np.eye(4), (count, 1, 1)), "up")[:, :3, 2]
+    readings = [_reading(obj, task, worlds, own, up, shape_of) for task, own in zip(tasks, numbers, strict=False)]
     influence = np.ones((count, len(tasks) + len(given)))
     for column, task, own in zip(influence.T, tasks, numbers, strict=False):
         if not KINDS[task.kind].is_hard:
@@ -198,7 +199,7 @@ def _targets(
     settings = np.empty((count, len(numbers) - len(tasks), len(CRITERION_NUMBERS)))
     for column, own in zip(np.moveaxis(settings, 1, 0), numbers[len(tasks) :], strict=True):
         column[:] = np.hstack([own[name] for name in CRITERION_NUMBERS])
-    return Targets(readings + [_given_reading(obj, each, worlds) for each in given], influence, settings)
+    return Targets(readings + [_given_reading(obj, each, worlds, up) for each in given], influence, settings)
 
 
 def _reading(
@@ -206,6 +207,7 @@ def _reading(
     task: RobokinTask,
     worlds: Mapping[Place, Array],
     numbers: Numbers,
+    up: Array,
     shape_of: Shapes,
 ) -> Reading:
     robot = worlds[obj, ""]
@@ -213,18 +215,16 @@ def _reading(
     places = {name: roots_from_world(obj, robot, worlds[place], task.name) for name, place in places_of(task).items()}
     if "target" not in places and "location" in numbers and KINDS[task.kind].target:
         places["target"] = roots_from_world(obj, robot, _fixed_poses(numbers), task.name)
-    up = roots_from_world(obj, robot, still, task.name)[:, :3, 2]
     return Reading(places.get("target", still), places.get("surface"), up, numbers, shape_of(obj, task))
 
 
-def _given_reading(obj: bpy.types.Object, given: GivenTask, worlds: Mapping[Place, Array]) -> Reading:
+def _given_reading(obj: bpy.types.Object, given: GivenTask, worlds: Mapping[Place, Array], up: Array) -> Reading:
     robot = worlds[obj, ""]
     if given.place is not None:
         T = roots_from_world(obj, robot, worlds[given.place], given.task.name)
     else:
         own = given.task.target if isinstance(given.task, FrameTask) else np.eye(4)
         T = np.tile(own, (len(robot), 1, 1))
-    up = np.tile((0.0, 0.0, 1.0), (len(robot), 1))
     return Reading(T, None, up, {}, given.read_shape(obj))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.operators import criterion_readouts
 from robokin_addon.operators.animation import fcurves
 from robokin_addon.operators.scene_criteria import enabled_criteria
 from robokin_addon.properties import readouts
@@ -331,3 +332,27 @@ def test_keyed_weights_count_whatever_else_moves(robot, also_moved):
         bpy.context.scene.frame_set(frame)
         assert bpy.ops.robokin.bake() == {"FINISHED"}
         np.testing.assert_allclose(baked(robot, frames), wanted, rtol=0.0, atol=1e-5)
+
+
+def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
+    """They are shown as they were, and computed by a timer."""
+    timers = []
+    monkeypatch.setattr(criterion_readouts, "_start_timer", timers.append)
+    add(robot, "JOINT_SPRINGS")
+    (before,) = readouts.criteria(robot)
+    criterion_readouts._last["seconds"] = 1.0
+    q = read_configuration(robot)
+    q[0] += 0.3
+    write_configuration(robot, q)
+    assert criterion_readouts._shown(robot, may_wait=True) == [before]
+    assert timers == [2.0]
+    criterion_readouts._compute_waiting()
+    monkeypatch.setattr(criterion_readouts, "SLOW", 0.5)
+    (after,) = criterion_readouts._shown(robot, may_wait=True)
+    assert after.cost != pytest.approx(before.cost, rel=1e-3)
+    assert [after] == readouts.criteria(robot)
+    criterion_readouts._last["seconds"] = 1.0
+    add(robot, "GRAVITY_TORQUE")
+    assert [shown.cost for shown in criterion_readouts._shown(robot, may_wait=True)] == [None, None]
+    criterion_readouts._compute_waiting()
+    assert None not in [shown.cost for shown in criterion_readouts._shown(robot, may_wait=True)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
 import numpy as np
 import pytest
@@ -181,7 +183,8 @@ def test_residuals_are_those_of_the_parts_in_the_scenes_units(robot):
 def while_blender_draws(monkeypatch):
     """As in a window; timers run in none else, and the module of Blender 4.5 never ends with one that is left."""
     monkeypatch.setattr(criterion_readouts, "_draws", lambda: True)
-    monkeypatch.setattr(criterion_readouts, "_read_later", lambda: None)
+    monkeypatch.setattr(criterion_readouts, "_start_timer", lambda seconds: None)
+    monkeypatch.setattr(criterion_readouts, "SLOW", math.inf)
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -198,7 +201,7 @@ def test_criteria_are_read_beside_every_kind(robot, kind, monkeypatch):
     monkeypatch.setattr(shown_shapes, "_shapes", {})
     (shown_cost,) = readouts.criteria(robot)
     assert (shown_cost.cost is None) == (kind in ("SUPPORT", "CURVE", "ALONG_CURVE")) and not shown_cost.problem
-    criterion_readouts._read_shapes()
+    criterion_readouts._compute_waiting()
     assert readouts.criteria(robot)[0].cost is not None
 
 
@@ -211,7 +214,7 @@ def test_a_shape_that_cannot_be_read_is_told_until_it_can(robot, monkeypatch):
     assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
     while_blender_draws(monkeypatch)
     assert readouts.criteria(robot)[0] == CriterionReadout(None)
-    criterion_readouts._read_shapes()
+    criterion_readouts._compute_waiting()
     (told,) = readouts.criteria(robot)
     assert told.cost is None and "points" in told.problem
     assert not criterion_readouts._waiting
@@ -220,7 +223,7 @@ def test_a_shape_that_cannot_be_read_is_told_until_it_can(robot, monkeypatch):
     mesh.update()
     bpy.context.view_layer.update()
     readouts.criteria(robot)
-    criterion_readouts._read_shapes()
+    criterion_readouts._compute_waiting()
     assert readouts.criteria(robot)[0].cost is not None
 
 
