@@ -56,8 +56,8 @@ class _Done(NamedTuple):
 
 
 class HierarchicalTracker:
-    """Tasks and criteria of a model, and where the robot stands: `start` first (or `stand`), then `step` for every
-    frame, or `run` for many. Arguments and errors: see `track`.
+    """Tasks and criteria of a model, and where the robot stands, at mid-range first: `start` (or `stand`), then `step`
+    for every frame, or `run` for many. Arguments and errors: see `track`.
 
     The first frame is solved as a pose, tasks that ask for a velocity left out. influence: (tasks,) at a frame, in
     place of the tasks' own.
@@ -95,6 +95,7 @@ class HierarchicalTracker:
         self._scale = neutral.scale
         for criterion in self.criteria:
             criterion.check(neutral)
+        self.stand(model.limits.middle(model.neutral()))
 
     def check_targets(self, targets: object) -> list[list[Any]]:
         """Per frame, the checked targets. Raises TaskError."""

@@ -276,3 +276,13 @@ def test_a_first_frame_out_of_reach_is_said_to_be() -> None:
     tasks = [PositionTask("panda_hand", [5.0, 0.0, 0.0]), JointTask(joint, 0.1, priority=2)]
     found = track(model, tasks, [[[5.0, 0.0, 0.0], 0.1]] * 3, q0=model.limits.middle(model.neutral()))
     assert found.status == [Status.OUT_OF_REACH] * 3
+
+
+def test_a_tracker_that_was_told_no_start_stands_at_mid_range() -> None:
+    model = load_urdf(robot("panda"))
+    middle = model.limits.middle(model.neutral())
+    place = forward_kinematics(model, middle)["panda_hand"][:3, 3]
+    tracker = HierarchicalTracker(model, [PositionTask("panda_hand", place)], [JointSprings()])
+    result = tracker.run(tracker.check_targets([[place]] * 2))
+    assert result.converged.all()
+    np.testing.assert_allclose(result.q, np.tile(middle, (2, 1)), atol=1e-6)
