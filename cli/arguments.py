@@ -74,7 +74,19 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
 
 
 def add_frames(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--frames", metavar="A:B", type=frames, help="frames, both included (the scene's range)")
+    parser.add_argument(
+        "--frames", metavar="A:B", type=frames, help="frames, both included (as in the robot's settings)"
+    )
+
+
+def add_step(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--step", metavar="N", type=step, help="every Nth frame (as in the robot's settings)")
+
+
+def step(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 1_048_574:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of frames >= 1")
+    return int(text)
 
 
 def frames(text: str) -> tuple[int, int]:

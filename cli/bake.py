@@ -1,8 +1,7 @@
 """Solve a robot's tasks at every frame and write the motion into the file as keyframes.
 
-The motion depends on the scene alone, not on the keyframes it replaces. It starts from the robot's
-stored posture chosen for it; without one, from a start that is looked for, from which every frame is
-met; unless --posture or --q0 is given. Frames that are not met are listed with the reason.
+The motion depends on the scene alone, not on the keyframes it replaces. What is not given is as the
+robot's settings in the file say, as for the Bake button. Frames that are not met are listed with the reason.
 Tasks given here count besides the robot's own, criteria in place of its own. Exit code 1 when a
 frame is not met."""
 
@@ -17,6 +16,7 @@ from .arguments import (
     add_json,
     add_posture,
     add_scene_tasks,
+    add_step,
     output_blend,
     seed,
 )
@@ -35,19 +35,26 @@ HELP = "solve the tasks of a .blend at every frame, write keyframes"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_blend_file(parser)
     add_frames(parser)
+    add_step(parser)
     add_scene_tasks(parser)
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it')
     add_posture(parser)
+    parser.add_argument(
+        "--start", choices=("posture", "rest"), help="start from the posture chosen in the file, or at rest"
+    )
+    parser.add_argument(
+        "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
+    )
     add_criteria(parser)
-    parser.add_argument("--seed", metavar="N", type=seed, default=0, help="which sequence of restarts is tried (0)")
+    parser.add_argument("--seed", metavar="N", type=seed, help="which sequence of restarts is tried")
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    if arguments.q0 is not None and arguments.posture is not None:
-        raise UsageError("--q0 and --posture both say where to start: give one")
-    from .blender import blender_file, find_robot, run_steps, save_as, scene_frames
+    if sum(option is not None for option in (arguments.q0, arguments.posture, arguments.start)) > 1:
+        raise UsageError("--q0, --posture and --start all say where to start: give one")
+    from .blender import blender_file, chosen_frames, find_robot, run_steps, save_as
 
     with blender_file(arguments):
         import bpy
@@ -58,19 +65,20 @@ def run(arguments: argparse.Namespace) -> bool:
         from ..properties.postures import find_posture, posture_configuration
 
         robot = find_robot(arguments.robot)
+        settings = robot.robokin.solver
         if arguments.posture is not None:
             q0 = posture_configuration(robot, find_posture(robot, arguments.posture))
         elif arguments.q0 is not None:
             q0 = robot_model(robot).configuration(read_joint_values(arguments.q0, "--q0"))
         else:
-            q0 = bake_start(robot, "POSTURE")
+            q0 = bake_start(robot, (arguments.start or settings.start).upper())
         criteria = [parse_criterion(text, robot_model(robot)) for text in arguments.criterion] or None
-        frames = scene_frames(arguments.frames)
+        frames = chosen_frames(robot, arguments.frames, arguments.step)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         given, use_own = parse_scene_tasks(arguments), not arguments.only_given
-        steps = bake_steps(
-            scene, view_layer, robot, frames, q0, arguments.seed, criteria=criteria, given=given, use_own=use_own
-        )
+        seed = settings.seed if arguments.seed is None else arguments.seed
+        new = settings.new_action if arguments.new_action is None else arguments.new_action
+        steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own)
         result = run_steps(steps)
         target = arguments.output or bpy.data.filepath
         save_as(target)

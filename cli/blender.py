@@ -111,13 +111,18 @@ def find_object(name: str) -> bpy.types.Object:
     return objects[name]
 
 
-def scene_frames(chosen: tuple[int, int] | None) -> range:
-    """Every frame from the first chosen one to the last, or those of the scene."""
+def chosen_frames(robot: bpy.types.Object, chosen: tuple[int, int] | None, step: int | None) -> range:
+    """The frames from the first chosen one to the last; what is None is as the robot's settings say. Raises UsageError
+    for settings that leave none."""
     import bpy
 
-    scene = bpy.context.scene
-    first, last = chosen or (scene.frame_start, scene.frame_end)
-    return range(first, last + 1)
+    from ..operators.common import chosen_span
+
+    settings = robot.robokin.solver
+    first, last = chosen or chosen_span(bpy.context.scene, settings)
+    if last < first:
+        raise UsageError(f"the range of {robot.name!r} ends before it begins: frames {first} to {last}; give --frames")
+    return range(first, last + 1, step or settings.step)
 
 
 def run_steps(steps: Generator[float, None, Result]) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from .arguments import add_blend_file, add_frames, add_json, add_scene_tasks
+from .arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step
 from .report import frame_rows, write_report
 from .scene_task_text import GRAMMAR, parse_scene_tasks
 
@@ -17,12 +17,13 @@ HELP = "compare the animation of a .blend with tasks and limits"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_blend_file(parser)
     add_frames(parser)
+    add_step(parser)
     add_scene_tasks(parser)
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    from .blender import blender_file, find_robot, run_steps, scene_frames
+    from .blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
         import bpy
@@ -30,7 +31,7 @@ def run(arguments: argparse.Namespace) -> bool:
         from ..operators.check import check_steps
 
         robot = find_robot(arguments.robot)
-        frames = scene_frames(arguments.frames)
+        frames = chosen_frames(robot, arguments.frames, arguments.step)
         given, use_own = parse_scene_tasks(arguments), not arguments.only_given
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         found = run_steps(check_steps(scene, view_layer, robot, frames, given, use_own))

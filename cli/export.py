@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> bool:
 
 
 def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
-    from .blender import blender_file, find_robot, run_steps, scene_frames
+    from .blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
         import bpy
@@ -82,8 +82,9 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
         elif ending == SRDF:
             line = f"{write_srdf(robot, arguments.output)} posture(s)"
         else:
-            frames = scene_frames(arguments.frames)
-            motion = run_steps(motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], arguments.rate))
+            frames = chosen_frames(robot, arguments.frames, 1)
+            rate = arguments.rate or robot.robokin.solver.rate or None
+            motion = run_steps(motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], rate))
             write_motion(motion, arguments.output)
             line = f"{len(motion)} samples, {motion.duration:.3f} s"
     return _told(arguments.output, line, losses)

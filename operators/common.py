@@ -67,6 +67,15 @@ class RobotOperator:
         return getattr(self, name)
 
 
+def chosen_span(scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> tuple[int, int]:
+    """(first, last) frame that a robot's settings say; the last may be before the first."""
+    if settings.range != "SCENE":
+        return settings.frame_start, settings.frame_end
+    if scene.use_preview_range:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return scene.frame_start, scene.frame_end
+
+
 class FrameRangeOperator(RobotOperator):
     """Mixin: an operator over a range of time. What is not set is taken from the robot's settings or the scene."""
 
@@ -75,11 +84,7 @@ class FrameRangeOperator(RobotOperator):
 
     def span(self, scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> tuple[int, int]:
         """(first, last) frame. Raises RobokinError for an empty range."""
-        first, last = settings.frame_start, settings.frame_end
-        if settings.range == "SCENE":
-            preview = scene.use_preview_range
-            first = scene.frame_preview_start if preview else scene.frame_start
-            last = scene.frame_preview_end if preview else scene.frame_end
+        first, last = chosen_span(scene, settings)
         first, last = self.given("frame_start", first), self.given("frame_end", last)
         if last < first:
             raise RobokinError(f"the range ends before it begins: frames {first} to {last}")
