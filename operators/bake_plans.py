@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from ..solvers import ExtendedJacobian, HierarchicalTracker, Task
 from ..solvers.criteria import Criterion
 from ..solvers.solve import is_plain
 from ..solvers.starts import Leg
-from ..solvers.tracking import Tracker, TrackResult
+from ..solvers.tracking import Tracker, TrackResult, joined
 from .given_tasks import GivenTask
 from .scene_criteria import enabled_criteria
 from .scene_targets import Targets
@@ -95,15 +96,12 @@ def bake_plans(
 
 
 def stretches_of(plans: Sequence[Plan], results: Sequence[TrackResult]) -> list[Stretch]:
-    """Results in order, each of frames of one plan."""
+    """Of results in order, each of frames of one plan: those of a plan as one."""
     planned = {plan.leg.tracker.problem: plan for plan in plans}
-    done = {plan.leg.tracker.problem: 0 for plan in plans}
     found = []
-    for result in results:
-        first = done[result.problem]
-        done[result.problem] += len(result)
-        plan = planned[result.problem]
-        found.append(Stretch(plan, result, plan.influence[first : first + len(result)]))
+    for problem, own in itertools.groupby(results, key=lambda result: result.problem):
+        plan, result = planned[problem], joined(list(own))
+        found.append(Stretch(plan, result, plan.influence[: len(result)]))
     return found
 
 

@@ -94,10 +94,10 @@ def track(
             parts = ended.value.results if q0 is None else ended.value
             break
         if progress is not None and progress(sum(map(len, parts)), frames) is False:
-            return _join(parts)
+            return joined(parts)
     if progress is not None:
         progress(frames, frames)
-    return _join(parts)
+    return joined(parts)
 
 
 class Tracker:
@@ -351,15 +351,16 @@ def _short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
     return Diagnosis(Status.LIMIT, reason, joints=names)
 
 
-def _join(parts: list[TrackResult]) -> TrackResult:
-    joined: dict[str, Any] = {}
+def joined(parts: Sequence[TrackResult]) -> TrackResult:
+    """Results of one problem, each of the frames after those of the one before, as one."""
+    whole: dict[str, Any] = {}
     for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence"):
         own = [getattr(part, name) for part in parts]
         if isinstance(own[0], np.ndarray):
-            joined[name] = np.concatenate(own)
+            whole[name] = np.concatenate(own)
         elif own[0] is not None:
-            joined[name] = [each for part in own for each in part]
-    return replace(parts[0], **joined)
+            whole[name] = [each for part in own for each in part]
+    return replace(parts[0], **whole)
 
 
 def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> TrackLimits:

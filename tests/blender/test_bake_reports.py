@@ -11,6 +11,7 @@ from mathutils import Matrix
 from robokin_addon.operators import animation
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.robokin import forward_kinematics
+from robokin_addon.solvers.tracking import TrackResult
 
 from tests.support.scene_bakes import bake, keys
 from tests.support.scene_robots import add_robot, add_target
@@ -65,6 +66,19 @@ def test_rest_a_stored_posture_and_given_values_are_honoured(wound_up, tmp_path)
         settings = bake(wound_up, report_path=str(tmp_path / "told.json"), **options)
         assert settings.bake_status != "CONVERGED"
         assert json.loads((tmp_path / "told.json").read_text())["start"] is None
+
+
+def test_frames_of_levels_that_fail_alike_are_tried_out_once(scene, robot, target, monkeypatch):
+    """The frames of levels are followed one by one; trying out why one fails takes longer than to follow it."""
+    add_target(robot, kind="POSITION")
+    robot.robokin.tasks[1].priority = 2
+    robot.robokin.tasks[1].target.location.z += 0.2
+    tried = []
+    try_out = TrackResult.diagnosis
+    monkeypatch.setattr(TrackResult, "diagnosis", lambda self, frame: tried.append(frame) or try_out(self, frame))
+    settings = bake(robot, frame_end=8, q0=json.dumps(dict(robot_model(robot).joint_values(read_configuration(robot)))))
+    (failed,) = settings.bake_failures
+    assert failed.status == "TASK_CONFLICT" and failed.last == 8 and len(tried) == 1
 
 
 def test_the_report_has_every_frame_as_written(scene, robot, target, tmp_path):
