@@ -18,6 +18,7 @@ from .check import sample_motion
 from .common import FrameRangeOperator, finish
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
+_FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
 _MOST = 1_000_000  # samples in one file
 _AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line
 
@@ -69,6 +70,8 @@ class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Opera
         name="Rate", description="Samples per second; 0: one per frame", min=0.0, options={"SKIP_SAVE"}
     )
 
+    _shown = ""  # the format when the file selector was told of a change last
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         obj = active_robot(context)
         settings = obj.robokin.solver
@@ -77,15 +80,22 @@ class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Opera
         if not self.filepath:
             folder = Path(bpy.data.filepath).parent if bpy.data.filepath else Path.home()
             self.filepath = str(folder / f"{bpy.path.clean_name(obj.name)}{EXTENSIONS[self.format]}")
+        self._shown = self.format
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
     def check(self, context: bpy.types.Context) -> bool:
-        """The file name follows the chosen format."""
-        wanted = str(Path(self.filepath).with_suffix(EXTENSIONS[self.format]))
-        changed = wanted != self.filepath
-        self.filepath = wanted
-        return changed
+        """The file name follows a format that is chosen, and the format an extension that is typed."""
+        path, before = Path(self.filepath), (self.filepath, self.format)
+        typed = _FORMATS.get(path.suffix.lower())
+        if typed is None:
+            self.filepath += EXTENSIONS[self.format]
+        elif self.format == self._shown:
+            self.format = typed
+        elif self.format != typed:
+            self.filepath = str(path.with_suffix(EXTENSIONS[self.format]))
+        self._shown = self.format
+        return before != (self.filepath, self.format)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from robokin_addon.operators import animation
 from robokin_addon.operators.curves import own_keys
+from robokin_addon.operators.export_motion import ROBOKIN_OT_export_motion
 from robokin_addon.properties.bridge import read_configuration, robot_model
 
 from tests.support.scene_robots import add_robot, add_target, circle
@@ -129,3 +130,20 @@ def test_a_rate_beyond_all_files_is_refused(robot, tmp_path) -> None:
     with pytest.raises(RuntimeError, match="1e\\+09 Hz over 1 s is more than 1000000 samples"):
         export(robot, tmp_path / "motion.csv", rate=1e9)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_file_selector_cuts_no_name_and_believes_what_is_typed():
+    """Its name and format, as it is told of each change of one of them."""
+    selector = SimpleNamespace(filepath="/a/panda_v1.2", format="CSV", _shown="CSV")
+
+    def changed(**one):
+        vars(selector).update(one)
+        told = ROBOKIN_OT_export_motion.check(selector, None)
+        return told, selector.filepath, selector.format
+
+    assert changed() == (True, "/a/panda_v1.2.csv", "CSV")
+    assert changed() == (False, "/a/panda_v1.2.csv", "CSV")
+    assert changed(format="JSON") == (True, "/a/panda_v1.2.json", "JSON")
+    assert changed(filepath="/a/motion.YML") == (True, "/a/motion.YML", "YAML")
+    assert changed(filepath="/a/motion.csv") == (True, "/a/motion.csv", "CSV")
+    assert changed(format="YAML") == (True, "/a/motion.yaml", "YAML")
