@@ -135,16 +135,20 @@ def posture_configuration(obj: bpy.types.Object, item: RobokinPosture, others: A
 
 
 def rescale_postures(obj: bpy.types.Object, ratio: float) -> None:
-    """Lengths among the stored values times `ratio`, as when the scene's unit scale changes. Raises RobokinError."""
+    """Lengths among the stored values times `ratio`, as when the scene's unit scale changes; those of joints that the
+    robot does not have now stay as they are. Raises RobokinError."""
     model = robot_model(obj)
     for item in obj.robokin.postures:
-        values, _ = posture_values(model, item)
+        values, lost = posture_values(model, item)
+        stored, links = _object(item.values) or {}, _object(item.links) or {}
         for name, value in values.items():
             factors = [ratio if unit == "m" else 1.0 for unit in coordinate_units(model.joint(name))]
             scaled = (np.atleast_1d(value) * factors).tolist()
             values[name] = scaled if np.ndim(value) else scaled[0]
-        item.values = json.dumps(values, ensure_ascii=False)
-        item.links = json.dumps({joint: model.joint(joint).child for joint in values}, ensure_ascii=False)
+        movers = {name: links[name] for name in lost if name in links}
+        movers |= {joint: model.joint(joint).child for joint in values}
+        item.values = json.dumps({name: stored[name] for name in lost} | values, ensure_ascii=False)
+        item.links = json.dumps(movers, ensure_ascii=False)
 
 
 def home_posture(obj: bpy.types.Object) -> RobokinPosture | None:

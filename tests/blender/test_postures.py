@@ -306,3 +306,16 @@ def test_the_list_of_joints_follows_the_active_bone(panda):
     assert panda.data.bones.active.name == "panda_joint5"
     panda.data.bones.active = panda.data.bones["panda_joint2"]
     assert panda.robokin.active_joint == panda.pose.bones.find("panda_joint2")
+
+
+def test_a_change_of_units_keeps_values_of_joints_that_are_not_there(panda, scene):
+    bpy.ops.robokin.posture_add(name="all")
+    item = panda.robokin.postures["all"]
+    before = json.loads(item.values)
+    item.values = json.dumps(before | {"gone": 0.3, "panda_finger_joint1": 0.02})
+    item.links = json.dumps(json.loads(item.links) | {"gone": "tool"})
+    scene.unit_settings.scale_length = 0.1
+    bpy.context.view_layer.update()
+    after = json.loads(item.values)
+    assert after["panda_finger_joint1"] == pytest.approx(0.002) and after["gone"] == 0.3
+    assert set(after) == {*before, "gone"} and json.loads(item.links)["gone"] == "tool"
