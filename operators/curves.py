@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 import bpy
@@ -32,26 +32,32 @@ def channel_key(channel: Channel) -> Key:
 @contextmanager
 def pose_held(obj: bpy.types.Object, q: Array) -> Iterator[None]:
     """Inside, the robot stands at q whatever its own curves say; afterwards pose and curves are as before."""
+    # No curve is held meanwhile: a handler may remove it.
     keys = own_keys(obj)
-    muted = [curve for key, curve in animation.fcurves(obj).items() if key in keys]
-    bones = {channel.bone: obj.pose.bones[channel.bone] for channel in keys.values()}
-    before = {name: (bone.rotation_mode, bone.matrix_basis.copy()) for name, bone in bones.items()}
+    muted = [key for key in animation.fcurves(obj) if key in keys]
+    bones = {channel.bone for channel in keys.values()}
+    before = {name: (obj.pose.bones[name].rotation_mode, obj.pose.bones[name].matrix_basis.copy()) for name in bones}
     values = {key: obj.path_resolve(key[0])[key[1]] for key in keys}
-    for curve in muted:
-        curve.mute = True
+    _mute(obj, muted, True)
     write_configuration(obj, q)
     try:
         yield
     finally:
-        for curve in muted:
-            curve.mute = False
-        for name, bone in bones.items():
-            if bone.rotation_mode != before[name][0]:
-                bone.rotation_mode = before[name][0]
-                bone.matrix_basis = before[name][1]
+        _mute(obj, muted, False)
+        for name, (mode, basis) in before.items():
+            bone = obj.pose.bones[name]
+            if bone.rotation_mode != mode:
+                bone.rotation_mode, bone.matrix_basis = mode, basis
         for (path, index), value in values.items():
             obj.path_resolve(path)[index] = value
         obj.update_tag(refresh={"DATA"})
+
+
+def _mute(obj: bpy.types.Object, keys: Collection[Key], mute: bool) -> None:
+    bag = animation.channelbag(obj)
+    for curve in bag.fcurves if bag is not None else ():
+        if (curve.data_path, curve.array_index) in keys:
+            curve.mute = mute
 
 
 def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action: bool) -> None:

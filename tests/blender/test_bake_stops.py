@@ -48,6 +48,18 @@ def test_esc_ends_a_running_bake_with_nothing_written(scene, robot, target):
     assert snapshot(scene, robot) == before and "nothing was written" in fake.reports[0][1]
 
 
+@pytest.mark.parametrize("until", [0.3, 0.6, 0.89, 0.97])
+def test_esc_writes_nothing_however_far_a_bake_has_come(scene, robot, target, until):
+    bpy.ops.robokin.criterion_add(kind="JOINT_SPRINGS")
+    q0 = start_configuration(robot, "POSTURE")
+    slow_road(robot, target)
+    before = snapshot(scene, robot)
+    steps = bake_steps(scene, bpy.context.view_layer, robot, range(1, 40), q0)
+    assert any(share >= until for share in steps)
+    assert FakeBake(steps).modal(bpy.context, press("ESC")) == {"CANCELLED"}
+    assert snapshot(scene, robot) == before
+
+
 def test_a_running_bake_ends_by_itself_and_after_an_error(scene, robot, target):
     q0 = start_configuration(robot, "POSTURE")
     fake = FakeBake(bake_steps(scene, bpy.context.view_layer, robot, range(1, 5), q0))
