@@ -274,18 +274,21 @@ def _out_of_reach(problem: Problem, result: SolveResult) -> list[str]:
 
 
 def _limit(problem: Problem, result: SolveResult) -> list[str]:
-    """Converges once the named bounds are freed, by Pinocchio's frames."""
+    """Some pose that leaves the named bounds only meets all tasks, by Pinocchio's frames."""
     model = problem.model
     freed = [i for name in result.joints for i in range(model.slot(name).q.start, model.slot(name).q.stop)]
     if not freed:
         return ["names no joint"]
-    limits = model.limits.without(freed)
     tasks, targets = problem.tasks, _started(problem)
-    for q0 in (result.q, problem.start):
-        solver = IKProblem if is_plain(tasks) else HierarchicalIK
-        q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, find_reason=False).q
-        if all(problem.oracle.is_met(task, q, 1e-6) for task in tasks):
-            return []
+    solver = IKProblem if is_plain(tasks) else HierarchicalIK
+    # Without any limits it may be easier to find.
+    for without in (freed, range(model.nq)):
+        limits = model.limits.without(without)
+        for q0 in (result.q, problem.start):
+            q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, find_reason=False).q
+            inside = not np.delete(model.limits.beyond(q), freed).any()
+            if inside and all(problem.oracle.is_met(task, q, 1e-6) for task in tasks):
+                return []
     return [f"not met without the limits of {', '.join(result.joints)}"]
 
 
