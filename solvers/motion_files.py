@@ -16,7 +16,6 @@ import csv
 import io
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +23,7 @@ import numpy as np
 
 from ..robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ..robokin.model import Joint, RobotModel
+from ..robokin.text_file import write_text
 from .motion import Motion, coordinate_names
 
 Array = np.ndarray
@@ -38,7 +38,7 @@ def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
     """
     path = Path(path)
     write = _by_extension(path, _WRITERS, "write")
-    _replace_file(path, write(motion))
+    write_text(path, write(motion))
     return path
 
 
@@ -145,26 +145,6 @@ def _yaml_number(value: float) -> str:
     return text
 
 
-def _replace_file(path: Path, text: str) -> None:
-    """Through a temporary file beside it, so that a failure leaves the old file whole."""
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = file.name
-            file.write(text)
-        # A temporary file is private; the result has the rights of any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as problem:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise FileFormatError(path, None, f"cannot be written: {problem.strerror or problem}") from None
-
-
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -233,14 +213,16 @@ def _motion(model: RobotModel, times: object, values: dict[str, Array], path: Pa
             raise FileFormatError(path, None, f"joint {name!r} has {len(array)} values for {count} times")
         if model.joint(name).mimic is None:
             q[:, model.slot(name).q] = array
+    known = {name for name in values if model.joint(name).mimic is None}
     for name, array in values.items():
         if model.joint(name).mimic is None:
             continue
         scale, offset = model.mimic_map(name)
         slot = model.slot(name).q
         followed = next(j.name for j in model.moving_joints if model.slot(j.name).q == slot)
-        if followed not in values and scale != 0.0:
+        if followed not in known and scale != 0.0:
             q[:, slot] = (array - offset) / scale
+            known.add(followed)
         wrong = abs(scale * q[:, slot] + offset - array).max(axis=1, initial=0.0) > 1e-6
         if wrong.any():
             raise ConfigurationError(

@@ -116,6 +116,17 @@ def test_mimic_columns(tmp_path):
         read_motion(path, model)
 
 
+def test_mimic_columns_that_disagree_without_the_joint_they_follow(tmp_path):
+    joints = [*(j for j in follower().joints if j.parent), Joint("end", "continuous", "c", "d", mimic=Mimic("lead", -1.0))]
+    model = RobotModel("follower", [Link(n) for n in "abcd"], joints)
+    path = tmp_path / "m.csv"
+    path.write_text("time,tail,end\n0,3,-1\n")
+    assert read_motion(path, model).q.tolist() == [[1.0]]
+    path.write_text("time,tail,end\n0,3,-0.9\n")
+    with pytest.raises(FileFormatError, match="'end' mimics 'lead' and disagrees in sample 0"):
+        read_motion(path, model)
+
+
 def test_joints_without_a_column_are_neutral(tmp_path):
     model = load_urdf(robot("panda"), root="floating")
     path = tmp_path / "m.csv"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ModelError
+from ..inertia.body import combined, link_body
 from ..joint_types import Motion
 from ..kinematics import forward_kinematics
 from ..model import Joint, Link, RobotModel
@@ -93,21 +94,12 @@ def _motions(joint: Joint) -> tuple:
 
 def _body(model: RobotModel, link: str, T_link_root: Array, rest: object) -> Link:
     """The bodies that are fixed to `link`, and itself, as one in the frame of the root link."""
-    rigid = {link}
+    rigid = [link]
     for joint in model.joints[1:]:  # parents come before children
         if joint.parent in rigid and joint.nv == 0:
-            rigid.add(joint.child)
-    parts = []
-    for name in rigid:
-        own, T = model.link(name), T_link_root @ rest[name]  # type: ignore[index]
-        parts.append((own.mass, T[:3, :3] @ own.com + T[:3, 3], T[:3, :3] @ own.inertia @ T[:3, :3].T))
-    mass = sum(m for m, _, _ in parts)
-    com = sum(m * c for m, c, _ in parts) / mass if mass > 0.0 else np.zeros(3)
-    inertia = np.zeros((3, 3))
-    for m, c, about in parts:
-        d = c - com
-        inertia += about + m * ((d @ d) * np.eye(3) - np.outer(d, d))
-    return Link(link, mass, com, (inertia + inertia.T) / 2.0)
+            rigid.append(joint.child)
+    whole = combined([link_body(model.link(name)).moved(T_link_root @ rest[name]) for name in rigid])  # type: ignore[index]
+    return Link(link, whole.mass, whole.com, whole.inertia)
 
 
 def _common(joint: Joint, freedom: int, taken: set[str], last: bool) -> dict[str, object]:
