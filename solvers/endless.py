@@ -46,7 +46,7 @@ def endless(
     fallen = int(np.argmin(_parts(objective, point) - first))
     criterion = criterion_names(objective.potentials)[fallen]
     joints = [joint.name for joint in model.moving_joints if gone[model.slot(joint.name).q].any()]
-    return f"{criterion} falls without end as {', '.join(joints)} moves away without a limit"
+    return f"{criterion} falls without end: no limit stops {', '.join(joints)}"
 
 
 def _sizes(posing: Posing) -> Array:
