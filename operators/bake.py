@@ -18,7 +18,7 @@ from ..robokin import RobokinError
 from ..solvers.criteria import Criterion, criterion_names
 from ..solvers.hierarchical_ik import part_names
 from ..solvers.starts import follow, follow_from_best
-from ..solvers.tracking import TrackResult
+from ..solvers.track_result import TrackResult
 from .bake_plans import Plan, bake_plans, stretches_of
 from .bake_report import BakeResult, Failure, find_failures
 from .common import FramesOperator, RobotOperator, check_report

@@ -14,7 +14,8 @@ from ..solvers import ExtendedJacobian, HierarchicalTracker, Task
 from ..solvers.criteria import Criterion
 from ..solvers.solve import is_plain
 from ..solvers.starts import Leg
-from ..solvers.tracking import Tracker, TrackResult, joined
+from ..solvers.track_result import TrackResult, joined
+from ..solvers.tracking import Tracker
 from .given_tasks import GivenTask
 from .scene_criteria import enabled_criteria
 from .scene_targets import Targets

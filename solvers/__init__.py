@@ -40,7 +40,8 @@ from .tasks import (
     Task,
     TwistTask,
 )
-from .tracking import Tracker, TrackResult, track
+from .track_result import TrackResult
+from .tracking import Tracker, track
 from .velocity_step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 
 __all__ = [

@@ -22,7 +22,7 @@ from .results import Status
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Task
-from .tracking import EMPTY, TrackResult
+from .track_result import EMPTY, TrackResult
 from .tracking_reference import LATE
 from .viability import StepLimits
 from .way_keeping import solve_on_the_way

@@ -13,7 +13,8 @@ from .ik import IKProblem
 
 if TYPE_CHECKING:
     from .hierarchical_tracking import HierarchicalTracker
-    from .tracking import Tracker, TrackResult
+    from .track_result import TrackResult
+    from .tracking import Tracker
 
 Array = np.ndarray
 

@@ -25,7 +25,7 @@ from .random_numbers import SplitMix64
 
 if TYPE_CHECKING:
     from .hierarchical_ik import HierarchicalIK
-    from .tracking import TrackResult
+    from .track_result import TrackResult
 
 Array = np.ndarray
 

@@ -117,7 +117,10 @@ def test_mimic_columns(tmp_path):
 
 
 def test_mimic_columns_that_disagree_without_the_joint_they_follow(tmp_path):
-    joints = [*(j for j in follower().joints if j.parent), Joint("end", "continuous", "c", "d", mimic=Mimic("lead", -1.0))]
+    joints = [
+        *(j for j in follower().joints if j.parent),
+        Joint("end", "continuous", "c", "d", mimic=Mimic("lead", -1.0)),
+    ]
     model = RobotModel("follower", [Link(n) for n in "abcd"], joints)
     path = tmp_path / "m.csv"
     path.write_text("time,tail,end\n0,3,-1\n")

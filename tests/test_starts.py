@@ -9,7 +9,8 @@ from robokin_addon.solvers import OnPlaneTask, OrientationTask, PinTask, PoseTas
 from robokin_addon.solvers.check import check_motion, task_residuals
 from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.starts import ITERATIONS, Leg, follow, follow_from_best
-from robokin_addon.solvers.tracking import Tracker, TrackResult, track
+from robokin_addon.solvers.track_result import TrackResult
+from robokin_addon.solvers.tracking import Tracker, track
 from support.random_arms import random_arm
 from support.robots import robot
 

@@ -11,7 +11,7 @@ from mathutils import Matrix
 from robokin_addon.operators import animation
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.robokin import forward_kinematics
-from robokin_addon.solvers.tracking import TrackResult
+from robokin_addon.solvers.track_result import TrackResult
 
 from tests.support.scene_bakes import bake, keys
 from tests.support.scene_robots import add_robot, add_target

@@ -10,7 +10,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.solvers import PoseTask
 from robokin_addon.solvers.check import check_motion, task_residuals
-from robokin_addon.solvers.tracking import TrackResult
+from robokin_addon.solvers.track_result import TrackResult
 
 from .robots import robot
 

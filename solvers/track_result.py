@@ -1,0 +1,136 @@
+"""What following targets led to: the frames of a motion, what became of each, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..robokin.model import RobotModel
+from .hierarchical_ik import HierarchicalIK
+from .ik import IKProblem
+from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from .motion import Motion
+from .results import Diagnosis, SolveResult, Status
+from .tracking_reference import LATE
+
+Array = np.ndarray
+
+EMPTY = 6  # the code of a frame without tasks
+STATUS = {
+    CONVERGED: Status.CONVERGED,
+    OUT_OF_REACH: Status.OUT_OF_REACH,
+    NOT_CONVERGED: Status.MAX_ITERATIONS,
+    LATE: Status.LIMIT,
+    EMPTY: Status.EMPTY,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TrackResult:
+    """Outcome of F frames.
+
+    q: (F, nq), inside all limits. residuals: (F, tasks, 2) position [m] and orientation [rad] errors over the axes
+    not free. iterations: (F,). behind: (F, nv) the degrees of freedom that a late frame's limits hold back.
+    start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4), or lists of those that ask for a pose.
+    parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
+    one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
+    all are whole. A frame is met when the tasks are whose influence is 1.
+    """
+
+    problem: IKProblem | HierarchicalIK
+    dt: float
+    start_velocity: Array
+    targets: Any
+    codes: Array
+    q: Array
+    residuals: Array
+    iterations: Array
+    behind: Array
+    parts: Sequence[tuple[str, ...]] | None = None
+    remarks: Sequence[str] | None = None
+    tolerances: Array | None = None
+    influence: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def status(self) -> list[Status]:
+        """Per frame: CONVERGED, LIMIT (velocity or acceleration limits hold the robot back), OUT_OF_REACH, EMPTY,
+        or MAX_ITERATIONS; `diagnosis` looks further into that one."""
+        return [STATUS[code] for code in self.codes.tolist()]
+
+    @property
+    def converged(self) -> Array:
+        """(F,) bool."""
+        return self.codes == CONVERGED
+
+    @property
+    def missed(self) -> Array:
+        """(F,) bool: there are tasks, and they are not all met."""
+        return ~self.converged & (self.codes != EMPTY)
+
+    @cached_property
+    def motion(self) -> Motion:
+        """From time 0 on, dt apart."""
+        return Motion.of(self.problem.model, self.dt * np.arange(len(self)), self.q, self.start_velocity)
+
+    def diagnosis(self, frame: int) -> Diagnosis:
+        """Why a frame is as it is; solves a few times more when it is not met."""
+        if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
+            return self.frame(frame).diagnosis
+        problem, targets = self.problem, self.targets[frame]
+        if self.influence is not None and (self.influence[frame] < 1.0).any():
+            whole = np.flatnonzero(self.influence[frame] >= 1.0).tolist()
+            problem, targets = problem.some_tasks(whole), [targets[i] for i in whole]
+        again = problem.solve(targets, self.q[frame])
+        found = again.diagnosis
+        if again.converged:
+            reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
+            found = Diagnosis(Status.MAX_ITERATIONS, reason)
+        elif again.status is Status.EMPTY:  # velocities only
+            stopped = ", ".join(problem.limits_active(self.q[frame]))
+            reason = f"no motion inside the limits is what is asked for{f', at those of {stopped}' if stopped else ''}"
+            found = Diagnosis(Status.MAX_ITERATIONS, reason)
+        remark = self.remarks[frame] if self.remarks else ""
+        return replace(found, reason=f"{found.reason} ({remark})") if remark else found
+
+    def frame(self, frame: int) -> SolveResult:
+        """One frame in the words of static solves; without `diagnosis`'s search for a reason."""
+        found = short_diagnosis(self.problem.model, int(self.codes[frame]), self.behind[frame])
+        q, residuals = self.q[frame], self.residuals[frame]
+        limits_active = self.problem.limits_active
+        return SolveResult(found, q, residuals, int(self.iterations[frame]), 1, limits_active, self.parts)
+
+
+_SHORT = {
+    CONVERGED: Diagnosis(Status.CONVERGED, "every task is met"),
+    OUT_OF_REACH: Diagnosis(Status.OUT_OF_REACH, "a target is farther than the robot can reach"),
+    NOT_CONVERGED: Diagnosis(Status.MAX_ITERATIONS, "the targets are not met, not even without limits on speed"),
+    EMPTY: Diagnosis(Status.EMPTY, "there is no task"),
+}
+
+
+def short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
+    """Of a frame, without further solves. behind: (nv,), see `TrackResult`."""
+    if code != LATE:
+        return _SHORT[code]
+    names = tuple(joint.name for joint in model.moving_joints if behind[model.slot(joint.name).v].any())
+    reason = f"too fast for the velocity or acceleration limits of {', '.join(names)}"
+    return Diagnosis(Status.LIMIT, reason, joints=names)
+
+
+def joined(parts: Sequence[TrackResult]) -> TrackResult:
+    """Results of one problem, each of the frames after those of the one before, as one."""
+    whole: dict[str, Any] = {}
+    for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence"):
+        own = [getattr(part, name) for part in parts]
+        if isinstance(own[0], np.ndarray):
+            whole[name] = np.concatenate(own)
+        elif own[0] is not None:
+            whole[name] = [each for part in own for each in part]
+    return replace(parts[0], **whole)
