@@ -281,14 +281,15 @@ def _limit(problem: Problem, result: SolveResult) -> list[str]:
         return ["names no joint"]
     tasks, targets = problem.tasks, _started(problem)
     solver = IKProblem if is_plain(tasks) else HierarchicalIK
-    # Without any limits it may be easier to find.
-    for without in (freed, range(model.nq)):
+    starts = [result.q, problem.start]
+    for without in (range(model.nq), freed):  # what is found without any limits is a start for fewer
         limits = model.limits.without(without)
-        for q0 in (result.q, problem.start):
+        for q0 in tuple(starts):
             q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, find_reason=False).q
             inside = not np.delete(model.limits.beyond(q), freed).any()
             if inside and all(problem.oracle.is_met(task, q, 1e-6) for task in tasks):
                 return []
+            starts.append(q)
     return [f"not met without the limits of {', '.join(result.joints)}"]
 
 
