@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..robokin import RobotModel
-from ..solvers import Diagnosis, Status
+from ..solvers import Diagnosis, Status, TrackResult
 from .bake_plans import Stretch
 from .common import MET
 
 Array = np.ndarray
 
+_NUMBER = re.compile(r"[-+]?\b\d[\d.]*(e[-+]?\d+)?")
+TRIES = 16  # frames of a stretch of which it is tried out
 DIAGNOSED = 8  # stretches of frames of which it is tried out why they fail; of further ones it is said what is missed
 
 
@@ -111,18 +114,48 @@ def find_failures(stretches: Sequence[Stretch], frames: Sequence[int]) -> Genera
     found: list[Failure] = []
     for stretch, first, last, at in _runs(stretches):
         missed = _missed(stretch, first)
-        try_out = len(found) < DIAGNOSED
-        diagnosis = _diagnosis(stretch, first, last, try_out, missed)
-        if try_out and diagnosis.status is Status.MAX_ITERATIONS:
-            diagnosis = replace(diagnosis, reason=f"{', '.join(missed)} not met: {diagnosis.reason}")
-        own = Failure(int(frames[at]), int(frames[at + last - first]), diagnosis, missed)
-        before = found[-1] if found else None
-        if before and _alike(before, own) and before.last == frames[at - 1]:
-            found[-1] = replace(before, last=own.last)
-        else:
-            found.append(own)
-        yield at / len(frames)
+        parts: list[tuple[int, int, Diagnosis | None]] = [(first, last, None)]
+        if len(found) < DIAGNOSED and stretch.result.status[first] is not Status.LIMIT:
+            parts = yield from tried_out(stretch.result, first, last, at / len(frames))
+        for start, end, tried in parts:
+            diagnosis = tried or _short_diagnosis(stretch, start, end, missed)
+            if tried and tried.status is Status.MAX_ITERATIONS:
+                diagnosis = replace(tried, reason=f"{', '.join(missed)} not met: {tried.reason}")
+            own = Failure(int(frames[at + start - first]), int(frames[at + end - first]), diagnosis, missed)
+            before = found[-1] if found else None
+            if before and _alike(before, own) and before.last == frames[at + start - first - 1]:
+                found[-1] = replace(before, last=own.last)
+            else:
+                found.append(own)
     return found
+
+
+def tried_out(
+    result: TrackResult, first: int, last: int, share: float
+) -> Generator[float, None, list[tuple[int, int, Diagnosis | None]]]:
+    """Frames of one status as parts that fail for the same reason, (first, last, why): what holds at both ends of a
+    part is taken to hold inside, otherwise it is halved. None after TRIES."""
+    known: dict[int, Diagnosis] = {}
+    parts: list[tuple[int, int, Diagnosis | None]] = []
+    pending = [(first, last)]
+    while pending:
+        start, end = pending.pop()
+        if len(known) >= TRIES:
+            parts.append((start, end, None))
+            continue
+        for frame in (start, end):
+            if frame not in known:
+                known[frame] = result.diagnosis(frame)
+                yield share
+        before = parts[-1][2] if parts else None
+        if _words(known[start]) != _words(known[end]):
+            middle = (start + end) // 2
+            pending += [(middle + 1, end), (start, middle)]
+        elif before and _words(before) == _words(known[start]):
+            parts[-1] = (parts[-1][0], end, before)
+        else:
+            parts.append((start, end, known[start]))
+    return parts
 
 
 def _runs(stretches: Sequence[Stretch]) -> list[tuple[Stretch, int, int, int]]:
@@ -150,16 +183,20 @@ def _missed(stretch: Stretch, frame: int) -> tuple[str, ...]:
     return tuple(task.name for task, is_over in zip(tasks, over, strict=True) if is_over)
 
 
-def _diagnosis(stretch: Stretch, first: int, last: int, try_out: bool, missed: Sequence[str]) -> Diagnosis:
-    result = stretch.result
-    short = [result.frame(i).diagnosis for i in range(first, last + 1)]
-    if short[0].status is Status.LIMIT:
-        joints = tuple(dict.fromkeys(name for each in short for name in each.joints))
-        reason = f"too fast for the velocity or acceleration limits of {', '.join(joints)}"
-        return Diagnosis(Status.LIMIT, reason, joints=joints)
-    return result.diagnosis(first) if try_out else replace(short[0], reason=f"{', '.join(missed)} not met")
+def _short_diagnosis(stretch: Stretch, first: int, last: int, missed: Sequence[str]) -> Diagnosis:
+    """Of frames of one status, without trying out."""
+    short = [stretch.result.frame(i).diagnosis for i in range(first, last + 1)]
+    if short[0].status is not Status.LIMIT:
+        return replace(short[0], reason=f"{', '.join(missed)} not met")
+    joints = tuple(dict.fromkeys(name for each in short for name in each.joints))
+    reason = f"too fast for the velocity or acceleration limits of {', '.join(joints)}"
+    return Diagnosis(Status.LIMIT, reason, joints=joints)
 
 
 def _alike(one: Failure, other: Failure) -> bool:
-    a, b = one.diagnosis, other.diagnosis
-    return (a.status, a.tasks, a.joints, one.missed) == (b.status, b.tasks, b.joints, other.missed)
+    return (*_words(one.diagnosis), one.missed) == (*_words(other.diagnosis), other.missed)
+
+
+def _words(diagnosis: Diagnosis) -> tuple[object, ...]:
+    """What is said, but for the numbers."""
+    return diagnosis.status, diagnosis.tasks, diagnosis.joints, _NUMBER.sub("", diagnosis.reason)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.operators import animation
+from robokin_addon.operators import animation, bake_report
+from robokin_addon.operators.bake_report import tried_out
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.robokin import forward_kinematics
+from robokin_addon.solvers import Diagnosis, Status
 from robokin_addon.solvers.track_result import TrackResult
 
 from tests.support.scene_bakes import bake, keys
@@ -68,7 +71,7 @@ def test_rest_a_stored_posture_and_given_values_are_honoured(wound_up, tmp_path)
         assert json.loads((tmp_path / "told.json").read_text())["start"] is None
 
 
-def test_frames_of_levels_that_fail_alike_are_tried_out_once(scene, robot, target, monkeypatch):
+def test_of_frames_of_levels_that_fail_alike_the_first_and_last_are_tried_out(scene, robot, target, monkeypatch):
     """The frames of levels are followed one by one; trying out why one fails takes longer than to follow it."""
     add_target(robot, kind="POSITION")
     robot.robokin.tasks[1].priority = 2
@@ -78,7 +81,29 @@ def test_frames_of_levels_that_fail_alike_are_tried_out_once(scene, robot, targe
     monkeypatch.setattr(TrackResult, "diagnosis", lambda self, frame: tried.append(frame) or try_out(self, frame))
     settings = bake(robot, frame_end=8, q0=json.dumps(dict(robot_model(robot).joint_values(read_configuration(robot)))))
     (failed,) = settings.bake_failures
-    assert failed.status == "TASK_CONFLICT" and failed.last == 8 and len(tried) == 1
+    assert failed.status == "TASK_CONFLICT" and failed.last == 8 and tried == [0, 7]
+
+
+def test_frames_that_miss_the_same_tasks_for_other_reasons_are_told_apart(monkeypatch):
+    tried = []
+
+    def why(frame):
+        tried.append(frame)
+        if frame < 11:
+            return Diagnosis(Status.MAX_ITERATIONS, f"another posture, {frame} mm away")
+        return Diagnosis(Status.LIMIT, f"the limit of a, at {frame}", joints=("a",))
+
+    def parts():
+        steps = tried_out(SimpleNamespace(status=[Status.MAX_ITERATIONS] * 30, diagnosis=why), 0, 29, 0.5)
+        while True:
+            try:
+                assert next(steps) == 0.5
+            except StopIteration as done:
+                return [(first, last, found and found.status) for first, last, found in done.value]
+
+    assert parts() == [(0, 10, "MAX_ITERATIONS"), (11, 29, "LIMIT")] and len(tried) < 15
+    monkeypatch.setattr(bake_report, "TRIES", 2)
+    assert parts() == [(0, 14, None), (15, 29, None)]
 
 
 def test_the_report_has_every_frame_as_written(scene, robot, target, tmp_path):
