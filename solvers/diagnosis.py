@@ -140,7 +140,8 @@ def _limits(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | 
     if not names:  # a pose inside the limits that the search had missed: nothing is shown
         return None
     them = "the limit of" if len(names) == 1 else "the limits of"
-    return Diagnosis(Status.LIMIT, f"{them} {', '.join(names)} must be wider to meet it", joints=tuple(names))
+    reason = f"a pose beyond {them} {', '.join(names)} meets it, none inside was found"
+    return Diagnosis(Status.LIMIT, reason, joints=tuple(names))
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
