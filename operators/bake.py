@@ -20,7 +20,7 @@ from ..solvers.hierarchical_ik import part_names
 from ..solvers.starts import follow, follow_from_best
 from ..solvers.track_result import TrackResult
 from .bake_plans import Plan, bake_plans, stretches_of
-from .bake_report import BakeResult, Failure, find_failures
+from .bake_report import BakeResult, Failure, find_failures, statuses_of
 from .common import FramesOperator, RobotOperator, check_report
 from .criterion_costs import costs_of_motion
 from .curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
@@ -90,7 +90,7 @@ def bake_steps(
         robot_model(obj),
         frames,
         written,
-        [status for part in parts for status in part.result.status],
+        statuses_of(parts, frames, failures),
         np.concatenate([part.residuals(count) for part in parts]),
         failures,
         start,

@@ -130,6 +130,15 @@ def find_failures(stretches: Sequence[Stretch], frames: Sequence[int]) -> Genera
     return found
 
 
+def statuses_of(stretches: Sequence[Stretch], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:
+    """Of every frame; of one that is not met, what was found out about it."""
+    found = {
+        frame: failure.diagnosis.status for failure in failures for frame in range(failure.first, failure.last + 1)
+    }
+    own = [status for stretch in stretches for status in stretch.result.status]
+    return [found.get(int(frame), status) for frame, status in zip(frames, own, strict=True)]
+
+
 def tried_out(
     result: TrackResult, first: int, last: int, share: float
 ) -> Generator[float, None, list[tuple[int, int, Diagnosis | None]]]:

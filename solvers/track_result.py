@@ -83,21 +83,37 @@ class TrackResult:
         """Why a frame is as it is; solves a few times more when it is not met."""
         if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
             return self.frame(frame).diagnosis
-        problem, targets = self.problem, self.targets[frame]
-        if self.influence is not None and (self.influence[frame] < 1.0).any():
-            whole = np.flatnonzero(self.influence[frame] >= 1.0).tolist()
-            problem, targets = problem.some_tasks(whole), [targets[i] for i in whole]
-        again = problem.solve(targets, self.q[frame])
+        shares = np.ones(len(self.targets[frame])) if self.influence is None else self.influence[frame]
+        again = self._solved(frame, shares >= 1.0)
         found = again.diagnosis
         if again.converged:
             reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
-            found = Diagnosis(Status.MAX_ITERATIONS, reason)
+            found = self._held_by_fading(frame, shares) or Diagnosis(Status.MAX_ITERATIONS, reason)
         elif again.status is Status.EMPTY:  # velocities only
-            stopped = ", ".join(problem.limits_active(self.q[frame]))
+            stopped = ", ".join(self.problem.limits_active(self.q[frame]))
             reason = f"no motion inside the limits is what is asked for{f', at those of {stopped}' if stopped else ''}"
             found = Diagnosis(Status.MAX_ITERATIONS, reason)
         remark = self.remarks[frame] if self.remarks else ""
         return replace(found, reason=f"{found.reason} ({remark})") if remark else found
+
+    def _held_by_fading(self, frame: int, shares: Array) -> Diagnosis | None:
+        """Why whole tasks that another pose meets are not met beside those of partial influence, when these, were they
+        whole, could not all be met with them."""
+        fading = [self.problem.tasks[i].name for i in np.flatnonzero((shares > 0.0) & (shares < 1.0)).tolist()]
+        if not fading:
+            return None
+        found = self._solved(frame, shares > 0.0).diagnosis
+        reason = f"{found.reason}; of partial influence: {', '.join(fading)}"
+        return None if found.status is Status.CONVERGED else replace(found, reason=reason)
+
+    def _solved(self, frame: int, which: Array) -> SolveResult:
+        """The pose, from where a frame stands, of some of its tasks, each of them whole. which: (tasks,) bool."""
+        indices = np.flatnonzero(which).tolist()
+        problem = self.problem if which.all() else self.problem.some_tasks(indices)
+        targets = [self.targets[frame][i] for i in indices]
+        if isinstance(problem, HierarchicalIK):
+            return problem.solve(targets, self.q[frame], influence=[1.0] * len(indices))
+        return problem.solve(targets, self.q[frame])
 
     def frame(self, frame: int) -> SolveResult:
         """One frame in the words of static solves; without `diagnosis`'s search for a reason."""

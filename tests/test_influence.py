@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from robokin_addon.robokin import load_urdf
+from robokin_addon.robokin import forward_kinematics, load_urdf
 from robokin_addon.solvers import (
     JointTask,
     JointVelocityTask,
@@ -20,6 +22,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.check import check_motion
 from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.hierarchical_tracking import HierarchicalTracker
+from robokin_addon.solvers.ik_engine import NOT_CONVERGED
 from robokin_addon.solvers.motion import Motion
 from robokin_addon.solvers.starts import Leg, follow
 from support.pinocchio_oracle import Oracle
@@ -199,3 +202,17 @@ def test_a_step_of_several_that_fade_is_strict(panda, oracle, backend):
             for link in links[:count]:
                 J = oracle.frame_jacobian(READY, link, "local_world_aligned")[:3]
                 np.testing.assert_allclose(J @ alone.v, J @ whole.v, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("away", "status"), [(0.0, Status.MAX_ITERATIONS), (0.3, Status.TASK_CONFLICT)])
+def test_what_a_fading_task_keeps_from_a_whole_one_is_a_conflict_with_it(panda, away, status):
+    """Of a frame that is not met: when the two could be met together, the fading one is not to blame."""
+    place = forward_kinematics(panda, READY)[HAND][:3, 3]
+    tasks = [PositionTask(HAND, place, priority=2, name="rail"), PositionTask(HAND, place, name="grasp")]
+    tracker = HierarchicalTracker(panda, tasks, (), DT)
+    targets = tracker.check_targets([[place, place - np.array([0.0, 0.0, away])]] * 2)
+    tracker.start(targets[0], READY, influence=np.array([1.0, 0.0]))
+    result = tracker.run(targets[1:], [np.array([1.0, 0.5])])
+    found = replace(result, codes=np.array([NOT_CONVERGED])).diagnosis(0)
+    assert found.status is status
+    assert found.reason.endswith("; of partial influence: grasp") == (away > 0.0)

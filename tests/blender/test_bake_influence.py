@@ -77,3 +77,20 @@ def test_a_task_fades_in_evenly_and_out_where_it_is(scene, robot, tmp_path):
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.check() == {"FINISHED"}
     assert robot.robokin.solver.check_passed, robot.robokin.solver.check_summary
+
+
+def test_what_gives_way_to_a_task_that_fades_in_is_said_of_every_frame(scene, robot, tmp_path):
+    """A goal of the second level, and one of the first that comes: frames have the status of what was found out."""
+    add_target(robot, kind="POSITION")
+    add_target(robot, kind="POSITION").location.z -= 0.2
+    rail, grasp = robot.robokin.tasks
+    rail.name, rail.priority, grasp.name = "rail", 2, "grasp"
+    fade(robot, grasp, (10, 0.0), (20, 1.0), (25, 1.0))
+    settings = bake(robot, frame_end=25, report_path=str(tmp_path / "bake.json"))
+    told = json.loads((tmp_path / "bake.json").read_text())
+    statuses = [row["status"] for row in told["frames"]]
+    assert statuses[:10] == ["CONVERGED"] * 10 and statuses[10:] == ["TASK_CONFLICT"] * 15
+    fading, whole = settings.bake_failures
+    assert (fading.first, fading.last, whole.first, whole.last) == (11, 19, 20, 25)
+    assert "task 'rail', task 'grasp'; of partial influence: task 'grasp'" in fading.reason
+    assert "partial" not in whole.reason
