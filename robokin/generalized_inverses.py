@@ -32,10 +32,11 @@ def weighted_pseudo_inverse(J: Array, W: Array | None = None) -> Array:
     return np.linalg.solve(L.T, np.linalg.pinv(np.linalg.solve(L, J.T).T, RANK))
 
 
-def null_space(J: Array) -> Array:
-    """(n, r) orthonormal basis of the velocities that J (m, n) does not see (Eq. 2)."""
+def null_space(J: Array, least: float = RANK) -> Array:
+    """(n, r) orthonormal basis of the velocities that J (m, n) does not see (Eq. 2). least: singular values up to this
+    share of the largest count as 0."""
     _, s, Vt = np.linalg.svd(np.asarray(J, float))
-    return Vt[int((s > RANK * s.max(initial=0.0)).sum()) :].T
+    return Vt[int((s > least * s.max(initial=0.0)).sum()) :].T
 
 
 def extended_inverse(J: Array, A: Array) -> Array:

@@ -20,7 +20,7 @@ from ..robokin.model import RobotModel
 from .criteria import Criterion, Potential, checked_criteria, criterion_names
 from .diagnosis import around, diagnose, rank
 from .fixed_arrays import compiled
-from .hierarchy import Level
+from .hierarchy import USELESS, Level
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
 from .ik_reference import out_of_reach
@@ -208,10 +208,10 @@ class HierarchicalIK:
         active = (level.lower == level.upper) | (e != 0.0)
 
         def left(levels: Sequence[Level]) -> Array:
-            Z = np.eye(self.model.nv)[:, self._columns]
-            for above in levels[:unmet]:
-                Z = Z @ null_space((above.J @ Z)[above.lower == above.upper])
-            return levels[unmet].J[active] @ Z
+            above = [level.J[level.lower == level.upper][:, self._columns] for level in levels[:unmet]]
+            seen = [J / (np.linalg.norm(J) or 1.0) for J in above]
+            Z = null_space(np.concatenate([np.empty((0, int(self._columns.sum()))), *seen]), USELESS)
+            return levels[unmet].J[active][:, self._columns] @ Z
 
         moves = around(self.model.nv)
         others = [posing.point(posing.integrated(q, x)).levels for x in moves]
