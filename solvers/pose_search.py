@@ -3,7 +3,7 @@ from poses of the kernel, and from restarts.
 
 The tasks that the kernel knows (`KnownTasks`) are a relaxation of the levels: where it finds no pose for those of the
 first k levels, no restart is spent on more than the levels above. What is best by the first level, then the second, and
-so on, is kept, and settled when not all is met.
+so on, is kept, and settled when not all is met. Of poses that lack as much, the one nearest to the start is kept.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ ALIKE, ENOUGH = 0.05, 8  # relative: ends of attempts no farther than this from 
 SETTLE = 60  # steps of the last descent,
 SETTLED, PATIENT = 1e-4, 3  # which ends after so many that lessen the error by a smaller share
 CLOSING = 5  # steps that close loops
+TIED = 1e-3  # relative: errors of settled poses nearer to the least are as good; so of distances from the start,
+APART = 1e-2  # and in radians or L poses nearer to each other than this are one
+RIVALS = 3  # poses, nearer to the start than the best one, that are settled too
 
 
 class KnownTasks:
@@ -122,7 +125,9 @@ class PoseSearch:
         self.posing, self.start, self.most, self.hopeful = posing, start, iterations, hopeful
         self.iterations = self.attempts = 0
         self.best = posing.point(start)
-        self._settled: Point | None = None
+        self._ends: list[Point] = []  # the best point of each attempt
+        self._minima: list[Point] = []  # settled, from
+        self._tried: list[Array] = []  # poses (nq,)
 
     def run(self, attempts: int, known: KnownTasks, restarts: Callable[[], Restarts], seed: int) -> None:
         """At most so many attempts, until all is met that may be."""
@@ -161,8 +166,9 @@ class PoseSearch:
         self.attempts += 1
         levels = int(min(self.hopeful, len(point.levels))) or None
         history: list[Array] = []
+        best = point
         for step in range(self.most + 1):
-            self._keep(point)
+            best = _better(point, best)
             history.append(point.unmet[:levels])
             stuck = step >= PATIENCE and history[-1].sum() > PROGRESS * history[step - PATIENCE].sum()
             if point.met[:levels].all() or step == self.most or stuck or _is_still(history[-3:]):
@@ -170,13 +176,54 @@ class PoseSearch:
             x, _ = self.posing.step(point, levels=levels, as_one=step < together)
             point = self.posing.point(self.posing.moved(point.q, x))
             self.iterations += 1
+        self._ends.append(best)
+        self.best = _better(best, self.best)
         return point
 
     def settle(self) -> None:
-        """Descend from the best point to its minimum, only downwards: first on what the first level that is not met,
-        and those above it, lack; then on all."""
-        if self.best is self._settled:
-            return
+        """Descend from the best point to its minimum; where minima are equal, to the one nearest to the start."""
+        pending = [] if any(self.best is minimum for minimum in self._minima) else [self.best]
+        self._tried += [point.q for point in pending]
+        for point in pending + self._rivals():
+            self.best = point
+            self._lessen()
+            if self.best.is_met:
+                return
+            self._minima.append(self.best)
+        self.best = self._nearest(_as_good(self._minima))
+
+    def _rivals(self) -> list[Point]:
+        """Ends of attempts that may be as good as the best point, not farther from the start, and not tried yet."""
+        first = int(np.argmin(self.best.met))
+        most = self.best.errors[first] * (1.0 + ALIKE)
+        farthest = self._distance(self.best) * (1.0 + TIED) + TIED
+        rivals: list[Point] = []
+        for end in sorted(self._ends, key=self._distance):
+            if len(rivals) == RIVALS or self._distance(end) > farthest:
+                break
+            is_alike = end.met[:first].all() and end.errors[first] <= most
+            if is_alike and all(abs(self.posing.difference(q, end.q)).max() > APART for q in self._tried):
+                rivals.append(end)
+                self._tried.append(end.q)
+        return rivals
+
+    def _distance(self, point: Point) -> float:
+        return float(np.linalg.norm(self.posing.difference(self.start, point.q)))
+
+    def _nearest(self, points: Sequence[Point]) -> Point:
+        """The point nearest to the start; of some that are as near, the one that has turned the first degrees of
+        freedom farther, so that rounding has no say."""
+        least = min(map(self._distance, points)) * (1.0 + TIED)
+        near = [point for point in points if self._distance(point) <= least]
+        x = np.array([self.posing.difference(self.start, point.q) for point in near])
+        kept = np.ones(len(near), bool)
+        for column in x.T:
+            kept &= column >= column[kept].max() - APART
+        return near[int(np.argmax(kept))]
+
+    def _lessen(self) -> None:
+        """Descend from the best point, only downwards: first on what the first level that is not met, and those above
+        it, lack; then on all."""
         left = SETTLE
         while left > 0 and not self.best.is_met:
             unmet = int(np.argmin(self.best.met))
@@ -184,7 +231,6 @@ class PoseSearch:
             if not self.best.met[unmet]:
                 self._descend(left, None)
                 break
-        self._settled = self.best
 
     def _descend(self, steps: int, levels: int | None) -> int:
         """At most so many steps on the first `levels`, until they are met or nearly as they were; how many are left."""
@@ -218,9 +264,18 @@ class PoseSearch:
                 break
             self.best = point
 
-    def _keep(self, point: Point) -> None:
-        if point.is_better_than(self.best):
-            self.best = point
+
+def _better(point: Point, best: Point) -> Point:
+    return point if point.is_better_than(best) else best
+
+
+def _as_good(points: Sequence[Point]) -> list[Point]:
+    """Those of which no level lacks notably more than the least of those that are as good in the levels above."""
+    found = list(points)
+    for level in range(len(found[0].errors)):
+        most = min(point.unmet[level] for point in found) * (1.0 + TIED)
+        found = [point for point in found if point.unmet[level] <= most]
+    return found
 
 
 def _is_still(errors: Sequence[Array]) -> bool:
