@@ -164,7 +164,8 @@ def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, seed: 
         if len(fewer) > 1 and conflict(fewer):
             kept = fewer
     names = tuple(problem.tasks[index].name for index in kept)
-    return Diagnosis(Status.TASK_CONFLICT, f"each alone can be met, not together: {', '.join(names)}", tasks=names)
+    reason = f"each alone can be met, no pose was found for all: {', '.join(names)}"
+    return Diagnosis(Status.TASK_CONFLICT, reason, tasks=names)
 
 
 # -- singularity -------------------------------------------------------------------------------------------------------

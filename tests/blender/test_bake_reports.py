@@ -142,7 +142,7 @@ def test_frames_that_fail_alike_are_listed_as_one_with_their_tasks(scene, robot,
     assert failed == [frame for each in told["failures"] for frame in range(each["frames"][0], each["frames"][1] + 1)]
     shown = [(item.first, item.last, item.status) for item in settings.bake_failures]
     assert shown == [(*each["frames"], each["status"]) for each in told["failures"]]
-    assert settings.bake_reason.startswith("frames 10-15: each alone can be met, not together")
+    assert settings.bake_reason.startswith("frames 10-15: each alone can be met, no pose was found for all: ")
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.failure_show(index=len(shown) - 1) == {"FINISHED"}
         assert scene.frame_current == 30
