@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..properties.active_robot import active_robot
 from ..properties.bridge import robot_model
 from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
@@ -17,6 +15,7 @@ from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
 from ..solvers.criteria import Criterion, criterion_names
 from ..solvers.hierarchical_ik import part_names
+from ..solvers.progress import scaled
 from ..solvers.starts import follow, follow_from_best
 from ..solvers.track_result import TrackResult
 from .bake_plans import Plan, bake_plans, stretches_of
@@ -29,6 +28,7 @@ from .posture import bake_start
 from .scene_criteria import enabled_entries
 from .scene_targets import targets_over
 from .scene_tasks import check_given, enabled_tasks
+from .stepped import SteppedOperator
 
 Array = np.ndarray
 
@@ -63,23 +63,23 @@ def bake_steps(
     hint = start_configuration(obj, "REST") if q0 is None else q0
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint):
-        targets = yield from _scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
+        targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * scene.render.fps_base / scene.render.fps
-    plans = yield from _scaled(bake_plans(obj, tasks, targets, criteria, dt, given), 0.4, 0.5)
+    plans = yield from scaled(bake_plans(obj, tasks, targets, criteria, dt, given), 0.4, 0.5)
     legs = [plan.leg for plan in plans]
     if q0 is None:
         search = follow_from_best(legs, hint, "rest", seed=seed)
-        found = yield from _scaled(_shares(search, len(frames)), 0.5, 0.9)
+        found = yield from scaled(_shares(search, len(frames)), 0.5, 0.9)
         results, start = found.results, found.origin
     else:
         steps = _shares(follow(legs, hint, seed=seed), len(frames))
-        results, start = (yield from _scaled(steps, 0.5, 0.9)), ""
+        results, start = (yield from scaled(steps, 0.5, 0.9)), ""
     parts = stretches_of(plans, results)
-    failures = yield from _scaled(find_failures(parts, frames), 0.9, 0.95)
+    failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     asked = [(plan.leg, plan.criteria) for plan in plans]
-    costs = yield from _scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 1.0)
+    costs = yield from scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 1.0)
     written = write_curves(obj, frames, Q, new_action)
     for item, numbers in zip(own, np.moveaxis(costs, 1, 0), strict=criteria is None):
         path = item.path_from_id()
@@ -119,17 +119,7 @@ def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Gene
         yield sum(map(len, results)) / frames
 
 
-def _scaled(steps: Generator[float, None, Any], low: float, high: float) -> Generator[float, None, Any]:
-    """The same steps, their 0..1 shown as low..high."""
-    while True:
-        try:
-            share = next(steps)
-        except StopIteration as done:
-            return done.value
-        yield low + share * (high - low)
-
-
-class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
+class ROBOKIN_OT_bake(SteppedOperator, FramesOperator, bpy.types.Operator):
     """Solve the tasks at every frame and write the motion as keyframes (Esc stops and leaves everything as it was)"""
 
     bl_idname = "robokin.bake"
@@ -151,65 +141,7 @@ class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
         name="Report", description="Write the frames as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
 
-    _at_once = 0.2  # seconds of work before the bake goes modal
-    _slice = 0.05  # seconds of work between two looks at the keyboard
-
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        for _ in self._begin(context, obj):
-            pass
-        return {"FINISHED"}
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if bpy.app.background or context.window is None:
-            return self.execute(context)
-        self._steps = self._begin(context, active_robot(context))
-        outcome = self._work(context, self._at_once)
-        if outcome == {"RUNNING_MODAL"}:
-            context.window_manager.progress_begin(0, 100)
-            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
-            context.window_manager.modal_handler_add(self)
-        return outcome
-
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if event.type == "ESC" and event.value == "PRESS":
-            self._steps.close()
-            self._end(context)
-            self.report({"INFO"}, "Bake cancelled: nothing was written")
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
-        outcome = {"CANCELLED"}
-        try:
-            outcome = self._work(context, self._slice)
-        finally:
-            if outcome != {"RUNNING_MODAL"}:
-                self._end(context)
-        return outcome
-
-    def cancel(self, context: bpy.types.Context) -> None:
-        self._steps.close()
-        self._end(context)
-
-    def _work(self, context: bpy.types.Context, seconds: float) -> set[str]:
-        """Go on for some time."""
-        until = time.perf_counter() + seconds
-        try:
-            for share in self._steps:
-                if time.perf_counter() > until:
-                    context.window_manager.progress_update(100 * share)
-                    context.workspace.status_text_set(f"Baking {share:.0%}   Esc: stop, write nothing")
-                    return {"RUNNING_MODAL"}
-        except RobokinError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-    def _end(self, context: bpy.types.Context) -> None:
-        context.window_manager.event_timer_remove(self._timer)
-        context.window_manager.progress_end()
-        context.workspace.status_text_set(None)
-
-    def _begin(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
         settings = obj.robokin.solver
         frames = self.frames(context.scene, settings)
@@ -219,6 +151,7 @@ class ROBOKIN_OT_bake(FramesOperator, bpy.types.Operator):
             q0 = bake_start(obj, self.given("start", settings.start))
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new)
+        settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
         show_failures(settings, result.failures)
         self.write_report(self.report_path, result.to_dict())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -11,18 +12,21 @@ import numpy as np
 from ..properties.bridge import robot_model
 from ..properties.tasks import follow_renamed_bones
 from ..solvers import Status
-from ..solvers.check import MotionCheck, check_motion
+from ..solvers.check import MotionCheck, check_motion, check_motion_steps
 from ..solvers.motion import Motion
+from ..solvers.progress import scaled
 from ..solvers.solve import is_plain
-from .common import MET, FramesOperator, RobotOperator, check_report, finish
+from .common import MET, FramesOperator, RobotOperator, check_report
 from .curves import sample_configurations
 from .given_tasks import GivenTask
 from .scene_targets import Targets, targets_over
 from .scene_tasks import SolverTasks, check_given, enabled_tasks
+from .stepped import SteppedOperator
 
 Array = np.ndarray
 
 _MARKER_NAME = 63
+_CHUNK = 16  # frames between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +90,10 @@ def check_steps(
     follow_renamed_bones(obj)
     tasks = enabled_tasks(obj) if use_own else []
     check_given(obj, given)
-    motion = yield from sample_motion(scene, obj, frames)
-    targets = yield from targets_over(scene, view_layer, obj, tasks, frames, given)
-    statuses, residuals, parts = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
+    motion = yield from scaled(sample_motion(scene, obj, frames), 0.0, 0.3)
+    targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
+    judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
+    statuses, residuals, parts = yield from scaled(judged, 0.6, 1.0)
     return AnimationCheck(motion, frames, statuses, residuals, parts, check_motion(motion, float32=True))
 
 
@@ -103,7 +108,7 @@ def sample_motion(
 
 def _task_statuses(
     forms: SolverTasks, motion: Motion, targets: Targets
-) -> tuple[list[Status], Array, list[tuple[str, ...]]]:
+) -> Generator[float, None, tuple[list[Status], Array, list[tuple[str, ...]]]]:
     """Each frame is judged by the tasks that are whole at it: what those that fade ask for is known in a bake alone."""
     statuses = [Status.EMPTY] * len(motion)
     count = len(targets.readings)
@@ -113,8 +118,15 @@ def _task_statuses(
     for number, mask in enumerate(counting):
         frames = np.flatnonzero(group.ravel() == number)
         chosen, wanted = forms.at(targets, frames[0], mask.astype(float))
-        own = targets.T[:, chosen] if is_plain(wanted) else forms.over(targets, range(len(motion)), chosen)
-        found = check_motion(motion, wanted, own, float32=True)
+        own: Any = targets.T[:, chosen]
+        if not is_plain(wanted):
+            own = []
+            for frame in range(len(motion)):
+                own += forms.over(targets, [frame], chosen)
+                if frame % _CHUNK == 0:
+                    yield (number + 0.2 * frame / len(motion)) / len(counting)
+        low, high = np.array([number + 0.2, number + 1.0]) / len(counting)
+        found = yield from scaled(check_motion_steps(motion, wanted, own, float32=True), low, high)
         for i, task in zip(chosen, wanted, strict=True):
             parts[i] = tuple(part.name for part in task.parts)
         for frame in frames:
@@ -123,7 +135,7 @@ def _task_statuses(
     return statuses, residuals, parts
 
 
-class ROBOKIN_OT_check(FramesOperator, bpy.types.Operator):
+class ROBOKIN_OT_check(SteppedOperator, FramesOperator, bpy.types.Operator):
     """Compare the animation as it stands with the tasks and with the limits on position, speed and acceleration"""
 
     bl_idname = "robokin.check"
@@ -136,18 +148,18 @@ class ROBOKIN_OT_check(FramesOperator, bpy.types.Operator):
         name="Report", description="Write the findings as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
 
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
-        scene, settings = context.scene, obj.robokin.solver
-        steps = check_steps(scene, context.view_layer, obj, self.frames(scene, settings))
-        found = finish(steps)
+        scene = context.scene
+        frames = self.frames(scene, obj.robokin.solver)
+        found = yield from check_steps(scene, context.view_layer, obj, frames)
+        settings = obj.robokin.solver
         settings.check_summary, settings.check_passed = found.summary(), found.passed
         clear_markers(scene, obj)
         if self.given("markers", settings.markers):
             set_markers(scene, obj, found)
         self.write_report(self.report_path, found.to_dict())
         self.report({"INFO" if found.passed else "WARNING"}, found.summary())
-        return {"FINISHED"}
 
 
 def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationCheck) -> None:

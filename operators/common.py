@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError, RobotModel
 from ..solvers import Status
-
-Result = TypeVar("Result")
 
 # Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
 MET = (Status.CONVERGED, Status.EMPTY)
@@ -120,15 +118,6 @@ def is_selected(bone: bpy.types.PoseBone) -> bool:
 
 def selected_bones(obj: bpy.types.Object) -> list[str]:
     return [bone.name for bone in obj.pose.bones if is_selected(bone)]
-
-
-def finish(steps: Generator[float, None, Result]) -> Result:
-    """Run a generator of steps to its end and return what it returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value
 
 
 def check_report(path: str) -> None:

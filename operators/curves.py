@@ -17,7 +17,7 @@ Array = np.ndarray
 Key = tuple[str, int]
 
 _LINEAR = 1
-_CHUNK = 32
+_CHUNK, _KEYED = 32, 2000  # frames of the scene, and of F-curves, between two reports of progress
 
 
 def own_keys(obj: bpy.types.Object) -> dict[Key, Channel]:
@@ -219,10 +219,12 @@ def sample_configurations(
 
     From the F-curves when they alone move the robot, else from the scene, whose frame comes back.
     """
-    Q = shown_by_keys(obj, frames)
-    if Q is not None:
-        return Q
     Q = np.empty((len(frames), binding(obj).model.nq))
+    if _moved_by_keys_only(obj):
+        for first in range(0, len(frames), _KEYED):
+            yield first / len(frames)
+            Q[first : first + _KEYED] = _keyed_configurations(obj, frames[first : first + _KEYED])
+        return Q
     for index in animation.visit_frames(scene, frames):
         Q[index] = read_configuration(obj)
         if index % _CHUNK == 0:
@@ -232,8 +234,10 @@ def sample_configurations(
 
 def shown_by_keys(obj: bpy.types.Object, frames: Sequence[float]) -> Array | None:
     """(n, nq) of the F-curves at the frames; None when not they alone move the robot. Changes nothing."""
-    if not _moved_by_keys_only(obj):
-        return None
+    return _keyed_configurations(obj, frames) if _moved_by_keys_only(obj) else None
+
+
+def _keyed_configurations(obj: bpy.types.Object, frames: Sequence[float]) -> Array:
     Q = np.empty((len(frames), binding(obj).model.nq))
     found = animation.fcurves(obj)
     for (path, index), channel in own_keys(obj).items():

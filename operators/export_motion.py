@@ -14,8 +14,10 @@ from ..properties.solver_settings import FORMATS
 from ..robokin import RobokinError
 from ..solvers.motion import Motion
 from ..solvers.motion_files import write_motion
+from ..solvers.progress import scaled
 from .check import sample_motion
-from .common import FrameRangeOperator, finish
+from .common import FrameRangeOperator
+from .stepped import SteppedOperator
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
 _FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
@@ -34,7 +36,8 @@ def motion_at_rate(
     change of velocity into one sample.
     """
     fps = scene.render.fps / scene.render.fps_base
-    by_frame = yield from sample_motion(scene, obj, range(first, last + 1))
+    share = 1.0 if rate is None else 0.4
+    by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1)), 0.0, share)
     if rate is None:
         return by_frame
     if not (np.isfinite(rate) and rate > 0.0):
@@ -45,13 +48,13 @@ def motion_at_rate(
             "fewer frames"
         )
     straight = by_frame.resample(rate)
-    exact = yield from sample_motion(scene, obj, (first + straight.times * fps).tolist())
+    exact = yield from scaled(sample_motion(scene, obj, (first + straight.times * fps).tolist()), share, 1.0)
     if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:
         return straight
     return Motion.of(exact.model, straight.times, exact.q)
 
 
-class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Operator):
+class ROBOKIN_OT_export_motion(SteppedOperator, FrameRangeOperator, ExportHelper, bpy.types.Operator):
     """Write the animation as joint values over time: CSV, JSON or ROS JointTrajectory"""
 
     bl_idname = "robokin.export_motion"
@@ -71,6 +74,7 @@ class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Opera
     )
 
     _shown = ""  # the format when the file selector was told of a change last
+    _selects = False  # whether a person chooses the file
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         obj = active_robot(context)
@@ -80,9 +84,12 @@ class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Opera
         if not self.filepath:
             folder = Path(bpy.data.filepath).parent if bpy.data.filepath else Path.home()
             self.filepath = str(folder / f"{bpy.path.clean_name(obj.name)}{EXTENSIONS[self.format]}")
-        self._shown = self.format
+        self._shown, self._selects = self.format, True
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.begin(context) if self._selects else super().execute(context)
 
     def check(self, context: bpy.types.Context) -> bool:
         """The file name follows a format that is chosen, and the format an extension that is typed."""
@@ -103,7 +110,7 @@ class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Opera
         layout.prop(self, "format")
         layout.prop(self, "rate")
 
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         settings = obj.robokin.solver
         if not self.filepath:
             raise RobokinError("no file to write: set filepath")
@@ -112,10 +119,9 @@ class ROBOKIN_OT_export_motion(FrameRangeOperator, ExportHelper, bpy.types.Opera
             path = path.with_suffix(EXTENSIONS[self.given("format", settings.format)])
         first, last = self.span(context.scene, settings)
         rate = self.given("rate", settings.rate) or None
-        motion = finish(motion_at_rate(context.scene, obj, first, last, rate))
+        motion = yield from motion_at_rate(context.scene, obj, first, last, rate)
         write_motion(motion, path)
         self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
-        return {"FINISHED"}
 
 
 def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:

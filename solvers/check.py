@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from .hierarchical_ik import HierarchicalIK, part_names
 from .ik_data import compile_ik
 from .ik_reference import reachable
 from .motion import Motion, coordinate_names, velocity_names
+from .progress import finish
 from .recent_problems import own_copies
 from .results import Status, named_residuals
 from .solve import is_plain
@@ -115,13 +116,20 @@ def check_motion(
     `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
     relative) and the differences accordingly. Raises TaskError for targets of the wrong shape.
     """
+    return finish(check_motion_steps(motion, tasks, targets, float32))
+
+
+def check_motion_steps(
+    motion: Motion, tasks: Sequence[Task] = (), targets: object | None = None, float32: bool = False
+) -> Generator[float, None, MotionCheck]:
+    """`check_motion` that yields the share of the work done (0..1) now and then."""
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
     slip = wheel_slip(motion.model, motion.q)
     violations = _violations(motion, eps, float32) + _slips(motion, slip, eps)
     violations.sort(key=lambda violation: violation.frame)
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
     if not is_plain(checked_tasks(tasks)):
-        return _check_levels(motion, tasks, targets, violations, outside, slip)
+        return (yield from _check_levels(motion, tasks, targets, violations, outside, slip))
     plain = [task for task in tasks if isinstance(task, FrameTask)]
     residuals = task_residuals(motion.model, motion.q, plain, targets)
     statuses = _statuses(motion, plain, targets, residuals, outside)
@@ -135,11 +143,11 @@ def _check_levels(
     violations: Sequence[Violation],
     outside: set[int],
     slip: Array,
-) -> MotionCheck:
-    """`check_motion` of tasks that the kernel does not know."""
+) -> Generator[float, None, MotionCheck]:
+    """`check_motion_steps` of tasks that the kernel does not know."""
     levels = TaskLevels(motion.model, own_copies(tasks))
     wanted = motion_targets(levels, targets, motion)
-    residuals = motion_residuals(levels, wanted, motion)
+    residuals = yield from motion_residuals(levels, wanted, motion)
     whole = np.array([task.influence >= 1.0 for task in levels.tasks], bool)
     met = (residuals <= tolerances(levels.tasks))[:, whole].all(axis=(1, 2))
     poses = [i for i in poses_of(levels.tasks) if whole[i]]

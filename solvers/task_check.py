@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +16,8 @@ from .tasks import Task
 from .tasks.base import Moved
 
 Array = np.ndarray
+
+_CHUNK = 16  # frames between two reports of progress
 
 
 def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -> list[list[Any]]:
@@ -38,9 +40,11 @@ def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -
     return [started[0], *followed]
 
 
-def motion_residuals(levels: TaskLevels, targets: Sequence[Sequence[Any]], motion: Motion) -> Array:
-    """(F, tasks, 2) what the parts of each task lack; of a velocity, since the frame before (0 at the first)
-    as in tracking."""
+def motion_residuals(
+    levels: TaskLevels, targets: Sequence[Sequence[Any]], motion: Motion
+) -> Generator[float, None, Array]:
+    """Yield the share of the frames done now and then; return (F, tasks, 2) what the parts of each task lack; of a
+    velocity, since the frame before (0 at the first) as in tracking."""
     found = np.zeros((len(motion), len(levels.tasks), 2))
     still = np.zeros(motion.model.nv)
     for frame, wanted in enumerate(targets):
@@ -54,6 +58,8 @@ def motion_residuals(levels: TaskLevels, targets: Sequence[Sequence[Any]], motio
                 way = difference(motion.model, motion.q[frame - 1], motion.q[frame])
                 moved = Moved(before, before.at(motion.q[frame]), way)
                 found[frame, i] = levels.residuals_of(i, levels.rows_of(i, moved, wanted[i]), still, dt)
+        if frame % _CHUNK == 0:
+            yield frame / len(motion)
     return found
 
 

@@ -2,81 +2,15 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import bpy
 import pytest
 from robokin_addon.operators import animation
-from robokin_addon.operators.bake import ROBOKIN_OT_bake, bake_steps
+from robokin_addon.operators.bake import bake_steps
 from robokin_addon.operators.curves import own_keys
-from robokin_addon.properties.bridge import robot_model
 from robokin_addon.properties.postures import start_configuration
-from robokin_addon.robokin import RobokinError
 
-from tests.support.scene_bakes import bake, keys, slow_road, snapshot
+from tests.support.scene_bakes import bake, slow_road, snapshot
 from tests.support.scene_robots import TOOL
-
-
-class FakeBake:
-    """The operator as Blender would hold it during a modal run."""
-
-    modal, _work, _slice = ROBOKIN_OT_bake.modal, ROBOKIN_OT_bake._work, 0.0
-
-    def __init__(self, steps):
-        self._steps, self.reports, self.ended = steps, [], 0
-
-    def report(self, kind, text):
-        self.reports.append((kind, text))
-
-    def _end(self, context):
-        self.ended += 1
-
-
-def press(kind):
-    return SimpleNamespace(type=kind, value="PRESS")
-
-
-def test_esc_ends_a_running_bake_with_nothing_written(scene, robot, target):
-    slow_road(robot, target)
-    scene.frame_set(7)
-    before = snapshot(scene, robot)
-    q0 = start_configuration(robot, "POSTURE")
-    fake = FakeBake(bake_steps(scene, bpy.context.view_layer, robot, range(1, 200), q0))
-    assert fake.modal(bpy.context, press("TIMER")) == {"RUNNING_MODAL"} and fake.ended == 0
-    assert fake.modal(bpy.context, press("A")) == {"RUNNING_MODAL"}
-    assert fake.modal(bpy.context, press("ESC")) == {"CANCELLED"} and fake.ended == 1
-    assert snapshot(scene, robot) == before and "nothing was written" in fake.reports[0][1]
-
-
-@pytest.mark.parametrize("until", [0.3, 0.6, 0.89, 0.97])
-def test_esc_writes_nothing_however_far_a_bake_has_come(scene, robot, target, until):
-    bpy.ops.robokin.criterion_add(kind="JOINT_SPRINGS")
-    q0 = start_configuration(robot, "POSTURE")
-    slow_road(robot, target)
-    before = snapshot(scene, robot)
-    steps = bake_steps(scene, bpy.context.view_layer, robot, range(1, 40), q0)
-    assert any(share >= until for share in steps)
-    assert FakeBake(steps).modal(bpy.context, press("ESC")) == {"CANCELLED"}
-    assert snapshot(scene, robot) == before
-
-
-def test_a_running_bake_ends_by_itself_and_after_an_error(scene, robot, target):
-    q0 = start_configuration(robot, "POSTURE")
-    fake = FakeBake(bake_steps(scene, bpy.context.view_layer, robot, range(1, 5), q0))
-    outcome = {"RUNNING_MODAL"}
-    for _ in range(10):
-        if outcome == {"RUNNING_MODAL"}:
-            outcome = fake.modal(bpy.context, press("TIMER"))
-    assert outcome == {"FINISHED"} and fake.ended == 1 and len(keys(robot)) == robot_model(robot).nq
-
-    def fails():
-        yield 0.0
-        raise RobokinError("the target is gone")
-
-    fake = FakeBake(fails())
-    assert fake.modal(bpy.context, press("TIMER")) == {"RUNNING_MODAL"}
-    assert fake.modal(bpy.context, press("TIMER")) == {"CANCELLED"} and fake.ended == 1
-    assert fake.reports == [({"ERROR"}, "the target is gone")]
 
 
 def test_a_linked_robot_says_so_and_an_override_bakes_into_its_own_action(scene, robot, target, tmp_path):
@@ -96,16 +30,15 @@ def test_a_linked_robot_says_so_and_an_override_bakes_into_its_own_action(scene,
     assert override.animation_data.action.library is None
 
 
-@pytest.mark.parametrize("stops", [1, 2, 3])
-def test_an_abandoned_bake_leaves_nothing_behind(scene, robot, target, stops):
-    bake(robot)
+@pytest.mark.parametrize("until", [0.0, 0.3, 0.6, 0.89, 0.97])
+def test_an_abandoned_bake_leaves_nothing_behind_however_far_it_has_come(scene, robot, target, until):
+    bpy.ops.robokin.criterion_add(kind="JOINT_SPRINGS")
+    bake(robot, frame_end=40)
     slow_road(robot, target)
     scene.frame_set(7)
     before = snapshot(scene, robot)
-    q0 = start_configuration(robot, "REST")
-    steps = bake_steps(scene, bpy.context.view_layer, robot, range(1, 80), q0)
-    for _ in range(stops):
-        next(steps)
+    steps = bake_steps(scene, bpy.context.view_layer, robot, range(1, 40), start_configuration(robot, "REST"))
+    assert any(share >= until for share in steps)
     steps.close()
     assert snapshot(scene, robot) == before
 
