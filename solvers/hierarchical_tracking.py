@@ -13,7 +13,7 @@ from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
 from .fixed_arrays import compiled
-from .hierarchical_frame import Asked, Frame, Place
+from .hierarchical_frame import Asked, Found, Frame, Place
 from .hierarchical_ik import HierarchicalIK, part_names
 from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
@@ -179,7 +179,8 @@ class HierarchicalTracker:
         if (found.residuals > self.tolerance)[whole].any():
             code = NOT_CONVERGED
             if found.held.any():
-                is_met, steps = self._would_be_met(Asked(wanted, shares, left))
+                lost = next(count for count in range(len(shares) + 1) if not self._is_met(found, shares, count))
+                is_met, steps = self._would_be_met(Asked(wanted, shares, left), lost)
                 count += steps
                 if is_met:
                     code, behind = LATE, found.held
@@ -192,11 +193,17 @@ class HierarchicalTracker:
         self.memory = Memory(origins, without, dict(zip(self.tasks, reached, strict=True)))
         self.frames.append(_Done(code, found.q, found.residuals, count, behind, remark, shares, wanted))
 
-    def _would_be_met(self, asked: Asked) -> tuple[bool, int]:
-        """Whether the frame is met without limits on speed, at once or on the ways of velocities bit by bit; and the
-        linearisations that it took to tell."""
+    def _is_met(self, found: Found, shares: Array, levels: int) -> bool:
+        """Whether loops and the first `levels` are, as far as their tasks are whole."""
+        loops = [i for i, _ in self.levels.loops]
+        own = loops + [i for each in self.levels.indices[:levels] for i in each]
+        return bool((found.residuals <= self.tolerance).all(axis=1)[own][shares[own] >= 1.0].all())
+
+    def _would_be_met(self, asked: Asked, levels: int) -> tuple[bool, int]:
+        """Whether the first `levels` of the frame are met without limits on speed, at once or on the ways of velocities
+        bit by bit; and the linearisations that it took to tell."""
         unlimited = np.full(self.model.nv, np.inf)
-        unhurried, whole = replace(self.limits, largest=unlimited, change=unlimited), asked.influence >= 1.0
+        unhurried = replace(self.limits, largest=unlimited, change=unlimited)
         count = 0
         for parts in (1, BITS) if any(task.has_way for task in self.tasks) else (1,):
             place, targets = (
@@ -207,7 +214,7 @@ class HierarchicalTracker:
                 frame = self._frame(place, replace(asked, targets=targets))
                 found = frame.solve(unhurried, UNHURRIED)
                 count += found.steps
-                if (found.residuals > self.tolerance)[whole].any():
+                if not self._is_met(found, asked.influence, levels):
                     break
                 place, targets = Place(found.q, found.moved), frame.reached(found)
             else:
