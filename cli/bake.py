@@ -24,11 +24,12 @@ from .criterion_text import GRAMMAR as CRITERIA
 from .criterion_text import parse_criterion
 from .errors import UsageError
 from .report import frame_rows, read_joint_values, write_report
-from .scene_task_text import GRAMMAR as TASKS
 from .scene_task_text import parse_scene_tasks
+from .task_grammar import GRAMMAR as TASKS
+from .task_grammar import VELOCITIES
 
 NAME = "bake"
-EPILOG = f"{TASKS}\n\n{CRITERIA}"
+EPILOG = f"{TASKS}\n\n{VELOCITIES}\n\n{CRITERIA}"
 HELP = "solve the tasks of a .blend at every frame, write keyframes"
 
 

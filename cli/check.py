@@ -7,10 +7,11 @@ import argparse
 
 from .arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step
 from .report import frame_rows, write_report
-from .scene_task_text import GRAMMAR, parse_scene_tasks
+from .scene_task_text import parse_scene_tasks
+from .task_grammar import GRAMMAR, VELOCITIES
 
 NAME = "check"
-EPILOG = GRAMMAR
+EPILOG = f"{GRAMMAR}\n\n{VELOCITIES}"
 HELP = "compare the animation of a .blend with tasks and limits"
 
 

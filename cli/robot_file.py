@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from ..robokin.urdf import parse_xacro_args
 from .arguments import is_blend
 from .errors import UsageError
 from .report import say
+
+if TYPE_CHECKING:
+    import bpy
 
 TABLE = ".csv"
 
@@ -27,9 +32,8 @@ def load_posed(
     """(model, q of the posture of that name): one stored in a .blend, or a named pose of an SRDF file; None without a
     name. Raises RobokinError, OSError."""
     if is_blend(arguments.file):
-        if srdf is not None:
-            raise UsageError("--srdf is for robot descriptions; a .blend holds its own postures")
-        return _posed_of_blend(arguments, posture)
+        with posed_of_blend(arguments, posture, srdf) as (_, model, q):
+            return model, q
     if arguments.robot is not None:
         raise UsageError("--robot chooses among the robots of a .blend; a .urdf, .xacro or .csv holds one")
     model = load_description(arguments.file, arguments.package_path, arguments.root or "fixed", arguments.xacro_arg)
@@ -54,7 +58,13 @@ def load_description(path: str, package_paths: Sequence[str], root: str, xacro_a
     return load_urdf(path, package_paths, root, parse_xacro_args(xacro_args))
 
 
-def _posed_of_blend(arguments: argparse.Namespace, posture: str | None) -> tuple[RobotModel, np.ndarray | None]:
+@contextmanager
+def posed_of_blend(
+    arguments: argparse.Namespace, posture: str | None, srdf: str | None
+) -> Iterator[tuple[bpy.types.Object, RobotModel, np.ndarray | None]]:
+    """(robot, model, q of the stored posture of that name), with `arguments.file` open. Raises RobokinError."""
+    if srdf is not None:
+        raise UsageError("--srdf is for robot descriptions; a .blend holds its own postures")
     if arguments.root is not None or arguments.package_path or arguments.xacro_arg:
         options = "--root, --package-path and --xacro-arg"
         raise UsageError(f"{options} are for .urdf, .xacro and .csv files; a .blend holds the robot as imported")
@@ -66,4 +76,4 @@ def _posed_of_blend(arguments: argparse.Namespace, posture: str | None) -> tuple
 
         robot = find_robot(arguments.robot)
         q = None if posture is None else posture_configuration(robot, find_posture(robot, posture))
-        return robot_model(robot), q
+        yield robot, robot_model(robot), q

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ..robokin.errors import TaskError
 from .errors import UsageError
 from .field_text import Fields, parse_fields
-from .task_text import GRAMMAR as TASKS
 from .task_text import build_task
 
 if TYPE_CHECKING:
@@ -16,15 +15,8 @@ if TYPE_CHECKING:
 
     from ..operators.given_tasks import GivenTask
 
-GRAMMAR = f"""\
-{TASKS}
-  With an object of the scene as target, which may move:
-            ,object=NAME       in place of target (of a distance: of other_point). The target is its pose; its origin;
-                               its Z axis (axis, line), XY plane (plane); a curve object (curve), the vertices of a
-                               mesh (support)
-            ,bone=NAME         of the armature object=NAME"""
-
-# What an object stands for, and what is read there until it is known where the object is.
+# What an object stands for, and what is read there until it is known where the object is. Of a twist: the axes in which
+# it is told.
 _STANDS_FOR = {
     "pose": ("target", "0:0:0:1:0:0:0"),
     "position": ("target", "0:0:0"),
@@ -38,7 +30,10 @@ _STANDS_FOR = {
     "laser": ("target", "0:0:0"),
     "center_of_mass": ("target", "0:0:0"),
     "support": ("target", "0:0:0:1:0:0:0:1:0"),
+    "along_curve": ("curve", "0:0:0:0:0:1"),
+    "twist": ("frame", "space"),
 }
+_BESIDE = ("other", "about", "closed")  # what else would say of a target what its object says
 
 
 def parse_scene_tasks(arguments: argparse.Namespace) -> list[GivenTask]:
@@ -53,12 +48,28 @@ def parse_scene_task(text: str) -> GivenTask:
     from ..operators.given_tasks import GivenTask
 
     fields = parse_fields(text, "task")
+    is_on_place = "object" in fields and not {"surface", "surface_object"} & set(fields)
+    surface = _surface(text, fields)
     place = _followed(text, fields)
     task = build_task(text, fields)
-    if task.influence == 1.0:
-        return GivenTask(task, 1.0, place)
-    whole = {name: value for name, value in fields.items() if name != "influence"}
-    return GivenTask(build_task(text, whole), task.influence, place)
+    influence = task.influence
+    if influence != 1.0:
+        task = build_task(text, {name: value for name, value in fields.items() if name != "influence"})
+    return GivenTask(task, influence, place, surface, is_on_place)
+
+
+def _surface(text: str, fields: Fields) -> bpy.types.Object | None:
+    """Takes the object that a laser falls on out, and puts something that it falls on in."""
+    from .blender import find_object
+
+    if fields.get("kind") != "laser":
+        return None
+    name = fields.pop("surface_object", None)
+    if name is not None and "surface" in fields:
+        raise TaskError(f"task {text!r}: surface and surface_object both say what the beam falls on: give one")
+    if name is not None or "object" in fields:
+        fields.setdefault("surface", "0:0:0:0:0:1")
+    return None if name is None else find_object(name)
 
 
 def _followed(text: str, fields: Fields) -> tuple[bpy.types.Object, str] | None:
@@ -74,7 +85,7 @@ def _followed(text: str, fields: Fields) -> tuple[bpy.types.Object, str] | None:
     if kind and kind not in _STANDS_FOR:
         raise TaskError(f"task {text!r}: object: no target of its kind can be one (of {', '.join(_STANDS_FOR)} it can)")
     field, value = _STANDS_FOR.get(kind, ("target", ""))
-    for other in (field, "other"):
+    for other in (field, *_BESIDE):
         if other in fields:
             raise TaskError(f"task {text!r}: object and {other} both say where the target is: give one")
     fields[field] = value

@@ -9,16 +9,17 @@ import argparse
 
 import numpy as np
 
-from ..robokin import Joint
+from ..robokin import Joint, RobotModel, TaskError
 from ..robokin.units import coordinate_units, with_unit
 from ..solvers import Task, solve_ik
-from .arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, seed
+from .arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, is_blend, seed
 from .criterion_text import GRAMMAR as CRITERIA
 from .criterion_text import parse_criterion
 from .errors import UsageError
 from .report import read_joint_values, write_report
-from .robot_file import load_posed
-from .task_text import GRAMMAR as TASKS
+from .robot_file import load_posed, posed_of_blend
+from .scene_task_text import parse_scene_task
+from .task_grammar import GRAMMAR as TASKS
 from .task_text import parse_task
 
 NAME = "solve"
@@ -39,10 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    tasks = [parse_task(text) for text in arguments.task]
     if arguments.q0 is not None and arguments.posture is not None:
         raise UsageError("--q0 and --posture both say where to start: give one")
-    model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
+    model, q0, tasks = _in_scene(arguments) if is_blend(arguments.file) else _without_scene(arguments)
     if arguments.q0 is not None:
         q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
     criteria = [parse_criterion(text, model) for text in arguments.criterion]
@@ -64,6 +64,30 @@ def run(arguments: argparse.Namespace) -> bool:
     lines += [f"  {name} = {_value(value, model.joint(name))}" for name, value in values.items()]
     write_report(report, arguments.json, "\n".join(lines))
     return result.converged
+
+
+def _without_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task]]:
+    tasks = [parse_task(text) for text in arguments.task]
+    _refuse_velocities(arguments.task, tasks)
+    return *load_posed(arguments, arguments.posture, arguments.srdf), tasks
+
+
+def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task]]:
+    """Targets that are objects are where the scene has them at its present frame."""
+    with posed_of_blend(arguments, arguments.posture, arguments.srdf) as (robot, model, q0):
+        import bpy
+
+        from ..operators.scene_tasks import given_now
+
+        given = [parse_scene_task(text) for text in arguments.task]
+        _refuse_velocities(arguments.task, [each.task for each in given])
+        return model, q0, given_now(bpy.context, robot, given)
+
+
+def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:
+    for text, task in zip(texts, tasks, strict=True):
+        if task.is_velocity:
+            raise TaskError(f"task {text!r}: no pose can meet a velocity: robokin bake takes it")
 
 
 def _missing(task: Task, residual: dict[str, float]) -> str:

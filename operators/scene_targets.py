@@ -12,7 +12,7 @@ import numpy as np
 from ..properties.task_kinds import KINDS
 from ..solvers.tasks import FrameTask
 from . import animation
-from .given_tasks import GivenTask
+from .given_tasks import GivenTask, Place
 from .root_frames import roots_from_world
 from .task_shapes import has_shape, read_shape
 
@@ -20,7 +20,6 @@ Array = np.ndarray
 RobokinTask = bpy.types.PropertyGroup
 RobokinCriterion = bpy.types.PropertyGroup
 Numbers = Mapping[str, Array]
-Place = tuple[bpy.types.Object, str]  # an object, or a bone of an armature
 Shapes = Callable[[bpy.types.Object, RobokinTask], Any]  # as `read_shape`
 
 _CHUNK = 32  # frames of the scene visited between two reports of progress
@@ -93,12 +92,20 @@ def numbers_of(task: RobokinTask) -> tuple[str, ...]:
     return (*dict.fromkeys((*fixed, *kind.animated)), "influence")
 
 
-def targets_now(context: bpy.types.Context, obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> Targets:
+def targets_now(
+    context: bpy.types.Context,
+    obj: bpy.types.Object,
+    tasks: Sequence[RobokinTask],
+    given: Sequence[GivenTask] = (),
+) -> Targets:
     """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update."""
     context.view_layer.update()
     scene, view_layer = context.scene, context.view_layer
-    worlds = {place: _world_now(scene, view_layer, place, task) for task in tasks for place in places_of(task).values()}
-    return _targets(obj, tasks, worlds | {(obj, ""): world_matrix((obj, ""))[None]}, _present_numbers(tasks))
+    places = {place: f"task {task.name!r}" for task in tasks for place in places_of(task).values()}
+    places |= {place: each.task.name for each in given for place in each.places}
+    worlds = {place: _world_now(scene, view_layer, place, who) for place, who in places.items()}
+    worlds[obj, ""] = world_matrix((obj, ""))[None]
+    return _targets(obj, tasks, worlds, _present_numbers(tasks), given=given)
 
 
 def targets_shown(obj: bpy.types.Object, tasks: Sequence[RobokinTask], shape_of: Shapes) -> Targets:
@@ -116,11 +123,11 @@ def _number(entry: bpy.types.PropertyGroup, name: str) -> Array:
     return np.atleast_1d(np.array(getattr(entry, name), dtype=np.float64))
 
 
-def _world_now(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, place: Place, task: RobokinTask) -> Array:
+def _world_now(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, place: Place, who: str) -> Array:
     """(1, 4, 4)"""
     if not animation.is_evaluated(place[0], view_layer) and _moved_by_keys_only(place):
         return animation.keyed_matrices(place[0], [scene.frame_current_final])
-    animation.check_evaluated(place[0], view_layer, f"task {task.name!r}")
+    animation.check_evaluated(place[0], view_layer, who)
     return world_matrix(place)[None]
 
 
@@ -144,7 +151,7 @@ def targets_over(
     present frame comes back. Raises RobokinError.
     """
     places = {(obj, "")}.union(*(places_of(task).values() for task in tasks))
-    places.update(each.place for each in given if each.place is not None)
+    places.update(place for each in given for place in each.places)
     visited = {place for place in places if not _moved_by_keys_only(place)}
     worlds = {place: animation.keyed_matrices(place[0], frames) for place in places - visited}
     read = [(task, numbers_of(task)) for task in tasks] + [(item, CRITERION_NUMBERS) for item in criteria]
@@ -225,7 +232,10 @@ def _given_reading(obj: bpy.types.Object, given: GivenTask, worlds: Mapping[Plac
     else:
         own = given.task.target if isinstance(given.task, FrameTask) else np.eye(4)
         T = np.tile(own, (len(robot), 1, 1))
-    return Reading(T, None, up, {}, given.read_shape(obj))
+    surface = None
+    if given.surface is not None:
+        surface = roots_from_world(obj, robot, worlds[given.surface, ""], given.task.name)
+    return Reading(T, surface, up, {}, given.read_shape(obj))
 
 
 def _fixed_poses(numbers: Numbers) -> Array:

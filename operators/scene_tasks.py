@@ -16,7 +16,7 @@ from ..solvers import Task
 from .cycles import refuse_cycles
 from .given_tasks import GivenTask
 from .root_frames import metres_per_world_unit
-from .scene_targets import Targets, needs_target, target_bone
+from .scene_targets import Targets, needs_target, target_bone, targets_now
 from .task_forms import FORMS, Asked
 
 Array = np.ndarray
@@ -69,6 +69,8 @@ def check_given(obj: bpy.types.Object, tasks: Sequence[GivenTask]) -> None:
     for each in tasks:
         if each.place is not None:
             _check_place(obj, each.task.name, *each.place, each.needed_type)
+        if each.surface is not None:
+            _check_object(obj, each.task.name, each.surface, "surface", "MESH")
 
 
 def _check_place(obj: bpy.types.Object, task: str, target: bpy.types.Object, bone: str, wanted: str) -> None:
@@ -93,6 +95,26 @@ def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:
         raise RobokinError(f"task {task.name!r} has no posture: choose a stored one")
     if task.posture not in postures:
         raise UnknownNameError(f"posture of task {task.name!r}", task.posture, [item.name for item in postures])
+
+
+def given_now(context: bpy.types.Context, obj: bpy.types.Object, given: Sequence[GivenTask]) -> list[Task]:
+    """Tasks of their own level and influence, towards where the scene stands. Raises RobokinError naming the task."""
+    check_given(obj, given)
+    targets = targets_now(context, obj, (), given)
+    return [_solver_form(each, targets, i, 0, each.influence) for i, each in enumerate(given)]
+
+
+def _solver_form(given: GivenTask, targets: Targets, i: int, frame: int, influence: float) -> Task:
+    task = copy(given.task)
+    task.target, task.influence = _given_target(given, targets, i, frame), influence
+    return task
+
+
+def _given_target(given: GivenTask, targets: Targets, i: int, frame: int) -> Any:
+    """i: of what it reads, among the targets."""
+    reading = targets.readings[i]
+    surface = None if reading.surface is None else reading.surface[frame]
+    return given.target(reading.T[frame], surface, reading.shape)
 
 
 class SolverTasks:
@@ -128,17 +150,15 @@ class SolverTasks:
         if i < len(self._tasks):
             asked, form = self._asked(targets, frame, i, influence), FORMS[self._tasks[i].kind]
             return form.build(asked, form.target(asked))
-        task = copy(self._given[i - len(self._tasks)].task)
-        task.target = self._target(targets, frame, i)
-        if not self._levels:
+        task = _solver_form(self._given[i - len(self._tasks)], targets, i, frame, influence)
+        if not self._levels and task.priority:  # a closed loop stays before all
             task.priority = 1
         return task
 
     def _target(self, targets: Targets, frame: int, i: int) -> Any:
         if i < len(self._tasks):
             return FORMS[self._tasks[i].kind].target(self._asked(targets, frame, i, 1.0))
-        reading = targets.readings[i]
-        return self._given[i - len(self._tasks)].target(reading.T[frame], reading.shape)
+        return _given_target(self._given[i - len(self._tasks)], targets, i, frame)
 
     def _asked(self, targets: Targets, frame: int, i: int, influence: float) -> Asked:
         task = self._tasks[i]

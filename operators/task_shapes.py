@@ -10,10 +10,11 @@ import bpy
 import numpy as np
 
 from ..robokin import RobokinError
-from ..solvers.tasks import Curve, Mesh
+from ..solvers.tasks import Curve, Curves, Mesh
 from .root_frames import metres_per_world_unit, rotations_of
 
 Array = np.ndarray
+Line = tuple[Array, bool]  # points (n, 3) and whether they are closed
 RobokinTask = bpy.types.PropertyGroup
 
 
@@ -22,21 +23,25 @@ def has_shape(task: RobokinTask) -> bool:
     return task.kind in ("CURVE", "ALONG_CURVE", "SUPPORT") or (task.kind == "LASER" and task.surface is not None)
 
 
-def read_shape(obj: bpy.types.Object, task: RobokinTask) -> Curve | Mesh | Array | None:
-    """A Curve, a Mesh or points (n, 3) in metres of the robot, in the rigid frame of the object; None for a task
+def read_shape(obj: bpy.types.Object, task: RobokinTask) -> Curves | Mesh | Array | None:
+    """Curves, a Mesh or points (n, 3) in metres of the robot, in the rigid frame of the object; None for a task
     without. Raises RobokinError naming the task."""
     who = f"task {task.name!r}"
     if task.kind in ("CURVE", "ALONG_CURVE"):
         return curve_of(obj, task.target, who)
     if task.kind == "LASER" and task.surface is not None:
-        return _surface_of(obj, task.surface, who)
+        return surface_of(obj, task.surface, who)
     return points_of(obj, task.target, who) if task.kind == "SUPPORT" else None
 
 
-def curve_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Curve:
-    """As it is drawn. Raises RobokinError that begins with `who`."""
-    points, closed = _curve_points(owner, who)
-    return Curve(_rigid(robot, owner, points), closed, f"{who}: curve {owner.name!r}")
+def curve_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Curves:
+    """As it is drawn, a line for each spline. Raises RobokinError that begins with `who`."""
+    is_modified = any(modifier.show_viewport for modifier in owner.modifiers)
+    lines = _modified_lines(owner, who) if is_modified else _bare_lines(owner.data)
+    if not lines:
+        raise RobokinError(f"{who}: its curve {owner.name!r} has no spline of two points or more")
+    what = f"{who}: curve {owner.name!r}"
+    return Curves([Curve(_rigid(robot, owner, points), closed, what) for points, closed in lines])
 
 
 def points_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Array:
@@ -48,7 +53,8 @@ def points_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Arr
     return _rigid(robot, owner, points)
 
 
-def _surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Mesh:
+def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Mesh:
+    """The faces of a mesh object. Raises RobokinError that begins with `who`."""
     with _evaluated_mesh(owner) as mesh:
         mesh.calc_loop_triangles()
         corners = np.array([triangle.vertices for triangle in mesh.loop_triangles], int).reshape(-1, 3)
@@ -74,44 +80,49 @@ def _evaluated_mesh(owner: bpy.types.Object) -> Iterator[bpy.types.Mesh]:
         evaluated.to_mesh_clear()
 
 
-def _curve_points(owner: bpy.types.Object, who: str) -> tuple[Array, bool]:
-    """(points (n, 3) along the one line of a curve object, whether it is closed)."""
-    splines = owner.data.splines
-    if len(splines) != 1:
-        raise RobokinError(f"{who}: its curve {owner.name!r} has {len(splines)} splines, not one")
-    if any(modifier.show_viewport for modifier in owner.modifiers):
-        return _modified_points(owner, who)
-    return _bare_points(owner.data), bool(splines[0].use_cyclic_u)
-
-
-def _modified_points(owner: bpy.types.Object, who: str) -> tuple[Array, bool]:
+def _modified_lines(owner: bpy.types.Object, who: str) -> list[Line]:
     with _evaluated_mesh(owner) as mesh:
-        edges = np.array([edge.vertices for edge in mesh.edges], int).reshape(-1, 2)
-        points, has_faces = _vertices(mesh), bool(mesh.polygons)
-    n = len(points)
-    along = np.column_stack((np.arange(n), np.arange(n) + 1))
-    is_closed = len(edges) == n
-    if is_closed and n:
-        along[-1, 1] = 0
-    if has_faces or n < 2 or not np.array_equal(edges, along[: len(edges)]) or len(edges) < n - 1:
-        cure = "give it no bevel, extrusion or fill" if has_faces else "disable those that break it up"
-        raise RobokinError(f"{who}: its curve {owner.name!r} is not one line with its modifiers: {cure}")
-    return points, is_closed
+        if mesh.polygons:
+            cure = "give it no bevel, extrusion or fill"
+            raise RobokinError(f"{who}: its curve {owner.name!r} has faces with its modifiers: {cure}")
+        lines = _lines(mesh)
+    if lines is None:
+        cure = "disable those that break them up"
+        raise RobokinError(f"{who}: its curve {owner.name!r} is not made of lines with its modifiers: {cure}")
+    return lines
 
 
-def _bare_points(curve: bpy.types.Curve) -> Array:
-    """Without thickness and faces, a curve's mesh is its points in their order."""
+def _bare_lines(curve: bpy.types.Curve) -> list[Line]:
+    """Without thickness and faces, a curve's mesh is its lines."""
     data = curve.copy()
     data.bevel_depth = data.extrude = 0.0
     data.bevel_object, data.bevel_mode = None, "ROUND"
     data.fill_mode = "FULL" if data.dimensions == "3D" else "NONE"
     bare = bpy.data.objects.new("sampled", data)
     try:
-        return _vertices(bare.to_mesh())
+        return _lines(bare.to_mesh()) or []
     finally:
         bare.to_mesh_clear()
         bpy.data.objects.remove(bare)
         bpy.data.curves.remove(data)
+
+
+def _lines(mesh: bpy.types.Mesh) -> list[Line] | None:
+    """Of a mesh whose edges join vertices to lines in their order, as those of a curve do; None for any other. Vertices
+    without an edge are left out."""
+    points, first = _vertices(mesh), 0
+    edges = {tuple(sorted(edge.vertices)) for edge in mesh.edges}
+    lines = []
+    for last in range(len(points)):
+        if (last, last + 1) in edges:
+            edges.remove((last, last + 1))
+            continue
+        closed = (first, last) in edges
+        if last > first:
+            lines.append((points[first : last + 1], closed))
+        edges.discard((first, last))
+        first = last + 1
+    return None if edges else lines
 
 
 def _vertices(mesh: bpy.types.Mesh) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +159,121 @@ def test_a_laser_follows_an_object_on_a_plane(scene_file: Path, capsys, tmp_path
         assert H[:3, 3] - H[:3, 2] * H[2, 3] / H[2, 2] == pytest.approx(T[:3, 3], abs=3e-5)
 
 
+def spot_on(row: dict, point: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Where the hand's beam meets a plane."""
+    H = hand(row["q"])
+    return H[:3, 3] + H[:3, 2] * (normal @ (point - H[:3, 3])) / (normal @ H[:3, 2])
+
+
+def test_a_laser_on_the_plane_of_its_object_or_on_a_mesh(scene_file: Path, capsys, tmp_path) -> None:
+    rows = bake(capsys, tmp_path, scene_file, f"kind=laser,{TIP},axis=0:0:1,object=goal")
+    for row, T in zip(rows, shown(scene_file, "goal"), strict=True):
+        assert spot_on(row, T[:3, 3], T[:3, 2]) == pytest.approx(T[:3, 3], abs=3e-5)
+    text = f"kind=laser,{TIP},axis=0:0:1,object=stick,surface_object=floor"
+    for row, T in zip(bake(capsys, tmp_path, scene_file, text), shown(scene_file, "floor"), strict=True):
+        assert spot_on(row, T[:3, 3], T[:3, 2]) == pytest.approx(T[:3, 3], abs=3e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"), [*((kind, "object=goal") for kind in FOLLOWED), ("pose", "object=stick,bone=end")]
+)
+def test_a_pose_is_solved_for_an_object(kind: str, target: str, scene_file: Path, capsys, tmp_path) -> None:
+    """Where the scene stands in the file: at its first frame."""
+    more, off = FOLLOWED[kind]
+    found = report(capsys, tmp_path, "solve", scene_file, "--task", f"kind={kind},{TIP}{more},{target}")
+    place = shown(scene_file, *[part.split("=")[1] for part in target.split(",")])[0]
+    assert off(place, hand(found["q"])) < 3e-5
+
+
+def test_levels_and_influence_of_a_pose_solved_in_a_scene(scene_file: Path, capsys, tmp_path) -> None:
+    """Half the way to the object from where it would be without: the first task wins."""
+    fixed = f"kind=position,{TIP},target=0.45:0:0.5"
+    lifted = f"kind=position,{TIP},object=goal,priority=2"
+    found = report(capsys, tmp_path, "solve", scene_file, "--task", fixed, "--task", lifted, code=1)
+    assert hand(found["q"])[:3, 3] == pytest.approx([0.45, 0, 0.5], abs=3e-5)
+    assert found["residuals"][1]["position"] > 0.05
+    alone = f"kind=position,{TIP},object=goal,influence=0.5"
+    start = {"panda_joint2": -0.5, "panda_joint4": -2.0, "panda_joint6": 1.6}
+    half = report(capsys, tmp_path, "solve", scene_file, "--task", alone, "--q0", json.dumps(start))
+    middle = 0.5 * (hand(start)[:3, 3] + shown(scene_file, "goal")[0][:3, 3])
+    assert hand(half["q"])[:3, 3] == pytest.approx(middle, abs=3e-5)
+
+
+VELOCITIES = {
+    "twist": f"kind=twist,{TIP},target=0:0:0.1:0:0:0",
+    "along_curve": f"kind=along_curve,{TIP},curve=0:0:0:1:0:0,target=0.1",
+    "joint_velocity": 'kind=joint_velocity,target={"panda_joint1": 0.1}',
+    "linear_velocity": 'kind=linear_velocity,coefficients={"panda_joint1": 1},target=0.1',
+}
+
+
+@pytest.mark.parametrize("kind", VELOCITIES)
+def test_velocities_are_refused_where_there_is_no_time(kind: str, scene_file: Path, capsys) -> None:
+    for file in (scene_file, robot("panda")):
+        assert run(capsys, "solve", file, "--task", VELOCITIES[kind]).refused(
+            f"kind={kind}", "velocity", "robokin bake"
+        )
+
+
+def test_velocities_of_a_bake(scene_file: Path, capsys, tmp_path) -> None:
+    rows = bake(capsys, tmp_path, scene_file, VELOCITIES["twist"])
+    for before, after in pairwise(rows[1:]):
+        step = hand(after["q"]) - hand(before["q"])
+        assert step[:3, 3] * 24 == pytest.approx([0, 0, 0.1], abs=2e-4)
+        assert abs(step[:3, :3]).max() < 1e-5
+    both = (
+        'kind=joint_velocity,target={"panda_joint2": 0.2}',
+        'kind=linear_velocity,target=0.1,coefficients={"panda_joint2": 0.5, "panda_joint6": 1}',
+    )
+    rows = bake(capsys, tmp_path, scene_file, *both)
+    for before, after in pairwise(rows[1:]):
+        steps = {name: 24 * (after["q"][name] - before["q"][name]) for name in ("panda_joint2", "panda_joint6")}
+        assert steps == pytest.approx({"panda_joint2": 0.2, "panda_joint6": 0.0}, abs=2e-4)
+
+
+def test_a_velocity_about_a_hinge_that_is_an_object(scene_file: Path, capsys, tmp_path) -> None:
+    """Told as a hinge, and as an object that stands still: the same motion, a turn about its Z axis."""
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=str(scene_file))
+    goal = bpy.data.objects["goal"]
+    goal.animation_data_clear()
+    still = tmp_path / "still.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(still))
+    T = shown(still, "goal")[0]
+    hinge = ":".join(map(repr, [*map(float, T[:3, 3]), *map(float, T[:3, 2])]))
+    for text in (f"kind=twist,{TIP},object=goal,target=0:0:0:0:0:0.3", f"kind=twist,{TIP},about={hinge},target=0.3"):
+        poses = [np.linalg.inv(T) @ hand(row["q"]) for row in bake(capsys, tmp_path, still, text)]
+        for i, pose in enumerate(poses[1:]):
+            c, s = np.cos(0.3 * i / 24), np.sin(0.3 * i / 24)
+            turn = np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+            assert abs(pose - turn @ poses[1]).max() < 1e-4
+
+
+def test_a_velocity_along_a_curve_that_is_an_object_of_two_splines(scene_file: Path, capsys, tmp_path) -> None:
+    import bpy
+
+    bpy.ops.wm.open_mainfile(filepath=str(scene_file))
+    rail = bpy.data.objects["rail"]
+    rail.animation_data_clear()
+    rail.matrix_world = arm().matrix_world
+    first = rail.data.splines[0]
+    first.points.foreach_set("co", [5, 0, 0, 1, 5, 1, 0, 1])
+    rail.data.splines.new("POLY").points.add(2)
+    rail.data.splines[1].points.foreach_set("co", [0.4, -0.1, 0.5, 1, 0.4, 0, 0.5, 1, 0.45, 0, 0.5, 1])
+    two = tmp_path / "two.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(two))
+    start = report(capsys, tmp_path, "solve", two, "--task", f"kind=position,{TIP},target=0.4:-0.02:0.5")["q"]
+    text = f"kind=along_curve,{TIP},object=rail,target=0.24"
+    rows = bake(capsys, tmp_path, two, text, more=("--q0", json.dumps(start)))
+    places = [hand(row["q"])[:3, 3] for row in rows]
+    lengths = [min(y, 0.0) + max(x - 0.4, 0.0) for x, y, _ in places]
+    assert np.diff(lengths[1:]) == pytest.approx(0.01, abs=1e-4)
+    assert lengths[1] < 0.0 < lengths[-1]
+    for x, y, z in places:
+        assert min(abs(x - 0.4), abs(y)) < 3e-5 and z == pytest.approx(0.5, abs=3e-5)
+
+
 def test_shapes_of_objects(scene_file: Path, capsys, tmp_path) -> None:
     """The hand on a curve that moves, the centre of mass above a mesh that moves."""
     rows = bake(capsys, tmp_path, scene_file, f"kind=curve,{TIP},object=rail", "kind=support,object=floor,margin=0.6")
@@ -245,6 +361,22 @@ def test_check_takes_the_same_tasks(scene_file: Path, capsys, tmp_path) -> None:
         (["--task", f"kind=pin,{TIP},object=goal"], ["no target of its kind", "pose, position"]),
         (["--task", f"kind=curve,{TIP},object=goal"], ["'goal' is of type empty, not a curve"]),
         (["--task", f"{TIP},object=goal"], ["kind is missing"]),
+        (["--task", f"kind=curve,{TIP},object=rail,closed=yes"], ["object and closed both"]),
+        (["--task", f"kind=twist,{TIP},object=goal,target=0:0:0:0:0:1,frame=tip"], ["object and frame both"]),
+        (["--task", f"kind=twist,{TIP},object=goal,about=0:0:0:0:0:1,target=1"], ["object and about both"]),
+        (["--task", f"kind=twist,{TIP},object=goal"], ["target is missing"]),
+        (["--task", f"kind=along_curve,{TIP},object=rail,curve=0:0:0:1:0:0,target=1"], ["object and curve both"]),
+        (["--task", f"kind=along_curve,{TIP},object=goal,target=1"], ["'goal' is of type empty, not a curve"]),
+        (
+            ["--task", f"kind=laser,{TIP},axis=0:0:1,object=spot,surface_object=rail"],
+            ["'rail' is of type curve, not a mesh"],
+        ),
+        (["--task", f"kind=laser,{TIP},axis=0:0:1,object=spot,surface_object=flor"], ["'flor'", "floor"]),
+        (["--task", f"kind=laser,{TIP},axis=0:0:1,object=spot,surface=0:0:0:0:0:1,surface_object=floor"], ["give one"]),
+        (["--task", f"kind=laser,{TIP},axis=0:0:1,target=1:0:0"], ["surface is missing"]),
+        (["--task", f"kind=pose,{TIP},surface_object=floor,object=goal"], ["surface_object"]),
+        (["--task", 'kind=linear_velocity,coefficients={"paw": 1},target=1'], ["'paw'", "panda_joint1"]),
+        (["--task", 'kind=joint_velocity,target={"panda_joint1": [1, 2]}'], ["panda_joint1", "1 velocities, not 2"]),
         (["--task", "kind=pose,tip=paw,object=goal"], ["'paw'"]),
         (["--task", "kind=loop_closure,tip=panda_hand,other=panda_link0,influence=0.5"], ["influence"]),
         (["--only-given"], ["--only-given", "--task"]),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import numpy as np
 import pytest
 from robokin_addon.cli.task_text import KINDS, parse_task
@@ -81,7 +84,7 @@ def test_link_names_may_hold_commas_spaces_and_colons_and_the_order_is_free() ->
         ("kind=position,tip=hand,target=1:2:1e999", ["target", "not finite"]),
         ("kind=pose,tip=hand,target=1:2:3:0:0:0:0", ["target", "quaternion", "zero"]),
         ("kind=axis,tip=hand,axis=0:0:0,target=0:0:1", ["axis", "direction"]),
-        ("kind=pose,tip=hand,target=1:2:3:1:0:0:0,weights=1:2:3", ["weights", "1 or 6", "not 3"]),
+        ("kind=pose,tip=hand,target=1:2:3:1:0:0:0,weights=1:2:3", ["weights", "1 or 2 or 6", "not 3"]),
         ("kind=position,tip=hand,target=1:2:3,weights=0", ["every axis is free"]),
         ("kind=position,tip=hand,target=1:2:3,weights=-1", ["weights", "negative"]),
         ("kind=position,tip=hand,target=1:2:3,tolerance=0", ["tolerance", "positive"]),
@@ -122,6 +125,10 @@ TEXTS = {
     "support": "target=0:0:0:1:0:0:0:1:0,margin=0.02,up=0:0:1",
     "posture": 'target={"elbow": 0.5, "slide": 0.1},band=0.1',
     "joint": "joint=elbow,target=0.5",
+    "twist": "tip=hand,target=0:0:0.1:0:0:0,frame=tip,weights=1:1:1:0:0:0,tolerance=1e-3:1e-2,band=0:0:0.01:0:0:0",
+    "along_curve": "tip=hand,curve=0:0:0:1:0:0:1:1:0,target=-0.2,closed=yes,point=0:0:0.1",
+    "joint_velocity": 'target={"elbow": 0.5},band=0.1:0.2,tolerance=0.1:0.2,weight=2',
+    "linear_velocity": 'coefficients={"elbow": 1, "slide": -2},target=0.1',
 }
 
 
@@ -137,7 +144,7 @@ def test_every_kind_can_be_written(kind: str) -> None:
 
 def test_no_kind_is_left_out() -> None:
     assert set(TEXTS) | {"pose", "position", "orientation", "axis"} == set(KINDS)
-    words = {cls.kind.replace(" ", "_") for cls in _all(Task) if not cls.is_velocity and hasattr(cls, "kind")}
+    words = {cls.kind.replace(" ", "_") for cls in _all(Task) if hasattr(cls, "kind")}
     assert set(KINDS) == words - {"extended_jacobian"}
 
 
@@ -195,3 +202,60 @@ def test_tolerances_of_two_parts_and_weights_of_joints() -> None:
     assert [part.tolerance for part in laser.parts] == [0.1, 0.2]
     closed = parse_task("kind=loop_closure,tip=hand,other=base,other_offset=0:0:1")
     assert closed.other_offset[:3, 3] == pytest.approx([0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_parameter_of_a_task_has_a_field(kind: str) -> None:
+    """Those that are told together are of one field: weights, tolerance, band; the curve's and twist's target."""
+    written = {argument for argument, _ in KINDS[kind].fields.values()} | set(KINDS[kind].fields)
+    told = re.compile(r"(position|orientation|angle|length|linear|angular|beam)_(weights|tolerance|band)")
+    for parameter in inspect.signature(KINDS[kind].build).parameters:
+        together = told.fullmatch(parameter)
+        assert (together[2] if together else parameter) in written, parameter
+
+
+def test_bands_and_weights_per_axis() -> None:
+    pose = parse_task("kind=pose,tip=hand,target=0:0:0:1:0:0:0,band=1:2:3:4:5:6,weights=2:3")
+    assert pose.position_band.tolist() == [1, 2, 3] and pose.orientation_band.tolist() == [4, 5, 6]
+    assert pose.weights.tolist() == [2, 2, 2, 3, 3, 3]
+    assert parse_task("kind=position,tip=hand,target=0:0:0,band=1:2:3").position_band.tolist() == [1, 2, 3]
+    assert parse_task('kind=posture,target={"a": 1},band=1:2').band.tolist() == [1, 2]
+    assert parse_task("kind=pin,tip=hand,target=1:0:0:1:0:0:1").target[:3, :3] == pytest.approx(QUARTER_ABOUT_Z)
+    assert parse_task("kind=loop_closure,tip=hand,other=base,correction=0.5").correction == 0.5
+
+
+def test_velocities() -> None:
+    hinge = parse_task("kind=twist,tip=hand,about=1:0:0:0:0:2,target=0.5,pitch=0.1")
+    assert hinge.frame == "space"
+    assert hinge.target == pytest.approx([0, -0.5, 0.05, 0, 0, 0.5])
+    assert parse_task("kind=twist,tip=hand,target=1:2:3:4:5:6").target == pytest.approx([1, 2, 3, 4, 5, 6])
+    along = parse_task("kind=along_curve,tip=hand,curve=0:0:0:1:0:0/0:0:1:1:0:1:1:1:1,target=0.2,closed=yes")
+    assert [line.length for line in along.curve.lines] == pytest.approx([2.0, 2.0 + np.sqrt(2.0)])
+    assert all(line.closed for line in along.curve.lines) and along.target.speed == 0.2
+    summed = parse_task('kind=linear_velocity,coefficients={"a": 1, "b": [1, 2]},target=0.3')
+    assert {name: list(own) for name, own in summed.A.items()} == {"a": [1.0], "b": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kind=twist,tip=hand,target=1:2:3", ["target", "6 number", "not 3"]),
+        ("kind=twist,tip=hand,about=0:0:0:0:0:1,target=1:2:3:0:0:0", ["target", "1 number", "not 6"]),
+        ("kind=twist,tip=hand,about=0:0:0:0:0:0,target=1", ["axis of the hinge", "no direction"]),
+        ("kind=twist,tip=hand,about=0:0:0:0:0:1,target=1,frame=tip", ["about and frame", "give one"]),
+        ("kind=twist,tip=hand,target=0:0:0:0:0:1,pitch=1", ["pitch", "without about"]),
+        ("kind=twist,tip=hand,target=0:0:0:0:0:1,frame=moon", ["frame", "moon", "world, tip, space"]),
+        ("kind=along_curve,tip=hand,target=1", ["curve is missing"]),
+        ("kind=along_curve,tip=hand,curve=0:0:0:1:0:0/0:0:0,target=1", ["at least 2 points"]),
+        ("kind=along_curve,tip=hand,curve=0:0:0:1:0:0,target=fast", ["target", "'fast'"]),
+        ("kind=joint_velocity,target={}", ["velocity"]),
+        ("kind=linear_velocity,coefficients={},target=1", ["no joint has a factor"]),
+        ('kind=linear_velocity,coefficients={"a": "x"},target=1', ["factor of joint 'a'"]),
+        ("kind=pose,tip=hand,object=Cube", ["object names an object of a scene", ".blend"]),
+        ("kind=laser,tip=hand,axis=1:0:0,target=0:0:1,surface_object=Cube", ["surface_object", ".blend"]),
+    ],
+)
+def test_what_is_wrong_with_velocities_and_objects_is_named(text: str, words: list[str]) -> None:
+    with pytest.raises((TaskError, UnknownNameError)) as caught:
+        parse_task(text)
+    assert all(word in str(caught.value) for word in words), str(caught.value)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 from mathutils import Euler
 
 from ...properties.postures import find_posture, joint_numbers, posture_values
-from ...robokin import Joint, RobokinError, UnknownNameError
+from ...robokin import Joint, RobokinError
 from ...robokin.units import coordinate_units, freedom_units
 from ...solvers import JointVelocityTask, LinearVelocityTask, PostureTask
-from ...solvers.tasks.checks import numbers
 from .asked import Asked, Form
 
 
@@ -76,21 +74,9 @@ def _sum_target(a: Asked) -> float:
 
 
 def _sum(a: Asked, target: float) -> LinearVelocityTask:
-    model = a.robot.model
     factors = joint_numbers(a.task.coefficients, f"{a.name}: factors")
-    row = np.zeros(model.nv)
-    own_motion = {joint.name: joint for joint in model.moving_joints if joint.mimic is None}
-    for name, given in factors.items():
-        if name not in own_motion:
-            raise UnknownNameError(f"joint with a motion of its own, for {a.name},", name, own_motion)
-        own = numbers(given, f"{a.name}: factor of joint {name!r}")
-        if own.size != own_motion[name].nv:
-            raise RobokinError(f"{a.name}: joint {name!r} takes {own_motion[name].nv} factors, not {own.size}")
-        row[model.slot(name).v] = own
-    if not row.any():
-        raise RobokinError(f"{a.name}: no joint has a factor")
     weight = a.task.orientation_weight
-    return LinearVelocityTask(row, target, weight, a.turned, a.cone, **a.common)
+    return LinearVelocityTask(factors, target, weight, a.turned, a.cone, **a.common)
 
 
 POSTURE = Form(_posture_target, _posture)

@@ -38,11 +38,7 @@ def _along(a: Asked, target: tuple[float, object]) -> AlongCurveTask:
 def _twist_target(a: Asked) -> Array:
     """Told at the target, it is that of a body that moves with it: a hinge stands where the target is."""
     twist = np.concatenate((a.number("linear_velocity") * a.unit, a.number("angular_velocity")))
-    if not a.task.use_target:
-        return twist
-    R = a.T[:3, :3]
-    linear, angular = R @ twist[:3], R @ twist[3:]
-    return np.concatenate((linear + np.cross(a.point, angular), angular))
+    return TwistTask.told_in(a.T, twist) if a.task.use_target else twist
 
 
 def _twist(a: Asked, twist: Array) -> TwistTask:

@@ -5,7 +5,7 @@ from .aim import AimTask
 from .axis import AxisTask
 from .base import Part, Rows, Task
 from .center_of_mass import CenterOfMassTask, SupportTask
-from .curve import Curve
+from .curve import Curve, Curves
 from .distance import DistanceTask
 from .frame import FrameTask, TaskKind
 from .joint_velocity import JointVelocityTask
@@ -29,6 +29,7 @@ __all__ = [
     "AxisTask",
     "CenterOfMassTask",
     "Curve",
+    "Curves",
     "DistanceTask",
     "FrameTask",
     "JointTask",

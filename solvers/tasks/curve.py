@@ -1,7 +1,8 @@
-"""A curve through points: nearest parameter, place and direction at a length along it."""
+"""Curves through points, of one line or several: nearest place, place and direction at a length along a line."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
@@ -34,6 +35,15 @@ class Curve:
         self.along = steps[kept] / self.segment[:, None]
         self.start = np.concatenate(([0.0], np.cumsum(self.segment)))
         self.length = float(self.start[-1])
+
+    @property
+    def lines(self) -> tuple[Curve, ...]:
+        """As of `Curves`: itself."""
+        return (self,)
+
+    def closest(self, p: Array) -> tuple[int, float]:
+        """As of `Curves`."""
+        return 0, self.nearest(p)
 
     def moved(self, T: Array) -> Curve:
         """The same curve, moved rigidly by T (4, 4)."""
@@ -76,5 +86,25 @@ class Curve:
         return self.origin[i] + (s - self.start[i]) * self.along[i], self.along[i]
 
 
-def as_curve(value: object, closed: bool, what: str) -> Curve:
-    return value if isinstance(value, Curve) else Curve(value, closed, what)
+class Curves:
+    """Several lines, open or closed, as one curve: any of them will do.   Raises TaskError."""
+
+    def __init__(self, lines: Sequence[Curve], what: str = "curve") -> None:
+        if not lines or not all(isinstance(line, Curve) for line in lines):
+            raise TaskError(f"{what} must be made of at least one Curve, not of {lines!r}")
+        self.lines = tuple(lines)
+
+    def moved(self, T: Array) -> Curves:
+        """The same lines, moved rigidly by T (4, 4)."""
+        return Curves([line.moved(T) for line in self.lines])
+
+    def closest(self, p: Array) -> tuple[int, float]:
+        """(index of the line nearest to p (3,), the first one of several; arc length of its nearest point)."""
+        places = [line.nearest(p) for line in self.lines]
+        gaps = [np.linalg.norm(line.at(s)[0] - p) for line, s in zip(self.lines, places, strict=True)]
+        i = int(np.argmin(gaps))
+        return i, places[i]
+
+
+def as_curve(value: object, closed: bool, what: str) -> Curve | Curves:
+    return value if isinstance(value, Curve | Curves) else Curve(value, closed, what)

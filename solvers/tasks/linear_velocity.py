@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...robokin.errors import TaskError
+from ...robokin.errors import TaskError, UnknownNameError
+from ...robokin.model import RobotModel
+from ..fixed_arrays import Checks, fixed
 from .base import Part, Rows, Task
 from .checks import axis_weights, numbers, per_axis, positive
 
@@ -17,20 +19,42 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
+def _matrix(A: object, what: str) -> Array:
+    matrix = np.atleast_2d(numbers(A, what))
+    if matrix.ndim != 2:
+        raise TaskError(f"{what} must be of shape (rows, nv), not {matrix.shape}")
+    return matrix
+
+
+def _law(A: Any, what: str) -> Any:
+    """A in one of its forms, checked as far as can be done without a robot."""
+    if callable(A):
+        return A
+    if not isinstance(A, Mapping):
+        return _matrix(A, what)
+    factors = {joint: np.atleast_1d(numbers(own, f"{what}: factor of joint {joint!r}")) for joint, own in A.items()}
+    if not any(own.any() for own in factors.values()):
+        raise TaskError(f"{what}: no joint has a factor")
+    return fixed(factors)
+
+
 class LinearVelocityTask(Task):
     """A(q) v = c, at the task's level. Part: rate [1/s].
 
-    A: (m, nv), or a function of q (nq,) that returns it.   target: c, (m,) or one for all.   weights: (m,) or one for
-    all.   band: alike, what does not count, in the units of c.
-    A `VelocityConstraint` says the same of one step, before all tasks.
+    A: (m, nv); a function of q (nq,) that returns it; or one row as {joint: factor}, a list for a joint with several
+    degrees of freedom.   target: c, (m,) or one for all.   weights: (m,) or one for all.   band: alike, what does not
+    count, in the units of c.
+    A `VelocityConstraint` says the same of one step, before all tasks. Raises TaskError; of names of joints,
+    UnknownNameError, when it is first used.
     """
 
     kind: ClassVar[str] = "linear velocity"
+    checks: ClassVar[Checks] = {**Task.checks, "A": _law}
     is_velocity: ClassVar[bool] = True
 
     def __init__(
         self,
-        A: object | Callable[[Array], object],
+        A: object | Callable[[Array], object] | Mapping[str, object],
         target: object = 0.0,
         weights: object = 1.0,
         tolerance: float = 1e-5,
@@ -40,7 +64,7 @@ class LinearVelocityTask(Task):
         influence: float = 1.0,
     ) -> None:
         super().__init__(name or type(self).__name__, priority, influence)
-        self.A = A if callable(A) else self._matrix(A)
+        self.A: Any = A
         self.weights, self.band = weights, band
         self.parts = (Part("rate", "1/s", positive(tolerance, f"{self.name}: tolerance")),)
         self.target = self.checked_target(target)
@@ -49,7 +73,7 @@ class LinearVelocityTask(Task):
         return numbers(target, f"{self.name}: target")
 
     def rows(self, state: State, target: Array) -> Rows:
-        A = self._matrix(self.A(state.q.copy())) if callable(self.A) else self.A
+        A = self._at(state)
         m, nv = A.shape
         if nv != state.model.nv:
             raise TaskError(f"{self.name}: A must have {state.model.nv} columns, not {nv}")
@@ -59,8 +83,24 @@ class LinearVelocityTask(Task):
         band = per_axis(self.band, f"{self.name}: band", m) * state.dt
         return Rows.wanted(A, np.broadcast_to(target, (m,)) * state.dt, weight, 0, band)
 
-    def _matrix(self, value: object) -> Array:
-        A = np.atleast_2d(numbers(value, f"{self.name}: A"))
-        if A.ndim != 2:
-            raise TaskError(f"{self.name}: A must be of shape (rows, nv), not {A.shape}")
-        return A
+    def check(self, model: RobotModel) -> None:
+        if isinstance(self.A, Mapping):
+            self._of_joints(model)
+
+    def _at(self, state: State) -> Array:
+        """(m, nv) A."""
+        if callable(self.A):
+            return _matrix(self.A(state.q.copy()), f"{self.name}: A")
+        return self._of_joints(state.model) if isinstance(self.A, Mapping) else self.A
+
+    def _of_joints(self, model: RobotModel) -> Array:
+        row = np.zeros((1, model.nv))
+        own_motion = {joint.name: joint for joint in model.moving_joints if joint.mimic is None}
+        for name, factors in self.A.items():
+            if name not in own_motion:
+                raise UnknownNameError(f"joint with a motion of its own, for {self.name},", name, own_motion)
+            if factors.shape != (own_motion[name].nv,):
+                count = own_motion[name].nv
+                raise TaskError(f"{self.name}: joint {name!r} takes {count} factors, not {factors.size}")
+            row[0, model.slot(name).v] = factors
+        return row

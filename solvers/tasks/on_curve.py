@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...robokin.errors import TaskError
 from .base import Moved, Rows
 from .checks import number
-from .curve import Curve, as_curve
+from .curve import Curve, Curves, as_curve
 from .tip import PointTask
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along
 class OnCurveTask(PointTask):
     """`point` (3,) of the link is on a curve, anywhere. Part: distance [m].
 
-    target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely).   closed: the last one
-    is joined to the first.   band: [m] radius of a tube about it.
+    target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely), a `Curve`, or `Curves`:
+    on any of them.   closed: the last point is joined to the first.   band: [m] radius of a tube about it.
     e = c - p, c the nearest point of the curve; motion along the curve is free, but at corners and ends nearer than
     all lines.
     """
@@ -50,38 +51,53 @@ class OnCurveTask(PointTask):
         self.closed = bool(closed)
         self.target = self.checked_target(target)
 
-    def checked_target(self, target: object) -> Curve:
+    def checked_target(self, target: object) -> Curve | Curves:
         return as_curve(target, self.closed, f"{self.name}: target")
 
-    def missed_by(self, target: Curve, centre: Array, reach: float) -> float:
-        c, _ = target.at(target.nearest(centre))
+    def missed_by(self, target: Curve | Curves, centre: Array, reach: float) -> float:
+        i, s = target.closest(centre)
+        c, _ = target.lines[i].at(s)
         return float(np.linalg.norm(c - centre)) - self.band - reach
 
-    def rows(self, state: State, target: Curve) -> Rows:
+    def rows(self, state: State, target: Curve | Curves) -> Rows:
         p = self.tip(state)[:3, 3]
-        c, along = target.at(target.nearest(p))
+        i, s = target.closest(p)
+        line = target.lines[i]
+        c, along = line.at(s)
         e, J = c - p, self.tip_jacobian(state)[:3]
-        if abs(along @ e) <= CORNER * (np.linalg.norm(e) + target.length):
+        if abs(along @ e) <= CORNER * (np.linalg.norm(e) + line.length):
             J = J - np.outer(along, along @ J)
         return self.near(J, e)
 
 
 class Going(NamedTuple):
-    """Along a curve. before: the curve as it was in the frame before.   at: arc length reached there; None: that of the
-    nearest point."""
+    """Along a curve. before: the curve as it was in the frame before.   at: the line of it and the arc length reached
+    there; None: those of the nearest point."""
 
     speed: float
-    curve: Curve
+    curve: Curve | Curves
+    before: Curve | Curves
+    at: tuple[int, float] | None = None
+
+
+class Way(NamedTuple):
+    """What a frame goes along: which line, as it is now and in the frame before; arc lengths where it starts and should
+    end."""
+
+    which: int
+    line: Curve
     before: Curve
-    at: float | None = None
+    start: float
+    goal: float
 
 
 class AlongCurveTask(PointTask):
     """`point` (3,) of the link goes along a curve at a speed, from its nearest point on. Part: position [m].
 
+    Of several lines it keeps to the one that it is nearest to at first.
     target: the speed [m/s], negative backwards; it ends at the ends of a curve that is not closed. (speed, curve)
     where the curve moves from frame to frame: the speed is that along the curve, which carries the point along.
-    curve: (n, 3) points in the root frame, as of an `OnCurveTask`.
+    curve: as the target of an `OnCurveTask`.
     e = c(s + speed dt) - p, s the arc length at the nearest point of the curve as it was in the frame before: what is
     off the curve is corrected on the way. Ahead is the curve: where limits allow no more, the point goes slower, on it.
     """
@@ -112,45 +128,47 @@ class AlongCurveTask(PointTask):
         if isinstance(target, Going):
             return target
         speed, curve = target if isinstance(target, tuple) and len(target) == 2 else (target, self.curve)
-        found = as_curve(curve, self.curve.closed, f"{self.name}: curve")
+        found = as_curve(curve, self.curve.lines[0].closed, f"{self.name}: curve")
         return Going(number(speed, f"{self.name}: target speed"), found, found)
 
     def followed(self, target: Going, last: Going) -> Going:
+        now, before = len(target.curve.lines), len(last.curve.lines)
+        if now != before:
+            raise TaskError(f"{self.name}: the curve has {now} lines, {before} in the frame before")
         return target._replace(before=last.curve, at=last.at)
 
     def rows(self, state: State, target: Going) -> Rows:
-        p = self.tip(state)[:3, 3]
-        start, goal = self._ends(state, target)
-        c, _ = target.curve.at(goal)
-        before, along = target.curve.at(start, target.speed < 0.0)
-        ahead = c - before
+        p, way = self.tip(state)[:3, 3], self._way(state, target)
+        c, _ = way.line.at(way.goal)
+        start, along = way.line.at(way.start, target.speed < 0.0)
+        ahead = c - start
         return self._towards(state, c - p, ahead if ahead.any() else along)
 
     def rows_after(self, moved: Moved, target: Going) -> Rows:
         """Lacking at the end: the way to the nearest point there, and what is left of the curve from there on."""
-        p = self.tip(moved.end)[:3, 3]
-        s = self._arrived(moved, target)
-        c, along = target.curve.at(s, target.speed < 0.0)
-        return self._towards(moved.end, c - p + target.curve.way(s, *self._ends(moved.start, target)) * along, along)
+        p, way = self.tip(moved.end)[:3, 3], self._way(moved.start, target)
+        s = self._arrived(moved, way)
+        c, along = way.line.at(s, target.speed < 0.0)
+        return self._towards(moved.end, c - p + way.line.way(s, way.start, way.goal) * along, along)
 
     def slowed(self, target: Going, share: float) -> Going:
         return target._replace(speed=share * target.speed)
 
     def reached(self, moved: Moved, target: Going) -> Going:
-        return target._replace(at=self._arrived(moved, target))
+        way = self._way(moved.start, target)
+        return target._replace(at=(way.which, self._arrived(moved, way)))
 
-    def _ends(self, state: State, target: Going) -> tuple[float, float]:
-        """Arc lengths at which a frame starts and should end."""
-        start = target.before.nearest(self.tip(state)[:3, 3]) if target.at is None else target.at
-        step = target.speed * state.dt
-        return start, start + (math.fmod(step, target.curve.length) if target.curve.closed else step)
+    def _way(self, state: State, target: Going) -> Way:
+        i, start = target.before.closest(self.tip(state)[:3, 3]) if target.at is None else target.at
+        line, step = target.curve.lines[i], target.speed * state.dt
+        goal = start + (math.fmod(step, line.length) if line.closed else step)
+        return Way(i, line, target.before.lines[i], start, goal)
 
-    def _arrived(self, moved: Moved, target: Going) -> float:
+    def _arrived(self, moved: Moved, way: Way) -> float:
         """Arc length at the end; where a curve crosses itself, on the part that the motion is on."""
-        start, goal = self._ends(moved.start, target)
         p, before = (self.tip(state)[:3, 3] for state in (moved.end, moved.start))
-        away = abs(goal - start) + float(np.linalg.norm(before - target.before.at(start)[0]))
-        return target.curve.nearest(p, start, away)
+        away = abs(way.goal - way.start) + float(np.linalg.norm(before - way.before.at(way.start)[0]))
+        return way.line.nearest(p, way.start, away)
 
     def _towards(self, state: State, e: Array, ahead: Array) -> Rows:
         return replace(self.near(self.tip_jacobian(state)[:3], e), ahead=ahead)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...robokin import se3, so3
 from .base import Moved, Part, Rows
-from .checks import axis_weights, choice, direction, number, per_axis, positive, vector
+from .checks import axis_weights, choice, direction, number, per_axis, positive, rigid, vector
 from .frame import PART
 from .tip import TipTask
 
@@ -68,6 +68,12 @@ class TwistTask(TipTask):
         a = direction(axis, "axis of the hinge")
         through, rate = vector(point, "point of the hinge"), number(speed, "speed about the hinge")
         return rate * np.concatenate((np.cross(through, a) + number(pitch, "pitch of the hinge") * a, a))
+
+    @staticmethod
+    def told_in(T_root_body: object, twist: object) -> Array:
+        """(6,) the target, in the frame "space", of moving with a body at T (4, 4) whose origin has this twist (6,), in
+        its own axes. Raises TaskError."""
+        return se3.adjoint(rigid(T_root_body, "T_root_body")) @ vector(twist, "twist of the body", 6)
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target twist", 6)

@@ -25,6 +25,7 @@ from tests.support.scene_tasks import (
     head,
     mesh_object,
     place,
+    polyline,
     shown,
     solve,
 )
@@ -83,19 +84,24 @@ def test_kinds_without_target_say_so(robot):
 def test_what_is_missing_or_wrong_is_one_line_with_the_tasks_name(robot):
     cube = mesh_object("cube", bpy.data.meshes.new("cube"))
     path = bezier(robot, (0.5, 0, 0))
-    path.data.splines.new("BEZIER")
-    thick, twice = bezier(robot, (0.5, 0, 0), bevel_depth=0.1), bezier(robot, (0.5, 0, 0))
-    thick.name, twice.name = "thick", "twice"
-    for curve in (thick, twice):
-        curve.modifiers.new("more", "ARRAY")
+    thick = bezier(robot, (0.5, 0, 0), bevel_depth=0.1)
+    thick.name = "thick"
+    thick.modifiers.new("more", "ARRAY")
+    welded = mesh_object("welded", polyline([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 0, 0), (0, 0, 1), (0, 1, 1)]))
+    welded.modifiers.new("one", "WELD")
+    dot = mesh_object("dot", polyline([(0, 0, 0)]))
     bpy.context.view_layer.update()
     hung = add_empty("hung", robot)
     hung.parent_type, hung.parent_bone = "BONE", HAND
     cases = [
         ("CURVE", {"target": cube}, "its target 'cube' is of type mesh, not a curve"),
-        ("CURVE", {"target": path}, "has 2 splines, not one"),
-        ("CURVE", {"target": thick}, "'thick' is not one line with its modifiers: give it no bevel, extrusion or fill"),
-        ("CURVE", {"target": twice}, "'twice' is not one line with its modifiers: disable those that break it up"),
+        ("CURVE", {"target": dot}, "its curve 'dot' has no spline of two points or more"),
+        ("CURVE", {"target": thick}, "'thick' has faces with its modifiers: give it no bevel, extrusion or fill"),
+        (
+            "CURVE",
+            {"target": welded},
+            "'welded' is not made of lines with its modifiers: disable those",
+        ),
         ("CURVE", {}, "has no target: choose a curve$"),
         ("SUPPORT", {"target": path}, "its target 'path' is of type curve, not a mesh"),
         ("SUPPORT", {"target": cube}, "has fewer than 3 vertices"),

@@ -97,6 +97,18 @@ def bezier(robot, at, closed=False, **thickness):
     return obj
 
 
+def polyline(*lines, closed=()):
+    """A curve of one poly spline for each list of points. closed: which of them."""
+    data = bpy.data.curves.new("polyline", "CURVE")
+    data.dimensions = "3D"
+    for i, points in enumerate(lines):
+        spline = data.splines.new("POLY")
+        spline.points.add(len(points) - 1)
+        spline.points.foreach_set("co", [x for point in points for x in (*point, 1.0)])
+        spline.use_cyclic_u = i in closed
+    return data
+
+
 def distance_to_curve(curve, p):
     """From Blender's own points of the Bézier curve."""
     spline = curve.data.splines[0]
