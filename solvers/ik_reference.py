@@ -35,6 +35,8 @@ PROGRESS = 0.5  # ... to this fraction
 SETTLE = 10  # times the iterations of an attempt that the last descent may take;
 SETTLED = 1e-10  # it ends when the error shrinks by less than this fraction
 DAMPING_LESS, DAMPING_MORE, DAMPING_MOST = 0.3, 4.0, 1e6
+TIED = 1e-3  # relative: errors of poses nearer to the least are as good, and distances from the start as near
+ALIKE = 0.05  # relative: errors of attempts, which are not settled yet, may come to be as good
 
 
 class ReferenceEngine:
@@ -56,8 +58,7 @@ class ReferenceEngine:
         search = _Search(data, self.tasks, targets, start)
         code, attempts = self._search(search, targets, start, seed)
         # Angles of which whole turns do not matter, within half a turn of the start.
-        turns = np.rint((search.best_q - start) / (2.0 * math.pi))
-        q[data.q_index] = search.best_q - np.where(data.turns, 2.0 * math.pi * turns, 0.0)
+        q[data.q_index] = search.best_q - whole_turns(data, search.best_q - start)
         return code, q, search.best_residuals, search.iterations, attempts
 
     def _search(self, search: _Search, targets: Array, start: Array, seed: int) -> tuple[int, int]:
@@ -71,8 +72,9 @@ class ReferenceEngine:
             q, met = search.attempt(q, self.iterations)
             if met:
                 return CONVERGED, number
+            search.offer_best()
             q = restart(self.data, start, q, generator, partial=number % 2 == 0)
-        found = search.settle(SETTLE * self.iterations)
+        found = search.settle_ends(SETTLE * self.iterations)
         return (CONVERGED if found else NOT_CONVERGED), self.attempts
 
     def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
@@ -105,19 +107,33 @@ def out_of_reach(data: IKData, targets: Array) -> Array:
     return excess
 
 
+def whole_turns(data: IKData, moved: Array) -> Array:
+    """(nq,) whole turns in displacements of coordinates, of angles of which these do not matter."""
+    return np.where(data.turns, 2.0 * math.pi * np.rint(moved / (2.0 * math.pi)), 0.0)
+
+
+class _End:
+    """Where an attempt came nearest to the targets: q (nq,), its error, and its `_Search.distance`."""
+
+    error, distance, q = math.inf, math.inf, np.zeros(0)
+
+
 class _Search:
-    """The attempts of one solve: counts iterations and keeps the configuration of least error."""
+    """The attempts of one solve: counts iterations, keeps the configuration of least error of an attempt, and of the
+    attempts that are as good the one nearest to the start."""
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], targets: Array, q0: Array) -> None:
         self.data, self.tasks, self.targets = data, tasks, targets
         self.iterations = 0
-        self.best_error = math.inf
-        self.best_q = q0
+        self.best_error = self.least_error = math.inf
+        self.chosen, self.rival = _End(), _End()
+        self.start = self.best_q = q0
         self.best_residuals = np.zeros((len(tasks), 2))
 
     def attempt(self, start: Array, iterations: int) -> tuple[Array, bool]:
         """Descend from `start`, fast and not always downwards: where it ended, and whether every task is met."""
         q = start
+        self.best_error = math.inf
         history: list[float] = []
         for step in range(iterations + 1):
             e, J, error, met = self._measure(q)
@@ -132,8 +148,8 @@ class _Search:
 
     def settle(self, iterations: int) -> bool:
         """Descend from the best configuration to its minimum, only downwards; whether every task is met."""
+        e, J = self._keep_anew(self.best_q)
         damping = _damping(self.best_error)
-        e, J, _, _ = self._measure(self.best_q)
         for _ in range(iterations):
             if damping >= DAMPING_MOST:
                 break
@@ -151,6 +167,58 @@ class _Search:
             else:
                 damping *= DAMPING_MORE
         return False
+
+    def settle_ends(self, iterations: int) -> bool:
+        """Settle the ends of the attempts; the best configuration is then the nearest to the start of those that are as
+        good. Whether every task is met."""
+        has_rival = self.rival.distance < self.chosen.distance
+        self.best_q = self.chosen.q
+        if self.settle(iterations):
+            return True
+        if not has_rival:
+            return False
+        self.chosen.error = self.least_error = self.best_error
+        self.chosen.distance, self.chosen.q = self.distance(), self.best_q
+        self.best_q = self.rival.q
+        if self.settle(iterations):
+            return True
+        self.least_error = min(self.least_error, self.best_error)
+        self._offer(self.chosen, TIED)
+        self._keep_anew(self.chosen.q)
+        return False
+
+    def offer_best(self) -> None:
+        self.least_error = min(self.least_error, self.best_error)
+        self._offer(self.chosen, TIED)
+        self._offer(self.rival, ALIKE)
+
+    def _offer(self, end: _End, margin: float) -> None:
+        """Make the best configuration an end when its error is within `margin` of the least one, and the end's is not
+        or it is notably nearer to the start: rounding has no say."""
+        most, away = self.least_error * (1.0 + margin), self.distance()
+        if self.best_error > most or (end.error <= most and away >= end.distance * (1.0 - TIED)):
+            return
+        end.error, end.distance, end.q = self.best_error, away, self.best_q
+
+    def distance(self) -> float:
+        """Of the best configuration from the start, squared, in the scale of the damping."""
+        data, tree = self.data, self.data.tree
+        moved = self.best_q - self.start
+        moved = moved - whole_turns(data, moved)
+        plain = data.coordinate >= 0
+        total = float(data.damping[plain] @ moved[data.coordinate[plain]] ** 2)
+        for motion, iq in zip(tree.motion, tree.iq, strict=True):
+            if motion in (Motion.BALL, Motion.FREE):
+                at = slice(iq + 3, iq + 7) if motion == Motion.FREE else slice(iq, iq + 4)
+                # Of unit quaternions: the angle squared, to third order.
+                total += 8.0 * (1.0 - abs(float(self.best_q[at] @ self.start[at])))
+        return total
+
+    def _keep_anew(self, q: Array) -> tuple[Array, Array]:
+        """Make q the best configuration; e and J there."""
+        self.best_error = math.inf
+        e, J, _, _ = self._measure(q)
+        return e, J
 
     def _measure(self, q: Array) -> tuple[Array, Array, float, bool]:
         """e, J, the error e'e / 2, and whether every residual is within its tolerance. Keeps the best."""

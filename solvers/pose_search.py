@@ -36,7 +36,7 @@ SETTLE = 60  # steps of the last descent,
 SETTLED, PATIENT = 1e-4, 3  # which ends after so many that lessen the error by a smaller share
 CLOSING = 5  # steps that close loops
 TIED = 1e-3  # relative: errors of settled poses nearer to the least are as good; so of distances from the start,
-APART = 1e-2  # and in radians or L poses nearer to each other than this are one
+APART = 1e-4  # and in radians or L poses nearer to each other than this are one
 RIVALS = 3  # poses, nearer to the start than the best one, that are settled too
 
 

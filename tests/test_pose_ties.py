@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, load_urdf, random_configuration
-from robokin_addon.solvers import DistanceTask, HierarchicalIK, PoseTask, PositionTask, Status
+from robokin_addon.solvers import DistanceTask, HierarchicalIK, IKProblem, PoseTask, PositionTask, Status
 from support.robots import robot
 
 BACKENDS = ("native", "numpy")
@@ -87,3 +87,33 @@ def test_a_posed_panda_stays_where_it_is(backend: str) -> None:
         tasks = [PoseTask(tip, T), PositionTask(tip, T[:3, 3] + 0.15 * rng.normal(size=3), priority=2)]
         found = HierarchicalIK(panda, tasks, backend=backend).solve(q0=q0, find_reason=False)
         np.testing.assert_allclose(found.q, q0, atol=1e-3)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_elbow_stays_as_posed_between_two_targets(backend: str) -> None:
+    """Two targets of one level on a ray from the shoulder: the best is half way, with either elbow."""
+    arm, rng = planar_arm(UPPER, FORE), np.random.default_rng(2)
+    for seed in range(20 if backend == "native" else 4):
+        angle, far = rng.uniform(-1.0, 1.0), rng.uniform(0.4, 1.1)
+        ray = np.array([np.cos(angle), np.sin(angle), 0.0])
+        wanted = elbows(*(far * ray[:2]))[seed % 2]
+        tasks = [PositionTask("tip", (far + apart) * ray, name=f"{apart}") for apart in (-0.05, 0.05)]
+        q0 = wanted + rng.uniform(-0.1, 0.1, 2)
+        found = IKProblem(arm, tasks, backend).solve(None, q0, seed, find_reason=False)
+        np.testing.assert_allclose(found.q, wanted, atol=1e-4)
+
+
+def test_backends_take_the_same_of_equal_poses() -> None:
+    panda, tip, rng = load_urdf(robot("panda")), "panda_hand", np.random.default_rng(3)
+    kept = 0
+    for seed in range(6):
+        q0 = random_configuration(panda, rng)
+        T = forward_kinematics(panda, q0)[tip]
+        tasks = [PoseTask(tip, T, name="here"), PositionTask(tip, T[:3, 3] + 0.1 * rng.normal(size=3), name="there")]
+        native, other = (IKProblem(panda, tasks, each).solve(None, q0, seed, find_reason=False) for each in BACKENDS)
+        np.testing.assert_allclose(native.q, other.q, atol=1e-6)
+        near = IKProblem(panda, tasks, attempts=1).solve(None, q0, seed, find_reason=False)
+        if np.allclose(near.residual_array, native.residual_array, rtol=1e-6, atol=1e-9):
+            kept += 1
+            np.testing.assert_allclose(native.q, near.q, atol=1e-6)
+    assert kept >= 3

@@ -12,6 +12,9 @@ static const double PROGRESS = 0.5;
 /* SETTLE: times the iterations of an attempt that the last descent may take; it ends when the error shrinks by less than
    the fraction SETTLED. */
 enum { SETTLE = 10 };
+/* Relative: errors of poses nearer to the least are as good, and distances from the start as near; errors of attempts, which
+   are not settled yet, may come to be as good. */
+static const double TIED = 1e-3, ALIKE = 0.05;
 static const double AT_LIMIT = 1e-9; /* [rad] nearer than this to a limit, a ball is at it */
 static const double SETTLED = 1e-10, DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_LEAST = 1e-9, DAMPING_MOST = 1e6;
 
@@ -94,9 +97,10 @@ static void keep(rk_search *s, double E) {
   copy(s->best_residuals, s->residuals, 2 * (int64_t)s->ik->model->n_frames);
 }
 
-/* Descends from s->q, fast and not always downwards; 1 when every residual is within its tolerance. */
+/* Descends from s->q, fast and not always downwards, and keeps its best; 1 when every residual is within its tolerance. */
 static int attempt(rk_search *s) {
   double history[PATIENCE];
+  s->best_error = __builtin_inf();
   for (int32_t i = 0;; i++) {
     int met;
     const double E = rk_search_measure(s, &met);
@@ -112,10 +116,10 @@ static int attempt(rk_search *s) {
 /* Descends from the best configuration to its minimum, only downwards; 1 when every residual is within tolerance. */
 static int settle(rk_search *s) {
   const int32_t nq = s->ik->model->nq;
-  double damping = rk_search_damping(s->best_error);
   int met;
   copy(s->q, s->best_q, nq);
-  rk_search_measure(s, &met);
+  keep(s, rk_search_measure(s, &met));
+  double damping = rk_search_damping(s->best_error);
   for (int32_t i = 0; i < SETTLE * s->ik->iterations && damping < DAMPING_MOST; i++) {
     rk_search_damped_step(s, damping);
     s->iterations++;
@@ -135,17 +139,81 @@ static int settle(rk_search *s) {
   return 0;
 }
 
+static double whole_turns(double angle) {
+  const double two_pi = 6.283185307179586, round = 0x1.8p52; /* adding and subtracting it rounds to an integer */
+  return two_pi * ((angle / two_pi + round) - round);
+}
+
 /* Angles of which whole turns do not matter, within half a turn of the start. */
 static void unwind(const rk_search *s) {
-  const double two_pi = 6.283185307179586, round = 0x1.8p52; /* adding and subtracting it rounds to an integer */
   for (int32_t i = 0; i < s->ik->model->nq; i++)
-    if (s->ik->turns[i]) s->best_q[i] -= two_pi * (((s->best_q[i] - s->start[i]) / two_pi + round) - round);
+    if (s->ik->turns[i]) s->best_q[i] -= whole_turns(s->best_q[i] - s->start[i]);
+}
+
+/* Of the best configuration from the start, squared, in the scale of the damping. */
+static double distance(const rk_search *s) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  double sum = 0.0;
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = ik->coordinate[k];
+    if (i < 0) continue;
+    double moved = s->best_q[i] - s->start[i];
+    if (ik->turns[i]) moved -= whole_turns(moved);
+    sum += ik->damping[k] * moved * moved;
+  }
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    if (m->motion[node] < RK_BALL) continue;
+    const int32_t i = m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0);
+    double dot = 0.0;
+    for (int k = 0; k < 4; k++) dot += s->best_q[i + k] * s->start[i + k];
+    sum += 8.0 * (1.0 - __builtin_fabs(dot)); /* of unit quaternions: the angle squared, to third order */
+  }
+  return sum;
+}
+
+/* Makes the best configuration an end when its error is within `margin` of the least one, and the end's is not or it is
+   notably nearer to the start: rounding has no say. */
+static void offer(const rk_search *s, rk_end *end, double margin) {
+  const double most = s->least_error * (1.0 + margin), away = distance(s);
+  if (s->best_error > most || (end->error <= most && away >= end->distance * (1.0 - TIED))) return;
+  end->error = s->best_error;
+  end->distance = away;
+  copy(end->q, s->best_q, s->ik->model->nq);
+}
+
+static void offer_best(rk_search *s) {
+  if (s->best_error < s->least_error) s->least_error = s->best_error;
+  offer(s, &s->chosen, TIED);
+  offer(s, &s->rival, ALIKE);
+}
+
+/* Settles the ends of the attempts; the best configuration is then the nearest to the start of those that are as good.
+   1 when every residual is within tolerance. */
+static int settle_ends(rk_search *s) {
+  const int32_t nq = s->ik->model->nq;
+  const int has_rival = s->rival.distance < s->chosen.distance;
+  copy(s->best_q, s->chosen.q, nq);
+  if (settle(s)) return 1;
+  if (!has_rival) return 0;
+  s->chosen.error = s->least_error = s->best_error;
+  s->chosen.distance = distance(s);
+  copy(s->chosen.q, s->best_q, nq);
+  copy(s->best_q, s->rival.q, nq);
+  if (settle(s)) return 1;
+  if (s->best_error < s->least_error) s->least_error = s->best_error;
+  offer(s, &s->chosen, TIED);
+  int met;
+  copy(s->q, s->chosen.q, nq);
+  keep(s, rk_search_measure(s, &met));
+  return 0;
 }
 
 static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   const rk_ik *ik = s->ik;
   if (!rk_search_rigid(s)) return (rk_ik_outcome){RK_IK_BAD_TARGET, 0, 0};
-  s->best_error = __builtin_inf();
+  s->least_error = s->chosen.error = s->rival.error = __builtin_inf();
+  s->chosen.distance = s->rival.distance = __builtin_inf();
   s->iterations = 0;
   if (!rk_search_reachable(s)) {
     if (!attempt(s)) settle(s);
@@ -153,9 +221,10 @@ static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   }
   for (int32_t number = 1; number <= ik->attempts; number++) {
     if (attempt(s)) return (rk_ik_outcome){RK_IK_CONVERGED, s->iterations, number};
+    offer_best(s);
     restart(s, &seed, number % 2 == 0);
   }
-  const int found = settle(s);
+  const int found = settle_ends(s);
   return (rk_ik_outcome){found ? RK_IK_CONVERGED : RK_IK_NOT_CONVERGED, s->iterations, ik->attempts};
 }
 

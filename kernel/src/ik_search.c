@@ -11,7 +11,7 @@ static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
   const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
-  return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 3 * nq + 9 * (int64_t)ik->n_cones +
+  return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 5 * nq + 9 * (int64_t)ik->n_cones +
          6 * (int64_t)ik->n_bases + rk_bounded_step_workspace((int32_t)n);
 }
 
@@ -33,6 +33,8 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.q = work, work += nq;
   s.start = work, work += nq;
   s.best_q = work, work += nq;
+  s.chosen.q = work, work += nq;
+  s.rival.q = work, work += nq;
   s.turns = work, work += 9 * (int64_t)ik->n_cones;
   s.rolls = work, work += 6 * (int64_t)ik->n_bases;
   s.step_work = work;

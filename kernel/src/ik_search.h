@@ -4,6 +4,12 @@
 
 #include "robokin_ik.h"
 
+/* Where an attempt came nearest to the targets: q [nq], its error, and how far it is from the start. */
+typedef struct rk_end {
+  double *q;
+  double error, distance;
+} rk_end;
+
 /* Where things lie in the workspace, and the state of one solve. */
 typedef struct rk_search {
   const rk_ik *ik;
@@ -18,7 +24,8 @@ typedef struct rk_search {
   const double *rolled_from;       /* [nq] from where wheels move the bases, null: bases move freely */
   int32_t *side;
   double *q, *start, *best_q;
-  double best_error;
+  double best_error, least_error;
+  rk_end chosen, rival;
   int32_t iterations;
 } rk_search;
 
