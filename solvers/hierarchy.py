@@ -37,6 +37,7 @@ TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
 DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
 RAISED = 1e-8  # what is then added to H, relative to its trace: with less, rounding moves what it does not see
 PRESSED = 1e-6  # multipliers of bounds above, relative to the largest weight of the level: it needs them
+FAINT = 1e-12  # of the strongest push on x: multipliers that push less are rounding, x may be far from such bounds
 SEEN = 1e-13  # the same relative to the trace of all of H: below, it is the rounding of what H sees elsewhere
 
 
@@ -204,8 +205,10 @@ class _Descent:
             found = self._program(np.diag(weight + ease), slope, C, lower, upper)
             if found is None:
                 return point[:f], np.zeros(len(walls))
-            point, multipliers = found.x, found.row_multipliers[: len(walls)]
-            pressed = np.where(abs(multipliers) > PRESSED * largest, np.sign(multipliers), 0.0)
+            point, multipliers = found.x, found.row_multipliers
+            push = abs(multipliers) * _lengths(C / np.sqrt(weight + ease))
+            needed = (abs(multipliers) > PRESSED * largest) & (push > FAINT * push.max(initial=0.0))
+            pressed = np.where(needed, np.sign(multipliers), 0.0)[: len(walls)]
         if seen < f:  # `ease` leaves that to rounding
             eased = point[seen:f].copy()
             point[seen:f] = 0.0
@@ -224,21 +227,26 @@ class _Descent:
         return None
 
     def _hold(self, pressed: Array) -> None:
-        """From now on: walls that are needed, -1 at their lower and 1 at their upper sides, are where they are."""
-        coordinates = np.flatnonzero(self.movable)
-        at, rows = pressed[: len(coordinates)], pressed[len(coordinates) :] != 0.0
+        """From now on: walls that are needed, -1 at their lower and 1 at their upper sides, are where they are; but for
+        bounds that rounding leaves x away from."""
         if not pressed.any():
             return
-        held = coordinates[at != 0.0]
-        self.x[held] = np.where(at < 0.0, self.lo[coordinates], self.hi[coordinates])[at != 0.0]
+        coordinates = np.flatnonzero(self.movable)
+        at, rows = pressed[: len(coordinates)], pressed[len(coordinates) :] != 0.0
+        sides = np.where(at < 0.0, self.lo[coordinates], self.hi[coordinates])
+        near = abs(self.x[coordinates] - sides) <= ROUNDING[-1] * max(1.0, float(abs(self.x).max()))
+        is_held = (at != 0.0) & near
+        held = coordinates[is_held]
+        self.x[held] = sides[is_held]
         self.movable[held] = False
-        normals = np.vstack((np.eye(len(self.x))[held], self.rows[rows] / _lengths(self.rows[rows])[:, None]))
+        normals = np.vstack((np.eye(len(self.x))[held], self.rows[rows]))
         _, Q, used = _reduce(normals @ self.Z, NONE)
         self.Z = self.Z @ Q[:, used:]
         self.rows, self.lower, self.upper = self.rows[~rows], self.lower[~rows], self.upper[~rows]
 
     def _keep(self, band: Level) -> None:
-        """From now on: rows that are met stay inside, rows that are violated stay as they are."""
+        """From now on: rows that are met stay inside, rows that are violated stay as they are. Kept with length 1, as
+        bounds are: the tolerance of programs is that of x."""
         if not len(band.J):
             return
         values = band.J @ self.x
@@ -246,10 +254,12 @@ class _Descent:
         J = band.J[violated]
         _, Q, used = _reduce(J @ self.Z, NONE * float(np.linalg.norm(J)))
         self.Z = self.Z @ Q[:, used:]
-        kept = ~violated
-        self.rows = np.vstack((self.rows, band.J[kept]))
-        self.lower = np.concatenate((self.lower, np.minimum(band.lower, values)[kept]))
-        self.upper = np.concatenate((self.upper, np.maximum(band.upper, values)[kept]))
+        size = _lengths(band.J)
+        kept = ~violated & (size > 0.0)
+        size = size[kept]
+        self.rows = np.vstack((self.rows, band.J[kept] / size[:, None]))
+        self.lower = np.concatenate((self.lower, np.minimum(band.lower, values)[kept] / size))
+        self.upper = np.concatenate((self.upper, np.maximum(band.upper, values)[kept] / size))
 
     def _is_inside(self, x: Array) -> bool:
         slop = TOUCHED * max(1.0, float(abs(x).max(initial=0.0)))

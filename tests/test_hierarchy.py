@@ -45,6 +45,42 @@ def test_no_level_sees_those_below(first: int) -> None:
     assert bounded > 50
 
 
+def _lopsided_bands(seed: int) -> tuple[np.ndarray, list[Level]]:
+    """Equations, bands of weights up to 10^12 apart that are far away, and equations below them, which leave out half
+    of the coordinates."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 12))
+
+    def rows(least: int, most: int, share: float = 0.5) -> np.ndarray:
+        return rng.normal(size=(int(rng.integers(least, most)), n)) * (rng.random(n) < share)
+
+    J = rows(2, 4, 1.0)
+    near = J @ rng.normal(0.0, 0.3, n)
+    levels = [Level(J, near, near)]
+    for _ in range(2):
+        size = 10.0 ** rng.uniform(-6, 6)
+        J = rows(1, 3)
+        wanted = 10.0 ** rng.uniform(-1, 3) * rng.normal(size=len(J))
+        levels.append(Level(size * J, size * (wanted - 0.1), size * (wanted + 0.1)))
+    wanted = rng.normal(size=3)
+    levels.append(Level(rows(3, 4), wanted, wanted))
+    return 10.0 ** rng.uniform(-2, 0.5, n), levels
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_no_level_sees_those_below_bands_of_any_weight(backend: str) -> None:
+    """Where a band is far away, rounding pushes on bounds that it does not need."""
+    for seed in (6, 64, 67, 195, 228, 243, 321, 331):
+        most, levels = _lopsided_bands(seed)
+        n = len(most)
+        objective = np.eye(n), np.zeros(n)
+        whole = solve_hierarchy(-most, most, levels, *objective, backend)
+        for k, level in enumerate(levels[:-1]):
+            alone = solve_hierarchy(-most, most, levels[: k + 1], *objective, backend)
+            size = np.maximum(np.linalg.norm(level.J, axis=1), 1e-300)
+            assert (abs(whole.residuals[k] - alone.residuals[k]) <= 1e-9 * size).all(), (seed, k)
+
+
 @pytest.mark.parametrize("backend", ["native", "numpy"])
 def test_a_hierarchy_goes_on_from_the_point_of_any_level(backend: str) -> None:
     """What a level got is told bit by bit as without those below it, and held when the rest is solved from there."""

@@ -7,7 +7,7 @@
 #include "rk_jacobi_svd.h"
 
 static const double USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9;
-static const double DEFINITE = 1e-12, RAISED = 1e-8, SEEN = 1e-13, PRESSED = 1e-6;
+static const double DEFINITE = 1e-12, RAISED = 1e-8, SEEN = 1e-13, PRESSED = 1e-6, FAINT = 1e-12;
 enum { HELD = -1 }; /* a kept row that is held at its side */
 
 /* What the level does not see, behind the first `rank` of `point`, moves as little as it can where the rest of the
@@ -67,14 +67,17 @@ static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_
   return p;
 }
 
-/* The row of a wall or a kept row in the basis, of length 1; x is at the bound of a wall, where it is held. */
-static void hold_one(descent *s, int32_t constraint, int at_low, double *row) {
+/* The row of a wall or a kept row in the basis, of length 1; x is at the bound of a wall, where it is held. Returns 0
+   for a bound that rounding leaves x away from. */
+static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
   if (constraint < s->n_walls) {
     const int32_t i = s->walls[constraint], k = s->index[i];
+    const double side = at_low ? s->lo[k] : s->hi[k];
+    if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s))) return 0;
     for (int32_t at = 0; at < s->n; at++) row[at] = s->unit[(int64_t)i * s->all + at];
-    s->x[k] = at_low ? s->lo[k] : s->hi[k];
+    s->x[k] = side;
     s->is_held[i] = 1;
-    return;
+    return 1;
   }
   int32_t *kept = s->kept + (constraint - s->n_walls);
   const double length = length_of(s, row_of(s, *kept));
@@ -82,15 +85,22 @@ static void hold_one(descent *s, int32_t constraint, int at_low, double *row) {
   rk_into_basis(&s->basis, 0, s->r, row);
   for (int32_t at = 0; at < s->n; at++) row[at] /= length;
   *kept = HELD;
+  return 1;
 }
 
 /* Walls and kept rows that the minimum of a level presses on: what is as good for the level is at them too
    (complementarity), so they are held there. x is at the minimum, found by the program `p`. */
 static void hold(descent *s, const rk_projection *p) {
   int32_t held = 0, left = 0;
+  double strongest = 0.0;
+  for (int32_t j = 0; j < p->k; j++) {
+    const double push = p->u[j] * p->length[p->number[j]];
+    strongest = push > strongest ? push : strongest;
+  }
   for (int32_t j = 0; j < p->k; j++)
-    if (p->u[j] > PRESSED * s->largest && p->number[j] < s->n_walls + s->n_kept)
-      hold_one(s, p->number[j], p->sign[j] > 0.0, s->W + (int64_t)held++ * s->n);
+    if (p->u[j] > PRESSED * s->largest && p->u[j] * p->length[p->number[j]] > FAINT * strongest &&
+        p->number[j] < s->n_walls + s->n_kept)
+      held += hold_one(s, p->number[j], p->sign[j] > 0.0, s->W + (int64_t)held * s->n);
   for (int32_t wall = 0; wall < s->n_walls; wall++)
     if (!s->is_held[s->walls[wall]]) s->walls[left++] = s->walls[wall];
   s->n_walls = left, left = 0;

@@ -156,18 +156,28 @@ static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
     rotated(s, rank, s->unit + (int64_t)i * s->all, normal);
     forget_rounding(s, 1.0, normal);
   }
-  for (int32_t k = 0; k < s->n_kept; k++)
-    constrain_row(s, &p, rank, s->kept[k], s->kept_lower[k], s->kept_upper[k]);
+  for (int32_t k = 0; k < s->n_kept; k++) { /* of length 1, as bounds are: the tolerance is that of x */
+    const double length = length_of(s, row_of(s, s->kept[k])), size = length > 0.0 ? length : 1.0;
+    const int32_t c = p.p;
+    double *normal = constrain_row(s, &p, rank, s->kept[k], s->kept_lower[k], s->kept_upper[k]);
+    for (int32_t i = 0; i < s->n - s->r; i++) normal[i] /= size;
+    p.low[c] /= size, p.high[c] /= size;
+  }
   return p;
+}
+
+/* What single coordinates are small against. */
+static inline double largest_of(const descent *s) {
+  double largest = 1.0;
+  for (int32_t i = 0; i < s->all; i++)
+    if (__builtin_fabs(s->x[i]) > largest) largest = __builtin_fabs(s->x[i]);
+  return largest;
 }
 
 /* To the bounds' own rounding first, since x is moved into them. */
 static inline int solve(const descent *s, rk_projection *p) {
-  double largest = 1.0;
-  for (int32_t i = 0; i < s->all; i++)
-    if (__builtin_fabs(s->x[i]) > largest) largest = __builtin_fabs(s->x[i]);
   for (int k = 0; k < 2; k++) {
-    p->tolerance = RK_ROUNDING[k] * largest;
+    p->tolerance = RK_ROUNDING[k] * largest_of(s);
     if (rk_project_from_zero(p) == RK_QP_OPTIMAL) return 1;
   }
   return 0;
