@@ -36,7 +36,7 @@ def add_urdf_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="folder in which package:// names are looked up, besides those around the file (repeatable)",
     )
-    parser.add_argument("--root", choices=tuple(ROOT_TYPES), help="kind of base (fixed)")
+    parser.add_argument("--root", choices=ROOT_TYPES, help="kind of base (fixed)")
     parser.add_argument(
         "--xacro-arg", metavar="NAME:=VALUE", action="append", default=[], help="argument of a .xacro (repeatable)"
     )

@@ -7,6 +7,7 @@ import argparse
 import os
 
 from ..robokin import import_srdf
+from ..robokin.mimics import mimic_warnings
 from ..robokin.srdf import SrdfPostures
 from .arguments import add_urdf_options, output_blend
 from .report import say
@@ -40,15 +41,17 @@ def run(arguments: argparse.Namespace) -> bool:
 
         if not (arguments.in_blender and bpy.data.filepath):
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        folders = [*arguments.package_path, *package_paths()]
-        model = load_description(arguments.file, folders, root, arguments.xacro_arg)
+        if preferred := package_paths():
+            folders = [*arguments.package_path, *preferred]
+            model = load_description(arguments.file, folders, root, arguments.xacro_arg)
         with some_window():
             robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
         for posture, values in postures.postures.items():
             store_posture(robot, posture, values)
         name = robot.name
         save_as(arguments.output)
-    for warning in (*postures.warnings, *warnings):
+    logged = mimic_warnings(model)  # by the reader
+    for warning in (*postures.warnings, *(each for each in warnings if each not in logged)):
         say(warning)
     size = os.path.getsize(arguments.output) / 1e6
     print(f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)")

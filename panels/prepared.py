@@ -19,6 +19,7 @@ from ..properties.bridge.truth import KEY
 from ..properties.joint_range import ranged_channel
 from ..robokin import Joint, RobokinError
 from ..robokin.joint_types import JOINT_TYPES, plane_basis
+from ..robokin.mimics import mimic_warning
 from .one_look import one_look
 
 CATEGORY = "Robot"
@@ -77,7 +78,8 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
 class JointSummary:
     """The joint of one bone: what to draw for it.
 
-    bone: its own bone, also when one of its helper bones was asked for.   channels: those of its pose bones, each with
+    bone: its own bone, also when one of its helper bones was asked for.   unheld: that its limits are not kept, where
+    what it follows takes it out of them.   channels: those of its pose bones, each with
     its label.   freedoms: (label, whether it is a length) of the degrees of freedom whose bounds can be edited; one
     alone needs no label.   cone: labels of the two swings of a spherical joint, whose bounds are those of a cone.
     extra: fields that only its type has, each with its label.   wheels: it is a wheeled base.   ranged: where it is in
@@ -88,6 +90,7 @@ class JointSummary:
     label: str
     moving: bool
     follows: str
+    unheld: str
     channels: tuple[tuple[str, Channel], ...]
     freedoms: tuple[tuple[str, bool], ...]
     cone: tuple[str, ...]
@@ -120,6 +123,7 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         joint.kind.label,
         joint.nv > 0,
         joint.mimic.joint if joint.mimic else "",
+        mimic_warning(robot.model, joint.name) if joint.name in robot.model.unheld_mimics else "",
         labelled,
         tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
         _swing_labels(joint, carriers[0]) if joint.kind.has_cone else (),

@@ -1,4 +1,4 @@
-"""What callers give as numbers, as float64 arrays."""
+"""What callers give as numbers and words, checked; numbers as float64."""
 
 from __future__ import annotations
 
@@ -28,6 +28,32 @@ def shown(value: object) -> str:
     """`value` on one line of bounded length, for a message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def finite_number(value: object, what: str) -> float:
+    """Raises ModelError for what is not one finite real number."""
+    try:
+        array = float_array(value)
+    except ValueError:
+        array = np.empty(0)
+    if array.shape != () or not np.isfinite(array):
+        raise ModelError(f"{what} must be a finite number, not {shown(value)}")
+    return float(array)
+
+
+def not_negative(value: object, what: str) -> float:
+    """Raises ModelError for what is not one finite number >= 0."""
+    number = finite_number(value, what)
+    if number < 0.0:
+        raise ModelError(f"{what} must not be negative: {number:g}")
+    return number
+
+
+def text(value: object, what: str) -> str:
+    """Raises ModelError for what is not a text."""
+    if not isinstance(value, str):
+        raise ModelError(f"{what} must be a text, not {shown(value)}")
+    return value
 
 
 def frozen_array(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import float_array, frozen_array, frozen_placement, shown
+from .arrays import finite_number, float_array, frozen_array, frozen_placement, not_negative, shown, text
 from .drive import Drive
 from .errors import ConfigurationError, ModelError
 from .joint_types import JOINT_TYPES, JointType
@@ -30,6 +30,11 @@ class Mimic:
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        text(self.joint, "the name of a joint to mimic")
+        for name in ("multiplier", "offset"):
+            object.__setattr__(self, name, finite_number(getattr(self, name), f"mimic of {self.joint!r}: {name}"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +78,9 @@ class Joint:
     drive: Drive | None = None
 
     def __post_init__(self) -> None:
-        who = f"joint {self.name!r}"
-        if self.type not in JOINT_TYPES:
+        who = f"joint {shown(self.name)}"
+        text(self.name, "the name of a joint")
+        if not isinstance(self.type, str) or self.type not in JOINT_TYPES:
             raise ModelError(f"{who}: unknown type {self.type!r} (valid: {', '.join(JOINT_TYPES)})")
         put = object.__setattr__
         orders = self.kind.orders or ("",)
@@ -107,14 +113,14 @@ class Joint:
             self._check_cone(who)
         if self.type == "wheeled" and np.isfinite(self.acceleration).any():
             raise ModelError(f"{who}: acceleration limits of a wheeled base are those of its wheels")
-        for name in ("pitch", "damping", "friction", "rotor_inertia", "stiffness"):
-            if not np.isfinite(getattr(self, name)):
-                raise ModelError(f"{who}: {name} must be a finite number")
+        put(self, "pitch", finite_number(self.pitch, f"{who}: pitch"))
+        for name in ("damping", "friction", "rotor_inertia", "stiffness"):
+            put(self, name, not_negative(getattr(self, name), f"{who}: {name}"))
+        if self.rest_position is not None:
+            put(self, "rest_position", finite_number(self.rest_position, f"{who}: rest position"))
         if self.mimic is not None:
             if not self.kind.mimicable:
                 raise ModelError(f"{who}: a {self.type} joint cannot mimic (only joints of one degree of freedom can)")
-            if not np.isfinite([self.mimic.multiplier, self.mimic.offset]).all():
-                raise ModelError(f"{who}: mimic multiplier and offset must be finite")
 
     def _take_axes(self, who: str) -> None:
         if not self.kind.orders:

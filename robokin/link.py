@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .arrays import frozen_array
+from .arrays import frozen_array, not_negative, shown, text
 from .errors import ModelError
 from .geometry import Geometry
 
@@ -26,10 +26,10 @@ class Link:
     collisions: tuple[Geometry, ...] = ()
 
     def __post_init__(self) -> None:
-        who = f"link {self.name!r}"
-        if not np.isfinite(self.mass) or self.mass < 0:
-            raise ModelError(f"{who}: mass must be a number of kilograms >= 0, not {self.mass}")
+        who = f"link {shown(self.name)}"
+        text(self.name, "the name of a link")
         put = object.__setattr__
+        put(self, "mass", not_negative(self.mass, f"{who}: mass [kg]"))
         put(self, "com", frozen_array(self.com, (3,), f"{who}: centre of mass"))
         inertia = frozen_array(self.inertia, (3, 3), f"{who}: inertia")
         if not (np.isfinite(self.com).all() and np.isfinite(inertia).all()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -18,10 +18,9 @@ from .arrays import float_array, shown
 from .drive import Drive, RollingBase, rolling_base
 from .errors import ConfigurationError, ModelError, UnknownNameError
 from .joint import SHORTEST, Joint, Mimic
-from .joint_types import plane_basis
-from .limits import PositionLimits
 from .link import Link
-from .swing_twist import Cone
+from .mimics import followed_joint, mimic_law
+from .model_limits import JointSlot, collect_limits
 from .topology import depth_first, free_name, root_link_name, unique
 from .tree import Tree, compile_tree
 from .wheels import find_drive, with_wheels
@@ -30,17 +29,7 @@ Array = np.ndarray
 JointValue = float | list[float]
 
 ROOT_JOINT = "root_joint"
-ROOT_TYPES = {"fixed": "fixed", "floating": "floating", "planar": "planar", "wheeled": "wheeled"}
-
-MAX_MIMIC_CHAIN = 32  # keeps the cost linear in the joints
-
-
-@dataclass(frozen=True)
-class JointSlot:
-    """Where a joint's coordinates lie: q[q] and v[v]. For a mimic joint these are the followed joint's."""
-
-    q: slice
-    v: slice
+ROOT_TYPES = ("fixed", "floating", "planar", "wheeled")
 
 
 class RobotModel:
@@ -49,6 +38,8 @@ class RobotModel:
     nq, nv: sizes of q and v.   lower, upper: (nq,) position bounds, including those that mimic joints impose
     on the joint they follow; `limits` holds them together with the cones of spherical joints.
     velocity, effort, acceleration: (nv,) bounds; infinite where absent.
+    unheld_mimics: names of the mimic joints whose position limits cannot be kept anywhere in the range of the joint
+    that they follow; that range stands, and they leave theirs (`mimics.mimic_warnings` says so in words).
     rolling_bases: the wheeled joints with their wheels.
     Raises ModelError for anything that is not one tree with unique names.
     """
@@ -68,26 +59,32 @@ class RobotModel:
         """
         self.name = name
         self.root = root
-        kind = _root_type(root)
-        if drive is not None and kind != "wheeled":
+        _check_root(root)
+        if drive is not None and root != "wheeled":
             raise ModelError(f"a {root} base has no drive")
         links, joints = tuple(links), tuple(joints)
-        if kind == "wheeled" and drive is None:
+        if root == "wheeled" and drive is None:
             links, joints = with_wheels(links, joints)
         by_name = unique("link", links)
         declared = unique("joint", joints)
         root_link = root_link_name(by_name, declared.values())
         ordered = depth_first(root_link, by_name, declared.values())
-        root_joint = Joint(free_name(ROOT_JOINT, declared), kind, None, root_link, drive=drive)
+        root_joint = Joint(free_name(ROOT_JOINT, declared), root, None, root_link, drive=drive)
         self.joints: tuple[Joint, ...] = tuple(
             replace(j, drive=find_drive(j, by_name, ordered)) if j.type == "wheeled" and j.drive is None else j
             for j in (root_joint, *ordered)
         )
         self.links: tuple[Link, ...] = tuple(by_name[j.child] for j in self.joints)
         self._joint_index = {j.name: i for i, j in enumerate(self.joints)}
+        self._by_name = {j.name: j for j in self.joints}
         self._link_index = {link.name: i for i, link in enumerate(self.links)}
         self._assign_slots()
-        self._collect_limits()
+        laws = [self.mimic_map(joint.name) for joint in self.joints]
+        limits = collect_limits(self.joints, self.slots, laws, self.nq, self.nv)
+        self.lower, self.upper = limits.positions.lower, limits.positions.upper
+        self.limits = limits.positions
+        self.velocity, self.effort, self.acceleration = limits.velocity, limits.effort, limits.acceleration
+        self.unheld_mimics = limits.unheld_mimics
         self.rolling_bases: tuple[RollingBase, ...] = tuple(
             rolling_base(self, joint) for joint in self.joints if joint.type == "wheeled"
         )
@@ -177,7 +174,7 @@ class RobotModel:
             joint = self.joint(name)
             if joint.mimic is None:
                 q[self.slot(name).q] = own
-            elif self._followed(joint).name not in given:
+            elif self._followed(name).name not in given:
                 q[self.slot(name).q] = self._followed_value(name, own)
         for name, own in given.items():
             if self.joint(name).mimic is not None:
@@ -200,13 +197,7 @@ class RobotModel:
 
     def mimic_map(self, name: str) -> tuple[float, float]:
         """(scale, offset) with q_joint = scale * q[slot] + offset, through chains of mimic joints; (1, 0) if none."""
-        scale, offset = 1.0, 0.0
-        joint = self.joint(name)
-        while joint.mimic is not None:
-            offset += scale * joint.mimic.offset
-            scale *= joint.mimic.multiplier
-            joint = self.joint(joint.mimic.joint)
-        return scale, offset
+        return mimic_law(self.joint(name), self._by_name)
 
     def check_configuration(self, q: object) -> Array:
         """`q` as a float64 array (nq,) with unit quaternions; ConfigurationError when it cannot be one."""
@@ -237,71 +228,10 @@ class RobotModel:
                 own[joint.name] = JointSlot(slice(nq, nq + joint.nq), slice(nv, nv + joint.nv))
                 nq, nv = nq + joint.nq, nv + joint.nv
         self.nq, self.nv = nq, nv
-        self.slots = tuple(own[self._followed(j).name] for j in self.joints)
+        self.slots = tuple(own[self._followed(j.name).name] for j in self.joints)
 
-    def _followed(self, joint: Joint) -> Joint:
-        """The joint at the end of a chain of mimics."""
-        seen = [joint.name]
-        while joint.mimic is not None:
-            if joint.mimic.joint not in self._joint_index:
-                raise ModelError(f"joint {joint.name!r} mimics {joint.mimic.joint!r}, which is not a joint", joint)
-            joint = self.joint(joint.mimic.joint)
-            if joint.name in seen:
-                circle = " -> ".join([*seen, joint.name])
-                raise ModelError(f"mimic joints follow each other in a circle: {circle}", joint)
-            seen.append(joint.name)
-            if len(seen) > MAX_MIMIC_CHAIN:
-                raise ModelError(f"joint {seen[0]!r} mimics through more than {MAX_MIMIC_CHAIN} joints", joint)
-        if len(seen) > 1 and not joint.kind.mimicable:
-            raise ModelError(
-                f"joint {seen[0]!r} mimics {joint.name!r}, a {joint.type} joint "
-                "(only joints of one degree of freedom can be followed)",
-                self.joint(seen[0]),
-            )
-        return joint
-
-    def _collect_limits(self) -> None:
-        lower, upper = np.full(self.nq, -np.inf), np.full(self.nq, np.inf)
-        rates = {name: np.full(self.nv, np.inf) for name in ("velocity", "effort", "acceleration")}
-        cones: list[Cone] = []
-        for joint, slot in zip(self.joints, self.slots, strict=True):
-            if joint.nv == 0 or joint.mimic is not None:
-                continue
-            if joint.kind.has_cone:
-                cone = _cone(joint, slot)
-                cones += [] if cone.is_free else [cone]
-            # Position bounds of a free joint concern its three lengths; quaternions have none.
-            bounded = joint.nv if joint.nq == joint.nv else min(3, joint.nq - 4)
-            lower[slot.q.start : slot.q.start + bounded] = joint.lower[:bounded]
-            upper[slot.q.start : slot.q.start + bounded] = joint.upper[:bounded]
-            for name, array in rates.items():
-                array[slot.v] = getattr(joint, name)
-        for joint, slot in zip(self.joints, self.slots, strict=True):
-            if joint.mimic is not None:
-                self._impose_mimic(joint, slot, lower, upper, rates)
-        for array in (lower, upper, *rates.values()):
-            array.flags.writeable = False
-        self.lower, self.upper = lower, upper
-        self.limits = PositionLimits(lower, upper, tuple(cones))
-        self.velocity, self.effort, self.acceleration = rates["velocity"], rates["effort"], rates["acceleration"]
-
-    def _impose_mimic(self, joint: Joint, slot: JointSlot, lower: Array, upper: Array, rates: dict) -> None:
-        """Narrow the followed joint's bounds so that the mimic joint stays within its own.
-
-        A range that would be left empty is a fault of the description (several real ones have it); the followed
-        joint's own range then stands.
-        """
-        scale, offset = self.mimic_map(joint.name)
-        if not math.isfinite(scale) or not math.isfinite(offset):
-            raise ModelError(f"joint {joint.name!r}: the multipliers of the joints that it mimics overflow", joint)
-        if scale == 0.0:
-            return
-        ends = sorted((float(end[0]) - offset) / scale for end in (joint.lower, joint.upper))
-        low, high = max(lower[slot.q][0], ends[0]), min(upper[slot.q][0], ends[1])
-        if low <= high:
-            lower[slot.q], upper[slot.q] = low, high
-        for name in ("velocity", "acceleration"):
-            rates[name][slot.v] = np.minimum(rates[name][slot.v], float(getattr(joint, name)[0]) / abs(scale))
+    def _followed(self, name: str) -> Joint:
+        return followed_joint(self.joint(name), self._by_name)
 
     def _followed_value(self, name: str, own: Array) -> float:
         """Where the followed joint must be for the mimic joint to be at `own`; 0 when it has no part in that."""
@@ -312,7 +242,7 @@ class RobotModel:
         scale, offset = self.mimic_map(name)
         implied = scale * float(q[self.slot(name).q][0]) + offset
         if not abs(implied - own) <= 1e-6 * max(1.0, abs(own)):
-            followed = self._followed(self.joint(name)).name
+            followed = self._followed(name).name
             raise ConfigurationError(f"joint {name!r} mimics {followed!r} and must be {implied:g}, not {own:g}")
 
     def __repr__(self) -> str:
@@ -325,17 +255,9 @@ def _index(indices: Mapping[str, int], kind: str, name: object) -> int:
     return indices[name]
 
 
-def _cone(joint: Joint, slot: JointSlot) -> Cone:
-    a, b = (float(end) for end in joint.upper[:2])
-    lower, upper = max(float(joint.lower[2]), -math.pi), min(float(joint.upper[2]), math.pi)
-    basis = np.column_stack((*plane_basis(joint.axis), joint.axis))
-    return Cone(joint.name, slot.q.start, slot.v.start, basis, a, b, lower, upper)
-
-
-def _root_type(root: str) -> str:
+def _check_root(root: object) -> None:
     if not isinstance(root, str) or root not in ROOT_TYPES:
         raise UnknownNameError("root", root, ROOT_TYPES)
-    return ROOT_TYPES[root]
 
 
 __all__ = ["ROOT_JOINT", "ROOT_TYPES", "Joint", "JointSlot", "Link", "Mimic", "RobotModel"]

@@ -97,7 +97,9 @@ class ResourceFinder:
     def _find_relative(self, uri: str, rest: str) -> Resource:
         bounds = [self._relative_bound(), *self.given]
         if not any(_within(os.path.normpath(base / rest), bounds) for base in (self.folder, *self.given)):
-            raise ModelError(f"{uri!r} leaves the search path ({bounds[0]}; --package-path adds to it)")
+            raise ModelError(
+                f"{uri!r} leaves the search path ({bounds[0]}; Package Folders, or --package-path, add to it)"
+            )
         bases = [f for f in self.around if _within(str(f), bounds[:1])] + self.given
         for base in bases:
             path = os.path.normpath(base / rest)
@@ -172,7 +174,7 @@ def missing_meshes(model: RobotModel, visuals: bool = True, collisions: bool = T
                 searched = ", ".join(mesh.searched[:6]) + (" ..." if len(mesh.searched) > 6 else "")
                 problem = (
                     f"mesh {mesh.filename!r} not found (searched: {searched or 'nothing'}; "
-                    "use --package-path or --no-meshes)"
+                    "name its folder among the Package Folders, or with --package-path, or leave meshes out)"
                 )
                 missing[mesh.filename] = FileFormatError(path, line, problem)
     return list(missing.values())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..robokin import swing_twist
+from ..robokin.arrays import float_array, shown
 from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
@@ -58,6 +59,7 @@ class Violation:
             "kind": self.kind,
             "value": self.value,
             "limit": self.limit,
+            "unit": self.unit,
         }
 
 
@@ -218,9 +220,9 @@ def task_targets(tasks: Sequence[FrameTask], targets: object | None, frames: int
         own = np.array([task.target for task in tasks]).reshape(len(tasks), 4, 4)
         return np.broadcast_to(own, (frames, len(tasks), 4, 4))
     try:
-        array = np.asarray(targets, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TaskError("targets must be numbers of shape (frames, tasks, 4, 4)") from None
+        array = float_array(targets)
+    except ValueError:
+        raise TaskError(f"targets must be numbers of shape (frames, tasks, 4, 4), not {shown(targets)}") from None
     if array.ndim == 3 and len(tasks) == 1:
         array = array[:, None]
     if array.shape != (frames, len(tasks), 4, 4):

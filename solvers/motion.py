@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..robokin import swing_twist
+from ..robokin.arrays import float_array, shown
 from ..robokin.backend import get_backend
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion as Elementary
@@ -119,7 +121,7 @@ class Motion:
     def resample(self, rate: float) -> Motion:
         """Samples every 1/rate seconds from the first time on, up to the last time; see `at`. Raises
         ConfigurationError when the rate [Hz] is not a positive number."""
-        if not (np.isfinite(rate) and rate > 0.0):
+        if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < math.inf):
             raise ConfigurationError(f"rate must be a positive number of samples per second, not {rate!r}")
         count = int(np.floor(self.duration * rate + 1e-9)) + 1
         return self.at(np.minimum(self.times[0] + np.arange(count) / rate, self.times[-1]))
@@ -194,9 +196,9 @@ def _names(joint: Joint, ball: tuple[str, ...], free: tuple[str, ...]) -> list[s
 def _finite(value: object, shape: tuple[int | None, ...], what: str) -> Array:
     """A float64 copy of the given shape (None: any length); ConfigurationError otherwise."""
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ConfigurationError(f"{what} must be numbers, not {value!r}") from None
+        array = float_array(value)
+    except ValueError:
+        raise ConfigurationError(f"{what} must be numbers, not {shown(value)}") from None
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         raise ConfigurationError(f"{what} must have shape ({wanted}), not {array.shape}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..robokin.arrays import shown
 from ..robokin.configuration import difference
 from ..robokin.errors import TaskError
 from .motion import Motion
@@ -25,7 +26,10 @@ def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -
 
     Raises TaskError.
     """
-    frames = [None] * len(motion) if targets is None else list(targets)  # type: ignore[call-overload]
+    try:
+        frames = [None] * len(motion) if targets is None else list(targets)  # type: ignore[call-overload]
+    except TypeError:
+        raise TaskError(f"targets must be a list for each frame, not {shown(targets)}") from None
     if len(frames) != len(motion):
         raise TaskError(f"there are {len(motion)} frames but targets of {len(frames)}")
     checked = [levels.checked_targets(each) for each in frames]

@@ -48,6 +48,7 @@ def test_each_kind_of_limit_with_frame_joint_value():
         "kind": "upper",
         "value": 1.1,
         "limit": 1.0,
+        "unit": "m",
     }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, forward_kinematics, frame_jacobian, load_urdf, se3
+from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, frame_jacobian, load_urdf, se3
 from robokin_addon.solvers import (
     AlongCurveTask,
+    OnCurveTask,
     OrientationTask,
     PositionTask,
     Status,
@@ -70,6 +72,15 @@ def test_a_point_that_is_too_fast_stays_on_its_curve(panda, oracle, shape: np.nd
     assert all(result.frame(frame).joints for frame in np.flatnonzero(slowed) + 1)
     fastest = (abs(result.motion.v) / panda.velocity)[1:].max(axis=1)
     assert np.median(fastest) > 0.999 and fastest.min() > 0.6
+
+
+@pytest.mark.parametrize(
+    "make", [lambda c: OnCurveTask(TIP, c, closed=True), lambda c: AlongCurveTask(TIP, c, 1.0, True)]
+)
+def test_an_open_curve_is_not_taken_for_a_closed_one(make: Callable[[Curve], Task]) -> None:
+    with pytest.raises(TaskError, match=r"is an open curve: make it by Curve\(points, closed=True\)"):
+        make(Curve(ROUND))
+    make(Curve(ROUND, closed=True))
 
 
 def test_where_a_curve_crosses_itself_the_way_goes_straight_on(panda, oracle) -> None:

@@ -45,7 +45,7 @@ def test_packages_are_found_in_given_folders(tmp_path):
     top = tmp_path / "elsewhere" / "top.xacro"
     top.parent.mkdir()
     top.write_text(f'{HEAD}<xacro:include filename="$(find xacro_robot)/urdf/arm.urdf.xacro"/></robot>')
-    with pytest.raises(FileFormatError, match=r"top\.xacro.*package 'xacro_robot'.*not found \(--package-path"):
+    with pytest.raises(FileFormatError, match=r"top\.xacro.*package 'xacro_robot'.*not found .*--package-path"):
         load_urdf(top)
     model = load_urdf(top, [tmp_path / "workspace"])
     assert len(model.moving_joints) == 3

@@ -148,22 +148,21 @@ def _build(obj: bpy.types.Object, content: ArmatureContent) -> Binding:
 def _assemble(found: Records) -> RobotModel:
     records, root = found.records, found.root
     root_type = records[root].joint.type
-    if root_type not in ROOT_TYPES.values():
-        raise BridgeError(f"root bone {root!r} is {root_type} (valid: {', '.join(ROOT_TYPES.values())})")
+    if root_type not in ROOT_TYPES:
+        raise BridgeError(f"root bone {root!r} is {root_type} (valid: {', '.join(ROOT_TYPES)})")
     ordered = sorted((r for n, r in records.items() if n != root), key=lambda record: record.index)
     parent_of = {r.joint.name: found.parents[n] for n, r in records.items() if n != root}
     joints: list[Joint] = [
         dataclasses.replace(r.joint, parent=records[str(parent_of[r.joint.name])].link.name, child=r.link.name)
         for r in ordered
     ]
-    kinds = {joint_type: kind for kind, joint_type in ROOT_TYPES.items()}
     links = [r.link for r in records.values()]
     drive = records[root].joint.drive
     if root_type == "wheeled" and drive is None:
         # Left to itself the model would add wheels, which have no bones.
         plain = RobotModel(found.robot.name, links, joints, "planar")
         drive = find_drive(records[root].joint, {link.name: link for link in links}, plain.joints[1:])
-    return RobotModel(found.robot.name, links, joints, kinds[root_type], drive)
+    return RobotModel(found.robot.name, links, joints, root_type, drive)
 
 
 def _channels(

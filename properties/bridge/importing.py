@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...robokin.inertia import inertia_warnings
+from ...robokin.mimics import mimic_warnings
 from ...robokin.model import RobotModel
 from .binding import binding
 from .build import build_armature
@@ -34,4 +35,5 @@ def import_robot(
     except BaseException:
         bpy.data.batch_remove([made for kind in _KINDS for made in getattr(bpy.data, kind) if made not in before[kind]])
         raise
-    return obj, [*(visuals.warnings if visuals is not None else []), *inertia_warnings(model)]
+    left_out = visuals.warnings if visuals is not None else []
+    return obj, [*left_out, *inertia_warnings(model), *mimic_warnings(model)]

@@ -8,8 +8,8 @@ Source: Featherstone, "Rigid body dynamics algorithms", 2008, chapters 4 to 6.
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,8 +44,17 @@ class _Expanded:
     is_simple: Array
 
 
-@lru_cache(maxsize=32)
+_known: weakref.WeakKeyDictionary[Tree, _Expanded] = weakref.WeakKeyDictionary()
+
+
 def _expanded(tree: Tree) -> _Expanded:
+    found = _known.get(tree)
+    if found is None:
+        found = _known[tree] = _expand(tree)
+    return found
+
+
+def _expand(tree: Tree) -> _Expanded:
     nodes, subspaces, rows = [], [], []
     for i, motion in enumerate(map(Motion, tree.motion)):
         for k, subspace in enumerate(_subspace(motion, tree.pitch[i])):

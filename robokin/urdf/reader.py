@@ -16,6 +16,7 @@ import numpy as np
 from ..drive import Drive
 from ..errors import FileFormatError, ModelError
 from ..joint_types import JOINT_TYPES
+from ..mimics import mimic_warnings
 from ..model import Joint, Link, Mimic, RobotModel
 from ..resources import PackagePaths, ResourceFinder
 from ..text_file import read_bytes
@@ -85,9 +86,12 @@ def read_urdf_text(
         elements[id(joints[-1])] = element
     name = document.attributes.get("name", "").strip() or Path(path).stem
     try:
-        return RobotModel(name, links, joints, root, drive)
+        model = RobotModel(name, links, joints, root, drive)
     except ModelError as error:
         raise elements.get(id(error.about), document).error(str(error)) from None
+    for warning in mimic_warnings(model):
+        logger.warning("%s: %s", os.fspath(path), warning)
+    return model
 
 
 def _check_is_urdf(document: Element) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
 from typing import Any
@@ -20,6 +21,8 @@ from .xml import shorten
 logger = logging.getLogger(__name__)
 
 ENDING = ".xacro"
+
+_alone = threading.Lock()
 
 
 def is_xacro(path: str | os.PathLike) -> bool:
@@ -40,6 +43,7 @@ def parse_xacro_args(texts: Iterable[str]) -> dict[str, str]:
 def expand_xacro(path: str | os.PathLike, package_paths: PackagePaths = (), args: Mapping[str, object] = {}) -> str:
     """The URDF text of a xacro file. $(find NAME) is found as package://NAME is, without ROS.
 
+    One file at a time: what xacro prints and finds is of the whole process.
     Raises FileFormatError, naming the file where xacro stopped, and the line where it knows it; UnknownNameError for an
     argument that no <xacro:arg> asks for.
     """
@@ -52,7 +56,7 @@ def expand_xacro(path: str | os.PathLike, package_paths: PackagePaths = (), args
     asked = _Asked({name: str(value) for name, value in args.items()})
     said = io.StringIO()
     try:
-        with redirect_stderr(said), _packages(substitution_args, ResourceFinder(path, package_paths)):
+        with _alone, redirect_stderr(said), _packages(substitution_args, ResourceFinder(path, package_paths)):
             document = xacro.process_file(os.fspath(path), mappings=asked)
     except RobokinError:
         raise
@@ -89,7 +93,8 @@ def _packages(substitution: Any, finder: ResourceFinder) -> Iterator[None]:
     def find(package: str) -> str:
         folder = finder.package_folder(package)
         if folder is None:
-            raise ModelError(f"package {package!r} of $(find {package}) not found (--package-path names its folder)")
+            hint = "name its folder among the Package Folders, or with --package-path"
+            raise ModelError(f"package {package!r} of $(find {package}) not found ({hint})")
         return str(folder)
 
     before, substitution._eval_find = substitution._eval_find, find

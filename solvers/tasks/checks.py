@@ -12,6 +12,7 @@ from math import isfinite
 
 import numpy as np
 
+from ...robokin.arrays import float_array, shown
 from ...robokin.errors import TaskError
 
 Array = np.ndarray
@@ -22,9 +23,9 @@ def numbers(value: object, what: str) -> Array:
     if type(value) is float and isfinite(value):
         return np.array(value)
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TaskError(f"{what} must be numbers, not {value!r}") from None
+        array = float_array(value)
+    except ValueError:
+        raise TaskError(f"{what} must be numbers, not {shown(value)}") from None
     if not isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
         raise TaskError(f"{what} is not finite: {array.tolist()}")
     return array

@@ -107,4 +107,10 @@ class Curves:
 
 
 def as_curve(value: object, closed: bool, what: str) -> Curve | Curves:
-    return value if isinstance(value, Curve | Curves) else Curve(value, closed, what)
+    """The curve through points, or the one that `value` is already. Raises TaskError for one that is open, when
+    `closed`."""
+    if not isinstance(value, Curve | Curves):
+        return Curve(value, closed, what)
+    if closed and not all(line.closed for line in value.lines):
+        raise TaskError(f"{what} is an open curve: make it by Curve(points, closed=True), or leave closed out")
+    return value

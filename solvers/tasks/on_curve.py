@@ -128,7 +128,8 @@ class AlongCurveTask(PointTask):
         if isinstance(target, Going):
             return target
         speed, curve = target if isinstance(target, tuple) and len(target) == 2 else (target, self.curve)
-        found = as_curve(curve, self.curve.lines[0].closed, f"{self.name}: curve")
+        closed = not isinstance(curve, Curve | Curves) and self.curve.lines[0].closed  # which of points nothing says
+        found = as_curve(curve, closed, f"{self.name}: curve")
         return Going(number(speed, f"{self.name}: target speed"), found, found)
 
     def followed(self, target: Going, last: Going) -> Going:

@@ -1,0 +1,89 @@
+"""Limits of the joints as arrays over q and v, narrowed by what mimic joints ask of those that they follow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import ModelError
+from .joint import Joint
+from .joint_types import plane_basis
+from .limits import PositionLimits
+from .swing_twist import Cone
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class JointSlot:
+    """Where a joint's coordinates lie: q[q] and v[v]. For a mimic joint these are the followed joint's."""
+
+    q: slice
+    v: slice
+
+
+@dataclass(frozen=True, eq=False)
+class ModelLimits:
+    """positions: of q.   velocity, effort, acceleration: (nv,), infinite where absent.   unheld_mimics: names of the
+    mimic joints whose own position limits are not kept."""
+
+    positions: PositionLimits
+    velocity: Array
+    effort: Array
+    acceleration: Array
+    unheld_mimics: tuple[str, ...]
+
+
+def collect_limits(
+    joints: Sequence[Joint], slots: Sequence[JointSlot], laws: Sequence[tuple[float, float]], nq: int, nv: int
+) -> ModelLimits:
+    """slots, laws: of each joint; a law is (scale, offset) with q_joint = scale * q[slot] + offset.
+
+    A range that a mimic joint would leave empty is a fault of the description (several real ones have it); the followed
+    joint's own range then stands. Raises ModelError for laws that overflow.
+    """
+    lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
+    rates = {name: np.full(nv, np.inf) for name in ("velocity", "effort", "acceleration")}
+    cones: list[Cone] = []
+    unheld = []
+    for joint, slot in zip(joints, slots, strict=True):
+        if joint.nv == 0 or joint.mimic is not None:
+            continue
+        if joint.kind.has_cone:
+            cone = _cone(joint, slot)
+            cones += [] if cone.is_free else [cone]
+        # Position bounds of a free joint concern its three lengths; quaternions have none.
+        bounded = joint.nv if joint.nq == joint.nv else min(3, joint.nq - 4)
+        lower[slot.q.start : slot.q.start + bounded] = joint.lower[:bounded]
+        upper[slot.q.start : slot.q.start + bounded] = joint.upper[:bounded]
+        for name, array in rates.items():
+            array[slot.v] = getattr(joint, name)
+    for joint, slot, (scale, offset) in zip(joints, slots, laws, strict=True):
+        if joint.mimic is None:
+            continue
+        if not math.isfinite(scale) or not math.isfinite(offset):
+            raise ModelError(f"joint {joint.name!r}: the multipliers of the joints that it mimics overflow", joint)
+        if scale == 0.0:
+            unheld += [] if joint.lower[0] <= offset <= joint.upper[0] else [joint.name]
+            continue
+        ends = sorted((float(end[0]) - offset) / scale for end in (joint.lower, joint.upper))
+        low, high = max(lower[slot.q][0], ends[0]), min(upper[slot.q][0], ends[1])
+        if low <= high:
+            lower[slot.q], upper[slot.q] = low, high
+        else:
+            unheld.append(joint.name)
+        for name in ("velocity", "acceleration"):
+            rates[name][slot.v] = np.minimum(rates[name][slot.v], float(getattr(joint, name)[0]) / abs(scale))
+    for array in (lower, upper, *rates.values()):
+        array.flags.writeable = False
+    return ModelLimits(PositionLimits(lower, upper, tuple(cones)), **rates, unheld_mimics=tuple(unheld))
+
+
+def _cone(joint: Joint, slot: JointSlot) -> Cone:
+    a, b = (float(end) for end in joint.upper[:2])
+    lower, upper = max(float(joint.lower[2]), -math.pi), min(float(joint.upper[2]), math.pi)
+    basis = np.column_stack((*plane_basis(joint.axis), joint.axis))
+    return Cone(joint.name, slot.q.start, slot.v.start, basis, a, b, lower, upper)
