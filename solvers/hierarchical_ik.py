@@ -114,7 +114,7 @@ class HierarchicalIK:
             best, search.iterations = optimum.point, search.iterations + optimum.iterations
             if not optimum.is_optimal:
                 reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
-                reason += f": {optimum.endless}" if optimum.endless else ""
+                reason += f": {optimum.reason}" if optimum.reason else ""
         if not any(shares):
             found = EMPTY
         elif best.is_met:

@@ -29,7 +29,7 @@ ACCEPTED = 1e-6  # taken where rounding allows no less
 GROUND = 1e-3  # radians or L: a gradient smaller than the one so far from where it is 0 counts as that
 ITERATIONS = 200  # in all; long flat valleys take more than 100
 STEP = 1e-5  # of the differences of gradients, in radians or L
-SHARE = 8  # gradients for the Hessian that are taken for each step
+SHARE = 16  # gradients for the Hessian that are taken for each step
 STRIDE = 1.0  # radians or L: the curvature is taken for at least what makes no step longer along any direction
 ACROSS = 10.0  # times the largest curvature
 LEAST = 1e-10  # relative to the largest: curvature counts as at least that
@@ -44,19 +44,20 @@ WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by th
 PROBES = 16
 PROBE, ROUNDS = 0.05, 8  # radians or L that are looked around; how often it may go on from what was found there
 LESS = 1e-11  # of the largest curvature: a cost that is less by more is better
+UNSEEN = 100.0  # times its rounding: a cost that is less by no more is not better
 SADDLE = 1e-6  # of the largest curvature: negative curvature that counts
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """stationary: what the tasks and limits leave of the gradient, relative to it (KKT residual).   is_optimal: that
-    is about 0, and nothing better was found around.   endless: which criterion has none, as some joint moves away."""
+    is about 0, and nothing better was found around.   reason: why it is not."""
 
     point: Point
     stationary: float
     is_optimal: bool
     iterations: int
-    endless: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,36 +93,33 @@ class StaticOptimum:
         if found.is_optimal:
             return found
         why = endless(self.posing, self.objective, point, found.point, self._corrected)
-        return replace(found, endless=why)
+        return replace(found, reason=why or found.reason)
 
     def _descended(self, point: Point) -> Optimum:
         rng = np.random.default_rng(0)
         for _ in range(ROUNDS):
-            look = self._descend(point)
-            better = self._better_around(look, rng) if self.iterations < ITERATIONS else None
+            look, reason = self._descend(point)
+            is_over = self.iterations >= ITERATIONS
+            better = None if is_over else self._better_around(look, rng)
             if better is None:
-                return Optimum(look.point, look.residual, self._is_stationary(look), self.iterations)
+                is_optimal = look.residual <= ACCEPTED
+                return Optimum(look.point, look.residual, is_optimal, self.iterations, "" if is_optimal else reason)
             point = better
-        return Optimum(point, self._look(point).residual, False, self.iterations)
+        reason = f"there was something better around each of {ROUNDS} poses"
+        return Optimum(point, self._look(point).residual, False, self.iterations, reason)
 
-    def _is_stationary(self, look: _Look) -> bool:
-        """Or nearer to it than the cost could tell."""
-        if look.residual <= ACCEPTED:
-            return True
-        if self.iterations >= ITERATIONS:
-            return False
-        _, change, _ = look.tangent.best(look.slopes, self._hessian(look))
-        return 0.0 < abs(change) <= FLAT * self.objective.rounding(look.point.state)
-
-    def _descend(self, point: Point) -> _Look:
+    def _descend(self, point: Point) -> tuple[_Look, str]:
+        """Where no step leads farther down, and why that is the last one."""
         look = self._look(point)
         B, age, last = None, 0, (np.inf, np.inf)
         for step in range(ITERATIONS):
-            if look.residual <= STATIONARY or self.iterations >= ITERATIONS:
+            if look.residual <= STATIONARY:
                 break
+            if self.iterations >= ITERATIONS:
+                return look, f"after {ITERATIONS} steps the cost still falls"
             if step % PATIENCE == 0:
                 if look.residual > 0.5 * last[0] and look.cost > last[1] - STALE * self._usual:
-                    break
+                    return look, f"the cost is nearly flat: {PATIENCE} steps lowered it by {last[1] - look.cost:.1g}"
                 last = look.residual, look.cost
             self.iterations += 1
             if B is None or age * SHARE >= look.tangent.Z.shape[1]:
@@ -135,10 +133,10 @@ class StaticOptimum:
                     continue
                 after = self._search_line(look, SHORT * look.left, -SHORT * float(look.left @ look.left))
                 if after is None:
-                    break
+                    return look, "no step found lowers the cost"
             B, age = self._updated(B, look, after), age + 1
             look = after
-        return look
+        return look, ""
 
     def _look(self, point: Point, cost: float | None = None, before: _Look | None = None) -> _Look:
         cost = self.objective.value(point.state) if cost is None else cost
@@ -155,6 +153,8 @@ class StaticOptimum:
         nv = len(self.posing.scale)
         x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
         residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
+        if multipliers.is_known and residual * size * PROBE <= UNSEEN * self.objective.rounding(point.state):
+            residual = 0.0
         return _Look(
             point,
             cost,
@@ -248,13 +248,13 @@ class StaticOptimum:
         """(nv, nv) positive definite. Across what holds the pose, where it cannot move, it is made large, so that
         negative curvature there does not hide what there is along it."""
         Z = look.tangent.Z
-        H = self._bending(look, Z)
-        self._note_curvatures(np.linalg.eigvalsh(H))
         across = Z.T @ look.tangent.pressed(look.slopes, look.multipliers)
-        values, E = np.linalg.eigh(H + ACROSS * self._curvature * across @ across.T)
-        slope = E.T @ Z.T @ look.left
-        values = np.maximum(np.maximum(abs(values), abs(slope) / STRIDE), LEAST * self._curvature)
-        return (Z @ E) * values @ (Z @ E).T + self._curvature * (np.eye(len(Z)) - Z @ Z.T)
+        H, face = self._bending(look, Z), null_space(across.T)
+        self._note_curvatures(np.linalg.eigvalsh(H))
+        values, E = np.linalg.eigh(face.T @ H @ face)
+        E = Z @ face @ E
+        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.left) / STRIDE), LEAST * self._curvature)
+        return E * values @ E.T + ACROSS * self._curvature * (np.eye(len(Z)) - E @ E.T)
 
     def _note_curvatures(self, values: Array) -> None:
         """What small gradients and costs are compared with."""
@@ -289,7 +289,7 @@ class StaticOptimum:
             drawn = Slopes(rng.normal(size=nv) / np.sqrt(nv), (), ())
             way, _, _ = look.tangent.best(drawn, np.eye(nv))
             ways += [way, -way]
-        best, least = None, look.cost - LESS * self._curvature - 100.0 * self.objective.rounding(point.state)
+        best, least = None, look.cost - LESS * self._curvature - UNSEEN * self.objective.rounding(point.state)
         for way in ways:
             size = np.linalg.norm(way)
             if size == 0.0:

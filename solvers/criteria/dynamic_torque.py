@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.backend import STANDARD_GRAVITY
-from ...robokin.configuration import check_vector
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
 from ..state import State
-from ..tasks.checks import numbers
 from .base import Criterion
-from .gravity_torque import effort_scale
+from .gravity_torque import check_efforts, checked_gravity, effort_scale
+from .magnitude import at_most
 
 Array = np.ndarray
 
@@ -33,14 +32,15 @@ class DynamicTorque(Criterion):
         self, damping: float = 100.0, gravity: object = STANDARD_GRAVITY, weight: float = 1.0, name: str = ""
     ) -> None:
         super().__init__(weight, name)
-        self.gravity = check_vector(gravity, 3, f"{self.name}: gravity")
-        rate = numbers(damping, f"{self.name}: damping")
+        self.gravity = checked_gravity(gravity, self.name)
+        rate = at_most(damping, f"{self.name}: damping")
         if rate.shape != () or rate < 0.0:
             raise TaskError(f"{self.name}: damping must be a number >= 0, not {damping!r}")
         self.damping = float(rate)
 
     def check(self, state: State) -> None:
         require_mass(state.model)
+        check_efforts(self, state, self.gravity)
 
     def quadratic(self, state: State) -> tuple[Array, Array]:
         M, effort = state.mass_matrix, effort_scale(state, self.gravity)

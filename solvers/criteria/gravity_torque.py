@@ -6,9 +6,11 @@ import numpy as np
 
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
+from ...robokin.errors import ConfigurationError, ModelError
 from ...robokin.kinematics import require_mass
 from ..state import State
-from .base import CriterionKind, CriterionRecord, Potential
+from .base import Criterion, CriterionKind, CriterionRecord, Potential
+from .magnitude import LEAST, MOST
 
 Array = np.ndarray
 
@@ -18,17 +20,18 @@ class GravityTorque(Potential):
 
     A joint without an effort limit counts as if it could hold the whole robot's weight at the length L, a sliding one
     at its tip. gravity: (3,) [m/s^2] in the root frame. (Bruyninckx, section 3, criterion 4.)
-    Raises ConfigurationError for a bad gravity; ModelError when no link has a mass.
+    Raises ConfigurationError for a bad gravity; ModelError when no link has a mass, and for an effort limit near 0.
     """
 
     def __init__(
         self, gravity: object = STANDARD_GRAVITY, weight: float = 1.0, gain: float = 1.0, name: str = ""
     ) -> None:
         super().__init__(weight, gain, name)
-        self.gravity = check_vector(gravity, 3, f"{self.name}: gravity")
+        self.gravity = checked_gravity(gravity, self.name)
 
     def check(self, state: State) -> None:
         require_mass(state.model)
+        check_efforts(self, state, self.gravity)
 
     def record(self, state: State) -> CriterionRecord:
         stiffness = effort_scale(state, self.gravity) ** -2.0
@@ -51,6 +54,25 @@ class GravityTorque(Potential):
 def effort_scale(state: State, gravity: Array) -> Array:
     """(nv,) [N m, N] that torques are counted in: the effort limit, else what holds the whole weight at L."""
     model = state.model
-    strength = float(np.linalg.norm(gravity)) or 1.0
-    whole = model.total_mass * strength * state.length / state.scale
-    return np.where(np.isfinite(model.effort), model.effort, whole)
+    strength = float(np.linalg.norm(gravity))
+    whole = model.total_mass * (strength if strength > LEAST else 1.0) * state.length / state.scale
+    return np.where(np.isfinite(model.effort), np.minimum(model.effort, MOST), whole)
+
+
+def checked_gravity(gravity: object, name: str) -> Array:
+    """(3,). Raises ConfigurationError."""
+    checked = check_vector(gravity, 3, f"{name}: gravity")
+    if abs(checked).max() > MOST:
+        raise ConfigurationError(f"{name}: gravity must be at most {MOST:g} m/s^2, not {checked.tolist()}")
+    return checked
+
+
+def check_efforts(criterion: Criterion, state: State, gravity: Array) -> None:
+    """Raises ModelError for a joint whose torque counts in more or less than can be squared."""
+    for joint in state.model.moving_joints:
+        for effort in effort_scale(state, gravity)[state.model.slot(joint.name).v].tolist():
+            if not LEAST <= effort <= MOST:
+                raise ModelError(
+                    f"{criterion.name}: joint {joint.name!r} counts its torque in {effort:g} N m, not in {LEAST:g} to "
+                    f"{MOST:g}: mind its effort limit, and where it has none the mass and length of the robot"
+                )

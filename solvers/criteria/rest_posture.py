@@ -10,6 +10,7 @@ from ...robokin import quaternion
 from ...robokin.joint_types import Motion
 from ..state import State
 from .base import CriterionKind, CriterionRecord, Potential
+from .magnitude import at_most
 
 Array = np.ndarray
 
@@ -18,7 +19,7 @@ class RestPosture(Potential):
     """V = 1/2 |q - posture|^2, lengths counted in L, rotations of ball and floating joints by their angle.
 
     posture: (nq,), or {joint name: value} with the others neutral, as all are when None.
-    Raises ConfigurationError, UnknownNameError when the criterion is first used.
+    Raises ConfigurationError, UnknownNameError, TaskError when the criterion is first used.
     """
 
     def __init__(self, posture: object | None = None, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
@@ -26,7 +27,7 @@ class RestPosture(Potential):
         self.posture = dict(posture) if isinstance(posture, Mapping) else posture
 
     def check(self, state: State) -> None:
-        self._posture(state)
+        at_most(self._posture(state), f"{self.name}: posture")
 
     def record(self, state: State) -> CriterionRecord:
         metric = self.metric(state)

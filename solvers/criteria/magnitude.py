@@ -1,0 +1,26 @@
+"""Sizes that criteria take: beyond them squares and products of what is weighed are infinite or 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.errors import TaskError
+from ..tasks.checks import numbers, positive
+
+LEAST, MOST = 1e-30, 1e30
+
+
+def magnitude(value: object, what: str) -> float:
+    """A number from LEAST to MOST. Raises TaskError."""
+    found = positive(value, what)
+    if not LEAST <= found <= MOST:
+        raise TaskError(f"{what} must be from {LEAST:g} to {MOST:g}, not {value!r}")
+    return found
+
+
+def at_most(value: object, what: str) -> np.ndarray:
+    """Numbers of any shape, none larger than MOST. Raises TaskError."""
+    found = numbers(value, what)
+    if abs(found).max(initial=0.0) > MOST:
+        raise TaskError(f"{what} must be at most {MOST:g}, not {value!r}")
+    return found
