@@ -92,7 +92,7 @@ def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:
 
 def _missing(task: Task, residual: dict[str, float]) -> str:
     units = {"position": "m", "orientation": "rad"} | {part.name: part.unit for part in task.parts}
-    return ", ".join(f"{value:.3g} {units[name]}" for name, value in residual.items())
+    return ", ".join(f"{value:.3g} {units[name]}".rstrip() for name, value in residual.items())
 
 
 def _value(value: float | list[float], joint: Joint) -> str:

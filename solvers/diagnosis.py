@@ -85,7 +85,8 @@ def diagnose(
 def _worst(problem: Problem, residuals: Array) -> str:
     index = int(np.argmax((residuals / problem.tolerance).max(axis=1)))
     task = problem.tasks[index]
-    off = " and ".join(f"{value:.3g} {part.unit}" for value, part in zip(residuals[index], task.parts, strict=False))
+    parts = zip(residuals[index], task.parts, strict=False)
+    off = " and ".join(f"{value:.3g} {part.unit}".rstrip() for value, part in parts)
     return f"{task.name} is off by {off}"
 
 

@@ -51,7 +51,7 @@ class ExtendedJacobian(Task):
     """
 
     kind = "extended_jacobian"
-    parts = (Part("stationarity", "rad", 1e-6),)
+    parts = (Part("stationarity", "", 1e-6),)
 
     def __init__(self, criteria: Sequence[Criterion], priority: int = 2, name: str = "extended Jacobian") -> None:
         super().__init__(name, priority, 1.0)
@@ -80,20 +80,22 @@ class ExtendedJacobian(Task):
         return held
 
     def remark(self, states: Sequence[State], target: Held | None) -> str:
-        """Whether the way turns back between the last frame that was held and this one, where it is lost; after that,
-        what is seen at the frames. Towards a turn the square of the sine goes to 0 as a line: here within two."""
-        if target is not None and self._is_held(states[0], target):
-            at = self._turn(states[0], target)
-            if at is None:
-                return ""
-            return (
-                f"algorithmic singularity of the {self.name}: the motion that holds it turns back between this frame "
-                f"and the one before, transversality {self.transversality(at, target):.2g}"
-            )
-        sines = [self.transversality(state, target) for state in states[-2:]]
-        if sines[-1] >= ALGORITHMIC and 1.5 * sines[-1] ** 2 > sines[0] ** 2:
+        """Whether the way turns back between the last frame that was held and this one, where it is lost. After that,
+        that it was lost before: what is seen there are other poses."""
+        singular = f"algorithmic singularity of the {self.name}"
+        if target is None:
+            sine = self.transversality(states[-1], target)
+            return f"{singular}: transversality {sine:.2g}" if sine < ALGORITHMIC else ""
+        held = [state for state in states if self._is_held(state, target)]
+        if not held:
+            return f"what the {self.name} holds was lost before"
+        at = self._turn(held[0], target)
+        if at is None:
             return ""
-        return f"algorithmic singularity of the {self.name}: its transversality goes to 0, {sines[-1]:.2g} before"
+        return (
+            f"{singular}: the motion that holds it turns back between this frame and the one before, where its rows "
+            f"see only {self._seen(at, target):.1g} of a free motion"
+        )
 
     def rows(self, state: State, target: Held | None) -> Rows:
         if target is not None and self in state.tasks:  # tried alone, to see what conflicts: nothing is extended
@@ -110,6 +112,15 @@ class ExtendedJacobian(Task):
         singular although the robot is not: an algorithmic singularity. Joints that no task moves do not count."""
         rows, moving = self.rows(state, target), self._moving(state)
         return transversality(state.task_rows[:, moving], (rows.J * state.scale)[:, moving])
+
+    def _seen(self, state: State, held: Held) -> float:
+        """The smallest singular value of A on the motions that the tasks leave free, over the largest of A: unlike
+        the transversality it is small also where the rows of A become dependent, and they see less."""
+        moving = self._moving(state)
+        A = self._derivative(state, held.reference)[:, moving]
+        free = null_space(state.task_rows[:, moving])
+        s = np.linalg.svd(A @ free, compute_uv=False)[: free.shape[1]]
+        return float(s[-1] / np.linalg.norm(A, 2)) if s.any() else 0.0
 
     def _held(self, state: State) -> Held:
         if self in state.tasks:

@@ -21,31 +21,35 @@ from .endless import FLAT, endless
 from .objective import NEAR, Objective, Slopes
 from .posing import Point, Posing
 from .tangent import Multipliers, Tangent
+from .task_surface import TaskSurface
 
 Array = np.ndarray
 
-STATIONARY = 1e-9  # what of the gradient no task, constraint or limit holds, relative to the gradient: aimed at, and
-ACCEPTED = 1e-6  # taken where rounding allows no less
+# KKT residuals: what is promised, and what is aimed at, since a Newton step squares it anyway.
+ACCEPTED, STATIONARY = 1e-6, 1e-9
 GROUND = 1e-3  # radians or L: a gradient smaller than the one so far from where it is 0 counts as that
 ITERATIONS = 200  # in all; long flat valleys take more than 100
-STEP = 1e-5  # of the differences of gradients, in radians or L
-SHARE = 16  # gradients for the Hessian that are taken for each step
-STRIDE = 1.0  # radians or L: the curvature is taken for at least what makes no step longer along any direction
-ACROSS = 10.0  # times the largest curvature
-LEAST = 1e-10  # relative to the largest: curvature counts as at least that
-HALVINGS = 14  # of a step
-DECREASE = 1e-4  # share of the decrease that the slope promises
-PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by less than this are given up
-SHORT = 1e-3  # a step that short is held only by bounds that the pose is at
-REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next
-CORRECTIONS = 8  # steps back to the tasks
-MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
-WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by that in all
-PROBES = 16
-PROBE, ROUNDS = 0.05, 8  # radians or L that are looked around; how often it may go on from what was found there
-LESS = 1e-11  # of the largest curvature: a cost that is less by more is better
+PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by less, of its curvature, are given up
+
+# Second derivatives.
+STEP = 1e-5  # radians or L, of the differences: rounding and bending then cost 1e-10 each
+SHARE = 16  # gradients for the Hessian that may be taken for each step, which itself costs about as much
+ACROSS = 10.0  # times the largest curvature, across what holds the pose: nothing moves that way
+LEAST = 1e-10  # times the largest curvature, which differences are known to: any counts as at least that
+STRIDE = 1.0  # radians or L: farther along one direction no second derivative tells anything
+
+# Steps.
+DECREASE = 1e-4  # share of the decrease that the slope promises (Armijo)
+HALVINGS = 14  # of a step, to 1e-4 of it: what has not paid off by then is rounding
+SHORT = 1e-3  # radians or L: a step that short is held only by bounds that the pose is at
+REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next, which may be longer
+
+# Looking around.
+PROBE, PROBES = 0.05, 16  # radians or L, and how many motions beside one for each that is free
+ROUNDS = 8  # descents, each from what was found around the last
+SADDLE = 1e-6  # times the largest curvature: negative curvature that differences tell for certain
+LESS = 1e-11  # times the largest curvature: a cost that is less by more is better
 UNSEEN = 100.0  # times its rounding: a cost that is less by no more is not better
-SADDLE = 1e-6  # of the largest curvature: negative curvature that counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +85,18 @@ class StaticOptimum:
         self.posing = posing
         self.objective = Objective(criteria, posing.scale)
         self.iterations = 0
-        self._curvature = self._usual = 1.0
+        self._curvature = self._usual = 1.0  # the largest and the usual one where it was looked at last
 
     def find(self, start: Point) -> Optimum:
         if not self.objective.potentials:
             return Optimum(start, 0.0, True, 0)
         self._note_curvatures(self.objective.metric(start.state))
-        point = self._met_exactly(start)
-        self._allowed = np.where(point.met, np.maximum(point.errors, MET), point.errors * (1.0 + WORSE))
+        self._surface = TaskSurface(self.posing, start)
+        point = self._surface.start
         found = self._descended(point)
         if found.is_optimal:
             return found
-        why = endless(self.posing, self.objective, point, found.point, self._corrected)
+        why = endless(self.posing, self.objective, point, found.point, self._surface.nearest)
         return replace(found, reason=why or found.reason)
 
     def _descended(self, point: Point) -> Optimum:
@@ -153,6 +157,7 @@ class StaticOptimum:
         nv = len(self.posing.scale)
         x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
         residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
+        # A slope that no pose around could show to be one.
         if multipliers.is_known and residual * size * PROBE <= UNSEEN * self.objective.rounding(point.state):
             residual = 0.0
         return _Look(
@@ -168,7 +173,7 @@ class StaticOptimum:
     def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
         for halving in range(tries):
             share = 0.5**halving
-            after = self._corrected(self.posing.moved(look.point.q, share * x), look.point)
+            after = self._surface.nearest(self.posing.moved(look.point.q, share * x), look.point)
             if after is None:
                 continue
             cost = self.objective.value(after.state)
@@ -179,7 +184,7 @@ class StaticOptimum:
     def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
         """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
         much as it gains (Maratos)."""
-        point = self._corrected(self.posing.moved(look.point.q, x), look.point) if look.slopes.edges else None
+        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point) if look.slopes.edges else None
         if point is None:
             return None
         there = self.objective.slopes(point.state, look.slopes)
@@ -193,41 +198,13 @@ class StaticOptimum:
 
     def _flat_step(self, look: _Look, x: Array) -> _Look | None:
         """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""
-        point = self._corrected(self.posing.moved(look.point.q, x), look.point)
+        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point)
         if point is None:
             return None
         after = self._look(point, None, look)
         if after.cost > look.cost + FLAT * self.objective.rounding(point.state) or after.residual >= look.residual:
             return None
         return after
-
-    def _met_exactly(self, start: Point) -> Point:
-        """With the levels that are met to their tolerance met as exactly as they can be, none worse."""
-        best = point = start
-        for _ in range(CORRECTIONS):
-            if (best.errors[start.met] <= MET).all():
-                break
-            x, _ = self.posing.step(point)
-            point = self.posing.point(self.posing.moved(point.q, x))
-            if (point.met >= start.met).all() and _is_lower(point.errors, best.errors):
-                best = point
-        return best
-
-    def _corrected(self, q: Array, before: Point) -> Point | None:
-        """Back to the tasks, as well met as they were; None when that fails."""
-        point = self.posing.point(q)
-        for _ in range(CORRECTIONS):
-            if self._is_as_good(point, before):
-                return point
-            x, _ = self.posing.step(point)
-            after = self.posing.point(self.posing.moved(point.q, x))
-            if not (after.errors < point.errors).any():
-                break
-            point = after
-        return point if self._is_as_good(point, before) else None
-
-    def _is_as_good(self, point: Point, before: Point) -> bool:
-        return bool((point.met >= before.met).all() and (point.errors <= self._allowed).all())
 
     def _bend(self, look: _Look, point: Point) -> Array:
         """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
@@ -294,16 +271,10 @@ class StaticOptimum:
             size = np.linalg.norm(way)
             if size == 0.0:
                 continue
-            after = self._corrected(self.posing.moved(point.q, PROBE * rng.uniform() ** 3 / size * way), point)
+            after = self._surface.nearest(self.posing.moved(point.q, PROBE * rng.uniform() ** 3 / size * way), point)
             if after is None:
                 continue
             cost = self.objective.value(after.state)
             if cost < least:
                 best, least = after, cost
         return best
-
-
-def _is_lower(errors: Array, others: Array) -> bool:
-    """The first level that differs decides."""
-    differ = np.flatnonzero(abs(errors - others) > WORSE * others)
-    return bool(len(differ) and errors[differ[0]] < others[differ[0]])
