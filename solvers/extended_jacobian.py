@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..robokin.configuration import integrate
+from ..robokin.configuration import difference, integrate
 from ..robokin.errors import TaskError
 from ..robokin.generalized_inverses import RANK, null_space, transversality
 from .criteria import Criterion, Potential, checked_criteria, criterion_names
@@ -30,6 +30,8 @@ Array = np.ndarray
 STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
 ALGORITHMIC = 1e-3  # transversality below this is an algorithmic singularity
 NOISE = 1e-8  # singular values of A, relative to the largest, that are rounding of the differences
+JUMP = 0.1  # radians or L: poses that hold the same beyond a turn are farther away
+ACROSS = 0.05  # sine of a way with what is held, to first order: more than that of one which bends
 CONSTANT = 1e-10  # of the weights: a potential whose slope changes by less does not change
 
 
@@ -96,6 +98,18 @@ class ExtendedJacobian(Task):
             f"{singular}: the motion that holds it turns back between this frame and the one before, where its rows "
             f"see only {self._seen(at, target):.1g} of a free motion"
         )
+
+    def is_left(self, before: State, after: State, target: Held | None) -> bool:
+        """Whether the way turns back and the frame jumps to another pose that holds the same. Short steps, and those
+        along what is held, do not."""
+        if target is None:
+            return False
+        way = difference(before.model, before.q, after.q) / before.scale
+        if np.linalg.norm(way) <= JUMP:
+            return False
+        A = self._derivative(before, target.reference)
+        across = np.linalg.norm(A @ way) > ACROSS * np.linalg.norm(A, 2) * np.linalg.norm(way)
+        return bool(across) and self._turn(before, target) is not None
 
     def rows(self, state: State, target: Held | None) -> Rows:
         if target is not None and self in state.tasks:  # tried alone, to see what conflicts: nothing is extended

@@ -187,6 +187,8 @@ class HierarchicalTracker:
             far = self.problem.excess([wanted[i] for i in self._static])[whole[self._static]]
             if code != LATE and far.any():
                 code = OUT_OF_REACH
+        if code == CONVERGED and self._is_left(found.q, wanted, whole):
+            code = NOT_CONVERGED
         remark = self._remark(wanted) if code == NOT_CONVERGED else ""
         reached = frame.reached(found)
         self._before, self.last, self.q = self.q, found.moved, found.q
@@ -272,6 +274,12 @@ class HierarchicalTracker:
             task.followed(target, last[task]) if task in last else target
             for task, target in zip(self.tasks, targets, strict=True)
         ]
+
+    def _is_left(self, q: Array, wanted: Sequence[Any], whole: Array) -> bool:
+        """Whether a frame that is met has left the motion that one of its tasks asks for."""
+        before, after = (self.levels.state(pose, wanted, self.dt) for pose in (self.q, q))
+        asking = zip(self.tasks, wanted, whole, strict=True)
+        return any(task.is_left(before, after, own) for task, own, is_whole in asking if is_whole)
 
     def _remark(self, wanted: Sequence[Any]) -> str:
         """What tasks say about where a frame that is not met began."""

@@ -83,6 +83,9 @@ class TrackResult:
         """Why a frame is as it is; solves a few times more when it is not met."""
         if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
             return self.frame(frame).diagnosis
+        remark = self.remarks[frame] if self.remarks else ""
+        if remark and self.tolerances is not None and (self.residuals[frame] <= self.tolerances).all():
+            return Diagnosis(Status.MAX_ITERATIONS, f"every task is met, but by leaving the motion so far ({remark})")
         shares = np.ones(len(self.targets[frame])) if self.influence is None else self.influence[frame]
         again = self._solved(frame, shares >= 1.0)
         found = again.diagnosis
@@ -93,7 +96,6 @@ class TrackResult:
             stopped = ", ".join(self.problem.limits_active(self.q[frame]))
             reason = f"no motion inside the limits is what is asked for{f', at those of {stopped}' if stopped else ''}"
             found = Diagnosis(Status.MAX_ITERATIONS, reason)
-        remark = self.remarks[frame] if self.remarks else ""
         return replace(found, reason=f"{found.reason} ({remark})") if remark else found
 
     def _held_by_fading(self, frame: int, shares: Array) -> Diagnosis | None:

@@ -19,7 +19,7 @@ from robokin_addon.robokin import (
     load_urdf,
     null_space,
 )
-from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, solve_ik, track, velocity_step
+from robokin_addon.solvers import PoseTask, PositionTask, Status, VelocityProblem, solve_ik, track, velocity_step
 from robokin_addon.solvers.criteria import (
     Criterion,
     GravityTorque,
@@ -206,6 +206,41 @@ def test_a_turn_within_a_frame_is_named_there(tmp_path: Path, way: float, is_sin
     found = track(model, [task, extended], [[start, None], [goal, None]], RAIL, backend=backend)
     assert found.missed.tolist() == [False, is_singular]
     assert ("algorithmic singularity" in found.diagnosis(1).reason) == is_singular
+
+
+@pytest.mark.parametrize(("criterion", "jumps"), [(Manipulability(), True), (JointSprings(), False)], ids=repr)
+def test_a_frame_that_jumps_over_a_turn_is_not_met(criterion: Criterion, jumps: bool) -> None:
+    """In 5 s a Panda may get to any pose. Where its motion turns back, one beyond holds the same; a frame that takes it
+    meets every task, and would leave the circle open without a word."""
+    model = load_urdf(robot("panda"))
+    tool = forward_kinematics(model, PANDA)["panda_hand"]
+    tasks, path = [PoseTask("panda_hand", tool), ExtendedJacobian([criterion])], []
+    for angle in np.pi / 12.0 * np.arange(4, 8):
+        path.append(tool.copy())
+        path[-1][:2, 3] += 0.05 * np.array([np.cos(angle) - 1.0, np.sin(angle)])
+    way = [tool + share * (path[0] - tool) for share in (0.0, 0.25, 0.5, 0.75)]
+    found = track(model, tasks, [[T, None] for T in (*way, *path)], PANDA, dt=5.0)
+    steps = abs(np.diff(found.q, axis=0)).max(axis=1)
+    assert (steps > 0.5).tolist() == [False] * 5 + [jumps, False]
+    assert found.missed.tolist() == [False] * 6 + [jumps, False]
+    if jumps:
+        said = found.diagnosis(6)
+        assert said.status is Status.MAX_ITERATIONS
+        assert said.reason.startswith("every task is met, but by leaving the motion so far (algorithmic singularity")
+
+
+def test_what_is_lost_is_named_where_it_is_lost(tmp_path: Path) -> None:
+    model = _arm_on_a_rail(tmp_path)
+    start = forward_kinematics(model, RAIL)["tool"][:3, 3]
+    task, extended = PositionTask("tool", start, (1, 1, 0)), ExtendedJacobian([RestPosture(np.zeros(4))])
+    goal = start + np.array([0.0, 0.03, 0.0])
+    found = track(model, [task, extended], [[start, None], *[[goal, None]] * 3], RAIL)
+    assert found.missed.tolist() == [False, True, True, True]
+    assert "algorithmic singularity" in found.remarks[1]
+    assert found.remarks[3] == "what the extended Jacobian holds was lost before"
+    seen = float(found.remarks[1].split("see only ")[1].split()[0])
+    assert seen < ALGORITHMIC
+    assert extended.parts[0].unit == ""  # a slope of what has no unit
 
 
 def test_a_way_that_turns_back() -> None:

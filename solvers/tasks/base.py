@@ -205,6 +205,10 @@ class Task(FixedArrays, ABC):
         target moves."""
         return target
 
+    def is_left(self, before: State, after: State, target: Any) -> bool:
+        """Whether a frame that meets the task does so by leaving the motion that it asks for; `remark` says why."""
+        return False
+
     def remark(self, states: Sequence[State], target: Any) -> str:
         """Why a motion cannot go on from the last of `states`, those of its last frames; empty when not because of
         this task."""
