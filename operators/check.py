@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..properties.bridge import robot_model
+from ..properties.bridge import is_robot, robot_model
 from ..properties.tasks import follow_renamed_bones
 from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion, check_motion_steps
@@ -25,7 +26,7 @@ from .stepped import SteppedOperator
 
 Array = np.ndarray
 
-_MARKER_NAME = 63
+_MARKER_NAME, _ROBOT_NAME = 63, 24  # bytes, characters
 _CHUNK = 16  # frames between two reports of progress
 
 
@@ -174,23 +175,30 @@ def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationC
     for violation in found.limits.violations:
         if (violation.frame - 1, violation.joint, violation.kind) not in broken:
             notes.setdefault(found.frames[violation.frame], []).append(f"{violation.joint} {violation.kind}")
+    markers = []
     for frame, texts in notes.items():
         more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
-        name = f"{_prefix(obj)}{texts[0]}".encode()[: _MARKER_NAME - len(more)].decode(errors="ignore")
-        scene.timeline_markers.new(name + more, frame=int(frame))
+        name = f"{_shortened(obj.name)} check: {texts[0]}".encode()[: _MARKER_NAME - len(more)].decode(errors="ignore")
+        markers.append([scene.timeline_markers.new(name + more, frame=int(frame)).name, int(frame)])
+    obj.robokin.solver.check_markers = json.dumps({"robot": obj.name, "markers": markers})
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _ROBOT_NAME else f"{name[: _ROBOT_NAME // 2]}…{name[-_ROBOT_NAME // 2 :]}"
 
 
 def clear_markers(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
-    """Remove the markers of this robot's checks; how many they were."""
-    ours = [marker for marker in scene.timeline_markers if marker.name.startswith(_prefix(obj))]
+    """Remove the markers of this robot's last check, but for those that were renamed or moved; how many they were."""
+    kept, obj.robokin.solver.check_markers = obj.robokin.solver.check_markers, ""
+    if not kept:
+        return 0
+    written = json.loads(kept)
+    if is_robot(bpy.data.objects.get(written["robot"])) and written["robot"] != obj.name:
+        return 0  # they are of the robot that this one is a copy of
+    ours = [marker for marker in scene.timeline_markers if [marker.name, marker.frame] in written["markers"]]
     for marker in ours:
         scene.timeline_markers.remove(marker)
     return len(ours)
-
-
-def _prefix(obj: bpy.types.Object) -> str:
-    """Markers cannot carry custom properties in Blender 5, so the name says whose they are."""
-    return f"{obj.name[:24]} check: "
 
 
 class ROBOKIN_OT_check_clear(RobotOperator, bpy.types.Operator):

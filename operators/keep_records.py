@@ -7,17 +7,13 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..properties.bridge import is_robot, keep_edits
-from ..robokin import RobokinError
 
 
 @persistent
 def keep_records(*_: object) -> None:
     for obj in bpy.data.objects:
         if is_robot(obj) and obj.mode != "EDIT" and obj.data.is_editable:
-            try:
-                keep_edits(obj.data)
-            except RobokinError:
-                continue  # fields that are no joint stay as they are: the panel says why
+            keep_edits(obj.data)
 
 
 def register() -> None:

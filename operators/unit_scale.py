@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import bpy
 from bpy.app.handlers import persistent
 
@@ -16,13 +18,16 @@ def follow_unit_scale(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         return
     for obj in scene.objects:
         if is_robot(obj) and obj.data.is_editable and obj.mode != "EDIT":
-            try:
+            with suppress(RobokinError):  # no robot for now: the panel says why
                 ratio = adopt_unit(obj)
                 for other in bpy.data.objects if ratio != 1.0 else ():
                     if other.data == obj.data and other.is_editable:
-                        rescale_postures(other, ratio)
-            except RobokinError:
-                continue  # no robot for now: the panel says why
+                        _rescale(other, ratio)
+
+
+def _rescale(obj: bpy.types.Object, ratio: float) -> None:
+    with suppress(RobokinError):
+        rescale_postures(obj, ratio)
 
 
 def register() -> None:

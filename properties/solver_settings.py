@@ -81,6 +81,9 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     )
     check_summary: bpy.props.StringProperty(name="Check", description="What the last check found")
     check_passed: bpy.props.BoolProperty(name="Passed", description="The last check found nothing wrong")
+    check_markers: bpy.props.StringProperty(
+        name="Check Markers", description="The timeline markers of the last check, as JSON"
+    )
 
 
 CLASSES = (RobokinFailure, RobokinSolverSettings)

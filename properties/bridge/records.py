@@ -25,17 +25,17 @@ def bone_record(bone: bpy.types.Bone) -> BoneRecord:
 
 
 def keep_edits(armature: bpy.types.Armature) -> None:
-    """Put what was edited in the fields into the records. Raises BridgeError, ModelError naming the bone, before
-    anything is changed."""
-    edited: dict[str, BoneRecord] = {}
+    """Put what was edited in the fields into the records. A bone whose fields are no joint for now, or whose record is
+    damaged, is left as it is: the panel says why."""
     for bone in armature.bones:
         if KEY in bone:
-            record = read_record(bone[KEY], bone.name)
-            present = edited_record(record, read_fields(bone.robokin))
-            if present is not record:
-                edited[bone.name] = present
-    for name, record in edited.items():
-        armature.bones[name][KEY] = write_record(record)
+            try:
+                record = read_record(bone[KEY], bone.name)
+                edited = edited_record(record, read_fields(bone.robokin))
+            except RobokinError:
+                continue
+            if edited is not record:
+                bone[KEY] = write_record(edited)
 
 
 def put_record(bone: bpy.types.Bone, record: BoneRecord) -> None:

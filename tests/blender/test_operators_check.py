@@ -137,6 +137,37 @@ def test_long_names_make_valid_markers(scene, robot, tmp_path):
     assert len(scene.timeline_markers) == 1
 
 
+def test_robots_of_like_names_keep_their_markers_apart(scene, robot, tmp_path):
+    """Their names begin and end alike; a copy has none of the markers of the robot that it is a copy of."""
+    left, right = robot, add_robot()
+    left.name, right.name = "assembly_cell_of_the_robot_left_arm", "assembly_cell_of_the_other_left_arm"
+    for each in (left, right):
+        add_target(each).location.x += 20.0
+        run(each, tmp_path)
+    assert len(markers(scene)) == 2
+    with bpy.context.temp_override(object=left):
+        bpy.ops.robokin.check_clear()
+    assert len(markers(scene)) == 1
+    copy = right.copy()
+    scene.collection.objects.link(copy)
+    with bpy.context.temp_override(object=copy):
+        bpy.ops.robokin.check_clear()
+    assert len(markers(scene)) == 1
+    run(copy, tmp_path)
+    assert len(markers(scene)) == 2
+    right.name = "renamed"
+    run(right, tmp_path)
+    assert len(markers(scene)) == 2 and [m for m in markers(scene) if m[1].startswith("renamed check")]
+
+
+def test_a_marker_that_a_person_made_theirs_stays(scene, robot, tmp_path):
+    add_target(robot).location.x += 20.0
+    run(robot, tmp_path)
+    scene.timeline_markers[0].frame = 17
+    run(robot, tmp_path)
+    assert [frame for frame, _ in markers(scene)] == [1, 17]
+
+
 def test_what_drivers_and_strips_show_is_checked_too(scene, robot, tmp_path):
     elbow_curve(robot, [(1, -1.0), (20, 0.9), (30, -1.0)])
     plain = run(robot, tmp_path)
