@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -59,14 +60,15 @@ def _shown(obj: bpy.types.Object, may_wait: bool) -> Sequence[CriterionReadout]:
     key = (robot_model(obj), q.tobytes(), *numbers, *_contents(obj, tasks))
     if _last.get("key") == key:
         return _last["shown"]
-    names = [item.name for item in obj.robokin.criteria]
+    owner = obj.session_uid, [item.name for item in obj.robokin.criteria]
     if may_wait and _last.get("seconds", 0.0) > SLOW:
         _compute_soon(obj, PAUSE * _last["seconds"])
-        return _last["shown"] if _last["names"] == names else [CriterionReadout(None) for _ in names]
+        before = _last["shown"] if _last["owner"] == owner else [CriterionReadout(None) for _ in owner[1]]
+        return [replace(readout, is_present=False) for readout in before]
     started = time.perf_counter()
     state = _state(obj, tasks, q, motion)
     shown = [_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria]
-    _last.update(key=key, shown=shown, names=names, seconds=time.perf_counter() - started)
+    _last.update(key=key, shown=shown, owner=owner, seconds=time.perf_counter() - started)
     return shown
 
 

@@ -25,6 +25,7 @@ class ROBOKIN_UL_criteria(bpy.types.UIList):
             cost = row.row()
             cost.alignment = "RIGHT"
             readout = ROBOKIN_UL_criteria.shown[index]
+            cost.active = readout.is_present
             text = "" if readout.cost is None else f"{readout.cost:.4g}"
             cost.label(text=text, icon="ERROR" if readout.problem else "NONE")
         row.prop(item, "enabled", text="")
@@ -76,6 +77,7 @@ def _draw_criterion(context: bpy.types.Context, layout: bpy.types.UILayout, obj:
     if shown[index].cost is not None:
         column = layout.column(align=True)
         column.scale_y = 0.8
+        column.active = shown[index].is_present
         unit = "radian or robot size" if item.kind in POTENTIALS else "radian/s"
         column.label(text=f"Slope {shown[index].slope:.4g} per {unit}")
         for joint, slope in shown[index].pulls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .bridge import is_robot
+from .bridge.truth import ROBOT_KEY
 
 
 def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -19,10 +20,24 @@ def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:
 
 
 def _robot_following(target: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object | None:
-    for obj in scene.objects:
-        if is_robot(obj) and any(task.target == target for task in obj.robokin.tasks):
-            return obj
+    for armature in bpy.data.armatures:
+        for obj in _shown_by(armature) if ROBOT_KEY in armature else ():
+            if any(task.target == target for task in obj.robokin.tasks) and scene.objects.get(obj.name) == obj:
+                return obj
     return None
+
+
+# Names and libraries of the objects that show an armature: all panels and operators ask at every redraw, and looking at
+# all objects of a large file takes milliseconds.
+_objects: dict[str, list[tuple[str, str | None]]] = {}
+
+
+def _shown_by(armature: bpy.types.Armature) -> list[bpy.types.Object]:
+    found = [bpy.data.objects.get(name) for name in _objects.get(armature.name_full, ())]
+    if len(found) != armature.users - armature.use_fake_user or any(o is None or o.data != armature for o in found):
+        found = [obj for obj in bpy.data.objects if obj.data == armature]
+        _objects[armature.name_full] = [(o.name, o.library.filepath if o.library else None) for o in found]
+    return found
 
 
 def why_no_robot(context: bpy.types.Context) -> str:

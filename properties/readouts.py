@@ -13,12 +13,14 @@ import bpy
 class CriterionReadout:
     """cost: of what the robot shows now; None where it cannot be computed, `problem` then says why.
     slope: how steeply the cost rises.   pulls: (joint, how much the cost rises when it moves on by a radian or by the
-    robot's size, or when its velocity does, per second), strongest first."""
+    robot's size, or when its velocity does, per second), strongest first.   is_present: not of an earlier pose, while
+    that of the present one is being computed."""
 
     cost: float | None
     slope: float = 0.0
     pulls: tuple[tuple[str, float], ...] = ()
     problem: str = ""
+    is_present: bool = True
 
 
 def nothing(obj: bpy.types.Object) -> Sequence[CriterionReadout]:

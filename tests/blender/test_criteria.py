@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 import pytest
@@ -344,7 +346,8 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     q = read_configuration(robot)
     q[0] += 0.3
     write_configuration(robot, q)
-    assert criterion_readouts._shown(robot, may_wait=True) == [before]
+    (shown,) = criterion_readouts._shown(robot, may_wait=True)
+    assert shown == replace(before, is_present=False) and before.is_present
     assert timers == [2.0]
     criterion_readouts._compute_waiting()
     monkeypatch.setattr(criterion_readouts, "SLOW", 0.5)
@@ -356,3 +359,8 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     assert [shown.cost for shown in criterion_readouts._shown(robot, may_wait=True)] == [None, None]
     criterion_readouts._compute_waiting()
     assert None not in [shown.cost for shown in criterion_readouts._shown(robot, may_wait=True)]
+    other = robot.copy()
+    bpy.context.scene.collection.objects.link(other)
+    other.robokin.criteria[0].weight = 3.0
+    criterion_readouts._last["seconds"] = 1.0
+    assert [shown.cost for shown in criterion_readouts._shown(other, may_wait=True)] == [None, None]

@@ -11,6 +11,7 @@ from robokin_addon.panels.prepared import clipped, lines
 from robokin_addon.properties.bridge import binding, build_armature
 from robokin_addon.robokin import Joint, Link, RobotModel
 
+from tests.support.drawing import writes_refused
 from tests.support.rigs import ARM, add_rig, select
 from tests.support.scene_robots import TOOL, add_empty, add_robot, add_target
 
@@ -83,7 +84,7 @@ def _icons():
 
 
 def draw(**override):
-    """Everything drawn by all panels whose poll lets them, {label: drawn}."""
+    """Everything drawn by all panels whose poll lets them, {label: drawn}; none of them may write."""
     with bpy.context.temp_override(**override):
         found = {}
         for cls in PANELS:
@@ -92,7 +93,8 @@ def draw(**override):
                 panel = SimpleNamespace(layout=layout)
                 if hasattr(cls, "draw_robot"):
                     panel.draw_robot = lambda *args, cls=cls: cls.draw_robot(None, *args)
-                cls.draw(panel, bpy.context)
+                with writes_refused():
+                    cls.draw(panel, bpy.context)
                 found[cls.bl_idname] = layout.drawn
     return found
 

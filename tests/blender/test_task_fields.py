@@ -15,6 +15,7 @@ from robokin_addon.properties.bridge import read_configuration
 from robokin_addon.properties.readouts import CriterionReadout
 from robokin_addon.properties.task_kinds import KINDS
 
+from tests.support.drawing import writes_refused
 from tests.support.scene_robots import add_empty, add_robot, placed
 from tests.support.scene_tasks import (
     HAND,
@@ -193,6 +194,11 @@ def while_blender_draws(monkeypatch):
     monkeypatch.setattr(criterion_readouts, "SLOW", math.inf)
 
 
+def drawn(robot):
+    with writes_refused():
+        return readouts.criteria(robot)
+
+
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_criteria_are_read_beside_every_kind(robot, kind, monkeypatch):
     """While the panel draws nothing is written and no shape is read; a timer does so, and then there is a cost."""
@@ -205,10 +211,10 @@ def test_criteria_are_read_beside_every_kind(robot, kind, monkeypatch):
     assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
     while_blender_draws(monkeypatch)
     monkeypatch.setattr(shown_shapes, "_shapes", {})
-    (shown_cost,) = readouts.criteria(robot)
+    (shown_cost,) = drawn(robot)
     assert (shown_cost.cost is None) == (kind in ("SUPPORT", "CURVE", "ALONG_CURVE")) and not shown_cost.problem
     criterion_readouts._compute_waiting()
-    assert readouts.criteria(robot)[0].cost is not None
+    assert drawn(robot)[0].cost is not None
 
 
 def test_a_shape_that_cannot_be_read_is_told_until_it_can(robot, monkeypatch):
@@ -219,18 +225,18 @@ def test_a_shape_that_cannot_be_read_is_told_until_it_can(robot, monkeypatch):
     add(robot, "SUPPORT", points)
     assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
     while_blender_draws(monkeypatch)
-    assert readouts.criteria(robot)[0] == CriterionReadout(None)
+    assert drawn(robot)[0] == CriterionReadout(None)
     criterion_readouts._compute_waiting()
-    (told,) = readouts.criteria(robot)
+    (told,) = drawn(robot)
     assert told.cost is None and "points" in told.problem
     assert not criterion_readouts._waiting
     mesh.clear_geometry()
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [])
     mesh.update()
     bpy.context.view_layer.update()
-    readouts.criteria(robot)
+    drawn(robot)
     criterion_readouts._compute_waiting()
-    assert readouts.criteria(robot)[0].cost is not None
+    assert drawn(robot)[0].cost is not None
 
 
 def test_nothing_is_written_while_blender_draws(robot, monkeypatch):
@@ -238,7 +244,7 @@ def test_nothing_is_written_while_blender_draws(robot, monkeypatch):
     task = add(robot, "RELATIVE", other=ELBOW)
     assert bpy.ops.robokin.criterion_add(kind="MANIPULABILITY") == {"FINISHED"}
     robot.data.bones[ELBOW].name = "elbow"
-    (told,) = readouts.criteria(robot)
+    (told,) = drawn(robot)
     assert task.other == ELBOW and ELBOW in told.problem
     bpy.context.view_layer.update()
     assert task.other == "elbow"
