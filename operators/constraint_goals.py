@@ -34,9 +34,10 @@ class StandIn(Enum):
     COPY = "the constraint itself: what it says does not depend on where the bone is"
     PLACE = "a Copy Location in the spaces of the constraint: where it sees its target"
     FROM_BONE = "the constraint itself, from where the bone is without it"
+    RIG = "the bone itself, in a copy of the rig as it was (`rig_copies.py`)"
 
 
-_FROM_BONE = ("FOLLOW_PATH", "LOCKED_TRACK")
+FROM_BONE = ("FOLLOW_PATH", "LOCKED_TRACK")
 _COPIES = ("COPY_LOCATION", "COPY_ROTATION", "COPY_TRANSFORMS")
 _POINTED = ("DAMPED_TRACK", "TRACK_TO", "LIMIT_DISTANCE")
 
@@ -51,8 +52,8 @@ class Goal:
     relation, distance [Blender units]: of a distance; of a floor along its axis.
     is_held: the target carries the tip as it stands now.
     stand_in: followed in place of the target.   unmoved: of the bone in its armature, without constraints.
-    needs_still: right only where no joint above the bone moves.   rotation_mode: of the bone.
-    space: object, and bone of it or "", of a custom space.
+    rotation_mode: of the bone.   space: object, and bone of it or "", of a custom space.
+    priority: its level.   beside: what the constraint asks of other bones.
     """
 
     kind: str
@@ -75,9 +76,10 @@ class Goal:
     is_held: bool = False
     stand_in: StandIn | None = None
     unmoved: Matrix | None = None
-    needs_still: bool = False
     rotation_mode: str = "XYZ"
     space: tuple[bpy.types.Object, str] | None = None
+    priority: int = 1
+    beside: tuple[Goal, ...] = ()
 
     @property
     def is_turned(self) -> bool:
@@ -85,10 +87,9 @@ class Goal:
         return self.kind in ("POSE", "ORIENTATION", "AIM") and any(self.rotation) and not self.is_held
 
 
-def read_constraint(
-    obj: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]
-) -> Goal | None:
-    """What the constraint asks for; what no task can say is added to `problems`. None: no task can say any of it."""
+def read_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]) -> Goal | None:
+    """What the constraint asks for, if it can be read for itself (`copied_goals.py`); what no task can say is added to
+    `problems`. None: no task can say any of it."""
     if constraint.type == "CHILD_OF":
         return _read_child_of(bone, constraint, problems)
     found = len(problems)
@@ -101,25 +102,15 @@ def read_constraint(
     is_armature = constraint.target.type == "ARMATURE"
     subtarget = getattr(constraint, "subtarget", "")
     stand_in = _stand_in(constraint, problems)
-    if getattr(constraint, "use_offset", False):
-        problems.append("offset")
-    if getattr(constraint, "mix_mode", "REPLACE") != "REPLACE":
-        problems.append(f"mix {constraint.bl_rna.properties['mix_mode'].enum_items[constraint.mix_mode].name}")
     axes = tuple(getattr(constraint, f"use_{axis}", True) for axis in "xyz") if constraint.type in _COPIES else ALL
     if not any(axes):
         problems.append("no axis")
-    elif not all(axes) and constraint.owner_space != "WORLD":
-        problems.append(f"single axes of the {_space(constraint, 'owner_space')}")
-    if stand_in is StandIn.FROM_BONE and any(c != constraint and c.enabled for c in bone.constraints):
-        problems.append("it goes on from what other constraints do")
     if len(problems) > found:
         return None
     if constraint.type == "TRACK_TO":
         problems.append(f"up axis {constraint.up_axis[-1]} (turning about the aim is free)")
     if constraint.type == "CLAMP_TO":
         problems.append("which place of the curve (any is taken)")
-    if not all(axes) and (constraint.type == "COPY_ROTATION" or not _axes_are_world(obj)):
-        problems.append("single axes (taken as the robot's)")
     return Goal(
         _KINDS[constraint.type],
         bone.name,
@@ -132,11 +123,10 @@ def read_constraint(
         rotation=axes if constraint.type == "COPY_ROTATION" else ALL,
         axis=_axis(constraint),
         relation=RELATIONS[constraint.limit_mode] if constraint.type == "LIMIT_DISTANCE" else "EQUAL",
-        distance=getattr(constraint, "distance", 0.0 if constraint.type in _FROM_BONE else _offset(constraint)),
+        distance=getattr(constraint, "distance", 0.0 if constraint.type in FROM_BONE else _offset(constraint)),
         follows_rotation=getattr(constraint, "use_rotation", False),
         stand_in=stand_in,
         unmoved=_unmoved(bone) if stand_in is StandIn.FROM_BONE else None,
-        needs_still=stand_in is StandIn.FROM_BONE or constraint.owner_space == "LOCAL",
         rotation_mode=bone.rotation_mode,
         space=_custom_space(constraint) if stand_in else None,
     )
@@ -147,16 +137,10 @@ def _stand_in(constraint: bpy.types.Constraint, problems: list[str]) -> StandIn 
     own_space, target_space = constraint.owner_space, constraint.target_space
     is_armature = constraint.target.type == "ARMATURE"
     is_group = bool(getattr(constraint, "subtarget", "")) and not is_armature
-    if constraint.type in _FROM_BONE:
+    if constraint.type in FROM_BONE:
         return StandIn.FROM_BONE
     if constraint.type not in (*_COPIES, *_POINTED):  # a floor, a curve
-        problems += [
-            _space(constraint, name) for name in ("owner_space", "target_space") if _is_foreign(constraint, name)
-        ]
-        problems += [f"vertex group {constraint.subtarget!r}"] if is_group else []
         return None
-    if target_space == "LOCAL_OWNER_ORIENT":
-        problems.append(_space(constraint, "target_space"))
     if constraint.type == "LIMIT_DISTANCE" and own_space != "WORLD" and not _has_scale_of_world(constraint):
         problems.append(f"a scale of the {_space(constraint, 'owner_space')}")
     is_foreign = own_space != "WORLD" or target_space != "WORLD" or is_group
@@ -171,10 +155,6 @@ def _custom_space(constraint: bpy.types.Constraint) -> tuple[bpy.types.Object, s
     if owner is None or "CUSTOM" not in (constraint.owner_space, constraint.target_space):
         return None
     return owner, constraint.space_subtarget if owner.type == "ARMATURE" else ""
-
-
-def _is_foreign(constraint: bpy.types.Constraint, name: str) -> bool:
-    return getattr(constraint, name) != "WORLD"
 
 
 def _space(constraint: bpy.types.Constraint, name: str) -> str:
@@ -212,8 +192,6 @@ def _read_child_of(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, p
     )
     if constraint.target is None:
         problems.append("no target")
-    elif len(location) > 1 or len(rotation) > 1:
-        problems.append("single axes")
     elif not (any(location) or any(rotation)):
         problems.append("neither position nor rotation")
     else:
@@ -231,11 +209,6 @@ def _read_child_of(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, p
 
 def type_label(constraint: bpy.types.Constraint) -> str:
     return constraint.bl_rna.properties["type"].enum_items[constraint.type].name
-
-
-def _axes_are_world(obj: bpy.types.Object) -> bool:
-    turn = np.array(obj.matrix_world)[:3, :3]
-    return bool(abs(turn / np.cbrt(np.linalg.det(turn)) - np.eye(3)).max() < _ALIGNED)
 
 
 def link_axis(R_link_bone: np.ndarray, axis: str) -> str | None:

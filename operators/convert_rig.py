@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import ExitStack
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -23,11 +25,13 @@ from ..properties.bridge.making import EditMode
 from ..properties.bridge.truth import KEY
 from ..robokin import RobokinError
 from .animated_lists import move_curves
-from .constraint_goals import Goal, link_axis, read_constraint
+from .constraint_goals import Goal, StandIn, link_axis, read_constraint
+from .copied_goals import copied_goal, is_copied
 from .cycles import refuse_cycles
 from .goal_targets import target_of, turned
 from .ik_goals import chain, read_goal
 from .make_robot import BASES, UNLOCKED, ArmatureOperator, animation_notes
+from .rig_copies import copy_rig, remove_rig
 from .tasks import add_task, tip_pose
 
 Owned = tuple[bpy.types.PoseBone, bpy.types.Constraint]
@@ -71,10 +75,11 @@ def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, un
     """
     members = robot_bones(obj) if not is_robot(obj) else [bone.name for bone in obj.data.bones if KEY in bone]
     constraints = _foreign_constraints(obj, members)
-    goals, lost = _goals(obj, constraints)
+    goals, lost = _goals(obj, members, constraints)
     if base == "AUTO" and not is_robot(obj):
         base = _base(obj, members, constraints, goals)
     with ExitStack() as undo:
+        rig = copy_rig(obj, members, undo) if any(each.stand_in is StandIn.RIG for each in _all(goals)) else None
         if obj.data.pose_position == "POSE":
             context.view_layer.update()
             _keep_pose(obj, members, undo)
@@ -86,8 +91,7 @@ def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, un
         notes = make_robot(context, obj, new, base=base, unlocked=unlocked) if new else []
         undo.pop_all()
     _drop_foreign_channels(obj, members)
-    for goal in goals:
-        lost += _add_task(context, obj, goal, tips[goal.bone, goal.at_tail])
+    lost += _add_tasks(context, obj, goals, tips, rig)
     context.view_layer.update()
     return notes + lost
 
@@ -102,14 +106,24 @@ def _foreign_constraints(obj: bpy.types.Object, members: list[str]) -> list[Owne
     ]
 
 
-def _goals(obj: bpy.types.Object, constraints: list[Owned]) -> tuple[list[Goal], list[str]]:
+def _goals(obj: bpy.types.Object, members: list[str], constraints: list[Owned]) -> tuple[list[Goal], list[str]]:
     goals, lost = [], []
-    for bone, constraint in constraints:
+    for name, owned in itertools.groupby(constraints, key=lambda pair: pair[0].name):
+        bone, own = obj.pose.bones[name], [constraint for _, constraint in owned]
         problems: list[str] = []
-        read = read_goal if constraint.type == "IK" else read_constraint
-        goal = read(obj, bone, constraint, problems)
-        goals += [goal] if goal is not None else []
-        lost += [_lost(bone.name, constraint.name, problem) for problem in problems]
+        copied = copied_goal(bone, own, members, problems)
+        goals += [copied] if copied is not None else []
+        lost += [_lost(name, copied.constraint, problem) for problem in problems if copied is not None]
+        for constraint in own:
+            problems = []
+            if constraint.type == "IK":
+                goal = read_goal(obj, bone, constraint, members, problems)
+            elif copied is None or not is_copied(constraint):
+                goal = read_constraint(bone, constraint, problems)
+            else:
+                continue
+            goals += [goal] if goal is not None else []
+            lost += [_lost(name, constraint.name, problem) for problem in problems]
     return goals, lost
 
 
@@ -166,8 +180,8 @@ def _tips(
     """{(bone, whether it is its tail): the bone whose head is the tip}. A tail where no other bone begins, or whose
     rotation counts, gets a bone of its own, turned as the one that it ends."""
     tips: dict[tuple[str, bool], str] = {}
-    turned = {(goal.bone, goal.at_tail) for goal in goals if goal.is_turned}
-    for place in {(goal.bone, goal.at_tail): None for goal in goals}:
+    turned = {(goal.bone, goal.at_tail) for goal in _all(goals) if goal.is_turned}
+    for place in {(goal.bone, goal.at_tail): None for goal in _all(goals)}:
         name, at_tail = place
         followers = [child.name for child in obj.data.bones[name].children if child.use_connect]
         if not at_tail:
@@ -197,6 +211,37 @@ def _remove_bone(context: bpy.types.Context, obj: bpy.types.Object, name: str) -
         bones.remove(bones[name])
 
 
+def _all(goals: list[Goal]) -> list[Goal]:
+    return [each for goal in goals for each in (goal, *goal.beside)]
+
+
+def _add_tasks(
+    context: bpy.types.Context,
+    obj: bpy.types.Object,
+    goals: list[Goal],
+    tips: dict[tuple[str, bool], str],
+    rig: bpy.types.Object | None,
+) -> list[str]:
+    """What could not be converted. rig: the copy, which goes where nothing follows it."""
+    lost: list[str] = []
+    shown: set[tuple[str, str]] = set()
+    for goal in goals:
+        for each in (goal, *goal.beside):
+            wanted, tip = each, tips[each.bone, each.at_tail]
+            if rig is not None and each.stand_in is StandIn.RIG:
+                if (each.bone, each.kind) in shown or (each is not goal and not _moves(obj, each.bone)):
+                    continue
+                wanted = replace(each, target=rig)
+            problems = _add_task(context, obj, wanted, tip)
+            lost += problems
+            if problems:
+                break  # so that nothing is to be done with other bones for it
+            shown |= {(each.bone, each.kind)} if each.stand_in is StandIn.RIG else set()
+    if rig is not None and not shown:
+        remove_rig(rig)
+    return lost
+
+
 def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip: str) -> list[str]:
     """What could not be converted."""
     robot = binding(obj)
@@ -209,8 +254,6 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
         return [_lost(goal.bone, goal.constraint, "the axes of the link are not those of the bone")]
     between_bones = goal.kind == "DISTANCE" and goal.target == obj and goal.subtarget in robot.link_of_bone
     pose = tip_pose(obj, tip)
-    if goal.needs_still and any(robot.joint_of_bone[name].nv for name in _above(obj, goal.bone)):
-        return [_lost(goal.bone, goal.constraint, "what it starts from moves with the joints above")]
     if not between_bones:
         try:
             refuse_cycles(obj, goal.target, goal.constraint, f"bone {goal.subtarget}" if goal.subtarget else "")
@@ -233,7 +276,9 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
     task.use_location, task.use_rotation = goal.position, goal.rotation
     task.frame = "TIP" if goal.of_tip else "WORLD"
     task.position_weight, task.orientation_weight = goal.position_weight, goal.orientation_weight
-    task.influence = goal.influence
+    task.priority, task.influence = goal.priority, goal.influence
+    if goal.stand_in is StandIn.RIG:
+        return []
     bone, constraint = (bpy.utils.escape_identifier(name) for name in (goal.bone, goal.constraint))
     for name in ("influence", *(["distance"] if goal.kind == "DISTANCE" else [])):
         old = f'pose.bones["{bone}"].constraints["{constraint}"].{name}'
@@ -241,10 +286,10 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
     return []
 
 
-def _above(obj: bpy.types.Object, bone: str) -> list[str]:
-    """Bones of the robot above this one."""
-    carried = binding(obj).joint_of_bone
-    return [above.name for above in obj.data.bones[bone].parent_recursive if above.name in carried]
+def _moves(obj: bpy.types.Object, bone: str) -> bool:
+    """Whether a joint moves the bone."""
+    joints, own = binding(obj).joint_of_bone, obj.data.bones[bone]
+    return any(each.name in joints and joints[each.name].nv for each in (own, *own.parent_recursive))
 
 
 CLASSES = (ROBOKIN_OT_convert_rig,)

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from .constraint_goals import Goal
+from .constraint_goals import Goal, StandIn
 from .stand_ins import stand_in
 
 
@@ -14,7 +14,7 @@ def target_of(
     context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip_pose: Matrix
 ) -> tuple[bpy.types.Object, str]:
     """(the object, its bone or ""). tip_pose: of the goal's tip in the world, where it stands now."""
-    if goal.stand_in is not None:
+    if goal.stand_in not in (None, StandIn.RIG):
         empty = _empty(obj, goal)
         stand_in(obj, goal, empty)
         return empty, ""

@@ -86,10 +86,10 @@ def test_track_to_tells_that_it_does_not_keep_up(arm, goal, capfd):
     constrain(arm, "hand", "TRACK_TO", goal, track_axis="TRACK_Y", up_axis="UP_Z")
     constrain(arm, "lower", "STRETCH_TO", goal)
     convert(arm)
-    assert [(task.kind, task.axis) for task in arm.robokin.tasks] == [("AIM", "Y")]
+    assert [task.kind for task in arm.robokin.tasks] == ["ORIENTATION", "AIM"]
     out = capfd.readouterr().out
     assert "bone 'hand', constraint 'Track To': up axis Z (turning about the aim is free)" in out
-    assert "bone 'lower', constraint 'Stretch To': Stretch To constraints" in out
+    assert "bone 'lower', constraint 'Stretch To': stretching (Stretch To)" in out
 
 
 @pytest.mark.parametrize("mode", ["LIMITDIST_INSIDE", "LIMITDIST_OUTSIDE", "LIMITDIST_ONSURFACE"])
@@ -213,14 +213,8 @@ def test_a_distance_between_two_bones_of_the_robot(arm):
 @pytest.mark.parametrize(
     ("kind", "settings", "problem"),
     [
-        ("COPY_LOCATION", {"use_offset": True}, "offset"),
         ("COPY_LOCATION", {"use_x": False, "use_y": False, "use_z": False}, "no axis"),
-        ("COPY_LOCATION", {"owner_space": "LOCAL"}, "what it starts from moves with the joints above"),
-        ("COPY_ROTATION", {"owner_space": "POSE", "use_x": False}, "single axes of the owner in Pose Space"),
-        ("FLOOR", {"target_space": "LOCAL"}, "target in Local Space"),
-        ("COPY_LOCATION", {"use_x": False}, "single axes (taken as the robot's)"),
-        ("COPY_ROTATION", {"mix_mode": "ADD"}, "mix Add"),
-        ("COPY_TRANSFORMS", {"mix_mode": "BEFORE"}, "mix Before Original"),
+        ("SPLINE_IK", {}, "Spline IK constraints"),
         ("DAMPED_TRACK", {"target": None}, "no target"),
     ],
 )
@@ -231,7 +225,7 @@ def test_what_a_task_cannot_say_is_told(arm, goal, capfd, kind, settings, proble
     convert(arm)
     told = f"could not be converted: bone 'hand', constraint {constraint.name!r}: {problem}"
     assert told in capfd.readouterr().out
-    assert constraint.mute and len(arm.robokin.tasks) == ("taken as" in problem)
+    assert constraint.mute and not arm.robokin.tasks
 
 
 def test_constraints_on_an_imported_robot(scene):

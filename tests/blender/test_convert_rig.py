@@ -139,17 +139,21 @@ def test_what_tasks_cannot_say_is_listed_by_bone_and_constraint(scene, capfd):
     out = capfd.readouterr().out
     start = "could not be converted: bone "
     for words in (
-        "'shin', constraint 'IK': pole target 'pole'",
         "'shin', constraint 'IK': stretch",
-        "'shin', constraint 'IK': chain length 2",
-        "'foot', constraint 'Stretch To': Stretch To constraints",
+        "'foot', constraint 'Stretch To': stretching (Stretch To)",
         "'foot', constraint 'nothing': no target",
         "'hip', constraint 'Limit Rotation': Limit Rotation constraints",
     ):
         assert f"{start}{words}" in out, words
     assert "Track To" not in out
     assert ik.mute and follow.mute and outside.mute
-    assert [task.target for task in obj.robokin.tasks] == [goal]
+    assert "pole" not in out and "chain length" not in out
+    assert [(task.kind, task.tip) for task in obj.robokin.tasks] == [
+        ("POSITION", "foot"),
+        ("POSITION", "shin"),
+        ("POSE", "hip"),  # which the chain leaves alone
+        ("ORIENTATION", "foot"),
+    ]
 
 
 def test_weights_axes_and_distances_of_itasc(scene, capfd):
@@ -190,7 +194,8 @@ def test_a_control_bone_of_the_same_armature_steers_from_outside(scene, capfd):
     convert()
     model = robot_model(obj)
     assert {j.child for j in model.joints} == {"hip", "thigh", "shin", "foot"}
-    task, copied = obj.robokin.tasks
+    task, knee, copied = obj.robokin.tasks
+    assert (knee.kind, knee.tip, knee.priority) == ("POSITION", "shin", 2)
     assert (copied.kind, copied.influence) == ("ORIENTATION", 0.0)
     assert (task.target, task.subtarget) == (obj, "ik")
     assert bpy.ops.robokin.bake(frame_start=1, frame_end=11) == {"FINISHED"}
@@ -255,7 +260,7 @@ def test_a_humanoid_with_four_limbs_in_one_undo_step(scene):
     bpy.ops.ed.undo_push(message="before")
     assert bpy.ops.robokin.convert_rig("EXEC_DEFAULT", True) == {"FINISHED"}
     obj = bpy.data.objects["rig"]
-    assert len(obj.robokin.tasks) == 4 and robot_model(obj).root == "fixed"
+    assert len(obj.robokin.tasks) == 6 and robot_model(obj).root == "fixed"
     assert bpy.ops.robokin.solve_pose() == {"FINISHED"}
     assert obj.robokin.solver.status == "CONVERGED", obj.robokin.solver.reason
     for side in "LR":
