@@ -17,7 +17,7 @@ from ..robokin.swing_twist import Cone
 from ..robokin.units import coordinate_units, freedom_units
 from .hierarchical_ik import HierarchicalIK, part_names
 from .ik_data import compile_ik
-from .ik_reference import reachable
+from .ik_steps import reachable
 from .motion import Motion, coordinate_names, velocity_names
 from .progress import finish
 from .recent_problems import own_copies

@@ -19,7 +19,7 @@ from .coupled_limits import base_within
 from .criteria import Criterion, combine
 from .curved_step import CurvedLimits
 from .hierarchy import Level, lacking
-from .ik_reference import roll
+from .ik_steps import roll
 from .influence import Left, leaving
 from .state import State
 from .task_levels import TaskLevels, tolerances

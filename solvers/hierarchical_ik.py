@@ -23,7 +23,7 @@ from .fixed_arrays import compiled
 from .hierarchy import USELESS, Level
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
-from .ik_reference import out_of_reach
+from .ik_steps import out_of_reach
 from .influence import checked_shares, is_partial, left_in
 from .pose_search import KNOWN_ATTEMPTS, KnownTasks, PoseSearch, Restarts, known_task
 from .posing import Posing, lacking

@@ -17,7 +17,8 @@ from .diagnosis import around, diagnose
 from .fixed_arrays import compiled
 from .ik_data import IKData, compile_ik
 from .ik_engine import CONVERGED, Engine
-from .ik_reference import ReferenceEngine, linearise, out_of_reach
+from .ik_reference import ReferenceEngine
+from .ik_steps import linearise, out_of_reach
 from .results import BatchResult, SolveResult, Status
 from .task_levels import checked_tasks
 from .tasks import FrameTask, Task

@@ -1,8 +1,6 @@
 """The inverse kinematics loop in NumPy: the readable twin of kernel/src/ik.c, and the fallback.
 
-Levenberg-Marquardt with the damping proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
-kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), hard limits in every step (bounded_step.py),
-attempts that do not progress given up early, restarts drawn from a seeded generator.
+Attempts of damped steps (ik_steps.py), given up early when they do not progress, restarts drawn from a seed.
 Same formulas, same random numbers, same order of decisions as the kernel.
 """
 
@@ -13,23 +11,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..robokin import quaternion, swing_twist
-from ..robokin.backend import Reference, reference
-from ..robokin.drive import RollingBase
+from ..robokin import swing_twist
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion
 from ..robokin.limits import AT_LIMIT
-from .bounded_step import bounded_step
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH, BatchOutcome, Outcome
+from .ik_steps import DAMPING_FLOOR, damped_step, damping_for, linearise, reachable, take_step
 from .random_numbers import SplitMix64
 from .tasks import FrameTask
 from .tasks.checks import rigid
-from .tasks.frame import to_tip_axes
 
 Array = np.ndarray
 
-DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
 PATIENCE = 6  # iterations of an attempt after which the error must have shrunk ...
 PROGRESS = 0.5  # ... to this fraction
 SETTLE = 10  # times the iterations of an attempt that the last descent may take;
@@ -89,24 +83,6 @@ class ReferenceEngine:
         )
 
 
-def reachable(data: IKData, targets: Array) -> bool:
-    """False when a distance certificate shows that some task cannot be met."""
-    return not (out_of_reach(data, targets) > 0.0).any()
-
-
-def out_of_reach(data: IKData, targets: Array) -> Array:
-    """(tasks,) metres by which each target is farther than its tip, or the wrist behind it, can ever get."""
-    excess = np.zeros(len(targets))
-    for i, (record, target) in enumerate(zip(data.records, targets, strict=True)):
-        slack = record["tolerance"][0] + 1e-9 * data.length
-        away = target[:3, 3] - record["reach_centre"]
-        tip = np.linalg.norm(record["used"][:3] * away) - record["reach"] - slack
-        slack += record["tolerance"][1] * np.linalg.norm(record["wrist"])
-        wrist = np.linalg.norm(away + target[:3, :3] @ record["wrist"]) - record["wrist_reach"] - slack
-        excess[i] = max(tip, wrist)
-    return excess
-
-
 def whole_turns(data: IKData, moved: Array) -> Array:
     """(nq,) whole turns in displacements of coordinates, of angles of which these do not matter."""
     return np.where(data.turns, 2.0 * math.pi * np.rint(moved / (2.0 * math.pi)), 0.0)
@@ -149,11 +125,11 @@ class _Search:
     def settle(self, iterations: int) -> bool:
         """Descend from the best configuration to its minimum, only downwards; whether every task is met."""
         e, J = self._keep_anew(self.best_q)
-        damping = _damping(self.best_error)
+        damping = damping_for(self.best_error)
         for _ in range(iterations):
             if damping >= DAMPING_MOST:
                 break
-            q = _damped_step(self.data, self.best_q, e, J, damping)
+            q = damped_step(self.data, self.best_q, e, J, damping)
             self.iterations += 1
             before = self.best_error
             e_new, J_new, error, met = self._measure(q)
@@ -230,75 +206,6 @@ class _Search:
         return e, J, error, met
 
 
-def _damping(error: float) -> float:
-    return DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
-
-
-def take_step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array:
-    """q after one bounded damped step; e, J, error as in `linearise`, error = e'e / 2."""
-    return _damped_step(data, q, e, J, _damping(error))
-
-
-def _damped_step(data: IKData, q: Array, e: Array, J: Array, damping: float) -> Array:
-    B, lower, upper = local_bounds(data, q)
-    J = J @ B
-    g = J.T @ e
-    H = J.T @ J + np.diag(damping * data.damping)
-    x, _ = bounded_step(H, g, lower, upper)
-    return _integrate(data, q, B @ x)
-
-
-def local_bounds(data: IKData, q: Array) -> tuple[Array, Array, Array]:
-    """(B, lo, hi): steps x = B c with lo <= c <= hi keep the position limits, to first order those of balls.
-
-    The columns of a limited ball are such that its limits bound single ones (`swing_twist.local_coordinates`). Those of
-    the wheels carry their base along where it rolls.
-    """
-    coordinate = data.coordinate
-    plain = coordinate >= 0
-    lo, hi = np.full(data.tree.nv, -np.inf), np.full(data.tree.nv, np.inf)
-    lo[plain] = data.lower[coordinate[plain]] - q[coordinate[plain]]
-    hi[plain] = data.upper[coordinate[plain]] - q[coordinate[plain]]
-    B = np.eye(data.tree.nv)
-    for cone in data.cones:
-        at = slice(cone.v, cone.v + 3)
-        B[at, at], lo[at], hi[at] = swing_twist.local_coordinates(cone, q[cone.q : cone.q + 4])
-    if data.rolled_from is not None:
-        for base in data.bases:
-            at, wheels = slice(base.v, base.v + 3), list(base.wheel_q)
-            start = data.rolled_from[base.q : base.q + 3]
-            B[at, at], lo[at], hi[at] = 0.0, 0.0, 0.0
-            B[at, list(base.wheel_v)] = base.rolled_jacobian(start, q[wheels] - data.rolled_from[wheels])
-    return B, lo, hi
-
-
-def _integrate(data: IKData, q: Array, x: Array) -> Array:
-    """q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes."""
-    tree, q = data.tree, q.copy()
-    coordinate = data.coordinate
-    plain = coordinate >= 0
-    q[coordinate[plain]] += x[plain]
-    q = np.minimum(np.maximum(q, data.lower), data.upper)
-    for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
-        if motion in (Motion.BALL, Motion.FREE):
-            lengths = 3 if motion == Motion.FREE else 0
-            at = slice(iq + lengths, iq + lengths + 4)
-            turn = quaternion.exp(x[iv + lengths : iv + lengths + 3])
-            q[at] = quaternion.normalize(quaternion.multiply(q[at], turn))
-    for cone in data.cones:
-        q[cone.q : cone.q + 4] = swing_twist.project(cone, q[cone.q : cone.q + 4])
-    if data.rolled_from is not None:
-        roll(data.bases, data.rolled_from, q)
-    return q
-
-
-def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:
-    """Put bases where their wheels in q have moved them since `start`, both (nq,)."""
-    for base in bases:
-        wheels = list(base.wheel_q)
-        q[base.q : base.q + 3] = base.roll(start[base.q : base.q + 3], q[wheels] - start[wheels])
-
-
 def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:
     """A random configuration inside the limits, drawn in the order of the coordinates (see IKData.spread).
 
@@ -332,35 +239,3 @@ def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial
             q[i] = start[i]
         i += 1
     return q
-
-
-def linearise(data: IKData, tasks: Sequence[FrameTask], targets: Array, q: Array) -> tuple[Array, Array, Array]:
-    """Weighted errors e (6 tasks,), their Jacobian J (6 tasks, nv) with de = -J x, residuals (tasks, 2)."""
-    tips = reference.frame_placements(data.tree, q)
-    e, J = np.zeros(6 * len(tasks)), np.zeros((6 * len(tasks), data.tree.nv))
-    residuals = np.zeros((len(tasks), 2))
-    for i, (record, task, target) in enumerate(zip(data.records, tasks, targets, strict=True)):
-        error, A = task.tip_rows(tips[i], target)
-        for part, rows in enumerate((slice(0, 3), slice(3, 6))):
-            if not record["exact"] >> part & 1:
-                A[rows] = np.eye(6)[rows]
-            elif record["tip_axes"]:
-                error[rows], A[rows] = to_tip_axes(error[rows], A[rows], tips[i][:3, :3])
-        error = error * record["used"]
-        residuals[i] = math.sqrt(error[:3] @ error[:3]), math.sqrt(error[3:] @ error[3:])
-        rows = slice(6 * i, 6 * i + 6)
-        e[rows] = record["weights"] * error
-        J[rows] = record["weights"][:, None] * (A @ _tip_jacobian(data, q, i))
-    return e, J, residuals
-
-
-def _tip_jacobian(data: IKData, q: Array, task: int) -> Array:
-    """(6, nv) velocity of a tip per unit of the step x, root axes.
-
-    x differs from the robot's v for a free node: its lengths move along fixed axes, so that their bounds stay a box.
-    """
-    J = reference.frame_jacobian(data.tree, q, task, Reference.LOCAL_WORLD_ALIGNED)
-    for motion, iq, iv in zip(data.tree.motion, data.tree.iq, data.tree.iv, strict=True):
-        if motion == Motion.FREE:
-            J[:, iv : iv + 3] = J[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
-    return J

@@ -15,7 +15,7 @@ from .criteria import Criterion, checked_criteria
 from .hierarchical_tracking import HierarchicalTracker
 from .ik import IKProblem
 from .ik_data import IKData, robot_columns
-from .ik_reference import roll
+from .ik_steps import roll
 from .recent_problems import own_copies
 from .results import SolveResult
 from .solve import is_plain

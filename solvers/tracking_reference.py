@@ -1,7 +1,7 @@
 """Tracking in NumPy: the readable twin of kernel/src/track.c, and the fallback.
 
 Every frame moves inside a box around the last configuration: the viability bounds of solvers/viability.py. The bounded
-damped steps of the static solver (ik_reference.py) run inside that box, so all limits hold at every frame.
+damped steps of the static solver (ik_steps.py) run inside that box, so all limits hold at every frame.
 
 When the targets cannot be met inside the box, the robot is late. Then the goal is the configuration that meets them
 inside the position limits alone, found from the last goal, and the robot either comes as near to the targets as the
@@ -22,7 +22,7 @@ from ..robokin.joint_types import Motion
 from .coupled_limits import ball_within, base_within
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
-from .ik_reference import linearise, reachable, roll, take_step
+from .ik_steps import linearise, reachable, roll, take_step
 from .tasks import FrameTask
 from .tasks.checks import rigid
 from .viability import braking_step, viable_steps

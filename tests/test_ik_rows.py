@@ -7,7 +7,7 @@ import pytest
 from robokin_addon.robokin import forward_kinematics, frame_jacobian, load_urdf
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.solvers import AxisTask, IKProblem, PoseTask, velocity_step
-from robokin_addon.solvers.ik_reference import _integrate, linearise
+from robokin_addon.solvers.ik_steps import integrate, linearise
 from support.random_tasks import every_motion, random_task
 from support.random_trees import random_robot
 from support.robots import robot
@@ -34,8 +34,8 @@ def _differences(problem: IKProblem, q: np.ndarray) -> np.ndarray:
     """-de/dx by central differences."""
     columns = []
     for direction in np.eye(problem.data.tree.nv):
-        ahead = _errors(problem, _integrate(problem.data, q, STEP * direction))
-        behind = _errors(problem, _integrate(problem.data, q, -STEP * direction))
+        ahead = _errors(problem, integrate(problem.data, q, STEP * direction))
+        behind = _errors(problem, integrate(problem.data, q, -STEP * direction))
         columns.append((behind - ahead) / (2 * STEP))
     return np.array(columns).T
 
