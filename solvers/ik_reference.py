@@ -27,7 +27,7 @@ Array = np.ndarray
 PATIENCE = 6  # iterations of an attempt after which the error must have shrunk ...
 PROGRESS = 0.5  # ... to this fraction
 SETTLE = 10  # times the iterations of an attempt that the last descent may take;
-SETTLED = 1e-10  # it ends when the error shrinks by less than this fraction
+SETTLED = 1e-10  # it ends when the error changes by less than this fraction
 DAMPING_LESS, DAMPING_MORE, DAMPING_MOST = 0.3, 4.0, 1e6
 TIED = 1e-3  # relative: errors of poses nearer to the least are as good, and distances from the start as near
 ALIKE = 0.05  # relative: errors of attempts, which are not settled yet, may come to be as good
@@ -135,9 +135,9 @@ class _Search:
             e_new, J_new, error, met = self._measure(q)
             if met:
                 return True
+            if abs(before - error) < SETTLED * error:
+                break
             if error < before:
-                if before - error < SETTLED * error:
-                    break
                 e, J = e_new, J_new
                 damping = max(DAMPING_LESS * damping, DAMPING_FLOOR)
             else:

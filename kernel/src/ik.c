@@ -9,7 +9,7 @@
 /* PATIENCE: iterations of an attempt after which the error must have shrunk to the fraction PROGRESS. */
 enum { PATIENCE = 6 };
 static const double PROGRESS = 0.5;
-/* SETTLE: times the iterations of an attempt that the last descent may take; it ends when the error shrinks by less than
+/* SETTLE: times the iterations of an attempt that the last descent may take; it ends when the error changes by less than
    the fraction SETTLED. */
 enum { SETTLE = 10 };
 /* Relative: errors of poses nearer to the least are as good, and distances from the start as near; errors of attempts, which
@@ -126,8 +126,8 @@ static int settle(rk_search *s) {
     const double E = rk_search_measure(s, &met), gain = s->best_error - E;
     if (met || gain > 0.0) keep(s, E);
     if (met) return 1;
+    if (__builtin_fabs(gain) < SETTLED * E) return 0;
     if (gain > 0.0) {
-      if (gain < SETTLED * E) return 0;
       damping *= DAMPING_LESS;
       if (damping < DAMPING_LEAST) damping = DAMPING_LEAST;
     } else {
