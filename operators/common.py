@@ -112,12 +112,11 @@ def report_robot(
     operator.report({"INFO"}, f"{source}: {made}" if source else made)
 
 
-def is_selected(bone: bpy.types.PoseBone) -> bool:
-    return bone.select if hasattr(bone, "select") else bone.bone.select  # Blender 5, Blender 4
-
-
-def selected_bones(obj: bpy.types.Object) -> list[str]:
-    return [bone.name for bone in obj.pose.bones if is_selected(bone)]
+def chosen_file(obj: bpy.types.Object, filepath: str, ending: str) -> Path:
+    """Where to write the robot. Raises RobokinError when no file was chosen."""
+    if not filepath:
+        raise RobokinError(f'no file to write {obj.name!r} to: set filepath, as "//{obj.name}{ending}"')
+    return Path(bpy.path.abspath(filepath))
 
 
 def check_report(path: str) -> None:

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import Channel, binding, curves, read_configuration, write_configuration
-from ..properties.bridge.channels import OWN, QUATERNION
+from ..properties.bridge.channels import LOCATION, OWN, QUATERNION
 from ..robokin import RobokinError
 from . import animation
 
@@ -72,10 +72,18 @@ def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action:
     keys = own_keys(obj)
     for driver in data.drivers:
         if (driver.data_path, driver.array_index) in keys:
-            bone, _, channel = driver.data_path.rpartition(".")
-            raise RobokinError(f"{bone}: its {channel.replace('_', ' ')} has a driver; remove the driver to bake")
+            channel = keys[driver.data_path, driver.array_index]
+            raise RobokinError(f"{_told(obj, channel)} has a driver: remove it to bake")
     if data.action is not None and not new_action and not data.action.is_editable:
         raise RobokinError(f"action {data.action.name!r} is linked from another file: bake into a new action")
+
+
+def _told(obj: bpy.types.Object, channel: Channel) -> str:
+    """The channel as Blender's interface names it, and its joint."""
+    joint = binding(obj).joint_of_bone[channel.bone].name
+    kind = "Location" if channel.path == LOCATION else "Rotation"
+    axes = "WXYZ" if channel.path == QUATERNION else "XYZ"
+    return f"joint {joint!r}: {axes[channel.index]} {kind} of bone {channel.bone!r}"
 
 
 def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_action: bool) -> Array:

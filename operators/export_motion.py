@@ -16,7 +16,7 @@ from ..solvers.motion import Motion
 from ..solvers.motion_files import write_motion
 from ..solvers.progress import scaled
 from .check import sample_motion
-from .common import FrameRangeOperator
+from .common import FrameRangeOperator, chosen_file
 from .stepped import SteppedOperator
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
@@ -112,9 +112,7 @@ class ROBOKIN_OT_export_motion(SteppedOperator, FrameRangeOperator, ExportHelper
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         settings = obj.robokin.solver
-        if not self.filepath:
-            raise RobokinError("no file to write: set filepath")
-        path = Path(bpy.path.abspath(self.filepath))
+        path = chosen_file(obj, self.filepath, ".csv")
         if not path.suffix:
             path = path.with_suffix(EXTENSIONS[self.given("format", settings.format)])
         first, last = self.span(context.scene, settings)

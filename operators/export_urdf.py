@@ -9,14 +9,13 @@ from bpy_extras.io_utils import ExportHelper
 
 from ..properties.active_robot import active_robot
 from ..properties.bridge import export_urdf
-from ..robokin import RobokinError
-from .common import RobotOperator
+from .common import RobotOperator, chosen_file
 
 _SHOWN = 8  # lines of what URDF cannot say that are shown one by one
 
 
 class ROBOKIN_OT_export_urdf(RobotOperator, ExportHelper, bpy.types.Operator):
-    """Write the robot as a URDF, what was modelled in Blender as mesh files beside it"""
+    """Write the robot as a URDF, what was modeled in Blender as mesh files beside it"""
 
     bl_idname = "robokin.export_urdf"
     bl_label = "Export URDF"
@@ -33,15 +32,13 @@ class ROBOKIN_OT_export_urdf(RobotOperator, ExportHelper, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        if not self.filepath:
-            raise RobokinError("no file to write: set filepath")
-        path = bpy.path.abspath(self.filepath)
-        losses = export_urdf(obj, path, context.evaluated_depsgraph_get())
+        path = chosen_file(obj, self.filepath, ".urdf")
+        losses = export_urdf(obj, str(path), context.evaluated_depsgraph_get())
         for line in losses[:_SHOWN]:
             self.report({"WARNING"}, line)
         if len(losses) > _SHOWN:
             self.report({"WARNING"}, f"and {len(losses) - _SHOWN} more that a URDF cannot say")
-        self.report({"INFO"}, f"{Path(path).name}: robot {obj.name!r} written")
+        self.report({"INFO"}, f"{path.name}: robot {obj.name!r} written")
         return {"FINISHED"}
 
 

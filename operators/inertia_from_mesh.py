@@ -9,9 +9,10 @@ import numpy as np
 
 from ..properties.bridge import binding, write_bodies
 from ..properties.bridge.link_meshes import hull_triangles, link_meshes, link_triangles
+from ..properties.selection import selected_bones
 from ..robokin import RobokinError
 from ..robokin.inertia import Body, body_around, combined, convex_body, mesh_body
-from .common import RobotOperator, selected_bones
+from .common import RobotOperator
 
 Array = np.ndarray
 
@@ -49,10 +50,10 @@ MATERIALS = (
 
 
 class ROBOKIN_OT_inertia_from_mesh(RobotOperator, bpy.types.Operator):
-    """Mass, centre of mass and inertia of links, from the meshes on their bones"""
+    """Mass, center of mass and inertia of links, from the meshes on their bones"""
 
     bl_idname = "robokin.inertia_from_mesh"
-    bl_label = "Inertia From Mesh"
+    bl_label = "Inertia from Mesh"
 
     which: bpy.props.EnumProperty(name="Links", description="Of which bones", items=WHICH)
     method: bpy.props.EnumProperty(name="Shape", description="What each mesh stands for", items=METHODS)

@@ -10,8 +10,8 @@ from .common import RobotOperator
 from .posture import own_values, take_pose
 
 STYLES = (
-    ("LINES", "Lines", "One line for each joint, in degrees and metres"),
-    ("JSON", "JSON", "One JSON object, in radians and metres, exact"),
+    ("LINES", "Lines", "One line for each joint, in degrees and meters"),
+    ("JSON", "JSON", "One JSON object, in radians and meters, exact"),
 )
 
 

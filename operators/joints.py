@@ -14,8 +14,9 @@ from ..properties.bridge.guess import angle, shortest
 from ..properties.bridge.rescale import lengths
 from ..properties.bridge.truth import KEY, BoneRecord
 from ..properties.joint import TYPES
+from ..properties.selection import selected_bones
 from ..robokin import Joint
-from .common import RobotOperator, selected_bones
+from .common import RobotOperator
 
 AXES = (
     ("KEEP", "As It Is", "The axis that the joint has"),
@@ -83,9 +84,9 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
     upper_angle: bpy.props.FloatProperty(
         name="Upper", description="Of what turns", subtype="ANGLE", default=math.pi / 2.0
     )
-    lower_length: bpy.props.FloatProperty(name="Lower Way", description="Of what slides", subtype="DISTANCE")
+    lower_length: bpy.props.FloatProperty(name="Lower Distance", description="Of what slides", subtype="DISTANCE")
     upper_length: bpy.props.FloatProperty(
-        name="Upper Way", description="Of what slides", subtype="DISTANCE", default=1.0
+        name="Upper Distance", description="Of what slides", subtype="DISTANCE", default=1.0
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

@@ -1,4 +1,4 @@
-"""Limits From Two Angles: the arc of the circle in which the joint stands."""
+"""Limits from Two Angles: the arc of the circle in which the joint stands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ROBOKIN_OT_limits_from_arc(RobotOperator, bpy.types.Operator):
     """Limit a turning joint to the arc between two angles on the circle that holds its present angle"""
 
     bl_idname = "robokin.limits_from_arc"
-    bl_label = "Limits From Two Angles"
+    bl_label = "Limits from Two Angles"
 
     bone: bpy.props.StringProperty(
         name="Bone", description="Bone of the joint; empty: the active one", options={"SKIP_SAVE"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge import binding, make_robot, robot_bones, robot_model
+from ..properties.selection import selected_bones
 from ..robokin import RobokinError
 from .animation import fcurves
-from .common import selected_bones
 from .curves import own_keys
 
 BASES = (

@@ -6,6 +6,7 @@ import bpy
 
 from ..properties.bridge import binding, read_configuration, robot_model
 from ..properties.postures import find_posture, free_name, posture_configuration, posture_values, store_posture
+from ..properties.selection import selected_bones
 from ..robokin import RobokinError, mirrored_configuration
 from ..robokin.mirror import Mirrored, flipped_name
 from .common import RobotOperator
@@ -50,18 +51,13 @@ class ROBOKIN_OT_posture_add(RobotOperator, bpy.types.Operator):
         values = present_values(obj)
         if self.selected:
             robot = binding(obj)
-            selected = {bone.name for bone in obj.pose.bones if _is_selected(bone)}
-            chosen = {joint.name for bone, joint in robot.joint_of_bone.items() if bone in selected}
+            chosen = {robot.joint_of_bone[bone].name for bone in selected_bones(obj) if bone in robot.joint_of_bone}
             values = {name: value for name, value in values.items() if name in chosen}
             if not values:
-                raise RobokinError("no bone of a moving joint is selected")
+                raise RobokinError(f"{obj.name!r}: no bone of a moving joint is selected (select some in Pose Mode)")
         name = free_name(self.name.strip() or "Posture", set(obj.robokin.postures.keys()))
         store_posture(obj, name, values)
         return {"FINISHED"}
-
-
-def _is_selected(bone: bpy.types.PoseBone) -> bool:
-    return bone.select if hasattr(bone, "select") else bone.bone.select  # Blender 5, Blender 4
 
 
 class ROBOKIN_OT_posture_apply(PostureOperator, bpy.types.Operator):
@@ -120,7 +116,7 @@ class ROBOKIN_OT_posture_move(RobotOperator, bpy.types.Operator):
     bl_label = "Move Posture"
 
     direction: bpy.props.EnumProperty(
-        name="Direction", items=(("UP", "Up", "Towards the top"), ("DOWN", "Down", "Towards the bottom"))
+        name="Direction", items=(("UP", "Up", "Toward the top"), ("DOWN", "Down", "Toward the bottom"))
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:

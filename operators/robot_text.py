@@ -14,11 +14,15 @@ from .import_urdf import ROOTS
 
 
 def show_text(context: bpy.types.Context, text: bpy.types.Text) -> None:
-    """Open `text` in the text editors of the window, if there are any."""
-    for area in context.screen.areas if context.screen else ():
-        if area.type == "TEXT_EDITOR":
-            area.spaces.active.text = text
-            area.spaces.active.top = 0
+    """Open `text` in the Text Editor from which it was asked for, or else in the first one of the window that is empty,
+    or in the only one."""
+    areas = context.screen.areas if context.screen else ()
+    editors = [area.spaces.active for area in areas if area.type == "TEXT_EDITOR"]
+    asked = [editor for editor in editors if editor == context.space_data]
+    empty = [editor for editor in editors if editor.text is None]
+    if asked or empty or len(editors) == 1:
+        shown = (asked or empty or editors)[0]
+        shown.text, shown.top = text, 0
 
 
 def new_text(context: bpy.types.Context, name: str, content: str) -> bpy.types.Text:
@@ -49,7 +53,7 @@ class ROBOKIN_OT_table_example(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         example = EXAMPLES[self.kind]
         text = new_text(context, f"{example.label}.csv", example.text)
-        self.report({"INFO"}, f"text {text.name!r}: change it in a Text Editor, then Make Robot From Text")
+        self.report({"INFO"}, f"text {text.name!r}: change it in a Text Editor, then Make Robot from Text")
         return {"FINISHED"}
 
 
@@ -57,7 +61,7 @@ class ROBOKIN_OT_robot_from_text(bpy.types.Operator):
     """Make a robot of the table in a text: Denavit-Hartenberg parameters, screws or joint axes"""
 
     bl_idname = "robokin.robot_from_text"
-    bl_label = "Make Robot From Text"
+    bl_label = "Make Robot from Text"
     bl_options = {"REGISTER", "UNDO"}
 
     text: bpy.props.StringProperty(

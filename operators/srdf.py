@@ -10,7 +10,7 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 from ..properties.bridge import robot_model
 from ..properties.postures import posture_values, store_posture
 from ..robokin import RobokinError, import_srdf, save_srdf
-from .common import RobotOperator
+from .common import RobotOperator, chosen_file
 
 
 class ROBOKIN_OT_import_srdf(RobotOperator, bpy.types.Operator, ImportHelper):
@@ -44,8 +44,9 @@ class ROBOKIN_OT_export_srdf(RobotOperator, bpy.types.Operator, ExportHelper):
     filter_glob: bpy.props.StringProperty(default="*.srdf", options={"HIDDEN"})
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        count = write_srdf(obj, bpy.path.abspath(self.filepath))
-        self.report({"INFO"}, f"{os.path.basename(self.filepath)}: {count} posture(s)")
+        path = chosen_file(obj, self.filepath, ".srdf")
+        count = write_srdf(obj, str(path))
+        self.report({"INFO"}, f"{path.name}: {count} posture(s)")
         return {"FINISHED"}
 
 

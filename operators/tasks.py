@@ -8,10 +8,11 @@ import bpy
 from mathutils import Matrix
 
 from ..properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
+from ..properties.selection import is_selected, selected_bones
 from ..properties.task_kinds import ITEMS, KINDS
 from ..robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
 from .animated_lists import move_entry, remove_entry
-from .common import RobotOperator, is_selected, selected_bones
+from .common import RobotOperator
 from .new_targets import new_target
 from .present_values import take_present
 

@@ -28,7 +28,7 @@ _LIMITS = (
 )
 _RATES = (
     ("velocity", ("_angle", "Velocity /s"), ("_length", "Velocity"), "Velocity m/s"),
-    ("acceleration", ("_angle", "Accel. /s²"), ("_length", "Accel."), "Accel. m/s²"),
+    ("acceleration", ("_angle", "Acceleration /s²"), ("_length", "Acceleration"), "Acceleration m/s²"),
     ("effort", ("", "Effort N m"), ("", "Effort N"), "Effort N"),
 )
 
@@ -68,7 +68,7 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         for bounds in (_LIMITS, _RATES):
             _draw_bounds(layout.column(align=True), settings, freedom, is_length, bounds)
         if not is_length:
-            operator = layout.operator("robokin.limits_from_arc", text="Limits From Two Angles", icon="CON_ROTLIMIT")
+            operator = layout.operator("robokin.limits_from_arc", text="Limits from Two Angles", icon="CON_ROTLIMIT")
             operator.bone, operator.freedom = summary.bone, freedom + 1
 
 

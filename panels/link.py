@@ -35,14 +35,14 @@ def link_summary(obj: bpy.types.Object, bone: str) -> LinkSummary:
 
 
 def whole_summary(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[str]:
-    """Mass of the robot, and where its centre of mass is in the world as it is posed now. Raises RobokinError."""
+    """Mass of the robot, and where its center of mass is in the world as it is posed now. Raises RobokinError."""
     model = robot_model(obj)
     if not model.total_mass:
         return ["The robot has no mass"]
     mass = quantity_text(scene, "MASS", model.total_mass)
     T = to_blender(obj, placement(np.eye(3), center_of_mass(model, read_configuration(obj))))
-    centre = (quantity_text(scene, "LENGTH", x * scene.unit_settings.scale_length) for x in T.translation)
-    return [f"Robot {mass}", f"Centre {', '.join(centre)}"]
+    center = (quantity_text(scene, "LENGTH", x * scene.unit_settings.scale_length) for x in T.translation)
+    return [f"Robot {mass}", f"Center {', '.join(center)}"]
 
 
 def draw_link(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -55,10 +55,10 @@ def draw_link(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.t
     layout.prop(settings, "link")
     if unitless(context.scene):
         layout.prop(settings, "mass", text="Mass kg")
-        layout.prop(settings, "com", text="Centre m")
+        layout.prop(settings, "com", text="Center m")
     else:
         layout.prop(settings, "mass_shown")
-        layout.prop(settings, "com_length", text="Centre")
+        layout.prop(settings, "com_length", text="Center")
     column = layout.column(align=True)
     column.label(text="Inertia kg m\u00b2")
     for index, entry in enumerate(_ENTRIES):

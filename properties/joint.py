@@ -175,10 +175,10 @@ class RobokinJoint(bpy.types.PropertyGroup):
         name="Mass", description="Mass of the link", unit="MASS", min=0.0, precision=4, **_view("mass", _kilograms)
     )
     com: bpy.props.FloatVectorProperty(
-        name="Centre of Mass", description="In the frame of the link [m]", size=3, precision=4
+        name="Center of Mass", description="In the frame of the link [m]", size=3, precision=4
     )
     com_length: bpy.props.FloatVectorProperty(
-        name="Centre of Mass",
+        name="Center of Mass",
         description="In the frame of the link",
         size=3,
         subtype="XYZ_LENGTH",
@@ -187,7 +187,7 @@ class RobokinJoint(bpy.types.PropertyGroup):
     )
     inertia: bpy.props.FloatVectorProperty(
         name="Inertia",
-        description="Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the centre of mass, along the link's axes [kg m2]",
+        description="Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the center of mass, along the link's axes [kg m2]",
         size=6,
         precision=6,
     )

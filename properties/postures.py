@@ -181,7 +181,7 @@ def joint_numbers(text: str, what: str) -> dict:
     """{joint: number or numbers} from JSON; neither is looked at. Raises RobokinError."""
     values = _object(text)
     if values is None:
-        raise RobokinError(f'{what} must be joint values as JSON, as {{"joint": 0.5}}, not {text[:40]!r}')
+        raise RobokinError(f'{what} must name joints as JSON, as {{"joint": 0.5}}, not {text[:40]!r}')
     return values
 
 

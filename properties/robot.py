@@ -8,6 +8,7 @@ from .bridge import is_robot
 from .criteria import RobokinCriterion
 from .overrides import LIST, VALUE
 from .postures import RobokinPosture
+from .selection import select
 from .solver_settings import RobokinSolverSettings
 from .tasks import RobokinTask
 
@@ -34,8 +35,7 @@ def _choose_joint(settings: RobokinRobot, index: int) -> None:
     obj = settings.id_data
     chosen = obj.pose.bones[index]
     for bone in obj.pose.bones:
-        owner = bone if hasattr(bone, "select") else bone.bone  # Blender 5, Blender 4
-        owner.select = bone == chosen
+        select(bone, bone == chosen)
     obj.data.bones.active = chosen.bone
 
 

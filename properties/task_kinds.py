@@ -199,7 +199,7 @@ KINDS: dict[str, TaskKind] = {
     ),
     "CENTER_OF_MASS": TaskKind(
         "Center of Mass",
-        "The robot's centre of mass is at the target",
+        "The robot's center of mass is at the target",
         "PIVOT_MEDIAN",
         13,
         (POSITION,),
@@ -210,7 +210,7 @@ KINDS: dict[str, TaskKind] = {
     ),
     "SUPPORT": TaskKind(
         "Support",
-        "The centre of mass stays above the polygon around a mesh object, so that the robot can stand",
+        "The center of mass stays above the polygon around a mesh object, so that the robot can stand",
         "MOD_PHYSICS",
         14,
         (DISTANCE,),

@@ -149,7 +149,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     margin: bpy.props.FloatProperty(
         override=VALUE,
         name="Margin",
-        description="How far inside the edges the centre of mass stays",
+        description="How far inside the edges the center of mass stays",
         min=0.0,
         precision=4,
         subtype="DISTANCE",

@@ -59,4 +59,4 @@ def center_of_mass(model: RobotModel, q: Array, *, backend: str = "auto") -> Arr
 def require_mass(model: RobotModel) -> None:
     """Raises ModelError when no link has a mass: there is no centre of mass then."""
     if model.total_mass == 0.0:
-        raise ModelError(f"robot {model.name!r} has no centre of mass: no link has a mass")
+        raise ModelError(f"robot {model.name!r} has no center of mass: no link has a mass")

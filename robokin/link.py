@@ -30,10 +30,10 @@ class Link:
         text(self.name, "the name of a link")
         put = object.__setattr__
         put(self, "mass", not_negative(self.mass, f"{who}: mass [kg]"))
-        put(self, "com", frozen_array(self.com, (3,), f"{who}: centre of mass"))
+        put(self, "com", frozen_array(self.com, (3,), f"{who}: center of mass"))
         inertia = frozen_array(self.inertia, (3, 3), f"{who}: inertia")
         if not (np.isfinite(self.com).all() and np.isfinite(inertia).all()):
-            raise ModelError(f"{who}: centre of mass and inertia must be finite")
+            raise ModelError(f"{who}: center of mass and inertia must be finite")
         if abs(inertia - inertia.T).max() > 1e-9 * max(1.0, float(abs(inertia).max())):
             raise ModelError(f"{who}: inertia matrix is not symmetric")
         put(self, "inertia", inertia)

@@ -109,7 +109,7 @@ def test_bad_arguments_are_refused():
 def test_a_robot_without_mass_has_no_centre_of_mass():
     model = RobotModel("ghost", [Link("base"), Link("arm")], [Joint("turn", "revolute", "base", "arm")])
     for function in (center_of_mass, center_of_mass_jacobian):
-        with pytest.raises(ModelError, match="robot 'ghost' has no centre of mass: no link has a mass"):
+        with pytest.raises(ModelError, match="robot 'ghost' has no center of mass: no link has a mass"):
             function(model, [0.0])
     assert mass_matrix(model, [0.0]) == pytest.approx(0.0)
 

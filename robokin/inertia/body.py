@@ -28,7 +28,7 @@ class Body:
     inertia: Array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "com", frozen_array(self.com, (3,), "centre of mass"))
+        object.__setattr__(self, "com", frozen_array(self.com, (3,), "center of mass"))
         object.__setattr__(self, "inertia", frozen_array(self.inertia, (3, 3), "inertia"))
 
     def times(self, density: float) -> Body:

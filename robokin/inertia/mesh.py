@@ -98,4 +98,4 @@ def _enclosed(triangles: Array) -> Body:
     second = np.einsum("n,nki,nkj->ij", volumes, local, local) + np.einsum("n,ni,nj->ij", volumes, sums, sums)
     second /= 20.0
     inertia = np.trace(second) * np.eye(3) - second
-    return Body(volume, frozen_array(middle + com, (3,), "centre of mass"), (inertia + inertia.T) / 2.0)
+    return Body(volume, frozen_array(middle + com, (3,), "center of mass"), (inertia + inertia.T) / 2.0)

@@ -26,7 +26,7 @@ def test_the_start_decides_the_posture(robot, target):
     bake(robot, q0=json.dumps({"panda_joint1": 1.5, "panda_joint4": -1.0}))
     other = keys(robot)
     assert max(abs(first[key] - other[key]).max() for key in first) > 0.3
-    with pytest.raises(RuntimeError, match="q0 must be joint values as JSON"):
+    with pytest.raises(RuntimeError, match="q0 must name joints as JSON"):
         bake(robot, q0="1, 2")
 
 

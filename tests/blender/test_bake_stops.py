@@ -56,7 +56,7 @@ def no_task(robot, target):
 def driver_on_joint(robot, target):
     path, index = next(iter(own_keys(robot)))
     robot.driver_add(path, index)
-    return "its rotation euler has a driver"
+    return "joint 'panda_joint1': Y Rotation of bone 'panda_joint1' has a driver: remove it to bake"
 
 
 def target_turns_into_nothing(robot, target):

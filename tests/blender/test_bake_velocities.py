@@ -113,7 +113,7 @@ def test_a_sum_of_velocities_couples_joints(scene, robot):
 @pytest.mark.parametrize(
     ("factors", "says"),
     [
-        ("", "must be joint values as JSON"),
+        ("", "must name joints as JSON"),
         ("{}", "no joint has a factor"),
         ('{"panda_joint9": 1}', "panda_joint9"),
         ('{"panda_joint1": [1, 2]}', "takes 1 factors, not 2"),

@@ -1,4 +1,4 @@
-"""Limits From Two Angles: the arc in which the joint stands, on the bone and in the robot."""
+"""Limits from Two Angles: the arc in which the joint stands, on the bone and in the robot."""
 
 from __future__ import annotations
 

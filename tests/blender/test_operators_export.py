@@ -147,3 +147,9 @@ def test_the_file_selector_cuts_no_name_and_believes_what_is_typed():
     assert changed(filepath="/a/motion.YML") == (True, "/a/motion.YML", "YAML")
     assert changed(filepath="/a/motion.csv") == (True, "/a/motion.csv", "CSV")
     assert changed(format="YAML") == (True, "/a/motion.yaml", "YAML")
+
+
+@pytest.mark.parametrize("kind", ["motion", "urdf", "srdf"])
+def test_an_export_without_a_file_says_so(robot, kind):
+    with pytest.raises(RuntimeError, match="no file to write 'panda' to: set filepath, as"):
+        getattr(bpy.ops.robokin, f"export_{kind}")()

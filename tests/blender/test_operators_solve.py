@@ -54,7 +54,7 @@ def test_the_reset_goes_to_rest_or_to_the_stored_posture(robot):
 def test_a_damaged_posture_is_said_and_changes_nothing(robot):
     robot.robokin.solver.posture = '{"panda_joint1": 0.5'
     before = read_configuration(robot)
-    with pytest.raises(RuntimeError, match="stored posture of 'panda' must be joint values as JSON"):
+    with pytest.raises(RuntimeError, match="stored posture of 'panda' must name joints as JSON"):
         bpy.ops.robokin.reset_pose(start="POSTURE")
     robot.robokin.solver.posture = '{"elbow": 0.5}'
     with pytest.raises(RuntimeError, match="no joint named 'elbow'"):

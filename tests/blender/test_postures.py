@@ -16,6 +16,7 @@ from robokin_addon.properties.bridge import (
     write_configuration,
 )
 from robokin_addon.properties.postures import posture_configuration, start_configuration
+from robokin_addon.properties.selection import select
 from robokin_addon.robokin import (
     Joint,
     Link,
@@ -113,8 +114,7 @@ def test_renamed_removed_and_added_joints(scene):
 
 def test_a_posture_of_some_joints_leaves_the_others(panda):
     for bone in panda.pose.bones:
-        owner = bone if hasattr(bone, "select") else bone.bone
-        owner.select = bone.name in ("panda_joint2", "panda_joint4")
+        select(bone, bone.name in ("panda_joint2", "panda_joint4"))
     held = pose(panda, 7)
     assert bpy.ops.robokin.posture_add(name="part", selected=True) == {"FINISHED"}
     assert json.loads(panda.robokin.postures["part"].values).keys() == {"panda_joint2", "panda_joint4"}
@@ -319,3 +319,12 @@ def test_a_change_of_units_keeps_values_of_joints_that_are_not_there(panda, scen
     after = json.loads(item.values)
     assert after["panda_finger_joint1"] == pytest.approx(0.002) and after["gone"] == 0.3
     assert set(after) == {*before, "gone"} and json.loads(item.links)["gone"] == "tool"
+
+
+def test_no_bone_selected_names_the_robot_and_the_way_out(scene):
+    robot = add_robot()
+    for bone in robot.pose.bones:
+        select(bone, False)
+    with pytest.raises(RuntimeError, match="'panda': no bone of a moving joint is selected"):
+        bpy.ops.robokin.posture_add(selected=True)
+    assert len(robot.robokin.postures) == 1

@@ -77,3 +77,20 @@ def test_one_undo_step(scene: bpy.types.Scene) -> None:
     assert bpy.data.objects
     bpy.ops.ed.undo()
     assert not bpy.data.objects and len(bpy.data.texts) == 1
+
+
+def test_a_new_text_takes_no_editor_from_another(scene: bpy.types.Scene) -> None:
+    """Of two Text Editors the empty one shows it; where none is empty, the one that was asked from."""
+    mine = bpy.data.texts.new("mine")
+    first, second = bpy.context.screen.areas[:2]
+    for area in (first, second):
+        area.type = "TEXT_EDITOR"
+    first.spaces.active.text = mine
+    bpy.ops.robokin.table_example(kind="SCREWS")
+    shown = second.spaces.active.text
+    assert first.spaces.active.text == mine and shown not in (None, mine)
+    bpy.ops.robokin.table_example(kind="SCREWS")
+    assert (first.spaces.active.text, second.spaces.active.text) == (mine, shown)
+    with bpy.context.temp_override(area=second):
+        bpy.ops.robokin.table_example(kind="SCREWS")
+    assert first.spaces.active.text == mine and second.spaces.active.text not in (mine, shown)

@@ -1,0 +1,63 @@
+"""Words of the interface as Blender writes them: American, labels in title case, tooltips without a full stop."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import bpy
+import pytest
+from robokin_addon import operators, panels, properties
+
+SMALL = set("a an and as at by for from in of on or per the to with".split())
+UNITS = {"m", "m/s", "m/s²", "/s", "/s²", "1/s", "kg", "kg/m\u00b3"}
+BRITISH = re.compile(r"\w*(centre|colour|metre|modelled|towards|grey|behaviour|neighbour)\w*", re.IGNORECASE)
+
+
+def classes():
+    found = set(properties.CLASSES)
+    for package in (operators, panels):
+        for module in package.MODULES:
+            found |= {cls for _, cls in inspect.getmembers(module, inspect.isclass) if hasattr(cls, "bl_rna")}
+    return [cls for cls in found if cls.__module__.startswith("robokin_addon")]
+
+
+def texts(cls):
+    """(where, label, tooltip) of a class and of its own properties."""
+    if hasattr(cls, "bl_label"):
+        yield cls.__name__, cls.bl_label, cls.__doc__ if issubclass(cls, bpy.types.Operator) else ""
+    rna = cls.bl_rna
+    if issubclass(cls, bpy.types.Operator):
+        group, _, name = cls.bl_idname.partition(".")
+        rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
+    inherited = {item for base in cls.__mro__[1:] if hasattr(base, "bl_rna") for item in base.bl_rna.properties.keys()}
+    for name, item in rna.properties.items():
+        if name not in inherited and not item.is_hidden:
+            yield f"{cls.__name__}.{name}", item.name, item.description
+            for entry in item.enum_items if item.type == "ENUM" else ():
+                yield f"{cls.__name__}.{name}={entry.identifier}", "", entry.description
+
+
+def is_title(label):
+    first, *rest = re.sub(r"\(.*?\)", "", label).split() or [""]
+    words = [word for word in rest if word not in UNITS]
+    inner = words[:-1] if words else []
+    small = all(word.lower() not in SMALL or word.islower() for word in inner)
+    return small and all(word in SMALL or not word[0].islower() for word in [first, *words] if word)
+
+
+@pytest.mark.parametrize(
+    ("label", "right"), [("Make Robot From Text", False), ("make Robot", False), ("Axes Of", True)]
+)
+def test_title_case_is_known(label, right):
+    assert is_title(label) == right
+
+
+def test_words_are_blenders(addon):
+    assert len(classes()) > 60
+    for cls in classes():
+        for where, label, tooltip in texts(cls):
+            assert is_title(label), (where, label)
+            assert not tooltip.rstrip().endswith("."), (where, tooltip)
+            found = BRITISH.search(f"{label} {tooltip}")
+            assert not found, (where, found.group(0))
