@@ -325,8 +325,9 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
     met, in what the levels above it leave; J by differences of Pinocchio's frames."""
     model, rng = problem.model, np.random.default_rng(problem.seed)
     posing = Posing(HierarchicalIK(model, problem.tasks).levels, _started(problem), model.limits)
-    priorities = sorted({task.priority for task in problem.tasks})
-    levels = [[task for task in problem.tasks if task.priority == priority] for priority in priorities]
+    levels = [[task] for task in problem.tasks if task.priority == 0]  # each closed loop is a level of its own
+    priorities = sorted({task.priority for task in problem.tasks} - {0})
+    levels += [[task for task in problem.tasks if task.priority == priority] for priority in priorities]
     unmet = [i for i, tasks in enumerate(levels) if not all(problem.oracle.is_met(task, result.q) for task in tasks)]
     if not unmet:
         return ["every level is met"]
