@@ -9,7 +9,7 @@ from .arrays import float_array, shown
 from .backend import get_backend
 from .errors import ConfigurationError
 from .joint_types import Motion
-from .model import RobotModel
+from .model import RobotModel, checked_model
 
 Array = np.ndarray
 
@@ -20,13 +20,13 @@ def integrate(model: RobotModel, q: Array, v: Array, *, backend: str = "auto") -
     Angles and lengths add; a ball turns by exp(w) and a floating joint moves by exp(twist) in the child frame.
     Raises ConfigurationError for a bad q or v.
     """
-    q = model.check_configuration(q)
+    q = checked_model(model).check_configuration(q)
     return get_backend(backend).integrate(model.tree, q, check_tangent(model, v, "v"))
 
 
 def difference(model: RobotModel, q0: Array, q1: Array, *, backend: str = "auto") -> Array:
     """(nv,) v with integrate(q0, v) = q1 (quaternions up to sign). Raises ConfigurationError for a bad q0 or q1."""
-    q0, q1 = model.check_configuration(q0), model.check_configuration(q1)
+    q0, q1 = checked_model(model).check_configuration(q0), model.check_configuration(q1)
     return get_backend(backend).difference(model.tree, q0, q1)
 
 
@@ -36,7 +36,9 @@ def random_configuration(model: RobotModel, rng: np.random.Generator) -> Array:
     A coordinate bounded on one side only lies within 2 pi or 2 m of its bound. A limited ball is uniform in its swing
     vector and its twist.
     """
-    span = np.full(model.nq, 1.0)
+    span = np.full(checked_model(model).nq, 1.0)
+    if not isinstance(rng, np.random.Generator):
+        raise ConfigurationError(f"rng must be a numpy.random.Generator, as default_rng makes it, not {shown(rng)}")
     for motion, iq in zip(model.tree.motion, model.tree.iq, strict=True):
         if motion in (Motion.ROTATION, Motion.HELICAL):
             span[iq] = np.pi
@@ -58,13 +60,20 @@ def in_limits(model: RobotModel, q: Array, tolerance: float = 0.0) -> bool:
     Limits include those that mimic joints impose on the joint they follow, and the cones of spherical joints.
     Raises ConfigurationError for a bad q.
     """
-    return bool(model.limits.contain(model.check_configuration(q), tolerance))
+    q = checked_model(model).check_configuration(q)
+    try:
+        slack = float_array(tolerance)
+    except ValueError:
+        slack = np.array(np.nan)
+    if slack.shape != () or np.isnan(slack):
+        raise ConfigurationError(f"the tolerance must be a number, not {shown(tolerance)}")
+    return bool(model.limits.contain(q, float(slack)))
 
 
 def clamp(model: RobotModel, q: Array) -> Array:
     """(nq,) q with every coordinate moved to the nearest value within its limits, every spherical joint to the nearest
     swing and twist within its cone. Raises ConfigurationError."""
-    return model.limits.clamp(model.check_configuration(q))
+    return checked_model(model).limits.clamp(model.check_configuration(q))
 
 
 def check_tangent(model: RobotModel, value: object, what: str) -> Array:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .arrays import shown, text
 from .errors import ModelError
 from .joint_types import plane_basis
 
@@ -41,12 +42,16 @@ class Drive:
     separation: float
 
     def __post_init__(self) -> None:
+        for side in ("left", "right"):
+            text(getattr(self, side), f"the {side} wheel of a base")
         if self.left == self.right:
             raise ModelError(f"a wheeled base needs two wheels, not {self.left!r} twice")
         for name in ("radius", "separation"):
             value = getattr(self, name)
             if not isinstance(value, (int, float, np.floating, np.integer)) or not 0.0 < value < math.inf:
-                raise ModelError(f"{name} of the wheels {self.left!r}, {self.right!r} must be positive, not {value!r}")
+                raise ModelError(
+                    f"{name} of the wheels {self.left!r}, {self.right!r} must be positive, not {shown(value)}"
+                )
 
 
 @dataclass(frozen=True, eq=False)

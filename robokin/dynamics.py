@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .backend import STANDARD_GRAVITY, get_backend
 from .configuration import check_tangent, check_vector
-from .model import RobotModel
+from .model import RobotModel, checked_model
 
 Array = np.ndarray
 
@@ -21,7 +21,7 @@ def mass_matrix(model: RobotModel, q: Array, *, backend: str = "auto") -> Array:
 
     Raises ConfigurationError for a bad q.
     """
-    return get_backend(backend).mass_matrix(model.tree, model.check_configuration(q))
+    return get_backend(backend).mass_matrix(checked_model(model).tree, model.check_configuration(q))
 
 
 def inverse_dynamics(
@@ -31,7 +31,7 @@ def inverse_dynamics(
 
     Raises ConfigurationError for a bad q, v, a or gravity.
     """
-    q = model.check_configuration(q)
+    q = checked_model(model).check_configuration(q)
     v, a = check_tangent(model, v, "v"), check_tangent(model, a, "a")
     return get_backend(backend).inverse_dynamics(model.tree, q, v, a, check_vector(gravity, 3, "gravity"))
 
@@ -40,11 +40,11 @@ def gravity_torque(
     model: RobotModel, q: Array, gravity: ArrayLike = STANDARD_GRAVITY, *, backend: str = "auto"
 ) -> Array:
     """(nv,) generalised force g(q) that holds the robot still. Raises ConfigurationError for a bad q or gravity."""
-    return bias_torque(model, q, np.zeros(model.nv), gravity, backend=backend)
+    return bias_torque(model, q, np.zeros(checked_model(model).nv), gravity, backend=backend)
 
 
 def bias_torque(
     model: RobotModel, q: Array, v: Array, gravity: ArrayLike = STANDARD_GRAVITY, *, backend: str = "auto"
 ) -> Array:
     """(nv,) C(q, v) v + g(q), the force at a = 0. Raises ConfigurationError for a bad q, v or gravity."""
-    return inverse_dynamics(model, q, v, np.zeros(model.nv), gravity, backend=backend)
+    return inverse_dynamics(model, q, v, np.zeros(checked_model(model).nv), gravity, backend=backend)

@@ -60,7 +60,8 @@ class UnknownNameError(RobokinError):
         listed = close or list(self.choices[: self.SHOWN])
         lead = "did you mean" if close else "valid"
         more = "" if close or len(self.choices) <= self.SHOWN else f" and {len(self.choices) - self.SHOWN} more"
-        super().__init__(f"no {kind} named {name!r} ({lead}: {', '.join(listed) or 'none'}{more})")
+        said = " ".join(repr(name).split())[:80]
+        super().__init__(f"no {kind} named {said} ({lead}: {', '.join(listed) or 'none'}{more})")
 
     def __reduce__(self) -> tuple:
         return type(self), (self.kind, self.name, self.choices)

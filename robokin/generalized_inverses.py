@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import float_array, shown
 from .errors import ConfigurationError
 
 Array = np.ndarray
@@ -22,11 +23,14 @@ def weighted_pseudo_inverse(J: Array, W: Array | None = None) -> Array:
     B = W^-1 J'(J W^-1 J')^-1 where J has full row rank (Eq. 14), computed from the singular values of J L'^-1 with
     W = L L', which does not square J's condition number. Raises ConfigurationError for a W that is not definite.
     """
-    J = np.asarray(J, float)
+    J = _matrix(J, "J")
     if W is None:
         return np.linalg.pinv(J, RANK)
+    W = _matrix(W, "W")
+    if W.shape != 2 * J.shape[1:]:
+        raise ConfigurationError(f"the weight of {J.shape[1]} velocities must be square, not of shape {W.shape}")
     try:
-        L = np.linalg.cholesky(np.asarray(W, float))
+        L = np.linalg.cholesky(W)
     except np.linalg.LinAlgError:
         raise ConfigurationError("the weight of a pseudo-inverse must be symmetric positive definite") from None
     return np.linalg.solve(L.T, np.linalg.pinv(np.linalg.solve(L, J.T).T, RANK))
@@ -35,7 +39,7 @@ def weighted_pseudo_inverse(J: Array, W: Array | None = None) -> Array:
 def null_space(J: Array, least: float = RANK) -> Array:
     """(n, r) orthonormal basis of the velocities that J (m, n) does not see (Eq. 2). least: singular values up to this
     share of the largest count as 0."""
-    _, s, Vt = np.linalg.svd(np.asarray(J, float))
+    _, s, Vt = np.linalg.svd(_matrix(J, "J"))
     return Vt[int((s > least * s.max(initial=0.0)).sum()) :].T
 
 
@@ -45,7 +49,9 @@ def extended_inverse(J: Array, A: Array) -> Array:
     J B = 1, and B J is the projector along Null J on Null A. Raises ConfigurationError when A is not transversal to
     J (`transversality` is 0), which is an algorithmic singularity, or J is singular itself.
     """
-    J, A = np.asarray(J, float), np.asarray(A, float)
+    J, A = _matrix(J, "J"), _matrix(A, "A")
+    if J.shape[1] != A.shape[1]:
+        raise ConfigurationError(f"J of {J.shape[1]} columns and A of {A.shape[1]} are not of one robot")
     extended = np.vstack((J, A))
     if extended.shape[0] != extended.shape[1]:
         raise ConfigurationError(f"{len(J)} and {len(A)} rows do not make a square extended Jacobian of {J.shape[1]}")
@@ -61,9 +67,22 @@ def transversality(J: Array, A: Array) -> float:
     free = null_space(J)
     if not free.shape[1]:
         return 1.0
-    A = np.asarray(A, float)
+    A = _matrix(A, "A")
+    if len(free) != A.shape[1]:
+        raise ConfigurationError(f"J of {len(free)} columns and A of {A.shape[1]} are not of one robot")
     _, s, Vt = np.linalg.svd(A)
     seen = Vt[: int((s > RANK * s.max(initial=0.0)).sum())]
     if len(seen) < free.shape[1]:
         return 0.0
     return float(np.linalg.svd(seen @ free, compute_uv=False)[-1])
+
+
+def _matrix(value: object, what: str) -> Array:
+    """Finite, of two axes. Raises ConfigurationError."""
+    try:
+        array = float_array(value)
+    except ValueError:
+        raise ConfigurationError(f"{what} must be a matrix of numbers, not {shown(value)}") from None
+    if array.ndim != 2 or not np.isfinite(array).all():
+        raise ConfigurationError(f"{what} must be a matrix of finite numbers, not {shown(value)}")
+    return array

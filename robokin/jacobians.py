@@ -8,7 +8,7 @@ from . import so3
 from .backend import Reference, get_backend
 from .errors import ConfigurationError, UnknownNameError
 from .kinematics import forward_kinematics, require_mass
-from .model import RobotModel
+from .model import RobotModel, checked_model
 
 Array = np.ndarray
 
@@ -29,7 +29,7 @@ def frame_jacobian(
     """
     if not isinstance(reference, str) or reference not in REFERENCES:
         raise UnknownNameError("reference", reference, REFERENCES)
-    q = model.check_configuration(q)
+    q = checked_model(model).check_configuration(q)
     frame = model.link_index(link)
     return get_backend(backend).frame_jacobian(model.tree, q, frame, REFERENCES[reference])
 
@@ -78,6 +78,6 @@ def center_of_mass_jacobian(model: RobotModel, q: Array, *, backend: str = "auto
 
     Raises ConfigurationError for a bad q, ModelError when no link has a mass.
     """
-    q = model.check_configuration(q)
+    q = checked_model(model).check_configuration(q)
     require_mass(model)
     return get_backend(backend).center_of_mass_jacobian(model.tree, q)

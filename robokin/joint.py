@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -80,9 +81,13 @@ class Joint:
     def __post_init__(self) -> None:
         who = f"joint {shown(self.name)}"
         text(self.name, "the name of a joint")
+        for role in ("parent", "child"):
+            if role != "parent" or self.parent is not None:  # the root joint's is the root frame
+                text(getattr(self, role), f"{who}: its {role} link")
         if not isinstance(self.type, str) or self.type not in JOINT_TYPES:
-            raise ModelError(f"{who}: unknown type {self.type!r} (valid: {', '.join(JOINT_TYPES)})")
+            raise ModelError(f"{who}: unknown type {shown(self.type)} (valid: {', '.join(JOINT_TYPES)})")
         put = object.__setattr__
+        text(self.order, f"{who}: order")
         orders = self.kind.orders or ("",)
         put(self, "order", (self.order or orders[0]) if self.kind.orders else "")
         if self.order not in orders:
@@ -103,7 +108,7 @@ class Joint:
             put(self, "axis", axis)
         for name in _LIMITS:
             value = getattr(self, name)
-            spread = [value] * self.nv if np.ndim(value) == 0 else value
+            spread = [value] * self.nv if isinstance(value, Real) or getattr(value, "shape", None) == () else value
             put(self, name, frozen_array(spread, (self.nv,), f"{who}: {name}"))
             if name not in ("lower", "upper") and (getattr(self, name) <= 0).any():
                 raise ModelError(f"{who}: {name} limit must be positive, not {getattr(self, name).tolist()}")
@@ -119,6 +124,8 @@ class Joint:
         if self.rest_position is not None:
             put(self, "rest_position", finite_number(self.rest_position, f"{who}: rest position"))
         if self.mimic is not None:
+            if not isinstance(self.mimic, Mimic):
+                raise ModelError(f"{who}: mimic must be a Mimic, not {shown(self.mimic)}")
             if not self.kind.mimicable:
                 raise ModelError(f"{who}: a {self.type} joint cannot mimic (only joints of one degree of freedom can)")
 

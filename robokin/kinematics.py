@@ -9,7 +9,7 @@ import numpy as np
 
 from .backend import get_backend
 from .errors import ModelError
-from .model import RobotModel
+from .model import RobotModel, checked_model
 
 Array = np.ndarray
 
@@ -42,7 +42,7 @@ class FramePlacements(Mapping[str, Array]):
 
 def forward_kinematics(model: RobotModel, q: Array, *, backend: str = "auto") -> FramePlacements:
     """Placement of every link in the root frame [m]. Raises ConfigurationError for a bad q (nq,)."""
-    q = model.check_configuration(q)
+    q = checked_model(model).check_configuration(q)
     return FramePlacements(model, get_backend(backend).frame_placements(model.tree, q))
 
 
@@ -51,7 +51,7 @@ def center_of_mass(model: RobotModel, q: Array, *, backend: str = "auto") -> Arr
 
     Raises ConfigurationError for a bad q, ModelError when no link has a mass.
     """
-    q = model.check_configuration(q)
+    q = checked_model(model).check_configuration(q)
     require_mass(model)
     return get_backend(backend).center_of_mass(model.tree, q)
 

@@ -14,14 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
-from .arrays import float_array, shown
+from .arrays import float_array, shown, text
 from .drive import Drive, RollingBase, rolling_base
 from .errors import ConfigurationError, ModelError, UnknownNameError
 from .joint import SHORTEST, Joint, Mimic
 from .link import Link
 from .mimics import followed_joint, mimic_law
 from .model_limits import JointSlot, collect_limits
-from .topology import depth_first, free_name, root_link_name, unique
+from .topology import depth_first, each_a, free_name, root_link_name, unique
 from .tree import Tree, compile_tree
 from .wheels import find_drive, with_wheels
 
@@ -57,12 +57,12 @@ class RobotModel:
         drive: the wheels of the root "wheeled"; when None they are looked for, and two are added where there are none
         (`wheels`).
         """
-        self.name = name
+        self.name = text(name, "the name of a robot")
         self.root = root
         _check_root(root)
         if drive is not None and root != "wheeled":
             raise ModelError(f"a {root} base has no drive")
-        links, joints = tuple(links), tuple(joints)
+        links, joints = each_a("link", links, Link), each_a("joint", joints, Joint)
         if root == "wheeled" and drive is None:
             links, joints = with_wheels(links, joints)
         by_name = unique("link", links)
@@ -249,6 +249,13 @@ class RobotModel:
         return f"RobotModel({self.name!r}, {len(self.links)} links, nq={self.nq}, nv={self.nv}, root={self.root!r})"
 
 
+def checked_model(model: object) -> RobotModel:
+    """Raises ModelError for what is not a robot, such as the path of its file."""
+    if not isinstance(model, RobotModel):
+        raise ModelError(f"a RobotModel is needed, as load_urdf and library_robot return it, not {shown(model)}")
+    return model
+
+
 def _index(indices: Mapping[str, int], kind: str, name: object) -> int:
     if not isinstance(name, str) or name not in indices:
         raise UnknownNameError(kind, name, indices)
@@ -260,4 +267,4 @@ def _check_root(root: object) -> None:
         raise UnknownNameError("root", root, ROOT_TYPES)
 
 
-__all__ = ["ROOT_JOINT", "ROOT_TYPES", "Joint", "JointSlot", "Link", "Mimic", "RobotModel"]
+__all__ = ["ROOT_JOINT", "ROOT_TYPES", "Joint", "JointSlot", "Link", "Mimic", "RobotModel", "checked_model"]

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
+from .arrays import shown
 from .errors import FileFormatError, ModelError
 from .geometry import Mesh
 from .model import RobotModel
@@ -50,7 +51,10 @@ class ResourceFinder:
     def __init__(self, description: str | os.PathLike, package_paths: PackagePaths = ()) -> None:
         self.folder = Path(os.path.abspath(description)).parent
         given = [package_paths] if isinstance(package_paths, (str, os.PathLike)) else package_paths
-        self.given = [Path(os.path.abspath(os.path.expanduser(p))) for p in given]
+        try:
+            self.given = [Path(os.path.abspath(os.path.expanduser(p))) for p in given]
+        except TypeError:
+            raise ModelError(f"package paths must be folders, not {shown(package_paths)}") from None
         # The file system's root is left out: package://etc/passwd must find nothing.
         self.around = [folder for folder in (self.folder, *self.folder.parents) if folder != folder.parent]
         self.environment = list(_environment_folders())

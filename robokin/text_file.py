@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from .arrays import shown
 from .errors import FileFormatError
 
 MAX_BYTES = 16 * 1024 * 1024  # ten times the largest real robot; seconds and megabytes, were it all attributes
@@ -13,19 +14,26 @@ MAX_BYTES = 16 * 1024 * 1024  # ten times the largest real robot; seconds and me
 
 def read_bytes(path: str | os.PathLike, what: str) -> bytes:
     """At most MAX_BYTES + 1 bytes of the file, which should be `what`. Raises FileFormatError."""
-    shown = os.fspath(path)
+    name = checked_path(path, what)
     try:
-        if not os.path.exists(shown):
-            raise FileFormatError(shown, None, "no such file")
-        if os.path.isdir(shown):
-            raise FileFormatError(shown, None, f"this is a folder, not {what}")
-        if not os.path.isfile(shown):
-            raise FileFormatError(shown, None, "not a regular file")
-        with open(shown, "rb") as file:
+        if not os.path.exists(name):
+            raise FileFormatError(name, None, "no such file")
+        if os.path.isdir(name):
+            raise FileFormatError(name, None, f"this is a folder, not {what}")
+        if not os.path.isfile(name):
+            raise FileFormatError(name, None, "not a regular file")
+        with open(name, "rb") as file:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a null byte
         reason = getattr(error, "strerror", None) or str(error)
-        raise FileFormatError(shown, None, f"cannot be read: {reason}") from None
+        raise FileFormatError(name, None, f"cannot be read: {reason}") from None
+
+
+def checked_path(path: object, what: str) -> str:
+    """The path of a file, which should be `what`. Raises FileFormatError for what is no path."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise FileFormatError(shown(path), None, f"is not the path of {what}")
+    return os.fspath(path)
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:

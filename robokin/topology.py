@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
+from .arrays import shown
 from .errors import ModelError
 from .joint import Joint
 from .link import Link
+
+
+def each_a(kind: str, items: Iterable, wanted: type) -> tuple:
+    """All of them. Raises ModelError for what is not a list of such."""
+    if isinstance(items, wanted):
+        raise ModelError(f"{kind}s must be a list; put the one {kind} in [ ]")
+    try:
+        found = tuple(items)
+    except TypeError:
+        raise ModelError(f"{kind}s must be a list, not {shown(items)}") from None
+    for item in found:
+        if not isinstance(item, wanted):
+            raise ModelError(f"{shown(item)} is not a {wanted.__name__}")
+    return found
 
 
 def unique(kind: str, items: Iterable) -> dict:

@@ -18,7 +18,7 @@ from ..robokin.units import coordinate_units, freedom_units
 from .hierarchical_ik import HierarchicalIK, part_names
 from .ik_data import compile_ik
 from .ik_steps import reachable
-from .motion import Motion, coordinate_names, velocity_names
+from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .progress import finish
 from .recent_problems import own_copies
 from .results import Status, named_residuals
@@ -126,7 +126,7 @@ def check_motion_steps(
 ) -> Generator[float, None, MotionCheck]:
     """`check_motion` that yields the share of the work done (0..1) now and then."""
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
-    slip = wheel_slip(motion.model, motion.q)
+    slip = wheel_slip(checked_motion(motion).model, motion.q)
     violations = _violations(motion, eps, float32) + _slips(motion, slip, eps)
     violations.sort(key=lambda violation: violation.frame)
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +11,11 @@ from ..robokin.arrays import float_array, shown
 from ..robokin.backend import get_backend
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion as Elementary
-from ..robokin.model import Joint, RobotModel
+from ..robokin.model import Joint, RobotModel, checked_model
 
 Array = np.ndarray
+
+FASTEST = 1e9  # [1/s] of samples: more would not fit into memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class Motion:
         Raises ConfigurationError when shapes disagree, a number is not finite or the times do not increase.
         """
         t = _finite(times, (None,), "times")
-        q = _finite(q, (len(t), model.nq), "q")
+        q = _finite(q, (len(t), checked_model(model).nq), "q")
         if len(t) == 0:
             raise ConfigurationError("a motion needs at least one sample")
         if (np.diff(t) <= 0.0).any():
@@ -121,8 +122,8 @@ class Motion:
     def resample(self, rate: float) -> Motion:
         """Samples every 1/rate seconds from the first time on, up to the last time; see `at`. Raises
         ConfigurationError when the rate [Hz] is not a positive number."""
-        if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < math.inf):
-            raise ConfigurationError(f"rate must be a positive number of samples per second, not {rate!r}")
+        if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
+            raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
         count = int(np.floor(self.duration * rate + 1e-9)) + 1
         return self.at(np.minimum(self.times[0] + np.arange(count) / rate, self.times[-1]))
 
@@ -143,6 +144,13 @@ class Motion:
             turned = np.einsum("ij,ij->i", quaternion[1:], quaternion[:-1]) < 0.0
             quaternion[1:][np.cumsum(turned) % 2 == 1] *= -1.0
         return Motion.of(self.model, self.times, q, self.v[0])
+
+
+def checked_motion(motion: object) -> Motion:
+    """Raises ConfigurationError for what is not a motion, such as an array of configurations."""
+    if not isinstance(motion, Motion):
+        raise ConfigurationError(f"a Motion is needed, as Motion.of and track make it, not {shown(motion)}")
+    return motion
 
 
 def scalar_coordinates(model: RobotModel) -> list[int]:

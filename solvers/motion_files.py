@@ -23,8 +23,8 @@ import numpy as np
 
 from ..robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ..robokin.model import Joint, RobotModel
-from ..robokin.text_file import write_text
-from .motion import Motion, coordinate_names
+from ..robokin.text_file import checked_path, write_text
+from .motion import Motion, checked_motion, coordinate_names
 
 Array = np.ndarray
 
@@ -36,9 +36,9 @@ def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
 
     Raises FileFormatError for an unknown extension and for a path that cannot be written.
     """
-    path = Path(path)
+    path = Path(checked_path(path, "a motion"))
     write = _by_extension(path, _WRITERS, "write")
-    write_text(path, write(motion))
+    write_text(path, write(checked_motion(motion)))
     return path
 
 
@@ -47,7 +47,7 @@ def read_motion(path: str | os.PathLike, model: RobotModel) -> Motion:
 
     Raises FileFormatError naming file and line.
     """
-    path = Path(path)
+    path = Path(checked_path(path, "a motion"))
     read = _by_extension(path, _READERS, "read")
     try:
         text = path.read_text(encoding="utf-8-sig")

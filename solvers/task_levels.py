@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..robokin.arrays import shown
 from ..robokin.errors import TaskError
-from ..robokin.model import RobotModel
+from ..robokin.model import RobotModel, checked_model
 from .fixed_arrays import compiled
 from .hierarchy import Level
 from .influence import closing_share
@@ -40,7 +41,7 @@ class TaskLevels:
     """
 
     def __init__(self, model: RobotModel, tasks: Sequence[Task], backend: str = "auto") -> None:
-        self.model, self.tasks, self.backend = model, checked_tasks(tasks), backend
+        self.model, self.tasks, self.backend = checked_model(model), checked_tasks(tasks), backend
         compiled(self.tasks)
         for task in self.tasks:
             task.check(model)
@@ -72,7 +73,7 @@ class TaskLevels:
         try:
             given = list(targets)  # type: ignore[call-overload]
         except TypeError:
-            raise TaskError(f"targets must be one per task, not {targets!r}") from None
+            raise TaskError(f"targets must be one per task, not {shown(targets)}") from None
         if len(given) != len(self.tasks):
             raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
         return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
@@ -212,8 +213,8 @@ def checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
     try:
         checked = tuple(tasks)
     except TypeError:
-        raise TaskError(f"tasks must be a list of tasks, not {tasks!r}") from None
+        raise TaskError(f"tasks must be a list of tasks, not {shown(tasks)}") from None
     for task in checked:
         if not isinstance(task, Task):
-            raise TaskError(f"{task!r} is not a task")
+            raise TaskError(f"{shown(task)} is not a task")
     return checked

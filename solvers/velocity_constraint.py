@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..robokin.arrays import float_array, shown
 from ..robokin.errors import TaskError
 from .hierarchy import Level
 from .tasks.checks import numbers
@@ -32,8 +33,8 @@ class VelocityConstraint:
         object.__setattr__(self, "A", A)
         for side in ("lower", "upper"):
             try:
-                array = np.array(getattr(self, side), float)
-            except (TypeError, ValueError):
+                array = float_array(getattr(self, side))
+            except ValueError:
                 array = np.array(np.nan)
             array = np.full(len(A), array) if array.ndim == 0 else array
             if array.shape != (len(A),) or np.isnan(array).any():
@@ -41,6 +42,20 @@ class VelocityConstraint:
             object.__setattr__(self, side, array)
         if (self.lower > self.upper).any():
             raise TaskError(f"{self.name}: lower {self.lower.tolist()} is above upper {self.upper.tolist()}")
+
+
+def checked_constraints(constraints: object) -> tuple[VelocityConstraint, ...]:
+    """Raises TaskError for what is not a list of constraints."""
+    if isinstance(constraints, VelocityConstraint):
+        raise TaskError("constraints must be a list; put the one constraint in [ ]")
+    try:
+        found = tuple(constraints)  # type: ignore[arg-type]
+    except TypeError:
+        raise TaskError(f"constraints must be a list of VelocityConstraints, not {shown(constraints)}") from None
+    for each in found:
+        if not isinstance(each, VelocityConstraint):
+            raise TaskError(f"{shown(each)} is not a VelocityConstraint")
+    return found
 
 
 def constraint_levels(
@@ -51,8 +66,6 @@ def constraint_levels(
     equations: list[tuple[str, Level]] = []
     inequalities: list[tuple[str, Level]] = []
     for constraint in constraints:
-        if not isinstance(constraint, VelocityConstraint):
-            raise TaskError(f"{constraint!r} is not a VelocityConstraint")
         if constraint.A.shape[1] != len(scale):
             raise TaskError(f"{constraint.name}: A must have {len(scale)} columns, not {constraint.A.shape[1]}")
         J = constraint.A * scale

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..robokin.arrays import shown
 from ..robokin.backend import get_backend
 from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
@@ -32,7 +33,7 @@ from .state import State
 from .task_levels import TaskLevels, checked_tasks
 from .tasks import Task
 from .tasks.checks import numbers
-from .velocity_constraint import VelocityConstraint, constraint_levels
+from .velocity_constraint import VelocityConstraint, checked_constraints, constraint_levels
 from .viability import StepLimits
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class VelocityProblem:
         self.limits = StepLimits.of(model, dt)
         damped = numbers(damping, "damping")
         if damped.shape != () or damped < 0.0:
-            raise TaskError(f"damping must be a number >= 0, not {damping!r}")
+            raise TaskError(f"damping must be a number >= 0, not {shown(damping)}")
         self.damping = float(damped)
         neutral = self.levels.state(model.neutral(), self.levels.targets, dt)
         self._scale = neutral.scale
@@ -172,6 +173,8 @@ class VelocityProblem:
         constraints: Sequence[VelocityConstraint] = (),
     ) -> VelocityStep:
         """aims: checked targets, one per task; not to be changed, but for other ones a list of their own."""
+        if type(constraints) is not tuple or constraints:
+            constraints = checked_constraints(constraints)
         native, check = self._native, self.model.check_configuration
         last = self._still if previous is None else check_tangent(self.model, previous, "previous velocity")
         curved = None

@@ -16,6 +16,7 @@ from numbers import Real
 
 import numpy as np
 
+from ..robokin.arrays import shown
 from ..robokin.drive import RollingBase
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion as Elementary
@@ -28,6 +29,7 @@ Array = np.ndarray
 # Velocities and accelerations are differences of rounded positions: this much of the limits is left unused so that
 # the differences of what was written stay inside too.
 ROUNDING = 1e-9
+LONGEST_STEP = 1e9  # [s] beyond which displacements overflow in what is computed with them
 
 
 def braking_step(gap: Array, change: Array) -> Array:
@@ -89,8 +91,10 @@ class StepLimits:
     @classmethod
     def of(cls, model: RobotModel, dt: float) -> StepLimits:
         """Raises ConfigurationError when dt is not a positive number."""
-        if not (isinstance(dt, Real) and np.isfinite(dt) and dt > 0.0):
-            raise ConfigurationError(f"dt must be a positive number of seconds, not {dt!r}")
+        if not (isinstance(dt, Real) and 0.0 < dt <= LONGEST_STEP):
+            raise ConfigurationError(
+                f"dt must be a positive number of seconds, not {shown(dt)} (at most {LONGEST_STEP:g})"
+            )
         coordinate = dof_coordinates(model)
         scalar = coordinate >= 0
         lower = np.where(scalar, model.lower[coordinate], -np.inf) if model.nv else np.zeros(0)

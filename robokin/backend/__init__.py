@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arrays import shown
 from ..errors import BackendError
 from ..tree import Tree
 
@@ -74,6 +75,8 @@ def get_backend(name: str = "auto") -> Backend:
     one logged warning that says why. Raises BackendError for another name, or when "native" cannot be loaded.
     """
     said_by = ""
+    if not isinstance(name, str):
+        raise BackendError(f"a backend is named by a text (valid: {', '.join(NAMES)}), not by {shown(name)}")
     if name == "auto" and os.environ.get(ENVIRONMENT_VARIABLE):
         name, said_by = os.environ[ENVIRONMENT_VARIABLE], f"{ENVIRONMENT_VARIABLE}: "
     if name not in NAMES:

@@ -45,6 +45,14 @@ class ChainRow:
     visuals: tuple[Geometry, ...] = ()
 
 
+def each_row(rows: object) -> list:
+    """All rows of a table. Raises ModelError for what is no list."""
+    try:
+        return list(rows)  # type: ignore[call-overload]
+    except TypeError:
+        raise ModelError(f"the rows of a table must be a list, not {shown(rows)}") from None
+
+
 @dataclass(frozen=True, eq=False)
 class ChainStep:
     """Geometry of a row. `placement`: (4, 4) of the joint in the previous link; `axis`: (3,) in the joint's frame;

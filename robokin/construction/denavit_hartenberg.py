@@ -20,7 +20,7 @@ import numpy as np
 from .. import se3, so3
 from ..errors import ModelError, UnknownNameError
 from ..model import RobotModel
-from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, finite, rigid
+from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, each_row, finite, rigid
 
 Array = np.ndarray
 
@@ -63,11 +63,11 @@ def robot_from_dh(
     FK of `tool_link` at q is base @ T_0_1(q_1) @ ... @ T_(n-1)_n(q_n) @ tool.
     Raises ModelError naming row and joint, UnknownNameError for an unknown convention or column.
     """
-    if convention not in CONVENTIONS:
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
         raise UnknownNameError("convention", convention, CONVENTIONS)
-    if not rows:
+    checked = [_row(row) for row in each_row(rows)]
+    if not checked:
         raise ModelError("a Denavit-Hartenberg table needs at least one row")
-    checked = [_row(row) for row in rows]
     steps = []
     T_last_next = rigid(base, "base")
     for number, row in enumerate(checked, start=1):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..model import RobotModel
-from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, finite, rigid, translation
+from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, each_row, finite, rigid, translation
 
 Array = np.ndarray
 
@@ -62,7 +62,7 @@ def robot_from_screws(
     `space_jacobian` of the result at q = 0 has the screws as columns.
     Raises ModelError naming the screw that is not one, UnknownNameError for a wrong root.
     """
-    rows = [row if isinstance(row, ScrewRow) else ScrewRow(screw=row) for row in screws]
+    rows = [row if isinstance(row, ScrewRow) else ScrewRow(screw=row) for row in each_row(screws)]
     if not rows:
         raise ModelError("a product of exponentials needs at least one screw")
     origin, steps = np.zeros(3), []

@@ -70,10 +70,10 @@ def library_robot(name: str, root: str = "") -> RobotModel:
 
     Raises UnknownNameError.
     """
-    if name not in ROBOTS:
+    if not isinstance(name, str) or name not in ROBOTS:
         raise UnknownNameError("robot in the library", name, ROBOTS)
     robot = ROBOTS[name]
-    return robot.make(root or robot.root)
+    return robot.make(robot.root if isinstance(root, str) and not root else root)
 
 
 __all__ = ["ROBOTS", "LibraryRobot", "library_robot"]

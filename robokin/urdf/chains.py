@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joint_types import JOINT_TYPES, Elementary, Motion, plane_basis
-from ..model import Joint, Link, Mimic, RobotModel
+from ..model import Joint, Link, Mimic, RobotModel, checked_model
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Chain:
 
 def chains(model: RobotModel) -> list[Chain]:
     """One for each joint that URDF has no word for. Raises ModelError naming a joint that no chain stands for."""
-    joints, links = {joint.name for joint in model.joints}, set(model.link_names)
+    joints, links = {joint.name for joint in checked_model(model).joints}, set(model.link_names)
     # The root joint is no part of a URDF.
     return [_chain(joint, joints, links) for joint in model.joints[1:] if joint.kind.urdf is None]
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import shown
 from ..drive import Drive
 from ..errors import FileFormatError, ModelError
 from ..joint_types import JOINT_TYPES
 from ..mimics import mimic_warnings
 from ..model import Joint, Link, Mimic, RobotModel
 from ..resources import PackagePaths, ResourceFinder
-from ..text_file import read_bytes
+from ..text_file import checked_path, read_bytes
 from .placement import read_placement
 from .shapes import ShapeReader
 from .xacro_source import ENDING, expand_xacro, is_xacro
@@ -71,7 +72,9 @@ def read_urdf_text(
     drive: Drive | None = None,
 ) -> RobotModel:
     """The robot of a URDF text. `path`: the file it came from or will be in, for relative meshes and messages."""
-    document = parse_xml(text, os.fspath(path))
+    if not isinstance(text, (str, bytes)):
+        raise FileFormatError(checked_path(path, "a URDF"), None, f"must be text, not {shown(text)}")
+    document = parse_xml(text, checked_path(path, "a URDF"))
     _check_is_urdf(document)
     shapes = ShapeReader(document, ResourceFinder(path, package_paths))
     elements: dict[int, Element] = {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...robokin.tree import axis_to_z
 from .base import Rows
-from .checks import direction, number
+from .checks import direction, number, own_name
 from .frame import FrameTask, TaskKind
 from .on_line import across
 from .seen import Seen
@@ -47,7 +47,7 @@ class AxisTask(FrameTask):
         influence: float = 1.0,
         band: float = 0.0,
     ) -> None:
-        cone = number(band, f"{name or f'AxisTask of {link}'}: band")
+        cone = number(band, f"{own_name(name, f'AxisTask of {link}')}: band")
         super().__init__(
             link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority, influence, 0.0, cone
         )

@@ -12,7 +12,7 @@ from ...robokin.kinematics import require_mass
 from ...robokin.model import RobotModel
 from ..fixed_arrays import Checks
 from .base import Part, Rows, Task
-from .checks import axis_weights, direction, not_negative, numbers, per_axis, positive, vector
+from .checks import axis_weights, direction, not_negative, numbers, own_name, per_axis, positive, vector
 from .on_line import across
 from .robot_rows import center_rows
 from .seen import Seen
@@ -43,7 +43,7 @@ class CenterOfMassTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(name or type(self).__name__, priority, influence)
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
         self.weights = axis_weights(weights, f"{self.name}: weights")
         self.band = per_axis(band, f"{self.name}: band")
         self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
@@ -103,7 +103,7 @@ class SupportTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(name or type(self).__name__, priority, influence)
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
         self.margin, self.weight = margin, weight
         self.basis = across(direction(up, f"{self.name}: up"))
         self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)

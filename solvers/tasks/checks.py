@@ -36,7 +36,7 @@ def number(value: object, what: str) -> float:
         return value
     array = numbers(value, what)
     if array.shape != ():
-        raise TaskError(f"{what} must be a number, not {value!r}")
+        raise TaskError(f"{what} must be a number, not {shown(value)}")
     return float(array)
 
 
@@ -45,14 +45,14 @@ def positive(value: object, what: str) -> float:
         return value
     array = numbers(value, what)
     if array.shape != () or array <= 0:
-        raise TaskError(f"{what} must be a positive number, not {value!r}")
+        raise TaskError(f"{what} must be a positive number, not {shown(value)}")
     return float(array)
 
 
 def not_negative(value: object, what: str) -> float:
     found = number(value, what)
     if found < 0.0:
-        raise TaskError(f"{what} must not be negative: {value!r}")
+        raise TaskError(f"{what} must not be negative: {shown(value)}")
     return found
 
 
@@ -61,13 +61,13 @@ def share(value: object, what: str) -> float:
         return value
     array = numbers(value, what)
     if array.shape != () or not 0 <= array <= 1:
-        raise TaskError(f"{what} must be a number from 0 to 1, not {value!r}")
+        raise TaskError(f"{what} must be a number from 0 to 1, not {shown(value)}")
     return float(array)
 
 
 def level(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
+        raise TaskError(f"{what} must be a whole number of at least 1, not {shown(value)}")
     return int(value)
 
 
@@ -149,11 +149,18 @@ def rigid(value: object, what: str) -> Array:
 
 def choice(value: object, what: str, valid: Sequence[str]) -> str:
     if not (isinstance(value, str) and value in valid):
-        raise TaskError(f"{what} must be one of {', '.join(valid)}, not {value!r}")
+        raise TaskError(f"{what} must be one of {', '.join(valid)}, not {shown(value)}")
     return value
+
+
+def own_name(value: object, default: str) -> str:
+    """How reports call a task or a criterion; the default where it has no name of its own."""
+    if not isinstance(value, str):
+        raise TaskError(f"the name of {default} must be a text, not {shown(value)}")
+    return value or default
 
 
 def link_name(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise TaskError(f"{what} must be the name of a link, not {value!r}")
+        raise TaskError(f"{what} must be the name of a link, not {shown(value)}")
     return value

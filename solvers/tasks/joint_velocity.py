@@ -11,7 +11,7 @@ from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import RobotModel
 from ..fixed_arrays import Checks, fixed
 from .base import Part, Rows, Task
-from .checks import numbers, per_axis, positive
+from .checks import numbers, own_name, per_axis, positive
 from .robot_rows import rate_rows
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class JointVelocityTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(name or type(self).__name__, priority, influence)
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
         self.weight = weight
         self.band = per_axis(band, f"{self.name}: band", 2)
         self.parts = (

@@ -11,7 +11,7 @@ from ...robokin.errors import TaskError, UnknownNameError
 from ...robokin.model import RobotModel
 from ..fixed_arrays import Checks, fixed
 from .base import Part, Rows, Task
-from .checks import axis_weights, numbers, per_axis, positive
+from .checks import axis_weights, numbers, own_name, per_axis, positive
 
 if TYPE_CHECKING:
     from ..state import State
@@ -63,7 +63,7 @@ class LinearVelocityTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(name or type(self).__name__, priority, influence)
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
         self.A: Any = A
         self.weights, self.band = weights, band
         self.parts = (Part("rate", "1/s", positive(tolerance, f"{self.name}: tolerance")),)

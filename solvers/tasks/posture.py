@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...robokin import quaternion, so3
+from ...robokin.arrays import shown
 from ...robokin.errors import TaskError
 from ...robokin.joint_types import Motion
 from ...robokin.model import RobotModel
 from ..fixed_arrays import fixed
 from .base import Part, Rows, Task
-from .checks import not_negative, numbers, per_axis, positive
+from .checks import not_negative, numbers, own_name, per_axis, positive
 from .robot_rows import coordinate_rows
 
 if TYPE_CHECKING:
@@ -45,10 +46,12 @@ class PostureTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(name or type(self).__name__, priority, influence)
+        super().__init__(own_name(name, type(self).__name__), priority, influence)
+        if not (weights is None or isinstance(weights, Mapping)):
+            raise TaskError(f"{self.name}: weights must be {{joint name: weight}}, not {shown(weights)}")
         self.weights = {
             joint: not_negative(weight, f"{self.name}: weight of {joint!r}")
-            for joint, weight in dict(weights or {}).items()
+            for joint, weight in (weights or {}).items()
         }
         self.band = per_axis(band, f"{self.name}: band", 2)
         self.parts = (
@@ -117,7 +120,7 @@ class JointTask(PostureTask):
         if not isinstance(joint, str):
             raise TaskError(f"a task's joint must be the name of a joint, not {joint!r}")
         self.joint = joint
-        own = name or f"{type(self).__name__} of {joint}"
+        own = own_name(name, f"{type(self).__name__} of {joint}")
         weights = {joint: positive(weight, f"{own}: weight")}
         super().__init__(target, weights, tolerance, tolerance, band, own, priority, influence)
 

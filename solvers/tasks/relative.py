@@ -11,7 +11,7 @@ from ...robokin.errors import TaskError
 from ...robokin.model import RobotModel
 from ...robokin.se3 import inverse
 from .base import Part, Rows
-from .checks import link_name, per_axis, positive, rigid
+from .checks import link_name, own_name, per_axis, positive, rigid
 from .frame import PART
 from .pose import pose_error
 from .seen import Seen, seen_point
@@ -53,7 +53,8 @@ class RelativePoseTask(TipTask):
         orientation_band: object = 0.0,
     ) -> None:
         self.other = link_name(other, "a task's other link")
-        super().__init__(link, offset, name or f"{type(self).__name__} of {link} and {other}", priority, influence)
+        named = own_name(name, f"{type(self).__name__} of {link} and {other}")
+        super().__init__(link, offset, named, priority, influence)
         self.other_offset = np.eye(4) if other_offset is None else rigid(other_offset, f"{self.name}: other offset")
         position = per_axis(position_weights, f"{self.name}: position weights")
         orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")

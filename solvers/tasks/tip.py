@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin.model import RobotModel
 from ..fixed_arrays import Checks
 from .base import Part, Rows, Task
-from .checks import link_name, not_negative, positive, rigid, vector
+from .checks import link_name, not_negative, own_name, positive, rigid, vector
 from .seen import Seen, seen_point
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class TipTask(Task):
         influence: float,
     ) -> None:
         link = link_name(link, "a task's link")
-        super().__init__(name or f"{type(self).__name__} of {link}", priority, influence)
+        super().__init__(own_name(name, f"{type(self).__name__} of {link}"), priority, influence)
         if offset is None:
             self._keep(link=link, offset=AT_LINK)
         else:
