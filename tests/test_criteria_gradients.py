@@ -230,6 +230,14 @@ def test_massless_links_leave_no_motion_undecided(backend: str) -> None:
     [
         (lambda: JointSprings(weight=0.0), TaskError, "weight"),
         (lambda: JointSprings(gain=-1.0), TaskError, "gain"),
+        (lambda: JointSprings(weight=1e300), TaskError, "weight must be from 1e-30 to 1e[+]30, not 1e[+]300"),
+        (lambda: Manipulability(gain=1e-300), TaskError, "gain must be from 1e-30"),
+        (lambda: JointSprings({"panda_joint1": 1e300}), TaskError, "panda_joint1.* must be at most 1e[+]30"),
+        (lambda: JointSprings(equilibrium={"panda_joint1": 1e300}), TaskError, "panda_joint1"),
+        (lambda: RestPosture([1e300] * 8), TaskError, "posture must be at most 1e[+]30"),
+        (lambda: Smooth(1e300), TaskError, "time"),
+        (lambda: DynamicTorque(1e300), TaskError, "damping"),
+        (lambda: GravityTorque([0.0, 0.0, -1e300]), ConfigurationError, "gravity must be at most 1e[+]30"),
         (lambda: JointSprings({"nope": 1.0}), UnknownNameError, "nope"),
         (lambda: JointSprings({"panda_joint1": -1.0}), TaskError, "panda_joint1"),
         (lambda: JointSprings(equilibrium={"panda_joint1": [1.0, 2.0]}), ConfigurationError, "panda_joint1"),
@@ -244,6 +252,35 @@ def test_bad_criteria_are_refused(make, error: type, says: str) -> None:
     model = load_urdf(robot("panda"))
     with pytest.raises(error, match=says):
         velocity_step(model, model.neutral(), [PositionTask("panda_hand", [0.3, 0.0, 0.5])], [make()])
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("make", [GravityTorque, DynamicTorque])
+@pytest.mark.parametrize(
+    ("mass", "effort", "says"),
+    [
+        (1.0, 1e-300, "joint 'b' counts its torque in 1e-300 N m, .* mind its effort limit"),
+        (1e-300, 5.0, "joint 'a' counts its torque in .*e-299 N m, .* the mass"),
+        (1e300, 5.0, "joint 'a' counts its torque in .*e[+]301 N m, .* the mass"),
+        (1.0, 1e300, None),
+    ],
+)
+def test_torques_that_cannot_be_squared(make: type, mass: float, effort: float, says: str | None, backend: str) -> None:
+    links = [Link("base"), Link("arm", mass, [0.3, 0.0, 0.0]), Link("hand", mass, [0.2, 0.0, 0.0])]
+    joints = [
+        Joint("a", "revolute", "base", "arm", axis=[0, 1, 0], lower=-2, upper=2),
+        Joint("b", "revolute", "arm", "hand", axis=[0, 1, 0], lower=-2, upper=2, effort=effort),
+    ]
+    model = RobotModel("extreme", links, joints)
+    tasks = [PositionTask("hand", [0.0, 0.0, 0.0], (1, 0, 0))]
+    if says is None:
+        step = velocity_step(model, [0.3, 0.2], tasks, [make()], backend=backend)
+        assert np.isfinite([*step.v, *step.costs.values()]).all()
+        return
+    with pytest.raises(ModelError, match=says):
+        velocity_step(model, [0.3, 0.2], tasks, [make()], backend=backend)
+    with pytest.raises(ModelError, match=says):
+        solve_ik(model, tasks, [0.3, 0.2], criteria=[make()], backend=backend)
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])

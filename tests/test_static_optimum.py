@@ -21,6 +21,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.library import ROBOTS
 from robokin_addon.solvers import (
+    AimTask,
     AxisTask,
     DistanceTask,
     IKProblem,
@@ -195,6 +196,65 @@ def test_a_real_criterion_that_falls_without_end() -> None:
         assert result.is_optimal is ends
         said = result.reason.endswith("Manipulability falls without end: no limit stops out")
         assert said is not ends
+
+
+def test_a_criterion_that_falls_ever_steeper() -> None:
+    """The nearer the tip to what it aims at, the faster the aim turns: manipulability has no bound there."""
+    links = [Link("base"), Link("a"), Link("b"), Link("tip")]
+    joints = [
+        Joint("x", "prismatic", "base", "a", axis=[1, 0, 0], lower=-2, upper=2),
+        Joint("y", "prismatic", "a", "b", axis=[0, 1, 0], lower=-2, upper=2),
+        Joint("turn", "revolute", "b", "tip", axis=[0, 0, 1], lower=-3, upper=3),
+    ]
+    model, start = RobotModel("aimer", links, joints), [-0.5, -0.3, 0.5]
+    for away, ends in ((0.0, False), (0.3, True)):
+        tasks = [AimTask("tip", [1, 0, 0], [0.5, 0.4, 0.0])]
+        if away:
+            tasks.append(DistanceTask("tip", away, other_point=[0.5, 0.4, 0.0], relation="outside"))
+        result = solve_ik(model, tasks, start, criteria=[Manipulability(), JointSprings(weight=0.1)])
+        assert result.is_optimal is ends
+        assert ("Manipulability falls ever steeper" in result.reason) is not ends
+
+
+class _Coupled(Potential):
+    """-10 x + 30 x y + (y + 1/2)^2 / 200 of two slides: where x cannot grow, y is to be -1/2."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0, 1.0, "")
+
+    def potential(self, state: State) -> float:
+        x, y = state.q[:2]
+        return float(-10.0 * x + 30.0 * x * y + 0.005 * (y + 0.5) ** 2)
+
+    def gradient(self, state: State) -> np.ndarray:
+        x, y = state.q[:2]
+        return np.array([-10.0 + 30.0 * y, 30.0 * x + 0.01 * (y + 0.5), 0.0])
+
+
+def test_walls_that_hold_hide_no_curvature() -> None:
+    """A limit presses on x, which is coupled to y much more than y bends: y is free, and bends as it does."""
+    links = [Link("base"), Link("a"), Link("b"), Link("tip")]
+    joints = [
+        Joint("x", "prismatic", "base", "a", axis=[1, 0, 0], lower=-1, upper=0),
+        Joint("y", "prismatic", "a", "b", axis=[0, 1, 0], lower=-3, upper=3),
+        Joint("z", "prismatic", "b", "tip", axis=[0, 0, 1], lower=-3, upper=3),
+    ]
+    model = RobotModel("slides", links, joints)
+    tasks = [OnPlaneTask("tip", ((0, 0, 0.5), (0, 0, 1)))]
+    result = solve_ik(model, tasks, [0.0, -2.0, 0.5], criteria=[_Coupled()])
+    assert result.is_optimal and result.iterations < 10
+    np.testing.assert_allclose(result.q, [0.0, -0.5, 0.5], atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [4, 5])
+def test_a_slope_that_is_only_rounding_is_none(seed: int) -> None:
+    """A floating arm can hang so that no joint bears anything: what is left is its weight, and a slope of 1e-11."""
+    model, rng = load_urdf(robot("ur5_robot"), root="floating"), np.random.default_rng(seed)
+    start, other = random_configuration(model, rng), random_configuration(model, rng)
+    T = forward_kinematics(model, other)["tool0"]
+    result = solve_ik(model, [OnPlaneTask("tool0", (T[:3, 3], T[:3, 2]))], start, criteria=[GravityTorque()])
+    assert result.is_optimal and result.kkt_residual <= KKT
+    assert result.costs["GravityTorque"] == pytest.approx(0.5, abs=1e-9)
 
 
 @pytest.mark.parametrize("fold", [[0.4, 0.0, np.pi], [0.4, np.pi, np.pi]])
