@@ -24,7 +24,7 @@ from .criterion_text import GRAMMAR as CRITERIA
 from .criterion_text import parse_criterion
 from .errors import UsageError
 from .report import frame_rows, read_joint_values, write_report
-from .scene_task_text import parse_scene_tasks
+from .scene_task_text import given_tasks
 from .task_grammar import GRAMMAR as TASKS
 from .task_grammar import VELOCITIES
 
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> bool:
         criteria = [parse_criterion(text, robot_model(robot)) for text in arguments.criterion] or None
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        given, use_own = parse_scene_tasks(arguments), not arguments.only_given
+        given, use_own = given_tasks(arguments, robot_model(robot))
         seed = settings.seed if arguments.seed is None else arguments.seed
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own)

@@ -7,7 +7,7 @@ import argparse
 
 from .arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step
 from .report import frame_rows, write_report
-from .scene_task_text import parse_scene_tasks
+from .scene_task_text import given_tasks
 from .task_grammar import GRAMMAR, VELOCITIES
 
 NAME = "check"
@@ -30,10 +30,11 @@ def run(arguments: argparse.Namespace) -> bool:
         import bpy
 
         from ..operators.check import check_steps
+        from ..properties.bridge import robot_model
 
         robot = find_robot(arguments.robot)
         frames = chosen_frames(robot, arguments.frames, arguments.step)
-        given, use_own = parse_scene_tasks(arguments), not arguments.only_given
+        given, use_own = given_tasks(arguments, robot_model(robot))
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         found = run_steps(check_steps(scene, view_layer, robot, frames, given, use_own))
     told = found.to_dict()

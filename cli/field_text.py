@@ -18,7 +18,7 @@ def parse_fields(text: str, what: str) -> Fields:
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals:
-            raise TaskError(f"{what} {text!r}: {part.strip()!r} is not name=value")
+            raise TaskError(f"{what} {text!r}: {part.strip()!r} is not name=value, such as kind=WORD")
         if name in fields:
             raise TaskError(f"{what} {text!r}: {name} is given twice")
         fields[name] = value.strip()

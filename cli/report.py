@@ -58,7 +58,7 @@ def read_joint_values(text: str, option: str) -> dict:
     try:
         values = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise UsageError(f"{source}: not JSON: {error}") from None
+        raise UsageError(f'{source}: not JSON like {{"joint": value}}: {error}') from None
     if not isinstance(values, dict):
         raise UsageError(f'{source}: must be an object like {{"joint": value}}')
     return values

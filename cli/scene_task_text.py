@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..robokin.errors import TaskError
+from ..robokin.model import RobotModel
 from .errors import UsageError
 from .field_text import Fields, parse_fields
-from .task_text import build_task
+from .task_text import build_task, check_task
 
 if TYPE_CHECKING:
     import bpy
@@ -36,11 +38,20 @@ _STANDS_FOR = {
 _BESIDE = ("other", "about", "closed")  # what else would say of a target what its object says
 
 
-def parse_scene_tasks(arguments: argparse.Namespace) -> list[GivenTask]:
-    """Those of `add_scene_tasks`, in the open file. Raises TaskError, UnknownNameError, UsageError."""
+def parse_scene_tasks(texts: Sequence[str], model: RobotModel) -> list[GivenTask]:
+    """In the open file, for its robot. Raises TaskError or UnknownNameError."""
+    given = [parse_scene_task(text) for text in texts]
+    for text, each in zip(texts, given, strict=True):
+        check_task(text, each.task, model)
+    return given
+
+
+def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[GivenTask], bool]:
+    """Those of `add_scene_tasks`, and whether the file's own count beside them. Raises UsageError, or as
+    `parse_scene_tasks`."""
     if arguments.only_given and not arguments.task:
         raise UsageError("--only-given: no --task is given")
-    return [parse_scene_task(text) for text in arguments.task]
+    return parse_scene_tasks(arguments.task, model), not arguments.only_given
 
 
 def parse_scene_task(text: str) -> GivenTask:

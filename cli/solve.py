@@ -12,15 +12,16 @@ import numpy as np
 from ..robokin import Joint, RobotModel, TaskError
 from ..robokin.units import coordinate_units, with_unit
 from ..solvers import Task, solve_ik
+from ..solvers.tasks import FrameTask
 from .arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, is_blend, seed
 from .criterion_text import GRAMMAR as CRITERIA
 from .criterion_text import parse_criterion
 from .errors import UsageError
 from .report import read_joint_values, write_report
 from .robot_file import load_posed, posed_of_blend
-from .scene_task_text import parse_scene_task
+from .scene_task_text import parse_scene_tasks
 from .task_grammar import GRAMMAR as TASKS
-from .task_text import parse_task
+from .task_text import check_task, parse_task
 
 NAME = "solve"
 HELP = "inverse kinematics"
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> bool:
     lines = [f"{result.status}: {result.reason}"]
     for task, residual, text in zip(tasks, result.residuals, arguments.task, strict=True):
         lines.append(f"  {_missing(task, residual)} off {text}")
-    lines += [f"  cost of {name}: {cost:.6g}" for name, cost in result.costs.items()]
+    lines += [f"  cost of {name}: {cost + 0.0:.6g}" for name, cost in result.costs.items()]
     lines += [f"  {name} = {_value(value, model.joint(name))}" for name, value in values.items()]
     write_report(report, arguments.json, "\n".join(lines))
     return result.converged
@@ -69,7 +70,10 @@ def run(arguments: argparse.Namespace) -> bool:
 def _without_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task]]:
     tasks = [parse_task(text) for text in arguments.task]
     _refuse_velocities(arguments.task, tasks)
-    return *load_posed(arguments, arguments.posture, arguments.srdf), tasks
+    model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
+    for text, task in zip(arguments.task, tasks, strict=True):
+        check_task(text, task, model)
+    return model, q0, tasks
 
 
 def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task]]:
@@ -79,7 +83,7 @@ def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | N
 
         from ..operators.scene_tasks import given_now
 
-        given = [parse_scene_task(text) for text in arguments.task]
+        given = parse_scene_tasks(arguments.task, model)
         _refuse_velocities(arguments.task, [each.task for each in given])
         return model, q0, given_now(bpy.context, robot, given)
 
@@ -92,7 +96,11 @@ def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:
 
 def _missing(task: Task, residual: dict[str, float]) -> str:
     units = {"position": "m", "orientation": "rad"} | {part.name: part.unit for part in task.parts}
-    return ", ".join(f"{value:.3g} {units[name]}".rstrip() for name, value in residual.items())
+    asked = set(residual)
+    if isinstance(task, FrameTask):  # which has the parts of a pose, also where only one of them counts
+        counts = {"position": task.position_weights, "orientation": task.orientation_weights}
+        asked = {name for name, weights in counts.items() if weights.any()}
+    return ", ".join(f"{value:.3g} {units[name]}".rstrip() for name, value in residual.items() if name in asked)
 
 
 def _value(value: float | list[float], joint: Joint) -> str:

@@ -23,7 +23,9 @@ tasks:
   kind=support,target=x:y:z:x:y:z:...           it is above the convex hull of these points (,margin=N,up=x:y:z)
   kind=posture,target=JSON                      joints take these values (,weights=JSON by joint)
   kind=joint,joint=JOINT,target=N               a joint takes this value
-            ,weights=N:N:...   per axis (poses: 6, position first; others: 3; or one for all); 0 leaves it free
+  and, where wanted:
+            ,weights=N:N:...   per axis (poses: 6, position first, or one for each part; others: 3; or one for all);
+                               0 leaves it free
             ,weight=N          of kinds without axes
             ,frame=world|tip   whose axes the weights of a tip mean (world)
             ,tolerance=N       what counts as met, metres or radians (1e-5); for a pose also position:orientation, for

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..robokin.errors import TaskError, UnknownNameError
+from ..robokin.errors import RobokinError, TaskError, UnknownNameError
+from ..robokin.model import RobotModel
 from ..solvers.tasks import (
     AdvanceTask,
     AimTask,
@@ -79,6 +80,14 @@ def parse_task(text: str) -> Task:
         if name in fields:
             raise TaskError(f"task {text!r}: {name} names an object of a scene, which only a .blend has")
     return build_task(text, fields)
+
+
+def check_task(text: str, task: Task, model: RobotModel) -> None:
+    """Raises TaskError that names the task whose links or joints the robot does not have."""
+    try:
+        task.check(model)
+    except RobokinError as error:
+        raise TaskError(f"task {text!r}: {error}") from None
 
 
 def build_task(text: str, given: Fields) -> Task:

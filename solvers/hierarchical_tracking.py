@@ -18,7 +18,7 @@ from .hierarchical_ik import HierarchicalIK, part_names
 from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .influence import Left, checked_shares, is_partial, left_in
-from .results import Status
+from .results import SolveResult, Status
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Task
@@ -59,7 +59,8 @@ class HierarchicalTracker:
     """Tasks and criteria of a model, and where the robot stands, at mid-range first: `start` (or `stand`), then `step`
     for every frame, or `run` for many. Arguments and errors: see `track`.
 
-    The first frame is solved as a pose, tasks that ask for a velocity left out. influence: (tasks,) at a frame, in
+    The first frame is solved as a pose, tasks that ask for a velocity left out, or what they ask of a start in their
+    place (`Task.start_task`). influence: (tasks,) at a frame, in
     place of the tasks' own.
     """
 
@@ -148,6 +149,7 @@ class HierarchicalTracker:
         wanted = self._started(targets, origins)
         own, aims = shares[self._static], [wanted[i] for i in self._static]
         found = self.problem.solve(aims, q0, seed, find_reason=False, influence=own)
+        found = self._on_ways(found, aims, wanted, shares, seed)
         self.q = self._before = found.q
         self.last = self.limits.viable(found.q, self._velocity(start_velocity) * self.dt)
         fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
@@ -158,13 +160,27 @@ class HierarchicalTracker:
         self.memory = Memory(origins, dict.fromkeys(fading, place), dict(zip(self.tasks, wanted, strict=True)))
         self.start_velocity = self.last / self.dt
         residuals = np.zeros((len(self.tasks), 2))
-        residuals[self._static] = found.residual_array
+        residuals[self._static] = found.residual_array[: len(self._static)]
         within = (residuals <= self.tolerance).all(axis=1)[shares >= 1.0].all()
         missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
         code = EMPTY if not shares.any() else CONVERGED if within else missed
         still = np.zeros(self.model.nv, bool)
         self.frames = [_Done(code, found.q, residuals, found.iterations, still, "", shares, wanted)]
         return self.result()
+
+    def _on_ways(
+        self, found: SolveResult, aims: Sequence[Any], wanted: Sequence[Any], shares: Array, seed: int
+    ) -> SolveResult:
+        """The first pose, from which whole velocities can be followed at once; as it was found, where there is none."""
+        asking = zip(self.tasks, wanted, shares, strict=True)
+        ways = [way for task, target, share in asking if share >= 1.0 and (way := task.start_task(target)) is not None]
+        if not ways or found.status not in (Status.CONVERGED, Status.EMPTY):
+            return found
+        problem = HierarchicalIK(self.model, [*(self.tasks[i] for i in self._static), *ways], (), self.backend)
+        own = np.concatenate((shares[self._static], np.ones(len(ways))))
+        targets = [*aims, *(way.target for way in ways)]
+        better = problem.solve(targets, found.q, seed, find_reason=False, influence=own)
+        return better if better.converged else found
 
     def step(self, targets: Sequence[Any], influence: Array | None = None) -> None:
         """One frame on, towards checked targets."""

@@ -22,7 +22,7 @@ from robokin_addon.solvers import (
     track,
     velocity_step,
 )
-from robokin_addon.solvers.tasks.curve import Curve
+from robokin_addon.solvers.tasks.curve import Curve, Curves
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 
@@ -191,3 +191,20 @@ def test_a_way_that_ends_or_stands_still(panda, oracle) -> None:
     result = _followed(panda, [line], 12)
     np.testing.assert_allclose(oracle.frames(result.q[-1])[TIP][:3, 3], end, atol=1e-5)
     assert result.status[-1] is Status.CONVERGED
+
+
+def test_a_motion_begins_on_the_curve_where_it_can(panda, oracle) -> None:
+    """From a pose beside it, on the nearer of two lines, and with another task; not where that one is in the way."""
+    p = oracle.frames(Q)[TIP][:3, 3]
+    near, far = (p + np.array([(x, -0.2, 0.05), (x, 0.2, 0.05)]) for x in (0.06, -0.3))
+    along = AlongCurveTask(TIP, Curves([Curve(far), Curve(near)]), 0.1)
+    down = OrientationTask(TIP, oracle.frames(Q)[TIP][:3, :3])
+    for tasks in ([along], [along, down], [along, down, PositionTask(TIP, p, (0, 0, 1), priority=2)]):
+        result = _followed(panda, tasks, 12)
+        places = np.array([oracle.frames(q)[TIP][:3, 3] for q in result.q])
+        assert set(result.status) == {Status.CONVERGED} or len(tasks) == 3
+        if len(tasks) == 3:
+            np.testing.assert_allclose(places[0], p, atol=1e-4)
+            continue
+        np.testing.assert_allclose(places[:, 0], p[0] + 0.06, atol=1e-5)
+        np.testing.assert_allclose(np.diff(places[:, 1]), 0.1 * DT, atol=1e-5)

@@ -192,6 +192,11 @@ class Task(FixedArrays, ABC):
         rows, J = self.rows(moved.start, target), self.rows(moved.middle, target).J
         return replace(rows, J=J).less(J @ moved.by)
 
+    def start_task(self, target: Any) -> Task | None:
+        """Of a velocity, what a motion that follows it had best start from, as a task that asks for a pose; None where
+        any pose will do."""
+        return None
+
     def slowed(self, target: Any, share: float) -> Any:
         """The checked target of a velocity that has a way, with that share of its speed."""
         return target

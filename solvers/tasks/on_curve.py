@@ -98,6 +98,7 @@ class AlongCurveTask(PointTask):
     target: the speed [m/s], negative backwards; it ends at the ends of a curve that is not closed. (speed, curve)
     where the curve moves from frame to frame: the speed is that along the curve, which carries the point along.
     curve: as the target of an `OnCurveTask`.
+    In a motion the first pose is on the curve, where other tasks and limits allow it.
     e = c(s + speed dt) - p, s the arc length at the nearest point of the curve as it was in the frame before: what is
     off the curve is corrected on the way. Ahead is the curve: where limits allow no more, the point goes slower, on it.
     """
@@ -151,6 +152,11 @@ class AlongCurveTask(PointTask):
         s = self._arrived(moved, way)
         c, along = way.line.at(s, target.speed < 0.0)
         return self._towards(moved.end, c - p + way.line.way(s, way.start, way.goal) * along, along)
+
+    def start_task(self, target: Going) -> OnCurveTask:
+        """On the curve."""
+        point = self.offset[:3, 3]
+        return OnCurveTask(self.link, target.curve, False, point, self.weight, self.tolerance, priority=self.priority)
 
     def slowed(self, target: Going, share: float) -> Going:
         return target._replace(speed=share * target.speed)
