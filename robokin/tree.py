@@ -24,7 +24,7 @@ ROOT = -1  # parent or node index of what is fixed to the root frame
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Arrays of n nodes and f frames (frame i is link i of the model), all C-contiguous and read-only.
+    """Arrays of n nodes and f frames (frame i is link i of the model), C-contiguous; those of a model are read-only.
 
     parent, motion, iq, iv: (n,) int32; iq, iv point at the node's first entry of q and v. Mimic nodes share them.
     placement: (n, 12), T_parentnode_node at zero coordinate: rotation row-major (9), then translation (3).

@@ -19,7 +19,7 @@ from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from ..robokin.swing_twist import LOCKED, MARGIN, Cone
 from .coupled_limits import balls_are_safe, braked, frames_to_stop, shortened, stopping_ways
-from .hierarchy import Level
+from .level import Level
 from .viability import StepLimits, braking_step
 
 Array = np.ndarray

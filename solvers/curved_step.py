@@ -16,7 +16,8 @@ import numpy as np
 
 from ..robokin.model import RobotModel
 from .curved_limits import INSET, BallLimit, CurvedLimit, FloatingLimit, held_floats
-from .hierarchy import HierarchyResult, Level, held, lacking, solve_hierarchy
+from .hierarchy import HierarchyResult, solve_hierarchy
+from .level import Level, held, lacking
 from .viability import StepLimits
 
 Array = np.ndarray

@@ -18,9 +18,9 @@ from ..robokin.drive import RollingBase
 from .coupled_limits import base_within
 from .criteria import Criterion, combine
 from .curved_step import CurvedLimits
-from .hierarchy import Level, lacking
 from .ik_steps import roll
 from .influence import Left, leaving
+from .level import Level, lacking
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Rows

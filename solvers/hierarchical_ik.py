@@ -20,11 +20,12 @@ from ..robokin.model import RobotModel
 from .criteria import Criterion, Potential, checked_criteria, criterion_names
 from .diagnosis import around, diagnose, rank
 from .fixed_arrays import compiled
-from .hierarchy import USELESS, Level
+from .hierarchy import USELESS
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
 from .ik_steps import out_of_reach
 from .influence import checked_shares, is_partial, left_in
+from .level import Level
 from .pose_search import KNOWN_ATTEMPTS, KnownTasks, PoseSearch, Restarts, known_task
 from .posing import Posing, lacking
 from .random_numbers import SplitMix64

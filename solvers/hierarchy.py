@@ -5,6 +5,11 @@ is: what follows moves x in the null space Z only. So what a level gets does not
 bounds are active or not, and with damping. (Escande, Mansard, Wieber, "Hierarchical quadratic programming", IJRR 33,
 2014.)
 
+What a level gets is kept to rounding, relative to the norm of its rows (1e-9 and better): weights of axes that are far
+apart make a level of rows of very different lengths, and the shortest of them, below 1e-12 of that norm, have no part
+in it (`NONE`); directions that hardly move the rows, with singular values below 1e-6 of that norm, are held still
+(`USELESS`).
+
 The rows of a level are reduced by reflections, the longest first, which says how many directions they use; the
 singular values of what is left (small and triangular) make its problem diagonal. When that minimum is inside the
 bounds it is the answer; otherwise a small strictly convex quadratic program finds it. Bounds that it presses on are
@@ -21,7 +26,9 @@ import numpy as np
 
 from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
+from .level import INSIDE, Level, lacking, row_lengths, size_of
 from .qp import QPResult, QPStatus, solve_qp
+from .reflections import reduced
 
 Array = np.ndarray
 
@@ -32,27 +39,12 @@ USELESS = 1e-6  # singular values below: too little of the rows' motion to be wo
 EASE = 1e-8  # weight of motions that a level does not see, relative to those that it sees
 PASSES = 2  # of the program of a level
 ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight first, since x is moved into them
-INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
 TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
 DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
 RAISED = 1e-8  # what is then added to H, relative to its trace: with less, rounding moves what it does not see
 PRESSED = 1e-6  # multipliers of bounds above, relative to the largest weight of the level: it needs them
 FAINT = 1e-12  # of the strongest push on x: multipliers that push less are rounding, x may be far from such bounds
 SEEN = 1e-13  # the same relative to the trace of all of H: below, it is the rounding of what H sees elsewhere
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """Rows of one priority. J: (m, n).   lower, upper: (m,) of J x; equal: that value is wanted (least squares);
-    different, or infinite on one side: J x is wanted between them.
-
-    damping: how much x'x counts beside the squares of what the rows lack. 0 meets the rows exactly where they can be.
-    """
-
-    J: Array
-    lower: Array
-    upper: Array
-    damping: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,21 +93,6 @@ def solve_hierarchy(
     descent.minimise(H, g)
     x = descent.x
     return HierarchyResult(x, [lacking(level, x) for level in levels], freedom, np.array([*points, x]))
-
-
-def held(level: Level, x: Array) -> Level:
-    """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is
-    violated stays as it is."""
-    values = level.J @ x
-    violated = abs(lacking(level, x)) > INSIDE * _size(level, x)
-    fixed = violated | (level.lower == level.upper)
-    lower = np.where(fixed, values, np.minimum(level.lower, values))
-    return Level(level.J, lower, np.where(fixed, values, np.maximum(level.upper, values)))
-
-
-def lacking(level: Level, x: Array) -> Array:
-    values = level.J @ x
-    return np.clip(values, level.lower, level.upper) - values
 
 
 class _Descent:
@@ -174,8 +151,8 @@ class _Descent:
     def _least_squares(self, J: Array, b: Array, damping: float) -> tuple[Array, Array, Array, int]:
         """Target (f,) and weight (f,) in an orthonormal basis (n, f) of Z, of which the first `used` move the rows."""
         size = float(np.linalg.norm(J))
-        reduced, Q, used = _reduce(J @ self.Z, NONE * size)
-        U, s, Vt = np.linalg.svd(reduced, full_matrices=False)
+        own, Q, used = reduced(J @ self.Z, NONE * size)
+        U, s, Vt = np.linalg.svd(own, full_matrices=False)
         basis = self.Z @ Q
         basis[:, :used] = basis[:, :used] @ Vt.T
         squared, wanted = np.zeros(len(Q)), -damping * (basis.T @ self.x)
@@ -206,7 +183,7 @@ class _Descent:
             if found is None:
                 return point[:f], np.zeros(len(walls))
             point, multipliers = found.x, found.row_multipliers
-            push = abs(multipliers) * _lengths(C / np.sqrt(weight + ease))
+            push = abs(multipliers) * row_lengths(C / np.sqrt(weight + ease))
             needed = (abs(multipliers) > PRESSED * largest) & (push > FAINT * push.max(initial=0.0))
             pressed = np.where(needed, np.sign(multipliers), 0.0)[: len(walls)]
         if seen < f:  # `ease` leaves that to rounding
@@ -240,7 +217,7 @@ class _Descent:
         self.x[held] = sides[is_held]
         self.movable[held] = False
         normals = np.vstack((np.eye(len(self.x))[held], self.rows[rows]))
-        _, Q, used = _reduce(normals @ self.Z, NONE)
+        _, Q, used = reduced(normals @ self.Z, NONE)
         self.Z = self.Z @ Q[:, used:]
         self.rows, self.lower, self.upper = self.rows[~rows], self.lower[~rows], self.upper[~rows]
 
@@ -250,11 +227,11 @@ class _Descent:
         if not len(band.J):
             return
         values = band.J @ self.x
-        violated = abs(lacking(band, self.x)) > INSIDE * _size(band, self.x)
+        violated = abs(lacking(band, self.x)) > INSIDE * size_of(band, self.x)
         J = band.J[violated]
-        _, Q, used = _reduce(J @ self.Z, NONE * float(np.linalg.norm(J)))
+        _, Q, used = reduced(J @ self.Z, NONE * float(np.linalg.norm(J)))
         self.Z = self.Z @ Q[:, used:]
-        size = _lengths(band.J)
+        size = row_lengths(band.J)
         kept = ~violated & (size > 0.0)
         size = size[kept]
         self.rows = np.vstack((self.rows, band.J[kept] / size[:, None]))
@@ -284,28 +261,7 @@ def _seen(rows: Array, basis: Array) -> Array:
     """Rows (m, n) in coordinates of a basis (n, f), 0 where what is left of a row is rounding: as the normal of a wall
     it would forbid what the wall does not, and push where `ease` hardly holds x."""
     own = rows @ basis
-    return np.where(abs(own) > NONE * _lengths(rows)[:, None], own, 0.0)
-
-
-def _reduce(W: Array, none: float) -> tuple[Array, Array, int]:
-    """W (m, f) = [L 0] Q' but for rows of at most `none`: L (m, rank), Q (f, f) orthonormal, rank. The longest row of
-    what is left gives the next reflection."""
-    W, Q = W.copy(), np.eye(W.shape[1])
-    waiting = list(range(len(W)))
-    rank = 0
-    while waiting and rank < len(Q):
-        lengths = np.linalg.norm(W[waiting, rank:], axis=1)
-        longest = int(np.argmax(lengths))
-        if not lengths[longest] > none:
-            break
-        v = np.zeros(len(Q))
-        v[rank:] = W[waiting[longest], rank:] / lengths[longest]
-        v[rank] += -1.0 if v[rank] < 0.0 else 1.0
-        for rows in (W, Q):
-            rows -= np.outer(rows @ v, v / abs(v[rank]))
-        del waiting[longest]
-        rank += 1
-    return W[:, :rank], Q, rank
+    return np.where(abs(own) > NONE * row_lengths(rows)[:, None], own, 0.0)
 
 
 def _is_definite(H: Array, rounding: float) -> bool:
@@ -317,13 +273,4 @@ def _is_definite(H: Array, rounding: float) -> bool:
 
 
 def _is_met(band: Level, x: Array) -> bool:
-    return bool((abs(lacking(band, x)) <= TOUCHED * _size(band, x)).all())
-
-
-def _size(band: Level, x: Array) -> Array:
-    """(m,) what differences of a row's value are small against."""
-    return _lengths(band.J) * max(1.0, float(np.sqrt(x @ x)))
-
-
-def _lengths(rows: Array) -> Array:
-    return np.sqrt((rows * rows).sum(axis=1))
+    return bool((abs(lacking(band, x)) <= TOUCHED * size_of(band, x)).all())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .hierarchy import Level
+from .level import Level
 from .native_step import NativeStep
 from .state import State
 from .task_levels import TaskLevels

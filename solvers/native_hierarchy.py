@@ -13,7 +13,7 @@ from ..robokin.backend.library import load_library
 from ..robokin.errors import TaskError
 
 if TYPE_CHECKING:
-    from .hierarchy import Level
+    from .level import Level
 
 Array = np.ndarray
 

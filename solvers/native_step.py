@@ -13,8 +13,8 @@ from ..robokin.backend.library import ModelStruct
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .criteria.base import Criterion, CriterionRecord
-from .hierarchy import Level
 from .ik_data import TASK_RECORD
+from .level import Level
 from .native_tasks import RobotTask, is_on_robot, on_tip
 from .step_structs import (
     CriterionStruct,

@@ -19,8 +19,9 @@ from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from .curved_limits import cone_level
-from .hierarchy import Level, solve_hierarchy
+from .hierarchy import solve_hierarchy
 from .influence import Left, leaving
+from .level import Level
 from .state import State
 from .task_levels import TaskLevels, stacked
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..robokin.drive import RollingBase
-from .hierarchy import Level
+from .level import Level
 
 Array = np.ndarray
 

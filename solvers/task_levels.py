@@ -17,8 +17,8 @@ from ..robokin.arrays import shown
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel, checked_model
 from .fixed_arrays import compiled
-from .hierarchy import Level
 from .influence import closing_share
+from .level import Level
 from .reach import chain_length
 from .state import State
 from .tasks import LoopClosureTask, Rows, Task

@@ -128,7 +128,7 @@ class TrackResult:
 _SHORT = {
     CONVERGED: Diagnosis(Status.CONVERGED, "every task is met"),
     OUT_OF_REACH: Diagnosis(Status.OUT_OF_REACH, "a target is farther than the robot can reach"),
-    NOT_CONVERGED: Diagnosis(Status.MAX_ITERATIONS, "the targets are not met, not even without limits on speed"),
+    NOT_CONVERGED: Diagnosis(Status.MAX_ITERATIONS, "the targets are not met, and limits on speed are not why"),
     EMPTY: Diagnosis(Status.EMPTY, "there is no task"),
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..robokin.arrays import float_array, shown
 from ..robokin.errors import TaskError
-from .hierarchy import Level
+from .level import Level
 from .tasks.checks import numbers
 
 Array = np.ndarray

@@ -5,7 +5,8 @@ from __future__ import annotations
 import daqp
 import numpy as np
 import pytest
-from robokin_addon.solvers.hierarchy import Level, held, solve_hierarchy
+from robokin_addon.solvers.hierarchy import solve_hierarchy
+from robokin_addon.solvers.level import Level, held
 from support.hierarchies import cost, least_cost, random_hierarchy
 
 

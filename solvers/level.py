@@ -1,0 +1,49 @@
+"""A level of a hierarchy: rows of one priority, and what they lack at a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+
+INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Rows of one priority. J: (m, n).   lower, upper: (m,) of J x; equal: that value is wanted (least squares);
+    different, or infinite on one side: J x is wanted between them.
+
+    damping: how much x'x counts beside the squares of what the rows lack. 0 meets the rows exactly where they can be.
+    """
+
+    J: Array
+    lower: Array
+    upper: Array
+    damping: float = 0.0
+
+
+def held(level: Level, x: Array) -> Level:
+    """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is
+    violated stays as it is."""
+    values = level.J @ x
+    violated = abs(lacking(level, x)) > INSIDE * size_of(level, x)
+    fixed = violated | (level.lower == level.upper)
+    lower = np.where(fixed, values, np.minimum(level.lower, values))
+    return Level(level.J, lower, np.where(fixed, values, np.maximum(level.upper, values)))
+
+
+def lacking(level: Level, x: Array) -> Array:
+    values = level.J @ x
+    return np.clip(values, level.lower, level.upper) - values
+
+
+def size_of(band: Level, x: Array) -> Array:
+    """(m,) what differences of a row's value are small against."""
+    return row_lengths(band.J) * max(1.0, float(np.sqrt(x @ x)))
+
+
+def row_lengths(rows: Array) -> Array:
+    return np.sqrt((rows * rows).sum(axis=1))
