@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import bpy
 import numpy as np
@@ -47,8 +49,7 @@ def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records
     """In the unit in which they were recorded. Raises BridgeError naming the bone, or ModelError."""
     robot = read_robot(content.robot, obj.data.name)
     bones = content.bones
-    shown = {b.name: read_fields(obj.data.bones[b.name].robokin) for b in bones}
-    records = {b.name: edited_record(read_record(b.record, b.name), shown[b.name]) for b in bones}
+    records = {b.name: _edited(b.record, b.name, read_fields(obj.data.bones[b.name].robokin)) for b in bones}
     matrices = np.frombuffer(content.rests, np.float32).reshape(-1, 4, 4).astype(float).swapaxes(1, 2)
     rests = {b.name: matrices[b.place] for b in bones}
     parents = {b.name: b.parent for b in bones}
@@ -62,6 +63,12 @@ def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records
         if parent is not None:
             records[name] = _moved(record, records[parent], rests[name], rests[parent], robot)
     return Records(robot, roots[0], records, parents, matrices)
+
+
+@lru_cache(maxsize=2048)
+def _edited(text: str, bone: str, shown: tuple[Any, ...]) -> BoneRecord:
+    """Kept, since an edit of one bone reads those of all. Raises BridgeError naming the bone, or ModelError."""
+    return edited_record(read_record(text, bone), shown)
 
 
 def rescaled(records: dict[str, BoneRecord], ratio: float) -> dict[str, BoneRecord]:

@@ -25,15 +25,24 @@ _SOURCE = "q"  # the variable of our drivers
 
 
 def rig_pose(obj: bpy.types.Object) -> None:
-    """Set locks, rotation modes, limits and drivers of every joint of the posed robot. Object or Pose Mode."""
+    """Set locks, rotation modes, limits and drivers of every joint of the posed robot. Object or Pose Mode.
+
+    Only what differs is written: what is written again makes Blender evaluate the robot anew, and what is removed and
+    made again the relations of the whole scene."""
     robot = binding(obj)
     for bone, modes in robot.modes.items():
         pose_bone = obj.pose.bones[bone]
-        pose_bone.rotation_mode = modes[0]
+        _put(pose_bone, "rotation_mode", modes[0])
         own = [c for c in robot.channels if c.bone == bone]
         _lock(pose_bone, own)
         _limit(pose_bone, own)
         _drive(obj, robot, pose_bone, own)
+
+
+def _put(owner: bpy.types.bpy_struct, name: str, value: object) -> None:
+    present = getattr(owner, name)
+    if (tuple(present) if isinstance(value, tuple) else present) != value:
+        setattr(owner, name, value)
 
 
 def refresh_rigs(armature: bpy.types.Armature) -> None:
@@ -51,20 +60,16 @@ def refresh_rigs(armature: bpy.types.Armature) -> None:
 def _lock(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
     """Only the joint moves; whatever else had been posed is put back, as the model knows nothing of it."""
     moved = {(c.path, c.index) for c in channels}
-    for i in range(3):
-        if (LOCATION, i) not in moved:
-            bone.location[i] = 0.0
-        if (EULER, i) not in moved:
-            bone.rotation_euler[i] = 0.0
-    bone.scale = (1.0, 1.0, 1.0)
+    for path in (LOCATION, EULER):
+        present = getattr(bone, path)
+        _put(bone, path, tuple(present[i] if (path, i) in moved else 0.0 for i in range(3)))
+    _put(bone, "scale", (1.0, 1.0, 1.0))
     free = {(c.path, c.index) for c in channels if c.role == OWN}
-    bone.lock_location = [(LOCATION, i) not in free for i in range(3)]
-    bone.lock_scale = [True] * 3
-    if any(path == QUATERNION for path, _ in free):
-        bone.lock_rotation, bone.lock_rotation_w = [False] * 3, False
-        return
-    bone.lock_rotation = [(EULER, i) not in free for i in range(3)]
-    bone.lock_rotation_w = True
+    _put(bone, "lock_location", tuple((LOCATION, i) not in free for i in range(3)))
+    _put(bone, "lock_scale", (True,) * 3)
+    turns_freely = any(path == QUATERNION for path, _ in free)
+    _put(bone, "lock_rotation", tuple(not turns_freely and (EULER, i) not in free for i in range(3)))
+    _put(bone, "lock_rotation_w", not turns_freely)
 
 
 def _limit(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
@@ -73,25 +78,21 @@ def _limit(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
     slides = {c: b for c, b in bounds.items() if c.path == LOCATION and np.isfinite(b).any()}
     if not _told_apart(bounds):
         turns = {}
-    constraint = _constraint(bone, LIMIT_ROTATION, "LIMIT_ROTATION", bool(turns))
+    # The plain comparison of Euler angles; the other one may take the shorter way round to the far limit.
+    wanted: dict[str, object] = {f"use_limit_{axis}": False for axis in _AXES} | {"use_legacy_behavior": True}
     for channel, (low, high) in turns.items():
         axis = _AXES[channel.index]
         low, high = round_inward(np.array([low, high]), low, high).tolist()
-        setattr(constraint, f"use_limit_{axis}", True)
-        setattr(constraint, f"min_{axis}", low)
-        setattr(constraint, f"max_{axis}", high)
-        # The plain comparison of Euler angles; the other one may take the shorter way round to the far limit.
-        constraint.use_legacy_behavior = True
-    constraint = _constraint(bone, LIMIT_LOCATION, "LIMIT_LOCATION", bool(slides))
+        wanted |= {f"use_limit_{axis}": True, f"min_{axis}": low, f"max_{axis}": high}
+    _constrain(bone, LIMIT_ROTATION, "LIMIT_ROTATION", wanted if turns else None)
+    wanted = {f"use_{end}_{axis}": False for end in ("min", "max") for axis in _AXES}
     for channel, (low, high) in slides.items():
         axis = _AXES[channel.index]
-        low_single, high_single = round_inward(np.array([low, high]), low, high).tolist()
-        setattr(constraint, f"use_min_{axis}", math.isfinite(low))
-        setattr(constraint, f"use_max_{axis}", math.isfinite(high))
-        if math.isfinite(low):
-            setattr(constraint, f"min_{axis}", low_single)
-        if math.isfinite(high):
-            setattr(constraint, f"max_{axis}", high_single)
+        ends = {"min": low, "max": high}
+        inside = dict(zip(ends, round_inward(np.array([low, high]), low, high).tolist(), strict=True))
+        for end in (end for end, bound in ends.items() if math.isfinite(bound)):
+            wanted |= {f"use_{end}_{axis}": True, f"{end}_{axis}": inside[end]}
+    _constrain(bone, LIMIT_LOCATION, "LIMIT_LOCATION", wanted if slides else None)
 
 
 def _told_apart(bounds: dict[Channel, tuple[float, float]]) -> bool:
@@ -103,42 +104,47 @@ def _told_apart(bounds: dict[Channel, tuple[float, float]]) -> bool:
     return max(sizes, default=0.0) <= math.pi and sum(sizes) < 1.5 * math.pi
 
 
-def _constraint(bone: bpy.types.PoseBone, name: str, kind: str, wanted: bool) -> bpy.types.Constraint | None:
-    existing = bone.constraints.get(name)
-    if existing is not None:
-        bone.constraints.remove(existing)
-    if not wanted:
-        return None
-    constraint = bone.constraints.new(kind)
-    constraint.name = name
-    constraint.owner_space = "LOCAL"
-    constraint.show_expanded = False
-    return constraint
+def _constrain(bone: bpy.types.PoseBone, name: str, kind: str, wanted: dict[str, object] | None) -> None:
+    """Let the bone have our constraint of that name with these settings; None: let it have none."""
+    constraint = bone.constraints.get(name)
+    if constraint is not None and (wanted is None or constraint.type != kind):
+        bone.constraints.remove(constraint)
+        constraint = None
+    if wanted is None:
+        return
+    if constraint is None:
+        constraint = bone.constraints.new(kind)
+        constraint.name, constraint.show_expanded = name, False
+    for setting, value in (wanted | {"owner_space": "LOCAL", "enabled": True, "influence": 1.0}).items():
+        _put(constraint, setting, value)
 
 
 def _drive(obj: bpy.types.Object, robot: Binding, bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
     start = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].'
+    driven = {(start + c.path, c.index): c for c in channels if c.role == DRIVEN}
     for path in (EULER, LOCATION):
         for index in range(3):
-            found = _driver(obj, start + path, index)
-            if found is not None and is_own_driver(found.driver):
+            key = (start + path, index)
+            found = _driver(obj, *key)
+            if found is not None and is_own_driver(found.driver) and key not in driven:
                 obj.animation_data.drivers.remove(found)
-    for channel in channels:
-        if channel.role != DRIVEN or _driver(obj, start + channel.path, channel.index) is not None:
+    for key, channel in driven.items():
+        found = _driver(obj, *key)
+        if found is not None and not is_own_driver(found.driver):
             continue
         source = next(c for c in robot.own_channels if c.q == channel.q)
         # factor * value = scale * q + offset, and q = factor * value of the source.
         scale = channel.scale * source.factor / channel.factor
         offset = channel.offset / channel.factor
-        driver = obj.driver_add(start + channel.path, channel.index).driver
-        driver.type = "SCRIPTED"
-        variable = driver.variables.new()
-        variable.name = _SOURCE
-        variable.targets[0].id = obj
+        driver = found.driver if found is not None else obj.driver_add(*key).driver
+        _put(driver, "type", "SCRIPTED")
+        variable = driver.variables[0] if driver.variables else driver.variables.new()
+        _put(variable, "name", _SOURCE)
+        _put(variable.targets[0], "id", obj)
         escaped = bpy.utils.escape_identifier(source.bone)
-        variable.targets[0].data_path = f'pose.bones["{escaped}"].{source.path}[{source.index}]'
+        _put(variable.targets[0], "data_path", f'pose.bones["{escaped}"].{source.path}[{source.index}]')
         # A simple expression: evaluated by Blender itself, also where scripts may not run.
-        driver.expression = f"{scale:.17g} * {_SOURCE} + {offset:.17g}"
+        _put(driver, "expression", f"{scale:.17g} * {_SOURCE} + {offset:.17g}")
 
 
 def _driver(obj: bpy.types.Object, path: str, index: int) -> bpy.types.FCurve | None:
