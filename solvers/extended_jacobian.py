@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..robokin.arrays import shown
 from ..robokin.configuration import difference, integrate
 from ..robokin.errors import TaskError
 from ..robokin.generalized_inverses import RANK, null_space, transversality
@@ -69,7 +70,7 @@ class ExtendedJacobian(Task):
 
     def checked_target(self, target: object) -> Held | None:
         if target is not None and not isinstance(target, Held):
-            raise TaskError(f"{self.name}: a target comes from starting_target, it is not {target!r}")
+            raise TaskError(f"{self.name}: a target comes from starting_target, it is not {shown(target)}")
         return target
 
     def started(self, state: State, target: Held | None) -> Held:

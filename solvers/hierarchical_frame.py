@@ -89,7 +89,7 @@ class Frame:
         self._start, self._tolerance = self._state(here.q), tolerances(levels.tasks)
         self._start_only = Moved(self._start, self._start, np.zeros(self._model.nv))
         is_known = not any(task.is_velocity for task in levels.tasks) and all(share >= 1.0 for share in asked.influence)
-        self._kernel = levels.kernel_rows(scale) if is_known and self._backend.name == "native" else None
+        self._kernel = levels.kernel_rows() if is_known and self._backend.name == "native" else None
 
     def solve(self, limits: StepLimits, most: int) -> Found:
         """Where the frame leads inside `limits`, after at most so many linearisations. When that spoils a level that is

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..robokin.arrays import shown
 from ..robokin.backend import get_backend, reference
 from ..robokin.errors import ConfigurationError, TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
-from ..robokin.model import RobotModel
+from ..robokin.model import RobotModel, checked_model
 from . import results
 from .diagnosis import around, diagnose
 from .fixed_arrays import compiled
@@ -52,7 +53,7 @@ class IKProblem:
         iterations: int = ITERATIONS,
         limits: PositionLimits | None = None,
     ) -> None:
-        self.model = model
+        self.model = checked_model(model)
         self.tasks = _of_one_level(checked_tasks(tasks))
         compiled(self.tasks)
         self.limits = model.limits if limits is None else limits
@@ -108,6 +109,7 @@ class IKProblem:
         threads: at most so many; None: one per processor. Raises TaskError, ConfigurationError.
         """
         goals = self._goals(targets)
+        most = None if threads is None else checked_count(threads, "threads")
         count = len(goals)
         starts = self._starts(q0, count)
         if self.is_empty:
@@ -115,7 +117,7 @@ class IKProblem:
             kept = [self.limits.clamp(self.model.check_configuration(start)) for start in starts]
             q = np.array(kept).reshape(count, self.model.nq)
             return BatchResult([Status.EMPTY] * count, q, np.zeros((count, len(self.tasks), 2)), none, none)
-        codes, *arrays = self._engine.solve_batch(goals, starts, checked_seed(seed), threads)
+        codes, *arrays = self._engine.solve_batch(goals, starts, checked_seed(seed), most)
         return BatchResult([_CODES[code] for code in codes.tolist()], *arrays)
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
@@ -171,7 +173,7 @@ class IKProblem:
         try:
             given = list(targets)  # type: ignore[call-overload]
         except TypeError:
-            raise TaskError(f"targets must be one per task, not {targets!r}") from None
+            raise TaskError(f"targets must be one per task, not {shown(targets)}") from None
         if len(given) != len(self.tasks):
             raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
         goal = np.empty(self.shape)
@@ -186,7 +188,7 @@ class IKProblem:
         try:
             return np.array([self._goal(each) for each in targets]).reshape(-1, *self.shape)  # type: ignore[attr-defined]
         except TypeError:
-            raise TaskError(f"targets must be a list of sets of targets, not {targets!r}") from None
+            raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
 
     def _start(self, q0: object) -> Array:
         """(nq,); without quaternions an array is left to the engine, which checks and clamps it faster."""
@@ -198,7 +200,11 @@ class IKProblem:
         """(count, nq)"""
         if q0 is None:
             return np.tile(self.middle, (count, 1))
-        if np.ndim(q0) != 2:  # type: ignore[arg-type]
+        try:
+            several = np.ndim(q0) == 2  # type: ignore[arg-type]
+        except ValueError:  # of different lengths
+            several = True
+        if not several:
             return np.tile(self._start(q0), (count, 1))
         if len(q0) != count:  # type: ignore[arg-type]
             raise ConfigurationError(f"there are {count} sets of targets but {len(q0)} starts")  # type: ignore[arg-type]
@@ -229,8 +235,8 @@ def _enough(data: IKData) -> int:
 
 
 def checked_count(value: int, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise TaskError(f"{what} must be a whole number of at least 1, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**31:
+        raise TaskError(f"{what} must be a whole number of at least 1, below 2^31, not {shown(value)}")
     return int(value)
 
 
@@ -238,7 +244,7 @@ def checked_seed(value: int) -> int:
     try:
         return operator.index(value)
     except TypeError:
-        raise TaskError(f"seed must be a whole number, not {value!r}") from None
+        raise TaskError(f"seed must be a whole number, not {shown(value)}") from None
 
 
 def _engine_type(backend: str) -> type:

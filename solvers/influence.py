@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..robokin.arrays import shown
 from ..robokin.errors import TaskError
 from .tasks import Rows, Task
 from .tasks.checks import share
@@ -43,7 +44,7 @@ def checked_shares(tasks: Sequence[Task], influence: object = None) -> list[floa
     try:
         given = list(influence)  # type: ignore[call-overload]
     except TypeError:
-        raise TaskError(f"influence must be one number per task, not {influence!r}") from None
+        raise TaskError(f"influence must be one number per task, not {shown(influence)}") from None
     if len(given) != len(tasks):
         raise TaskError(f"there are {len(tasks)} tasks but {len(given)} influences")
     return [share(own, f"{task.name}: influence") for task, own in zip(tasks, given, strict=True)]

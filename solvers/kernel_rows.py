@@ -20,9 +20,9 @@ Array = np.ndarray
 class KernelRows:
     """Not to be shared between threads."""
 
-    def __init__(self, levels: TaskLevels, scale: Array) -> None:
-        """scale: (nv,) of displacements (`State.scale`)."""
+    def __init__(self, levels: TaskLevels) -> None:
         limits = StepLimits.of(levels.model, 1.0)
+        scale = levels.state(levels.model.neutral(), levels.targets, 1.0).scale
         self.levels = levels
         self._step = NativeStep(levels.model, levels.tasks, levels, [], limits, scale, 0.0)
         self._aims: Sequence[Any] | None = None

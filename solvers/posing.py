@@ -81,7 +81,7 @@ class Posing:
             [[part.tolerance for part in (*task.parts, task.parts[0])][:2] for task in levels.tasks]
         )
         self._backend = get_backend(levels.backend)
-        self._kernel = levels.kernel_rows(self.scale) if self._backend.name == "native" and self.is_whole else None
+        self._kernel = levels.kernel_rows() if self._backend.name == "native" and self.is_whole else None
         groups = [[i] for i, _ in levels.loops] + levels.indices
         self._groups = [np.array(group, int) for group in groups]
         tree = self.model.tree

@@ -37,14 +37,14 @@ def solve_ik(
     compiled once.
     """
     checked = checked_tasks(tasks)
-    if not criteria and is_plain(checked):
+    preferred = () if criteria is None else checked_criteria(criteria)
+    if not preferred and is_plain(checked):
         problem, targets = _recent.get(
             lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts),
             *(model, checked, (), (get_backend(backend).name, attempts)),
         )
         return problem.solve(np.array(targets).reshape(-1, 4, 4), q0, seed)
-    preferred = own_copies(checked_criteria(criteria))
-    return HierarchicalIK(model, own_copies(checked), preferred, backend, attempts).solve(q0=q0, seed=seed)
+    return HierarchicalIK(model, own_copies(checked), own_copies(preferred), backend, attempts).solve(q0=q0, seed=seed)
 
 
 _recent: RecentProblems[IKProblem] = RecentProblems()

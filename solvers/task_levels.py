@@ -135,12 +135,12 @@ class TaskLevels:
             found.append((loop.name, Level(s[moving, None] * Vt[moving], gap, gap)))
         return found
 
-    def kernel_rows(self, scale: Array) -> KernelRows:
-        """Made once; scale: (nv,) `State.scale`. Raises BackendError without a kernel."""
+    def kernel_rows(self) -> KernelRows:
+        """Made once. Raises BackendError without a kernel."""
         if self._kernel_rows is None:
             from .kernel_rows import KernelRows
 
-            self._kernel_rows = KernelRows(self, scale)
+            self._kernel_rows = KernelRows(self)
         return self._kernel_rows
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:

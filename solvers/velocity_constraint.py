@@ -49,7 +49,7 @@ def checked_constraints(constraints: object) -> tuple[VelocityConstraint, ...]:
     if isinstance(constraints, VelocityConstraint):
         raise TaskError("constraints must be a list; put the one constraint in [ ]")
     try:
-        found = tuple(constraints)  # type: ignore[arg-type]
+        found: tuple = tuple(constraints)  # type: ignore[arg-type]
     except TypeError:
         raise TaskError(f"constraints must be a list of VelocityConstraints, not {shown(constraints)}") from None
     for each in found:

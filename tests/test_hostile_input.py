@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from robokin_addon import robokin, solvers
 from robokin_addon.robokin import DHRow, Drive, Joint, Link, Mimic, RobokinError, RobotModel, library_robot
+from robokin_addon.solvers.criteria import JointSprings
 
 WRONG = [
     *(None, "x", b"x", [], {}, set(), object(), len, True, 0, -1, -1.5, 1j, float("nan"), float("inf"), 10**400),
@@ -23,6 +24,7 @@ TIP = MODEL.link_names[-1]
 T = robokin.forward_kinematics(MODEL, Q)[TIP]
 POSE = solvers.PoseTask(TIP, T)
 MOTION = solvers.Motion.of(MODEL, [0.0, 1.0], [Q, Q])
+PROBLEM = solvers.IKProblem(MODEL, [POSE])
 LINE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
 JOINT: dict[str, Any] = {"name": "j", "type": "revolute", "parent": "a", "child": "b"}
 
@@ -80,6 +82,17 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, object]]] = {
         solvers.velocity_step,
         {"model": MODEL, "q": Q, "tasks": [POSE], "dt": 0.04, "previous": V, "constraints": (), "damping": 0.0},
     ),
+    "solve_ik": (
+        solvers.solve_ik,
+        {"model": MODEL, "tasks": [POSE], "q0": Q, "criteria": (), "attempts": 2, "seed": 0, "backend": "auto"},
+    ),
+    "IKProblem": (solvers.IKProblem, {"model": MODEL, "tasks": [POSE], "attempts": 2, "iterations": 10}),
+    "IKProblem.solve": (PROBLEM.solve, {"targets": [T], "q0": Q, "seed": 0}),
+    "IKProblem.solve_batch": (PROBLEM.solve_batch, {"targets": [[T]], "q0": Q, "seed": 0, "threads": 1}),
+    "HierarchicalIK": (solvers.HierarchicalIK, {"model": MODEL, "tasks": [POSE], "criteria": ()}),
+    "Tracker": (solvers.Tracker, {"model": MODEL, "tasks": [POSE], "dt": 0.04}),
+    "track": (solvers.track, {"model": MODEL, "tasks": [POSE], "targets": [[T]], "dt": 0.04, "q0": Q}),
+    "JointSprings": (JointSprings, {"stiffness": None, "equilibrium": None, "weight": 1.0, "name": ""}),
     "VelocityConstraint": (solvers.VelocityConstraint, {"A": np.eye(MODEL.nv), "lower": 0.0, "upper": 1.0}),
     "Motion.of": (solvers.Motion.of, {"model": MODEL, "times": [0.0, 1.0], "q": [Q, Q], "start_velocity": V}),
     "Motion.at": (MOTION.at, {"times": [0.5]}),
@@ -118,6 +131,7 @@ def test_every_argument_may_be_wrong(name: str) -> None:
 
 
 def test_a_robot_is_not_the_path_of_its_file() -> None:
-    for call in (partial(robokin.forward_kinematics, q=Q), partial(solvers.velocity_step, q=Q, tasks=[POSE])):
+    solve, step = (partial(each, tasks=[POSE]) for each in (solvers.solve_ik, partial(solvers.velocity_step, q=Q)))
+    for call in (partial(robokin.forward_kinematics, q=Q), solve, step):
         with pytest.raises(RobokinError, match=r"^a RobotModel is needed, .* not 'panda.urdf'$"):
             call("panda.urdf")

@@ -18,9 +18,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...robokin.arrays import shown
 from ...robokin.errors import TaskError
 from ..fixed_arrays import Checks, FixedArrays
 from ..state import State
+from ..tasks.checks import own_name
 from .edge import Edge
 from .magnitude import magnitude
 
@@ -61,7 +63,7 @@ class Criterion(FixedArrays, ABC):
     checks: ClassVar[Checks] = {"weight": magnitude}
 
     def __init__(self, weight: float, name: str) -> None:
-        name = name or type(self).__name__
+        name = own_name(name, type(self).__name__)
         self._keep(name=name, weight=magnitude(weight, f"{name}: weight"))
 
     def check(self, state: State) -> None:
@@ -165,8 +167,8 @@ def checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     try:
         checked = tuple(criteria)
     except TypeError:
-        raise TaskError(f"criteria must be a list of criteria, not {criteria!r}") from None
+        raise TaskError(f"criteria must be a list of criteria, not {shown(criteria)}") from None
     for criterion in checked:
         if not isinstance(criterion, Criterion):
-            raise TaskError(f"{criterion!r} is not a criterion")
+            raise TaskError(f"{shown(criterion)} is not a criterion")
     return checked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.arrays import shown
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
@@ -35,7 +36,7 @@ class DynamicTorque(Criterion):
         self.gravity = checked_gravity(gravity, self.name)
         rate = at_most(damping, f"{self.name}: damping")
         if rate.shape != () or rate < 0.0:
-            raise TaskError(f"{self.name}: damping must be a number >= 0, not {damping!r}")
+            raise TaskError(f"{self.name}: damping must be a number >= 0, not {shown(damping)}")
         self.damping = float(rate)
 
     def check(self, state: State) -> None:

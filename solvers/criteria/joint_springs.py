@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...robokin.arrays import shown
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import Joint, RobotModel
 from ..fixed_arrays import Checks
@@ -37,7 +38,7 @@ def _by_joint(given: object, what: str) -> dict[str, float]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise TaskError(f"{what} must be {{joint name: number}}, not {given!r}")
+        raise TaskError(f"{what} must be {{joint name: number}}, not {shown(given)}")
     return dict(given)
 
 

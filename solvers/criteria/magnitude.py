@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.arrays import shown
 from ...robokin.errors import TaskError
 from ..tasks.checks import numbers, positive
 
@@ -14,7 +15,7 @@ def magnitude(value: object, what: str) -> float:
     """A number from LEAST to MOST. Raises TaskError."""
     found = positive(value, what)
     if not LEAST <= found <= MOST:
-        raise TaskError(f"{what} must be from {LEAST:g} to {MOST:g}, not {value!r}")
+        raise TaskError(f"{what} must be from {LEAST:g} to {MOST:g}, not {shown(value)}")
     return found
 
 
@@ -22,5 +23,5 @@ def at_most(value: object, what: str) -> np.ndarray:
     """Numbers of any shape, none larger than MOST. Raises TaskError."""
     found = numbers(value, what)
     if abs(found).max(initial=0.0) > MOST:
-        raise TaskError(f"{what} must be at most {MOST:g}, not {value!r}")
+        raise TaskError(f"{what} must be at most {MOST:g}, not {shown(value)}")
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ...robokin.arrays import shown
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import RobotModel
 from ..fixed_arrays import Checks, fixed
@@ -54,7 +55,7 @@ class JointVelocityTask(Task):
 
     def checked_target(self, target: object) -> Mapping[str, Array]:
         if not isinstance(target, Mapping) or not target:
-            raise TaskError(f"{self.name}: target must be {{joint name: velocity}}, not {target!r}")
+            raise TaskError(f"{self.name}: target must be {{joint name: velocity}}, not {shown(target)}")
         values = {joint: numbers(v, f"{self.name}: velocity of {joint!r}") for joint, v in target.items()}
         return fixed({joint: np.atleast_1d(v) for joint, v in values.items()})
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ...robokin.arrays import shown
 from ...robokin.errors import TaskError
 from ...robokin.so3 import hat
 from ..fixed_arrays import Checks
@@ -68,7 +69,7 @@ class LaserTask(TipTask):
 
     def _checked(self, surface: object) -> Surface:
         if not isinstance(surface, Surface):
-            raise TaskError(f"{self.name}: surface must be a Plane or a Mesh, not {surface!r}")
+            raise TaskError(f"{self.name}: surface must be a Plane or a Mesh, not {shown(surface)}")
         return surface
 
     def rows(self, state: State, target: tuple[Array, Surface]) -> Rows:

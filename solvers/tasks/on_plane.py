@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ...robokin.arrays import shown
 from ...robokin.errors import TaskError
 from .base import Rows
 from .checks import choice, direction, vector
@@ -82,5 +83,5 @@ def pair(value: object, what: str, meaning: str) -> tuple[object, object]:
     except TypeError:
         both = ()
     if len(both) != 2:
-        raise TaskError(f"{what} must be {meaning}, not {value!r}")
+        raise TaskError(f"{what} must be {meaning}, not {shown(value)}")
     return both

@@ -8,8 +8,8 @@ import bpy
 import pytest
 from robokin_addon.panels import MODULES
 from robokin_addon.panels.prepared import clipped, lines
-from robokin_addon.properties.bridge import binding, build_armature
-from robokin_addon.robokin import Joint, Link, RobotModel
+from robokin_addon.properties.bridge import binding, build_armature, import_robot
+from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
 
 from tests.support.drawing import writes_refused
 from tests.support.rigs import ARM, add_rig, select
@@ -229,6 +229,19 @@ def test_the_joint_panel_draws_every_coordinate_and_its_limits(scene, kind, valu
     freedoms = len(values) - (kind == "screw")
     assert sum(str(prop).startswith("lower") for prop in props) == freedoms
     assert sum(str(prop).startswith("use_") and prop != "use_axes" for prop in props) == 5 * freedoms
+
+
+def test_a_joint_that_follows_out_of_its_limits_says_so(scene):
+    turn = {"type": "revolute", "parent": "a", "lower": 0.0, "upper": 1.0}
+    follow = turn | {"lower": 2.0, "upper": 3.0, "mimic": Mimic("lead")}
+    joints = [Joint(name="lead", child="b", **turn), Joint(name="follow", child="c", **follow)]
+    obj, warnings = import_robot(bpy.context, RobotModel("gripper", [Link(name) for name in "abc"], joints))
+    (said,) = warnings
+    assert said.startswith("joint 'follow': its limits 2 .. 3 are not kept, since with 'lead'")
+    for bone, is_told in (("follow", True), ("lead", False)):
+        obj.data.bones.active = obj.data.bones[bone]
+        drawn = " ".join(draw()["ROBOKIN_PT_joint"]["labels"])
+        assert (said in drawn) is is_told
 
 
 def test_joints_that_follow_and_joints_that_do_not_move(panda):
