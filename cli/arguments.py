@@ -15,7 +15,7 @@ BLEND = ".blend"
 
 
 def add_robot_file(parser: argparse.ArgumentParser) -> None:
-    """FILE: a .urdf or .csv, or a .blend (which may be left out inside Blender: the open file is meant)."""
+    """FILE: a .urdf, .xacro or .csv, or a .blend (which may be left out inside Blender: the open file is meant)."""
     parser.add_argument(
         "file", metavar="FILE", nargs="?", help="robot: .urdf, .xacro, .csv, .blend (in Blender: the open file)"
     )

@@ -25,7 +25,7 @@ Robots in Blender, without the window: read a robot, solve its inverse kinematic
 its motion, export it. `robokin COMMAND --help` explains each command.
 
 Everything is in SI units and radians; quaternions are w:x:y:z. FILE is a robot description (.urdf,
-or a table as .csv) or a Blender file (.blend) with a robot in it."""
+.xacro, or a table as .csv) or a Blender file (.blend) with a robot in it."""
 
 EPILOG = """\
 exit codes:

@@ -52,8 +52,8 @@ def load_posed(
 def load_description(path: str, package_paths: Sequence[str], root: str, xacro_args: Sequence[str] = ()) -> RobotModel:
     """The model of a robot table (.csv), a xacro file (.xacro) or a URDF (any other ending). Raises RobokinError."""
     if path.lower().endswith(TABLE):
-        if xacro_args:
-            raise UsageError("--xacro-arg is for .xacro files")
+        if xacro_args or package_paths:
+            raise UsageError("--package-path is for .urdf and .xacro files, --xacro-arg for .xacro files")
         return load_robot_table(path, root)
     return load_urdf(path, package_paths, root, parse_xacro_args(xacro_args))
 

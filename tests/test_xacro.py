@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from robokin_addon.robokin import FileFormatError, RobokinError, load_urdf
+from robokin_addon.robokin.construction.examples import EXAMPLES
 from robokin_addon.robokin.urdf import parse_xacro_args
 from support.command import report, run
 from support.robots import robot_data
@@ -122,6 +123,10 @@ def test_on_the_command_line(capsys, tmp_path):
     outcome = run(capsys, "export", ARM, "--xacro-arg", "gripper:=false", "-o", tmp_path / "arm.urdf")
     assert outcome.code == 0 and load_urdf(tmp_path / "arm.urdf").nq == 2
     run(capsys, "info", ARM, "--xacro-arg", "segments=3").refused("'segments=3'", "name:=value")
+    table = tmp_path / "robot.csv"
+    table.write_text(EXAMPLES["CLASSIC"].text)
+    for option, value in (("--xacro-arg", "segments:=3"), ("--package-path", tmp_path)):
+        run(capsys, "info", table, option, value).refused(option, "for .xacro files")
 
 
 def test_in_blender(scene):

@@ -10,10 +10,7 @@ import pytest
 from mathutils import Vector
 
 from tests.support.scene_robots import add_empty, add_robot, placed
-from tests.support.scene_tasks import add, bezier, distance_to_curve, head, shown
-
-FRAMES = (1, 13, 24)
-NEAR = 3e-4
+from tests.support.scene_tasks import NEAR, add, bezier, distance_to_curve, frames_of_bake, head, shown
 
 
 @pytest.fixture
@@ -31,16 +28,6 @@ def moving(robot, start, end, name="goal"):
     return empty
 
 
-def bake(robot, scene, **settings):
-    bpy.context.view_layer.objects.active = robot
-    assert bpy.ops.robokin.bake(**settings) == {"FINISHED"}
-    assert robot.robokin.solver.bake_status == "CONVERGED", robot.robokin.solver.bake_reason
-    for frame in FRAMES:
-        scene.frame_set(frame)
-        bpy.context.view_layer.update()
-        yield frame
-
-
 def test_aim_and_distance_follow_an_object(scene, robot, tmp_path):
     goal = moving(robot, (0.8, 0.2, 0.2), (0.7, -0.2, 0.5))
     add(robot, "AIM", goal)
@@ -48,7 +35,7 @@ def test_aim_and_distance_follow_an_object(scene, robot, tmp_path):
     task.keyframe_insert("distance", frame=1)
     task.distance = 0.4
     task.keyframe_insert("distance", frame=24)
-    for frame in bake(robot, scene):
+    for frame in frames_of_bake(robot, scene):
         T, away = shown(robot), np.array(goal.matrix_world.translation) - shown(robot)[:3, 3]
         assert np.linalg.norm(away) == pytest.approx(task.distance, abs=NEAR), frame
         assert np.linalg.norm(np.cross(T[:3, 2], away)) < 1e-3
@@ -69,7 +56,7 @@ def test_a_curve_that_moves_and_a_place_that_is_kept(scene, robot):
     add(robot, "POSITION", moving(robot, (0.4, -0.05, 0.5), (0.45, 0.05, 0.6)), use_location=(True, False, False))
     robot.robokin.tasks[1].priority = 2
     robot.robokin.tasks[1].position_tolerance = 10.0
-    for frame in bake(robot, scene):
+    for frame in frames_of_bake(robot, scene):
         assert distance_to_curve(path, head(robot)) < NEAR, frame
 
 
@@ -81,7 +68,7 @@ def test_relative_pose_and_pin(scene, robot):
     start = robot.matrix_world.inverted() @ head(robot)
     add(robot, "POSITION", moving(robot, start, start + Vector((0.05, 0.05, -0.05))), priority=2)
     robot.robokin.tasks[2].position_tolerance = 10.0
-    for _ in bake(robot, scene):
+    for _ in frames_of_bake(robot, scene):
         np.testing.assert_allclose(np.linalg.inv(shown(robot, "panda_joint5")) @ shown(robot), before, atol=2e-3)
         assert (head(robot, "panda_joint3") - held).length < NEAR
 
@@ -96,5 +83,5 @@ def test_the_present_frame_makes_no_difference(scene, robot):
     found = []
     for frame in (1, 20):
         scene.frame_set(frame)
-        found.append([list(shown(robot).ravel()) for _ in bake(robot, scene)])
+        found.append([list(shown(robot).ravel()) for _ in frames_of_bake(robot, scene)])
     assert found[0] == found[1]

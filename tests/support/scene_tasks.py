@@ -13,6 +13,8 @@ from robokin_addon.properties.bridge import binding
 
 from .scene_robots import TOOL, add_empty
 
+FRAMES = (1, 13, 24)
+NEAR = 3e-4
 HAND = TOOL
 
 
@@ -47,6 +49,17 @@ def shown(robot, bone=HAND):
     T = np.array(robot.matrix_world @ robot.pose.bones[bone].matrix, float)
     T[:3, :3] = T[:3, :3] / np.cbrt(np.linalg.det(T[:3, :3])) @ own.frames[own.bones.index(bone)].T
     return T
+
+
+def frames_of_bake(robot, scene, **settings):
+    """Bake, and be at some of its frames in turn."""
+    bpy.context.view_layer.objects.active = robot
+    assert bpy.ops.robokin.bake(**settings) == {"FINISHED"}
+    assert robot.robokin.solver.bake_status == "CONVERGED", robot.robokin.solver.bake_reason
+    for frame in FRAMES:
+        scene.frame_set(frame)
+        bpy.context.view_layer.update()
+        yield frame
 
 
 def head(robot, bone=HAND):
