@@ -26,6 +26,7 @@ def copy_rig(obj: bpy.types.Object, members: Collection[str], undo: ExitStack) -
     copy.name = copy.data.name = f"{obj.name} as it was"
     for collection in obj.users_collection:
         collection.objects.link(copy)
+    copy.select_set(False)
     _forget_robot(copy)
     copy.constraints.new("COPY_TRANSFORMS").target = obj
     _own_animation(obj, copy, members)

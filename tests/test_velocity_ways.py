@@ -22,7 +22,7 @@ from robokin_addon.solvers import (
     track,
     velocity_step,
 )
-from robokin_addon.solvers.tasks.curve import Curve, Curves
+from robokin_addon.solvers.tasks.curve import Curve
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 
@@ -197,7 +197,7 @@ def test_a_motion_begins_on_the_curve_where_it_can(panda, oracle) -> None:
     """From a pose beside it, on the nearer of two lines, and with another task; not where that one is in the way."""
     p = oracle.frames(Q)[TIP][:3, 3]
     near, far = (p + np.array([(x, -0.2, 0.05), (x, 0.2, 0.05)]) for x in (0.06, -0.3))
-    along = AlongCurveTask(TIP, Curves([Curve(far), Curve(near)]), 0.1)
+    along = AlongCurveTask(TIP, [Curve(far), Curve(near)], 0.1)
     down = OrientationTask(TIP, oracle.frames(Q)[TIP][:3, :3])
     for tasks in ([along], [along, down], [along, down, PositionTask(TIP, p, (0, 0, 1), priority=2)]):
         result = _followed(panda, tasks, 12)

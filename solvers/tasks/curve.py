@@ -107,8 +107,10 @@ class Curves:
 
 
 def as_curve(value: object, closed: bool, what: str) -> Curve | Curves:
-    """The curve through points, or the one that `value` is already. Raises TaskError for one that is open, when
-    `closed`."""
+    """The curve through points, the one that `value` is already, or several of a list. Raises TaskError for one that is
+    open, when `closed`."""
+    if isinstance(value, list | tuple) and value and all(isinstance(line, Curve) for line in value):
+        value = Curves(value, what)
     if not isinstance(value, Curve | Curves):
         return Curve(value, closed, what)
     if closed and not all(line.closed for line in value.lines):

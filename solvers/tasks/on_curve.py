@@ -25,8 +25,8 @@ CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along
 class OnCurveTask(PointTask):
     """`point` (3,) of the link is on a curve, anywhere. Part: distance [m].
 
-    target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely), a `Curve`, or `Curves`:
-    on any of them.   closed: the last point is joined to the first.   band: [m] radius of a tube about it.
+    target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely), a `Curve`, or several
+    in a list: on any of them.   closed: the last point is joined to the first.   band: [m] radius of a tube about it.
     e = c - p, c the nearest point of the curve; motion along the curve is free, but at corners and ends nearer than
     all lines.
     """

@@ -87,6 +87,7 @@ def test_what_turns_a_bone_below_joints_that_move(arm, goal, name):
     by_blender = shown(arm, "hand")
     (task,) = convert(arm)
     assert constraint.mute and not is_robot(task.target) and task.subtarget == "hand"
+    assert not task.target.select_get() and arm.select_get()
     np.testing.assert_allclose(shown(task.target, "hand"), by_blender, atol=NEAR)
     follow_exactly(arm)
     assert arm.robokin.solver.bake_status == "CONVERGED", arm.robokin.solver.bake_reason
