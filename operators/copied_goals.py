@@ -83,11 +83,11 @@ def _needs_copy(
     if kind in _ALONE:
         return True
     target, subtarget = constraint.target, getattr(constraint, "subtarget", "")
-    if kind == "CHILD_OF":
-        return any(len(set(axes)) > 1 for axes in _child_axes(constraint))
     is_between = kind == "LIMIT_DISTANCE" and constraint.owner_space == constraint.target_space == "WORLD"
     if target == bone.id_data and subtarget in members and not is_between:
         return True
+    if kind == "CHILD_OF":
+        return any(len(set(axes)) > 1 for axes in _child_axes(constraint))
     below = bone.parent is not None and bone.parent.name in members
     if kind in FROM_BONE:
         return below or len(constraints) > 1

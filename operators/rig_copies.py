@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import bpy
 
+from ..properties.bridge.content import OWN_CONSTRAINT
 from ..properties.bridge.truth import HELPER_KEY, KEY, ROBOT_KEY
 from . import animation
 
@@ -33,7 +34,8 @@ def copy_rig(obj: bpy.types.Object, members: Collection[str], undo: ExitStack) -
     for bone in copy.pose.bones:
         (bone if hasattr(bone, "hide") else bone.bone).hide = True
         for constraint in list(bone.constraints):
-            if bone.name in members:
+            # Limits of a robot's joints hold back what is asked of it, not what the rig asks.
+            if bone.name in members and not constraint.name.startswith(OWN_CONSTRAINT):
                 _turn_to_copy(constraint, obj, copy, members)
             else:
                 bone.constraints.remove(constraint)

@@ -12,7 +12,7 @@ from robokin_addon.properties.bridge import is_robot
 from tests.blender.test_convert_spaces import FRAMES, animated, constrain, convert, shown
 from tests.support.rigs import add_rig
 from tests.support.scene_bakes import bake
-from tests.support.scene_robots import add_empty
+from tests.support.scene_robots import TOOL, add_empty, add_robot
 
 CHAIN = [
     ("base", None, (0.0, 0.0, 0.0), (0.0, 0.0, 0.5)),
@@ -42,7 +42,10 @@ def arm(scene):
 
 @pytest.fixture
 def goal(arm):
-    return animated(add_empty("goal"), (0.6, -1.5, 1.8), (0.9, 0.3, -0.4))
+    """A child, since an object without a parent has no rotation in its local space."""
+    carrier = add_empty("carrier")
+    carrier.location, carrier.rotation_euler = (0.2, -0.3, 0.4), (0.3, -0.2, 0.1)
+    return animated(add_empty("goal", carrier), (0.4, -1.2, 1.4), (0.9, 0.3, -0.4))
 
 
 def follow_exactly(obj):
@@ -274,7 +277,7 @@ def test_a_refused_rig_has_no_copy(arm, goal):
     assert Vector(arm.scale) == Vector((1, 2, 1))
 
 
-@pytest.mark.parametrize("kind", ["COPY_ROTATION", "ARMATURE"])
+@pytest.mark.parametrize("kind", ["COPY_ROTATION", "CHILD_OF", "ARMATURE"])
 def test_targets_that_are_bones_of_the_robot_are_those_of_the_copy(arm, goal, kind):
     """Which goes on turning them by their keys."""
     if kind == "ARMATURE":
@@ -282,6 +285,7 @@ def test_targets_that_are_bones_of_the_robot_are_those_of_the_copy(arm, goal, ki
         target.target, target.subtarget = arm, "upper"
     else:
         constrain(arm, "hand", kind, arm, subtarget="upper")
+        shown(arm, "hand")
     by_blender = shown(arm, "hand")
     (task,) = convert(arm)
     for bone in ("upper", "lower"):
@@ -292,3 +296,28 @@ def test_targets_that_are_bones_of_the_robot_are_those_of_the_copy(arm, goal, ki
     if kind == "COPY_ROTATION":
         follow_exactly(arm)
         np.testing.assert_allclose(shown(arm, "hand")[TURNS], rotations(by_blender), atol=NEAR)
+
+
+def test_a_robot_that_was_given_constraints_later(scene):
+    """An imported one: links have other axes than their bones, joints have limits and drivers, and the copy is none."""
+    robot = add_robot()
+    goal = add_empty("goal", add_empty("carrier"))
+    for frame in FRAMES:
+        goal.rotation_euler = (0.02 * frame, -0.03 * frame, 0.01 * frame)
+        goal.keyframe_insert("rotation_euler", frame=frame)
+    constrain(robot, TOOL, "COPY_ROTATION", goal, mix_mode="BEFORE", owner_space="LOCAL", target_space="LOCAL")
+    limits = [c for bone in robot.pose.bones for c in bone.constraints if c.name.startswith("Robokin")]
+    for limit in limits:
+        limit.mute = True
+    by_blender = shown(robot, TOOL)
+    for limit in limits:
+        limit.mute = False
+    assert abs(by_blender[2] - by_blender[0])[:3, :3].max() > 0.1
+    assert len(convert(robot)) == 1
+    robots = [obj.name for obj in bpy.context.scene.objects if is_robot(obj)]
+    assert robots == [robot.name] and not any(
+        key.startswith("robokin_") for owner in bpy.data.armatures["panda as it was"].bones for key in owner.keys()
+    )
+    follow_exactly(robot)
+    assert robot.robokin.solver.bake_status == "CONVERGED", robot.robokin.solver.bake_reason
+    np.testing.assert_allclose(shown(robot, TOOL)[TURNS], rotations(by_blender), atol=NEAR)
