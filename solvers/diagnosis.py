@@ -20,7 +20,7 @@ Array = np.ndarray
 
 STATIONARY = 1e-4  # |J'e| <= this * |e|, both scaled as in the solve
 SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0
-AROUND, AROUND_POSES = 0.1, 4  # radians or L: as far around a pose, it is looked what rank the rows have
+AROUND, AROUND_POSES = 0.1, 8  # radians or L: as far around a pose, it is looked what rank the rows have
 _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
 
@@ -173,15 +173,18 @@ def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, seed: 
 
 
 def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis | None:
-    """Stationary, and J has lost rank against the poses around, or nothing moves the tasks anywhere. So rows that no
-    motion of the robot changes say nothing."""
+    """Stationary, and J has lost rank against all poses around, or nothing moves the tasks anywhere. So rows that no
+    motion of the robot changes say nothing, nor those that only some poses have, as past the end of a curve."""
     e, J, others = problem.linearised(targets, q)
-    values = np.linalg.svd(J, compute_uv=False)
-    usual = max(map(rank, others), default=0)
-    if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e) or rank(J) >= max(usual, 1):
+    if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e):
         return None
-    if not usual:
+    own, ranks = rank(J), [rank(other) for other in others]
+    if not own and not any(ranks):
         return Diagnosis(Status.SINGULAR, f"no joint moves it; {worst}")
+    usual = min(ranks, default=0)
+    if own >= usual:
+        return None
+    values = np.linalg.svd(J, compute_uv=False)
     least = values[usual - 1] if usual <= len(values) else 0.0
     return Diagnosis(Status.SINGULAR, f"in a singular configuration (least singular value {least:.2g}); {worst}")
 
@@ -192,5 +195,6 @@ def rank(J: Array) -> int:
 
 
 def around(nv: int) -> Array:
-    """(poses, nv) displacements, dimensionless, to poses around one."""
-    return AROUND * np.random.default_rng(0).normal(size=(AROUND_POSES, nv))
+    """(poses, nv) displacements, dimensionless, to poses around one: of every coordinate, by a like amount."""
+    rng = np.random.default_rng(0)
+    return AROUND * rng.choice([-1.0, 1.0], (AROUND_POSES, nv)) * rng.uniform(0.5, 1.5, (AROUND_POSES, nv))

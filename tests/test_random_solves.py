@@ -9,6 +9,7 @@ import os
 
 import numpy as np
 import pytest
+from robokin_addon.solvers import Status
 from support.random_solves import faults, random_problem
 
 SOLVES = int(os.environ.get("ROBOKIN_SOLVES", "300"))
@@ -32,6 +33,14 @@ def _told(seeds: range) -> tuple[int, int]:
 def test_what_is_said_of_random_solves_is_true() -> None:
     known, converged = _told(range(20))
     assert known >= 5 and converged == known
+
+
+@pytest.mark.parametrize("seed", [52352, 81003144])
+def test_a_rank_that_only_some_poses_around_have_is_not_lost(seed: int) -> None:
+    """At the end of a curve; and at an aim that is met but for rounding. Both were said to be singular once."""
+    problem = random_problem(seed)
+    result = problem.solve()
+    assert faults(problem, result) == [] and result.status is Status.MAX_ITERATIONS
 
 
 @pytest.mark.slow
