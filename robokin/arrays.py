@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 import numpy as np
 
-from .errors import ModelError
+from .errors import ModelError, RobokinError
 
 _NUMBERS = "biuf"  # kinds of NumPy's types: bool, signed, unsigned, float
+Item = TypeVar("Item")
+
 _LONGEST = 80  # characters of a wrong value that a message repeats
 
 
@@ -54,6 +59,22 @@ def text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise ModelError(f"{what} must be a text, not {shown(value)}")
     return value
+
+
+def list_of(
+    items: Iterable[Item], wanted: type[Item], one: str, many: str, error: type[RobokinError]
+) -> tuple[Item, ...]:
+    """All of them. one, many: what they are called. Raises `error` for what is not a list of such."""
+    if isinstance(items, wanted):
+        raise error(f"{many} must be a list of {many}; put the one {one} in [ ]")
+    try:
+        found = tuple(items)
+    except TypeError:
+        raise error(f"{many} must be a list of {many}, not {shown(items)}") from None
+    for item in found:
+        if not isinstance(item, wanted):
+            raise error(f"{shown(item)} is not a {one}")
+    return found
 
 
 def frozen_array(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:

@@ -17,20 +17,13 @@ import numpy as np
 from .configuration import clamp
 from .errors import ConfigurationError, UnknownNameError
 from .joint import Joint
-from .joint_types import Motion
 from .model import JointValue, RobotModel
+from .units import coordinate_units
 
 Array = np.ndarray
 
 ANGLE, LENGTH, NUMBER = "angle", "length", "number"
-# What a coordinate of each elementary motion is.
-_KINDS = {
-    Motion.ROTATION: (ANGLE,),
-    Motion.TRANSLATION: (LENGTH,),
-    Motion.HELICAL: (ANGLE,),
-    Motion.BALL: (NUMBER,) * 4,
-    Motion.FREE: (LENGTH,) * 3 + (NUMBER,) * 4,
-}
+_KINDS = {"rad": ANGLE, "m": LENGTH, "": NUMBER}
 _UNITS = {
     "rad": (ANGLE, 1.0),
     "deg": (ANGLE, math.pi / 180.0),
@@ -58,7 +51,7 @@ class JointText:
 
 def coordinate_kinds(joint: Joint) -> tuple[str, ...]:
     """(nq,) words: whether each coordinate of the joint is an "angle", a "length" or a plain "number"."""
-    return tuple(kind for motion in joint.kind.motions for kind in _KINDS[motion])
+    return tuple(_KINDS[unit] for unit in coordinate_units(joint))
 
 
 def format_joint_values(model: RobotModel, values: Mapping[str, JointValue], style: str = "lines") -> str:

@@ -15,7 +15,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """A rigid body. mass [kg]; com: (3,) [m] in the link frame; inertia: (3, 3) [kg m^2] about the centre of mass,
+    """A rigid body. mass; com: (3,) [m] in the link frame; inertia: (3, 3) [kg m^2] about the centre of mass,
     in the axes of the link frame."""
 
     name: str
@@ -29,7 +29,7 @@ class Link:
         who = f"link {shown(self.name)}"
         text(self.name, "the name of a link")
         put = object.__setattr__
-        put(self, "mass", not_negative(self.mass, f"{who}: mass [kg]"))
+        put(self, "mass", not_negative(self.mass, f"{who}: mass"))
         put(self, "com", frozen_array(self.com, (3,), f"{who}: center of mass"))
         inertia = frozen_array(self.inertia, (3, 3), f"{who}: inertia")
         if not (np.isfinite(self.com).all() and np.isfinite(inertia).all()):

@@ -14,14 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
-from .arrays import float_array, shown, text
+from .arrays import float_array, list_of, shown, text
 from .drive import Drive, RollingBase, rolling_base
 from .errors import ConfigurationError, ModelError, UnknownNameError
 from .joint import SHORTEST, Joint, Mimic
 from .link import Link
 from .mimics import followed_joint, mimic_law
 from .model_limits import JointSlot, collect_limits
-from .topology import depth_first, each_a, free_name, root_link_name, unique
+from .topology import depth_first, free_name, root_link_name, unique
 from .tree import Tree, compile_tree
 from .wheels import find_drive, with_wheels
 
@@ -62,7 +62,8 @@ class RobotModel:
         _check_root(root)
         if drive is not None and root != "wheeled":
             raise ModelError(f"a {root} base has no drive")
-        links, joints = each_a("link", links, Link), each_a("joint", joints, Joint)
+        links = list_of(links, Link, "link", "links", ModelError)
+        joints = list_of(joints, Joint, "joint", "joints", ModelError)
         if root == "wheeled" and drive is None:
             links, joints = with_wheels(links, joints)
         by_name = unique("link", links)

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
-from .arrays import shown
 from .errors import ModelError
 from .joint import Joint
 from .link import Link
-
-
-def each_a(kind: str, items: Iterable, wanted: type) -> tuple:
-    """All of them. Raises ModelError for what is not a list of such."""
-    if isinstance(items, wanted):
-        raise ModelError(f"{kind}s must be a list; put the one {kind} in [ ]")
-    try:
-        found = tuple(items)
-    except TypeError:
-        raise ModelError(f"{kind}s must be a list, not {shown(items)}") from None
-    for item in found:
-        if not isinstance(item, wanted):
-            raise ModelError(f"{shown(item)} is not a {wanted.__name__}")
-    return found
 
 
 def unique(kind: str, items: Iterable) -> dict:
@@ -79,4 +64,11 @@ def free_name(wanted: str, taken: Container[str]) -> str:
     name = wanted
     while name in taken:
         name += "_"
+    return name
+
+
+def take_name(wanted: str, taken: set[str]) -> str:
+    """A free name like `wanted`, taken from now on."""
+    name = free_name(wanted, taken)
+    taken.add(name)
     return name

@@ -19,7 +19,8 @@ from ..robokin.model import RobotModel
 from .ik import IKProblem
 from .ik_data import IKData, compile_ik
 from .ik_reference import DAMPING_LESS, DAMPING_MORE, DAMPING_MOST, PROGRESS, restart
-from .posing import DAMPING, DAMPING_CAP, DAMPING_FLOOR, Point, Posing
+from .ik_steps import DAMPING_FLOOR, damping_for
+from .posing import Point, Posing
 from .random_numbers import SplitMix64
 from .task_levels import TaskLevels
 from .tasks import FrameTask, PositionTask, Task
@@ -234,7 +235,7 @@ class PoseSearch:
 
     def _descend(self, steps: int, levels: int | None) -> int:
         """At most so many steps on the first `levels`, until they are met or nearly as they were; how many are left."""
-        damping = DAMPING * min(float(self.best.errors[:levels].sum()), DAMPING_CAP) + DAMPING_FLOOR
+        damping = damping_for(float(self.best.errors[:levels].sum()))
         idle = 0
         for step in range(steps):
             if self.best.met[:levels].all() or damping >= DAMPING_MOST or idle == PATIENT:

@@ -19,7 +19,9 @@ from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
 from .curved_limits import cone_level
+from .curved_step import LARGEST_STEP
 from .hierarchy import solve_hierarchy
+from .ik_steps import damping_for
 from .influence import Left, leaving
 from .level import Level
 from .state import State
@@ -27,8 +29,6 @@ from .task_levels import TaskLevels, stacked
 
 Array = np.ndarray
 
-DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
-LARGEST_STEP = np.pi  # of a degree of freedom, in radians or L: farther, a linear prediction means nothing
 ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it, are at it
 SAME = 1e-9  # relative: errors of a level nearer to each other than this are equal
 
@@ -142,7 +142,7 @@ class Posing:
                 level.J,
                 level.lower,
                 level.upper,
-                DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR if damping is None else damping,
+                damping_for(error) if damping is None else damping,
             )
             for level, error in zip(counting, errors, strict=True)
         ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..robokin.arrays import shown
+from ..robokin.arrays import list_of, shown
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel, checked_model
 from .fixed_arrays import compiled
@@ -208,13 +208,4 @@ def stacked(levels: Sequence[Level], nv: int) -> Level:
 
 def checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Raises TaskError for what is not a list of tasks."""
-    if isinstance(tasks, Task):
-        raise TaskError("tasks must be a list of tasks; put the one task in [ ]")
-    try:
-        checked = tuple(tasks)
-    except TypeError:
-        raise TaskError(f"tasks must be a list of tasks, not {shown(tasks)}") from None
-    for task in checked:
-        if not isinstance(task, Task):
-            raise TaskError(f"{shown(task)} is not a task")
-    return checked
+    return list_of(tasks, Task, "task", "tasks", TaskError)  # type: ignore[type-abstract]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..robokin.arrays import float_array, shown
+from ..robokin.arrays import float_array, list_of
 from ..robokin.errors import TaskError
 from .level import Level
 from .tasks.checks import numbers
@@ -44,18 +44,9 @@ class VelocityConstraint:
             raise TaskError(f"{self.name}: lower {self.lower.tolist()} is above upper {self.upper.tolist()}")
 
 
-def checked_constraints(constraints: object) -> tuple[VelocityConstraint, ...]:
+def checked_constraints(constraints: Sequence[VelocityConstraint]) -> tuple[VelocityConstraint, ...]:
     """Raises TaskError for what is not a list of constraints."""
-    if isinstance(constraints, VelocityConstraint):
-        raise TaskError("constraints must be a list; put the one constraint in [ ]")
-    try:
-        found: tuple = tuple(constraints)  # type: ignore[arg-type]
-    except TypeError:
-        raise TaskError(f"constraints must be a list of VelocityConstraints, not {shown(constraints)}") from None
-    for each in found:
-        if not isinstance(each, VelocityConstraint):
-            raise TaskError(f"{shown(each)} is not a VelocityConstraint")
-    return found
+    return list_of(constraints, VelocityConstraint, "VelocityConstraint", "constraints", TaskError)
 
 
 def constraint_levels(

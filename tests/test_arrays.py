@@ -13,7 +13,7 @@ WRONG_NUMBERS = ["x", None, float("nan"), float("inf"), [1.0, 2.0], 1j, {}, obje
 
 @pytest.mark.parametrize("value", [*WRONG_NUMBERS, -1.0], ids=repr)
 def test_a_mass_is_a_number(value: Any) -> None:
-    with pytest.raises(ModelError, match=r"^link 'arm': mass \[kg\] must "):
+    with pytest.raises(ModelError, match=r"^link 'arm': mass must "):
         Link("arm", value)
 
 

@@ -175,7 +175,7 @@ GOOD = "a,alpha,d,theta\n0,0,1,0\n"
         ("home,0,0,0,0,0,0\naxis_x,axis_y,axis_z,point_x,point_y,point_z\n0,0,0,1,1,1\n", 3, "has no direction"),
         ("type,a,alpha,d,theta\nR,0,0,1,0\nX,0,0,1,0\n", 3, "no joint type 'X'"),
         ("a,alpha,d,theta,lower,upper\n0,0,1,0,-1,1\n0,0,1,0,2,1\n", 3, "lower limit"),
-        ("a,alpha,d,theta,mass\n0,0,1,0,1\n0,0,1,0,-2\n", 3, "mass must be"),
+        ("a,alpha,d,theta,mass\n0,0,1,0,1\n0,0,1,0,-2\n", 3, "mass must not be negative: -2"),
         ("joint,a,alpha,d,theta\ntool_joint,0,0,1,0\n", None, "tool_joint"),
         ("type,a,alpha,d,theta,arc_1,arc_2\nP,0,0,1,0,1,2\n", 2, "arc_1 is for joints that turn"),
         ("a,alpha,d,theta,arc_1\n0,0,1,0,1\n", 2, "one of them is missing"),

@@ -11,7 +11,7 @@ from ..inertia.body import combined, link_body
 from ..joint_types import Motion
 from ..kinematics import forward_kinematics
 from ..model import Joint, Link, RobotModel
-from ..topology import free_name
+from ..topology import take_name
 from .chain import BASE_LINK, TOOL_LINK
 
 Array = np.ndarray
@@ -105,17 +105,10 @@ def _body(model: RobotModel, link: str, T_link_root: Array, rest: object) -> Lin
 def _common(joint: Joint, freedom: int, taken: set[str], last: bool) -> dict[str, object]:
     which = "" if joint.nv == 1 else f"_{freedom + 1}"
     common: dict[str, object] = {
-        "joint": _taken(joint.name + which, taken),
-        "link": _taken(joint.child if last else joint.child + which, taken),
+        "joint": take_name(joint.name + which, taken),
+        "link": take_name(joint.child if last else joint.child + which, taken),
         "damping": joint.damping,
         "friction": joint.friction,
         "rotor_inertia": joint.rotor_inertia,
     }
     return common | {name: float(getattr(joint, name)[freedom]) for name in ("lower", "upper", *RATES)}
-
-
-def _taken(name: str, taken: set[str]) -> str:
-    """A free name like `name`, taken from now on."""
-    found = free_name(name, taken)
-    taken.add(found)
-    return found

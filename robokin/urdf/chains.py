@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import ModelError
 from ..joint_types import JOINT_TYPES, Elementary, Motion, plane_basis
 from ..model import Joint, Link, Mimic, RobotModel, checked_model
+from ..topology import take_name
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,11 @@ def _chain(joint: Joint, joints: set[str], links: set[str]) -> Chain:
     parts: list[Joint] = []
     for i, step in enumerate(steps):
         # What follows a joint of one degree of freedom finds it by its name.
-        name = joint.name if joint.nv == 1 else _free(f"{joint.name}_{i + 1}", joints)
+        name = joint.name if joint.nv == 1 else take_name(f"{joint.name}_{i + 1}", joints)
         parts.append(_part(joint, step, i, name))
         if step.motion is Motion.HELICAL:
-            parts.append(_way(parts[-1], step.pitch, _free(f"{joint.name}_way", joints)))
-    between = [_free(f"{joint.child}_{part.name}", links) for part in parts[:-1]]
+            parts.append(_way(parts[-1], step.pitch, take_name(f"{joint.name}_way", joints)))
+    between = [take_name(f"{joint.child}_{part.name}", links) for part in parts[:-1]]
     ends = [str(joint.parent), *between, joint.child]
     placements = [joint.placement, *[np.eye(4)] * len(between)]
     whole = zip(parts, placements, ends, ends[1:], strict=False)
@@ -91,10 +92,3 @@ def _way(angle: Joint, pitch: float, name: str) -> Joint:
     }
     follow = Mimic(angle.name, pitch)
     return replace(angle, name=name, type="prismatic", lower=lower, upper=upper, mimic=follow, **absent)
-
-
-def _free(wanted: str, taken: set[str]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    taken.add(wanted)
-    return wanted

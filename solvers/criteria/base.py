@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import list_of
 from ...robokin.errors import TaskError
 from ..fixed_arrays import Checks, FixedArrays
 from ..state import State
@@ -164,11 +164,4 @@ def criterion_names(criteria: Sequence[Criterion]) -> list[str]:
 
 def checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """Raises TaskError for what is not a list of criteria."""
-    try:
-        checked = tuple(criteria)
-    except TypeError:
-        raise TaskError(f"criteria must be a list of criteria, not {shown(criteria)}") from None
-    for criterion in checked:
-        if not isinstance(criterion, Criterion):
-            raise TaskError(f"{shown(criterion)} is not a criterion")
-    return checked
+    return list_of(criteria, Criterion, "criterion", "criteria", TaskError)  # type: ignore[type-abstract]
