@@ -37,6 +37,7 @@ class StandIn(Enum):
     RIG = "the bone itself, in a copy of the rig as it was (`rig_copies.py`)"
 
 
+BOUNDS = ("LIMIT_LOCATION", "LIMIT_ROTATION")
 FROM_BONE = ("FOLLOW_PATH", "LOCKED_TRACK")
 _COPIES = ("COPY_LOCATION", "COPY_ROTATION", "COPY_TRANSFORMS")
 _POINTED = ("DAMPED_TRACK", "TRACK_TO", "LIMIT_DISTANCE")
@@ -93,11 +94,11 @@ def read_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, 
     if constraint.type == "CHILD_OF":
         return _read_child_of(bone, constraint, problems)
     found = len(problems)
-    if constraint.type not in _KINDS:
-        problems.append(f"{type_label(constraint)} constraints")
-        return None
-    if constraint.target is None:
+    if not has_target(constraint):
         problems.append("no target")
+        return None
+    if constraint.type not in _KINDS:
+        problems.append("no bound" if constraint.type in BOUNDS else f"{type_label(constraint)} constraints")
         return None
     is_armature = constraint.target.type == "ARMATURE"
     subtarget = getattr(constraint, "subtarget", "")
@@ -205,6 +206,13 @@ def _read_child_of(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, p
             is_held=True,
         )
     return None
+
+
+def has_target(constraint: bpy.types.Constraint) -> bool:
+    """Where it needs one."""
+    if constraint.type == "ARMATURE":
+        return any(each.target is not None for each in constraint.targets)
+    return constraint.type == "PIVOT" or getattr(constraint, "target", constraint) is not None
 
 
 def type_label(constraint: bpy.types.Constraint) -> str:

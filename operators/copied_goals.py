@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import bpy
 import numpy as np
 
-from .constraint_goals import FROM_BONE, Goal, StandIn, type_label
+from .constraint_goals import BOUNDS, FROM_BONE, Goal, StandIn, has_target, type_label
 
 # Whether a constraint moves a bone, and whether it turns it.
 _DOES = {
@@ -31,10 +31,9 @@ _DOES = {
     "TRANSFORM": (True, True),
     "ACTION": (True, True),
 }
-_ALONE = ("STRETCH_TO", "LIMIT_LOCATION", "LIMIT_ROTATION", "SHRINKWRAP", "ARMATURE", "PIVOT", "TRANSFORM", "ACTION")
+_ALONE = ("STRETCH_TO", "SHRINKWRAP", "ARMATURE", "PIVOT", "TRANSFORM", "ACTION")
 _COPIES = ("COPY_LOCATION", "COPY_ROTATION", "COPY_TRANSFORMS")
-_BOUNDS = ("use_min_", "use_max_", "use_limit_x", "use_limit_y", "use_limit_z")
-_WITHOUT_TARGET = ("LIMIT_LOCATION", "LIMIT_ROTATION", "ARMATURE", "PIVOT")
+_USED = ("use_min_", "use_max_", "use_limit_x", "use_limit_y", "use_limit_z")
 _ALIGNED = 1e-4
 
 
@@ -64,11 +63,7 @@ def copied_goal(
 
 def is_copied(constraint: bpy.types.Constraint) -> bool:
     """Whether the goal of its bone, where there is one, says what it does."""
-    return constraint.type in _DOES and _has_target(constraint)
-
-
-def _has_target(constraint: bpy.types.Constraint) -> bool:
-    return constraint.type in _WITHOUT_TARGET or getattr(constraint, "target", None) is not None
+    return constraint.type in _DOES and has_target(constraint)
 
 
 def _needs_copy(
@@ -78,8 +73,8 @@ def _needs_copy(
     members: Collection[str],
 ) -> bool:
     kind = constraint.type
-    if kind.startswith("LIMIT_") and kind in _ALONE:
-        return any(getattr(constraint, name) for name in dir(constraint) if name.startswith(_BOUNDS))
+    if kind in BOUNDS:
+        return any(getattr(constraint, name) for name in dir(constraint) if name.startswith(_USED))
     if kind in _ALONE:
         return True
     target, subtarget = constraint.target, getattr(constraint, "subtarget", "")

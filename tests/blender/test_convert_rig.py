@@ -142,7 +142,7 @@ def test_what_tasks_cannot_say_is_listed_by_bone_and_constraint(scene, capfd):
         "'shin', constraint 'IK': stretch",
         "'foot', constraint 'Stretch To': stretching (Stretch To)",
         "'foot', constraint 'nothing': no target",
-        "'hip', constraint 'Limit Rotation': Limit Rotation constraints",
+        "'hip', constraint 'Limit Rotation': no bound",
     ):
         assert f"{start}{words}" in out, words
     assert "Track To" not in out
