@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import bpy
 
 from ..properties.bridge import read_configuration, robot_model, write_configuration
 from ..properties.task_kinds import KINDS
 from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
-from ..solvers import SolveResult, Status, Task, solve_ik
-from .common import RobotOperator, write_json
+from ..solvers import SolveResult, Status, Task
+from ..solvers.solve import solve_ik_steps
+from .common import write_json
 from .curves import auto_keying, key_channels
 from .root_frames import metres_per_world_unit
 from .scene_criteria import enabled_criteria
 from .scene_targets import targets_now
 from .scene_tasks import SolverTasks, enabled_tasks
+from .stepped import SteppedOperator
 
 
-def solve_now(
+def solve_steps(
     context: bpy.types.Context, obj: bpy.types.Object, seed: int
-) -> tuple[SolveResult, list[bpy.types.PropertyGroup], list[Task]]:
-    """Solve from the present pose for the targets as they stand; nothing is written.
+) -> Generator[float, None, tuple[SolveResult, list[bpy.types.PropertyGroup], list[Task]]]:
+    """Solve from the present pose for the targets as they stand; nothing is written. Yields the share of the work done
+    (0..1) now and then.
 
     Returns the result, the tasks it is about (those with an influence, which ask for a pose and not for a velocity) and
     their solver's form. Raises RobokinError.
@@ -29,7 +34,8 @@ def solve_now(
     tasks = [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
     targets = targets_now(context, obj, tasks)
     counting, wanted = SolverTasks(obj, tasks).at(targets)
-    result = solve_ik(robot_model(obj), wanted, read_configuration(obj), seed, criteria=enabled_criteria(obj))
+    model, q0, criteria = robot_model(obj), read_configuration(obj), enabled_criteria(obj)
+    result = yield from solve_ik_steps(model, wanted, q0, seed, criteria=criteria)
     return result, [tasks[i] for i in counting], wanted
 
 
@@ -56,7 +62,7 @@ def _left_out(obj: bpy.types.Object) -> str:
     return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""
 
 
-class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_solve_pose(SteppedOperator, bpy.types.Operator):
     """Pose the robot so that its tasks are met, as far as joint limits allow"""
 
     bl_idname = "robokin.solve_pose"
@@ -70,9 +76,9 @@ class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
         name="Report", description="Write the result as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
 
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         seed = self.given("seed", obj.robokin.solver.seed)
-        result, tasks, wanted = solve_now(context, obj, seed)
+        result, tasks, wanted = yield from solve_steps(context, obj, seed)
         if result.status is Status.EMPTY:
             left_out = _left_out(obj)
             raise RobokinError(f"EMPTY: there is no task to solve for (add a target, or enable a task){left_out}")
@@ -87,7 +93,6 @@ class ROBOKIN_OT_solve_pose(RobotOperator, bpy.types.Operator):
             self.report({"INFO"}, f"{result.status}: {obj.robokin.solver.reason}")
         else:
             self.report({"WARNING"}, f"{result.status}: {obj.robokin.solver.reason}")
-        return {"FINISHED"}
 
 
 CLASSES = (ROBOKIN_OT_solve_pose,)

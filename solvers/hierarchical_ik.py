@@ -6,7 +6,7 @@ tasks are met the criteria are brought to their optimum (`static_optimum.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -28,6 +28,7 @@ from .influence import checked_shares, is_partial, left_in
 from .level import Level
 from .pose_search import KNOWN_ATTEMPTS, KnownTasks, PoseSearch, Restarts, known_task
 from .posing import Posing, lacking
+from .progress import finish, scaled
 from .random_numbers import SplitMix64
 from .results import CONVERGED, EMPTY, Diagnosis, SolveResult, Status
 from .static_optimum import StaticOptimum
@@ -91,18 +92,29 @@ class HierarchicalIK:
         residuals are what is lacking of what a task's influence asks for (`influence.py`).
         CONVERGED with criteria: the pose is stationary too, and nothing better was found around it.
         """
+        return finish(self.solve_steps(targets, q0, seed, find_reason, influence))
+
+    def solve_steps(
+        self,
+        targets: object = None,
+        q0: object | None = None,
+        seed: int = 0,
+        find_reason: bool = True,
+        influence: Sequence[float] | Array | None = None,
+    ) -> Generator[float, None, SolveResult]:
+        """`solve` that yields the share of the work done (0..1) now and then."""
         start = self.limits.middle(self.model.neutral()) if q0 is None else self.model.check_configuration(q0)
         start = self.limits.clamp(start)
         shares = checked_shares(self.tasks, influence)
         posing = self._posing(self.levels.checked_targets(targets), start, shares)
         if any(map(is_partial, shares)):
             without = [0.0 if is_partial(share) else share for share in shares]
-            ground = self.solve(targets, q0, seed, False, without).q
+            ground = (yield from self.solve_steps(targets, q0, seed, False, without)).q
             rows = self.levels.rows(posing.point(ground).state, posing.targets, shares)
             left = {i: left_in(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
             posing = Posing(self.levels, posing.targets, self.limits, shares, left)
         gaps = np.where(np.array(shares) < 1.0, 0.0, self.excess(posing.targets))
-        search = self._search(posing, start, checked_seed(seed), self.attempts, gaps)
+        search = yield from scaled(self._search(posing, start, checked_seed(seed), self.attempts, gaps), 0.0, 0.5)
         if not search.best.is_met:
             search.settle()
         search.close()
@@ -110,7 +122,7 @@ class HierarchicalIK:
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
         if any(isinstance(each, Potential) for each in self.criteria) and best.met[:1].all():
-            optimum = StaticOptimum(posing, self.criteria).find(best)
+            optimum = yield from scaled(StaticOptimum(posing, self.criteria).find(best), 0.5, 0.9)
             kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
             best, search.iterations = optimum.point, search.iterations + optimum.iterations
             if not optimum.is_optimal:
@@ -174,7 +186,7 @@ class HierarchicalIK:
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        search = self._search(self._posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        search = finish(self._search(self._posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps))
         return search.best.q if search.best.is_met else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:
@@ -235,10 +247,12 @@ class HierarchicalIK:
         problem, aims = self.some_tasks(whole), [targets[i] for i in whole]
         return problem, np.array(aims) if isinstance(problem, IKProblem) else aims, residuals[whole]
 
-    def _search(self, posing: Posing, start: Array, seed: int, attempts: int, gaps: Array) -> PoseSearch:
+    def _search(
+        self, posing: Posing, start: Array, seed: int, attempts: int, gaps: Array
+    ) -> Generator[float, None, PoseSearch]:
         hopeful = posing.levels_without(np.flatnonzero(gaps))
         search = PoseSearch(posing, start, self.iterations, hopeful)
-        search.run(attempts, self._known, lambda: self._restarts, seed)
+        yield from search.run(attempts, self._known, lambda: self._restarts, seed)
         return search
 
     @cached_property

@@ -8,7 +8,7 @@ so on, is kept, and settled when not all is met. Of poses that lack as much, the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from copy import copy
 from typing import Any
 
@@ -130,19 +130,23 @@ class PoseSearch:
         self._minima: list[Point] = []  # settled, from
         self._tried: list[Array] = []  # poses (nq,)
 
-    def run(self, attempts: int, known: KnownTasks, restarts: Callable[[], Restarts], seed: int) -> None:
-        """At most so many attempts, until all is met that may be."""
+    def run(
+        self, attempts: int, known: KnownTasks, restarts: Callable[[], Restarts], seed: int
+    ) -> Generator[float, None, None]:
+        """At most so many attempts, until all is met that may be. Yields the share of them after each."""
         if not self.best.levels:
             return
         told = self.posing.told(self.start)
         for q in [self.start] if told is self.start else [self.start, told]:
             point = self.attempt(self.posing.point(q))
+            yield self.attempts / attempts
             if self.best.is_met or self.attempts == attempts:
                 return
         may, poses = known.poses(self.posing.targets, self.best.q, seed)
         self.hopeful = min(self.hopeful, may)
         for q in poses[-(attempts - self.attempts) :]:
             point = self.attempt(self.posing.point(q))
+            yield self.attempts / attempts
         if self.hopeful < len(self.best.levels):
             self.settle()  # what cannot be met pulls hard, and attempts do not mind the levels above it
         generator, ends = SplitMix64(seed), [point]
@@ -151,6 +155,7 @@ class PoseSearch:
             q = known.nearest(self.posing.targets, q, self.hopeful)
             point = self.attempt(self.posing.point(q), TOGETHER if self.attempts % 4 < 2 else 0)
             ends.append(point)
+            yield self.attempts / attempts
 
     def _is_over(self, ends: Sequence[Point]) -> bool:
         """All is met that may be, or many attempts have ended alike."""

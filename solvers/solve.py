@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from .criteria import Criterion, checked_criteria
 from .hierarchical_ik import HierarchicalIK
 from .ik import IKProblem
 from .influence import partial
+from .progress import finish
 from .recent_problems import RecentProblems, own_copies
 from .results import SolveResult
 from .task_levels import checked_tasks
@@ -36,15 +37,29 @@ def solve_ik(
     arguments, result and errors are described there. `IKProblem`s whose tasks differ in their targets only are
     compiled once.
     """
+    return finish(solve_ik_steps(model, tasks, q0, seed, backend, attempts, criteria))
+
+
+def solve_ik_steps(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    q0: Array | None = None,
+    seed: int = 0,
+    backend: str = "auto",
+    attempts: int | None = None,
+    criteria: Sequence[Criterion] = (),
+) -> Generator[float, None, SolveResult]:
+    """`solve_ik` that yields the share of the work done (0..1) now and then, where it takes long."""
     checked = checked_tasks(tasks)
     preferred = () if criteria is None else checked_criteria(criteria)
     if not preferred and is_plain(checked):
-        problem, targets = _recent.get(
+        kept, targets = _recent.get(
             lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts),
             *(model, checked, (), (get_backend(backend).name, attempts)),
         )
-        return problem.solve(np.array(targets).reshape(-1, 4, 4), q0, seed)
-    return HierarchicalIK(model, own_copies(checked), own_copies(preferred), backend, attempts).solve(q0=q0, seed=seed)
+        return kept.solve(np.array(targets).reshape(-1, 4, 4), q0, seed)
+    problem = HierarchicalIK(model, own_copies(checked), own_copies(preferred), backend, attempts)
+    return (yield from problem.solve_steps(q0=q0, seed=seed))
 
 
 _recent: RecentProblems[IKProblem] = RecentProblems()

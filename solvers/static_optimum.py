@@ -9,7 +9,7 @@ there take part (`criteria/edge.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,22 +87,23 @@ class StaticOptimum:
         self.iterations = 0
         self._curvature = self._usual = 1.0  # the largest and the usual one where it was looked at last
 
-    def find(self, start: Point) -> Optimum:
+    def find(self, start: Point) -> Generator[float, None, Optimum]:
+        """Yields the share of the steps that it may take after each."""
         if not self.objective.potentials:
             return Optimum(start, 0.0, True, 0)
         self._note_curvatures(self.objective.metric(start.state))
         self._surface = TaskSurface(self.posing, start)
         point = self._surface.start
-        found = self._descended(point)
+        found = yield from self._descended(point)
         if found.is_optimal:
             return found
         why = endless(self.posing, self.objective, point, found.point, self._surface.nearest)
         return replace(found, reason=why or found.reason)
 
-    def _descended(self, point: Point) -> Optimum:
+    def _descended(self, point: Point) -> Generator[float, None, Optimum]:
         rng = np.random.default_rng(0)
         for _ in range(ROUNDS):
-            look, reason = self._descend(point)
+            look, reason = yield from self._descend(point)
             is_over = self.iterations >= ITERATIONS
             better = None if is_over else self._better_around(look, rng)
             if better is None:
@@ -112,7 +113,7 @@ class StaticOptimum:
         reason = f"there was something better around each of {ROUNDS} poses"
         return Optimum(point, self._look(point).residual, False, self.iterations, reason)
 
-    def _descend(self, point: Point) -> tuple[_Look, str]:
+    def _descend(self, point: Point) -> Generator[float, None, tuple[_Look, str]]:
         """Where no step leads farther down, and why that is the last one."""
         look = self._look(point)
         B, age, last = None, 0, (np.inf, np.inf)
@@ -126,6 +127,7 @@ class StaticOptimum:
                     return look, f"the cost is nearly flat: {PATIENCE} steps lowered it by {last[1] - look.cost:.1g}"
                 last = look.residual, look.cost
             self.iterations += 1
+            yield self.iterations / ITERATIONS
             if B is None or age * SHARE >= look.tangent.Z.shape[1]:
                 B, age = self._hessian(look), 0
             x, change, _ = look.tangent.best(look.slopes, B)

@@ -7,6 +7,8 @@ import pytest
 from robokin_addon.operators.bake import ROBOKIN_OT_bake
 from robokin_addon.operators.check import ROBOKIN_OT_check
 from robokin_addon.operators.export_motion import ROBOKIN_OT_export_motion
+from robokin_addon.operators.solve import ROBOKIN_OT_solve_pose
+from robokin_addon.properties.bridge import read_configuration, write_configuration
 
 from tests.support.scene_bakes import bake, slow_road, snapshot
 from tests.support.scene_robots import add_empty
@@ -155,3 +157,28 @@ def test_one_undo_step_takes_it_back(monkeypatch, scene, robot):
     assert bpy.data.objects[name].robokin.solver.check_summary != "before"
     bpy.ops.ed.undo()
     assert bpy.data.objects[name].robokin.solver.check_summary == "before"
+
+
+@pytest.fixture
+def hard(robot):
+    """A pose that takes several steps: a target, and below it what the robot prefers."""
+    robot.robokin.tasks[0].target.location.z += 0.1
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.criterion_add(kind="JOINT_SPRINGS") == {"FINISHED"}
+    robot.robokin.solver.status = "before"
+    bpy.context.view_layer.update()
+    return robot
+
+
+def test_a_long_solve_stops_at_esc_and_else_says_the_same(monkeypatch, hard):
+    start = read_configuration(hard)
+    with window(monkeypatch, ROBOKIN_OT_solve_pose, "", "ESC") as shown:
+        assert called(bpy.ops.robokin.solve_pose, hard) == {"CANCELLED"} and shown.slices == 2
+    assert (read_configuration(hard) == start).all() and hard.robokin.solver.status == "before"
+    with window(monkeypatch, ROBOKIN_OT_solve_pose) as shown:
+        assert called(bpy.ops.robokin.solve_pose, hard) == {"FINISHED"} and shown.slices > 2
+    stepped, status = read_configuration(hard), hard.robokin.solver.status
+    assert status == "CONVERGED" and abs(stepped - start).max() > 0.01
+    write_configuration(hard, start)
+    assert called(bpy.ops.robokin.solve_pose, hard) == {"FINISHED"}
+    assert (read_configuration(hard) == stepped).all() and hard.robokin.solver.status == status
