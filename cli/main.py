@@ -71,7 +71,7 @@ def build_parser() -> Parser:
             allow_abbrev=False,
         )
         command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
+        sub.set_defaults(run=command.run, parser=sub)
     return parser
 
 
@@ -86,7 +86,9 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         words = _joined(sys.argv[1:] if argv is None else argv)
-        arguments = build_parser().parse_args(words, argparse.Namespace(in_blender=in_blender))
+        arguments, unknown = build_parser().parse_known_args(words, argparse.Namespace(in_blender=in_blender))
+        if unknown:
+            arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         return DONE if arguments.run(arguments) else NOT_MET
     except SystemExit as end:  # --help and --version
         return int(end.code or 0)

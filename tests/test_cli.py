@@ -42,7 +42,7 @@ COMMANDS = ("import", "info", "fk", "solve", "bake", "check", "export")
     [
         ([], ["COMMAND"]),
         (["dance"], ["dance", "info", "solve"]),
-        (["info", "PANDA", "--jsn", "x"], ["--jsn", "robokin"]),
+        (["info", "PANDA", "--jsn", "x"], ["--jsn", "see robokin info --help"]),
         (["info", "nowhere.urdf"], ["nowhere.urdf", "no such file"]),
         (["info", "FOLDER"], ["FOLDER", "folder"]),
         (["info", "PANDA", "--json", "FOLDER"], ["--json", "folder"]),
