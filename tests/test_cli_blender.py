@@ -221,7 +221,7 @@ def test_check_names_the_limit_that_is_broken(edited, capsys, tmp_path) -> None:
     found = report(capsys, tmp_path, "check", path, "--frames", "5:15", code=1)
     speeds = [v for v in found["violations"] if v["kind"] == "velocity"]
     assert [(v["frame"], v["joint"]) for v in speeds] == [(11, "panda_joint1")]
-    assert set(speeds[0]) == {"frame", "joint", "kind", "value", "limit"}
+    assert set(speeds[0]) == {"frame", "joint", "kind", "value", "limit", "unit"}
     assert speeds[0]["limit"] == pytest.approx(2.175)
     assert abs(speeds[0]["value"]) == pytest.approx(1.0 * FPS, rel=1e-5)
 
