@@ -24,8 +24,7 @@ def metres_per_world_unit(obj: bpy.types.Object) -> float:
 def roots_from_world(obj: bpy.types.Object, T_world_robot: Array, T_world_target: Array, task: str) -> Array:
     """(n, 4, 4) T_root_target [m] from world matrices (n, 4, 4) of the robot object and the target, scales dropped.
 
-    The same as the bridge's `root_from_world`, for many frames at once. Raises BridgeError for a robot of non-uniform
-    scale, RobokinError for a target without one.
+    Raises BridgeError for a robot of non-uniform scale, RobokinError for a target without one.
     """
     robot = binding(obj)
     # Blender 5 gives its matrices as arrays of single precision, in which a product with the unit would be rounded.

@@ -1,7 +1,7 @@
 """Armature <-> robot model. No user interface here; operators and panels go through these functions.
 
 A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` metres. Poses of the robot are relative
-to its root frame (T_root_x, metres); `root_from_world` and `to_blender` cross over to Blender's world.
+to its root frame (T_root_x, metres); `world_from_root` and `to_blender` cross over to Blender's world.
 """
 
 from .binding import Binding, binding, binding_held, last_binding, robot_model
@@ -18,7 +18,7 @@ from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read
 from .records import bone_record, edit_records, keep_edits, settle_records
 from .renames import mend_drivers
 from .rig import refresh_rigs, rig_pose
-from .space import root_from_world, to_blender, world_from_root
+from .space import to_blender, world_from_root
 from .unit_scale import adopt_unit
 
 __all__ = [
@@ -51,7 +51,6 @@ __all__ = [
     "rig_pose",
     "robot_bones",
     "robot_model",
-    "root_from_world",
     "settle_records",
     "to_blender",
     "world_from_root",

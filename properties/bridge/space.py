@@ -34,24 +34,8 @@ def world_from_root(obj: bpy.types.Object, matrix_world: Matrix | None = None) -
     return T_world_root @ robot.root
 
 
-def root_from_world(obj: bpy.types.Object, matrix: Matrix, matrix_world: Matrix | None = None) -> Array:
-    """(4, 4) rigid T_root_target [m] of `matrix`, a pose in Blender's world; its own scale is dropped.
-
-    Raises BridgeError for a non-uniform or negative scale of the robot.
-    """
-    T_world_root = world_from_root(obj, matrix_world)
-    scale = np.cbrt(np.linalg.det(T_world_root[:3, :3]))
-    rotation = T_world_root[:3, :3] / scale
-    location, target, _ = matrix.decompose()
-    position = np.array(location, float) * binding(obj).metres_per_unit
-    T_root_target = np.eye(4)
-    T_root_target[:3, :3] = _exact_rotation(rotation.T @ np.array(target.to_matrix(), float))
-    T_root_target[:3, 3] = rotation.T @ (position - T_world_root[:3, 3]) / scale
-    return T_root_target
-
-
 def to_blender(obj: bpy.types.Object, T_root_x: Array, matrix_world: Matrix | None = None) -> Matrix:
-    """World matrix (scale 1, Blender units) of a frame given in the root frame; inverse of `root_from_world`."""
+    """World matrix (scale 1, Blender units) of a frame given in the root frame."""
     T_world_root = world_from_root(obj, matrix_world)
     scale = np.cbrt(np.linalg.det(T_world_root[:3, :3]))
     T_world_x = T_world_root @ np.asarray(T_root_x, float)

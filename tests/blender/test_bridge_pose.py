@@ -17,7 +17,6 @@ from robokin_addon.properties.bridge import (
     curves,
     read_configuration,
     robot_model,
-    root_from_world,
     to_blender,
     world_from_root,
     write_configuration,
@@ -34,7 +33,7 @@ from robokin_addon.robokin import (
 )
 from support.random_trees import random_placement, random_robot
 from support.robots import all_urdfs, robot
-from support.scene_robots import build
+from support.scene_robots import build, root_from_world
 
 
 def moderate(model: RobotModel, q: np.ndarray) -> np.ndarray:

@@ -8,10 +8,19 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.root_frames import metres_per_world_unit, roots_from_world
-from robokin_addon.properties.bridge import read_configuration, robot_model, root_from_world, write_configuration
+from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import in_limits
 
-from tests.support.scene_robots import READY, TOOL, add_empty, add_robot, add_target, model_pose, world_error
+from tests.support.scene_robots import (
+    READY,
+    TOOL,
+    add_empty,
+    add_robot,
+    add_target,
+    model_pose,
+    root_from_world,
+    world_error,
+)
 
 
 @pytest.fixture

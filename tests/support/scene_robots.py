@@ -6,6 +6,7 @@ from functools import cache
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 from robokin_addon.properties.bridge import binding, build_armature, read_configuration, write_configuration
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
 
@@ -32,6 +33,14 @@ def shown(obj: bpy.types.Object, link: str) -> np.ndarray:
     T = np.array(obj.pose.bones[bone].matrix)
     T[:3, :3] = T[:3, :3] @ found.frames[found.bones.index(bone)].T
     return T
+
+
+def root_from_world(obj: bpy.types.Object, matrix: Matrix) -> np.ndarray:
+    """(4, 4) T_root_target [m] of a pose in Blender's world, as Blender's own matrices have it; scales dropped."""
+    location, rotation, _ = (obj.matrix_world.inverted() @ matrix).decompose()
+    T_armature_target = np.array(Matrix.LocRotScale(location, rotation, None), float)
+    T_armature_target[:3, 3] *= binding(obj).metres_per_unit
+    return np.linalg.inv(binding(obj).root) @ T_armature_target
 
 
 def add_robot(name: str = "panda", root: str = "fixed") -> bpy.types.Object:
