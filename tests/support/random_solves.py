@@ -274,22 +274,31 @@ def _out_of_reach(problem: Problem, result: SolveResult) -> list[str]:
 
 
 def _limit(problem: Problem, result: SolveResult) -> list[str]:
-    """Some pose that leaves the named bounds only meets all tasks, by Pinocchio's frames."""
+    """Some pose that leaves the named bounds only meets all tasks, by Pinocchio's frames: looked for at once, and by
+    keeping one more bound after the other of those that a pose without limits leaves."""
     model = problem.model
-    freed = [i for name in result.joints for i in range(model.slot(name).q.start, model.slot(name).q.stop)]
+    freed = {i for name in result.joints for i in range(model.slot(name).q.start, model.slot(name).q.stop)}
     if not freed:
         return ["names no joint"]
     tasks, targets = problem.tasks, _started(problem)
     solver = IKProblem if is_plain(tasks) else HierarchicalIK
-    starts = [result.q, problem.start]
-    for without in (range(model.nq), freed):  # what is found without any limits is a start for fewer
-        limits = model.limits.without(without)
-        for q0 in tuple(starts):
-            q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, find_reason=False).q
-            inside = not np.delete(model.limits.beyond(q), freed).any()
-            if inside and all(problem.oracle.is_met(task, q, 1e-6) for task in tasks):
+
+    def met(without: set[int], q0: Array) -> Array | None:
+        limits = model.limits.without(sorted(without))
+        q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, find_reason=False).q
+        return q if all(problem.oracle.is_met(task, q, 1e-6) for task in tasks) else None
+
+    for q0 in (result.q, problem.start):
+        if met(freed, q0) is not None:
+            return []
+        q, beyond = met(set(range(model.nq)), q0), set(range(model.nq))
+        while q is not None:
+            beyond &= set(np.flatnonzero(model.limits.beyond(q)).tolist())
+            if beyond <= freed:
                 return []
-            starts.append(q)
+            fewer = ((left, met(beyond - {left}, q)) for left in sorted(beyond - freed))
+            left, q = next(((left, there) for left, there in fewer if there is not None), (None, None))
+            beyond -= {left}
     return [f"not met without the limits of {', '.join(result.joints)}"]
 
 
@@ -300,8 +309,9 @@ def _conflict(problem: Problem, result: SolveResult) -> list[str]:
         if task.name not in result.tasks:
             continue
         target = _started(problem)[i]
+        solver = IKProblem if is_plain([task]) else HierarchicalIK
         ends = (
-            HierarchicalIK(problem.model, [task], attempts=60).solve([target], q0, problem.seed, find_reason=False).q
+            solver(problem.model, [task], attempts=60).solve([target], q0, problem.seed, find_reason=False).q
             for q0 in (result.q, problem.start)
         )
         if not any(problem.oracle.is_met(task, q, 1e-6) for q in ends):
