@@ -342,7 +342,7 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
     if not unmet:
         return ["every level is met"]
 
-    def left(q: Array) -> tuple[Array, Array, Array]:
+    def linearised(q: Array) -> tuple[Array, Array, Array]:
         """e and J of the level, and the motions that those above leave."""
         Z = np.eye(model.nv)
         for tasks in levels[: unmet[0]]:
@@ -350,12 +350,13 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
             Z = Z @ Vt[int((s > 1e-6).sum()) :].T
         return *_differences(problem, levels[unmet[0]], q, posing), Z
 
-    e, J, Z = left(result.q)
+    e, J, Z = linearised(result.q)
     rows = (e != 0.0) | J.any(axis=1)
     around = [
-        left(posing.integrated(result.q, rng.normal(size=model.nv) * size)) for size in np.geomspace(0.02, 0.5, 8)
+        linearised(posing.integrated(result.q, rng.normal(size=model.nv) * size)) for size in np.geomspace(0.02, 0.5, 8)
     ]
-    around = [(other[rows], Z) for _, other, Z in around if len(other) == len(J)]
+    # Beside its target a task above holds more than at it: what it leaves is that of there, or of here.
+    around = [(other[rows], left) for _, other, there in around if len(other) == len(J) for left in (there, Z)]
     if not any(_rank(other @ Z, SINGULAR_VALUE) for other, Z in around):
         Z, around = np.eye(model.nv), [(other, np.eye(model.nv)) for other, _ in around]
     J = J @ Z
