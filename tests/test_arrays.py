@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, ModelError
 
-WRONG_NUMBERS = ["x", None, float("nan"), float("inf"), [1.0, 2.0], 1j, {}, object()]
+WRONG_NUMBERS = ["x", None, float("nan"), float("inf"), [1.0, 2.0], 1j, {}, object]
 
 
 @pytest.mark.parametrize("value", [*WRONG_NUMBERS, -1.0], ids=repr)
