@@ -110,7 +110,7 @@ def build_task(text: str, given: Fields) -> Task:
             value = read(given, key)
             arguments |= {argument: value} if argument else value
         return kind.build(**arguments)
-    except TaskError as error:
+    except RobokinError as error:
         raise TaskError(f"task {text!r}: {error}") from None
 
 

@@ -156,7 +156,7 @@ class ROBOKIN_OT_check(SteppedOperator, FramesOperator, bpy.types.Operator):
         found = yield from check_steps(scene, context.view_layer, obj, frames)
         settings = obj.robokin.solver
         settings.check_summary, settings.check_passed = found.summary(), found.passed
-        clear_markers(scene, obj)
+        clear_markers(obj)
         if self.given("markers", settings.markers):
             set_markers(scene, obj, found)
         self.write_report(self.report_path, found.to_dict())
@@ -180,21 +180,25 @@ def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationC
         more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
         name = f"{_shortened(obj.name)} check: {texts[0]}".encode()[: _MARKER_NAME - len(more)].decode(errors="ignore")
         markers.append([scene.timeline_markers.new(name + more, frame=int(frame)).name, int(frame)])
-    obj.robokin.solver.check_markers = json.dumps({"robot": obj.name, "markers": markers})
+    obj.robokin.solver.check_markers = json.dumps({"robot": obj.name, "scene": scene.name, "markers": markers})
 
 
 def _shortened(name: str) -> str:
     return name if len(name) <= _ROBOT_NAME else f"{name[: _ROBOT_NAME // 2]}…{name[-_ROBOT_NAME // 2 :]}"
 
 
-def clear_markers(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
-    """Remove the markers of this robot's last check, but for those that were renamed or moved; how many they were."""
+def clear_markers(obj: bpy.types.Object) -> int:
+    """Remove the markers of this robot's last check, of whatever scene, but for those that were renamed or moved; how
+    many they were."""
     kept, obj.robokin.solver.check_markers = obj.robokin.solver.check_markers, ""
     if not kept:
         return 0
     written = json.loads(kept)
     if is_robot(bpy.data.objects.get(written["robot"])) and written["robot"] != obj.name:
         return 0  # they are of the robot that this one is a copy of
+    scene = bpy.data.scenes.get(written["scene"])
+    if scene is None:
+        return 0
     ours = [marker for marker in scene.timeline_markers if [marker.name, marker.frame] in written["markers"]]
     for marker in ours:
         scene.timeline_markers.remove(marker)
@@ -208,7 +212,7 @@ class ROBOKIN_OT_check_clear(RobotOperator, bpy.types.Operator):
     bl_label = "Clear Check"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        clear_markers(context.scene, obj)
+        clear_markers(obj)
         obj.robokin.solver.check_summary = ""
         return {"FINISHED"}
 

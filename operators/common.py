@@ -116,7 +116,10 @@ def chosen_file(obj: bpy.types.Object, filepath: str, ending: str) -> Path:
     """Where to write the robot. Raises RobokinError when no file was chosen."""
     if not filepath:
         raise RobokinError(f'no file to write {obj.name!r} to: set filepath, as "//{obj.name}{ending}"')
-    return Path(bpy.path.abspath(filepath))
+    path = Path(bpy.path.abspath(filepath))
+    if not path.name or filepath.endswith(("/", os.sep)) or path.is_dir():
+        raise RobokinError(f"{path}: cannot write {obj.name!r} there (it is a folder)")
+    return path
 
 
 def check_report(path: str) -> None:

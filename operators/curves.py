@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 import bpy
 import numpy as np
@@ -32,8 +32,8 @@ def channel_key(channel: Channel) -> Key:
 @contextmanager
 def pose_held(obj: bpy.types.Object, q: Array) -> Iterator[None]:
     """Inside, the robot stands at q whatever its own curves say; afterwards pose and curves are as before."""
-    # No curve is held meanwhile: a handler may remove it.
-    keys = own_keys(obj)
+    # No curve and no bone is held meanwhile: a handler may remove or rename them.
+    keys, names = own_keys(obj), obj.pose.bones.keys()
     muted = [key for key in animation.fcurves(obj) if key in keys]
     bones = {channel.bone for channel in keys.values()}
     before = {name: (obj.pose.bones[name].rotation_mode, obj.pose.bones[name].matrix_basis.copy()) for name in bones}
@@ -43,14 +43,23 @@ def pose_held(obj: bpy.types.Object, q: Array) -> Iterator[None]:
     try:
         yield
     finally:
-        _mute(obj, muted, False)
+        there = obj.pose.bones.keys()  # renamed bones keep their place
+        now = dict(zip(names, there, strict=True)) if len(there) == len(names) else {}
+        _mute(obj, [(_renamed(path, keys[path, index].bone, now), index) for path, index in muted], False)
         for name, (mode, basis) in before.items():
-            bone = obj.pose.bones[name]
-            if bone.rotation_mode != mode:
+            bone = obj.pose.bones.get(now.get(name, name))
+            if bone is not None and bone.rotation_mode != mode:
                 bone.rotation_mode, bone.matrix_basis = mode, basis
         for (path, index), value in values.items():
-            obj.path_resolve(path)[index] = value
+            with suppress(ValueError):  # a bone that was removed
+                obj.path_resolve(_renamed(path, keys[path, index].bone, now))[index] = value
         obj.update_tag(refresh={"DATA"})
+
+
+def _renamed(path: str, bone: str, now: Mapping[str, str]) -> str:
+    """The path of a bone's channel, where the bone is called otherwise by now."""
+    old, new = (f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in (bone, now.get(bone, bone)))
+    return new + path.removeprefix(old)
 
 
 def _mute(obj: bpy.types.Object, keys: Collection[Key], mute: bool) -> None:

@@ -89,7 +89,8 @@ class ROBOKIN_OT_export_motion(SteppedOperator, FrameRangeOperator, ExportHelper
         return {"RUNNING_MODAL"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return self.begin(context) if self._selects else super().execute(context)
+        selects, self._selects = self._selects, False  # what is repeated later is a script's call
+        return self.begin(context) if selects else super().execute(context)
 
     def check(self, context: bpy.types.Context) -> bool:
         """The file name follows a format that is chosen, and the format an extension that is typed."""

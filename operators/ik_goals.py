@@ -44,11 +44,13 @@ def read_goal(
         if _is_whole(obj, constraint)
         else "of an influence that is not 1"
     )
+    pole = constraint.pole_subtarget or getattr(constraint.pole_target, "name", "")
     if why:
-        pole = constraint.pole_subtarget or getattr(constraint.pole_target, "name", "")
         problems += [f"pole target {pole!r} {why}"] if has_pole else []
         problems += [f"chain length {constraint.chain_count} {why} (joints above may move)"] if kept else []
         return goal
+    if has_pole and len(moved) == 1:
+        problems.append(f"pole target {pole!r} of a chain of one bone")
     beside = [_as_it_was(obj, constraint, name, "POSITION", 2) for name in moved[:-1] if has_pole]
     beside += [_as_it_was(obj, constraint, kept, "POSE", 1)] if kept else []
     return replace(goal, beside=tuple(beside))

@@ -10,6 +10,7 @@ import bpy
 
 from ..properties.bridge.content import OWN_CONSTRAINT
 from ..properties.bridge.truth import HELPER_KEY, KEY, ROBOT_KEY
+from ..robokin import RobokinError
 from . import animation
 
 _POSE = "pose.bones["
@@ -20,9 +21,12 @@ _TARGETS = (("target", "subtarget"), ("pole_target", "pole_subtarget"), ("space_
 def copy_rig(obj: bpy.types.Object, members: Collection[str], undo: ExitStack) -> bpy.types.Object:
     """A new armature object that stands where `obj` does, with nothing to be seen of it. members: bones that become the
     robot's; the copy's own show what their constraints, keys and drivers do, steered by the other bones of `obj`
-    itself. Called before anything of the rig is changed."""
+    itself. Called before anything of the rig is changed. Raises RobokinError."""
+    if obj.animation_data and obj.animation_data.use_tweak_mode:
+        raise RobokinError(f"{obj.name!r} is in the NLA's tweak mode: leave it before converting its constraints")
     copy = obj.copy()
     copy.data = obj.data.copy()
+    copy.data.pose_position = "POSE"
     undo.callback(remove_rig, copy)
     copy.name = copy.data.name = f"{obj.name} as it was"
     for collection in obj.users_collection:

@@ -12,7 +12,7 @@ from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
 from ..solvers import SolveResult, Status, Task
 from ..solvers.solve import solve_ik_steps
-from .common import write_json
+from .common import check_report, write_json
 from .curves import auto_keying, key_channels
 from .root_frames import metres_per_world_unit
 from .scene_criteria import enabled_criteria
@@ -77,6 +77,7 @@ class ROBOKIN_OT_solve_pose(SteppedOperator, bpy.types.Operator):
     )
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        check_report(self.report_path)
         seed = self.given("seed", obj.robokin.solver.seed)
         result, tasks, wanted = yield from solve_steps(context, obj, seed)
         if result.status is Status.EMPTY:

@@ -30,6 +30,9 @@ class SteppedOperator(RobotOperator):
         finish(self.steps(context, obj))
         return {"FINISHED"}
 
+    _steps: Generator[float, None, None] | None = None  # of work that has begun
+    _timer: bpy.types.Timer | None = None
+
     if TYPE_CHECKING:
 
         def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
@@ -66,9 +69,11 @@ class SteppedOperator(RobotOperator):
         return outcome
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender calls it where it ends the operator: another file is loaded, the window is closed."""
-        self._close()
-        self._end(context)
+        """Blender calls it where it ends the operator: a file is loaded, the window or a file selector is closed."""
+        try:
+            self._close()
+        finally:
+            self._end(context)
 
     def _work(self, context: bpy.types.Context, seconds: float) -> set[str]:
         """Go on for some time."""
@@ -94,10 +99,14 @@ class SteppedOperator(RobotOperator):
 
     def _close(self) -> None:
         with suppress(ReferenceError):  # what is gone need not be put back
-            self._steps.close()
+            if self._steps is not None:
+                self._steps.close()
 
     def _end(self, context: bpy.types.Context) -> None:
+        if self._timer is None:
+            return
         context.window_manager.event_timer_remove(self._timer)
+        self._timer = None
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
 
@@ -107,9 +116,12 @@ def has_events(context: bpy.types.Context) -> bool:
     return not bpy.app.background and context.window is not None
 
 
-def _entries(obj: bpy.types.Object) -> list[int]:
-    """Where a robot's tasks and criteria lie, and what objects they are about. Another script or add-on may act
-    between two slices: an entry that it adds or removes moves them all, and the steps hold some."""
+def _entries(obj: bpy.types.Object) -> list[object]:
+    """Where a robot's tasks and criteria lie, of what kind they and what objects they are about, and the bones' names.
+    Another script or add-on may act between two slices: an entry that it adds or removes moves them all, and the steps
+    hold some."""
     tasks, criteria = obj.robokin.tasks, obj.robokin.criteria
     objects = [found for task in tasks for found in (task.target, task.surface) if found is not None]
-    return [entry.as_pointer() for entry in (*tasks, *criteria, *objects)]
+    held = [entry.as_pointer() for entry in (*tasks, *criteria, *objects)]
+    said = [(entry.kind, entry.name) for entry in (*tasks, *criteria)]
+    return [*held, *said, *obj.data.bones.keys()]

@@ -208,3 +208,15 @@ def test_a_motion_begins_on_the_curve_where_it_can(panda, oracle) -> None:
             continue
         np.testing.assert_allclose(places[:, 0], p[0] + 0.06, atol=1e-5)
         np.testing.assert_allclose(np.diff(places[:, 1]), 0.1 * DT, atol=1e-5)
+
+
+def test_of_several_curves_each_is_open_or_closed_by_itself():
+    ring = Curve([[0, 0, 0], [1, 0, 0], [1, 1, 0]], closed=True)
+    line = Curve([[0, 0, 1], [1, 0, 1]])
+    for curves in ([ring, line], [line, ring]):
+        task = AlongCurveTask("link", curves, 0.1)
+        assert [each.closed for each in task.checked_target((0.2, curves)).curve.lines] == [
+            each.closed for each in curves
+        ]
+    closed = AlongCurveTask("link", ring, 0.1)
+    assert closed.checked_target((0.2, [[0, 0, 0], [2, 0, 0], [2, 2, 0]])).curve.closed

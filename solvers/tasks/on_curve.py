@@ -129,8 +129,9 @@ class AlongCurveTask(PointTask):
         if isinstance(target, Going):
             return target
         speed, curve = target if isinstance(target, tuple) and len(target) == 2 else (target, self.curve)
-        closed = not isinstance(curve, Curve | Curves) and self.curve.lines[0].closed  # which of points nothing says
-        found = as_curve(curve, closed, f"{self.name}: curve")
+        found = as_curve(curve, False, f"{self.name}: curve")
+        if isinstance(found, Curve) and found is not curve and self.curve.lines[0].closed:  # points do not say it
+            found = Curve(curve, True, f"{self.name}: curve")
         return Going(number(speed, f"{self.name}: target speed"), found, found)
 
     def followed(self, target: Going, last: Going) -> Going:

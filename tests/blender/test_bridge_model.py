@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from pathlib import Path
 
 import bpy
@@ -259,8 +260,8 @@ def test_mimics_of_another_kind_follow_the_unit_scale(scene: bpy.types.Scene) ->
     obj = build(RobotModel("geared", [Link(n) for n in ("base", "a", "b", "c")], joints))
     scene.unit_settings.scale_length = 0.01
     small = robot_model(obj)
-    assert small.joint("slide").mimic == Mimic("turn", pytest.approx(0.005), pytest.approx(0.002))
-    assert small.joint("turn back").mimic == Mimic("slide", pytest.approx(300.0), pytest.approx(0.1))
+    assert astuple(small.joint("slide").mimic) == ("turn", pytest.approx(0.005), pytest.approx(0.002))
+    assert astuple(small.joint("turn back").mimic) == ("slide", pytest.approx(300.0), pytest.approx(0.1))
 
 
 def test_the_models_of_all_robots_of_a_file_are_kept_and_no_others(scene: bpy.types.Scene) -> None:

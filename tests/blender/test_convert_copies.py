@@ -225,6 +225,21 @@ def test_what_cannot_be_said_of_a_chain_is_told(arm, goal, capfd):
         assert start + words in out
 
 
+def test_the_pole_of_a_single_bone_is_told(arm, goal, capfd):
+    constraint = constrain(arm, "lower", "IK", goal, chain_count=1)
+    constraint.pole_target = add_empty("pole")
+    assert convert(arm)
+    assert "pole target 'pole' of a chain of one bone" in capfd.readouterr().out
+
+
+def test_a_rig_in_rest_position_has_a_copy_that_moves(arm, goal):
+    constrain(arm, "hand", "COPY_ROTATION", goal, mix_mode="ADD")
+    by_blender = shown(arm, "hand")
+    arm.data.pose_position = "REST"
+    (task,) = convert(arm)
+    np.testing.assert_allclose(shown(task.target, "hand"), by_blender, atol=NEAR)
+
+
 def test_control_bones_go_on_steering_and_the_copy_is_left_alone_by_bakes(arm, goal):
     """A bone outside the robot steers the hand through its copy; it is keyed after the conversion."""
     bpy.ops.object.mode_set(mode="EDIT")
@@ -275,6 +290,21 @@ def test_a_refused_rig_has_no_copy(arm, goal):
         bpy.ops.robokin.convert_rig()
     assert [len(data) for data in (bpy.data.objects, bpy.data.armatures, bpy.data.actions)] == before
     assert Vector(arm.scale) == Vector((1, 2, 1))
+
+
+def test_in_the_tweak_mode_of_the_nla_nothing_is_converted(arm, goal):
+    constrain(arm, "hand", "COPY_ROTATION", goal, mix_mode="ADD")
+    data = arm.animation_data
+    data.nla_tracks.new().strips.new("turns", 1, data.action)
+    data.action = None
+    data.nla_tracks[0].select, data.nla_tracks[0].strips[0].select = True, True
+    data.nla_tracks.active = data.nla_tracks[0]
+    data.use_tweak_mode = True
+    bpy.context.view_layer.objects.active = arm
+    count = len(bpy.data.actions)
+    with pytest.raises(RuntimeError, match="is in the NLA's tweak mode"):
+        bpy.ops.robokin.convert_rig()
+    assert len(bpy.data.actions) == count and not is_robot(arm)
 
 
 @pytest.mark.parametrize("kind", ["COPY_ROTATION", "CHILD_OF", "ARMATURE"])

@@ -112,6 +112,16 @@ def test_without_tasks_the_limits_are_checked(scene, robot, tmp_path):
     assert {row["status"] for row in rows} == {"EMPTY"} and robot.robokin.solver.check_passed
 
 
+def test_markers_of_another_scene_go_away_with_the_next_check(scene, robot, tmp_path):
+    elbow_curve(robot, [(1, -2.0), (10, -2.0), (13, -1.0), (30, -1.0)])
+    run(robot, tmp_path)
+    other = bpy.data.scenes.new("other")
+    assert markers(scene)
+    with bpy.context.temp_override(scene=other, object=robot):
+        bpy.ops.robokin.check_clear()
+    assert markers(scene) == []
+
+
 def test_markers_are_not_doubled_and_go_away_while_others_stay(scene, robot, tmp_path):
     scene.timeline_markers.new("mine", frame=4)
     elbow_curve(robot, [(1, -2.0), (10, -2.0), (13, -1.0), (30, -1.0)])

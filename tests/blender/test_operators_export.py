@@ -153,3 +153,10 @@ def test_the_file_selector_cuts_no_name_and_believes_what_is_typed():
 def test_an_export_without_a_file_says_so(robot, kind):
     with pytest.raises(RuntimeError, match="no file to write 'panda' to: set filepath, as"):
         getattr(bpy.ops.robokin, f"export_{kind}")()
+
+
+@pytest.mark.parametrize("path", ["{folder}", "{folder}/", "{folder}/new/"])
+def test_a_folder_is_no_file(robot, tmp_path, path):
+    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="it is a folder"):
+        bpy.ops.robokin.export_motion(filepath=path.format(folder=tmp_path))
+    assert not any(tmp_path.iterdir())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
+from robokin_addon.operators import animation
 from robokin_addon.operators.bake import ROBOKIN_OT_bake
 from robokin_addon.operators.check import ROBOKIN_OT_check
 from robokin_addon.operators.export_motion import ROBOKIN_OT_export_motion
@@ -135,6 +136,21 @@ def test_what_another_script_changes_meanwhile_ends_it_with_a_reason(monkeypatch
     assert "meanwhile" in said and "Traceback" not in said
     if act is not removes_the_robot:
         assert left(scene, robot, path) == before
+
+
+def test_a_bone_that_is_renamed_meanwhile_ends_it_and_no_curve_stays_muted(monkeypatch, robot, kind, path):
+    before = read_configuration(robot)
+    _, said = run(
+        monkeypatch, kind, robot, path, "", "", lambda: setattr(robot.data.bones["panda_joint4"], "name", "elbow")
+    )
+    assert "meanwhile" in said and "Traceback" not in said
+    assert not any(curve.mute for curve in animation.fcurves(robot).values())
+    assert read_configuration(robot) == pytest.approx(before, abs=1e-6)
+
+
+def test_a_file_selector_that_is_closed_writes_nothing(monkeypatch, robot, path):
+    shown, said = run(monkeypatch, "export_motion", robot, path, "CLOSE")
+    assert said == {"CANCELLED"} and not shown.slices and not path.exists()
 
 
 def test_an_error_on_the_way_is_told_and_leaves_everything(monkeypatch, scene, robot, path):

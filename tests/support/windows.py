@@ -14,7 +14,7 @@ class Window:
 
     events: types of events to send after each slice of work, "" for none; a timer's event starts every slice.
     A callable among them is called between two slices, as another add-on's timer would be; "CANCEL" is what Blender
-    does where it ends the operator itself.
+    does where it ends the operator itself, "CLOSE" alone what it does where a file selector is closed.
     """
 
     def __init__(self, events=()):
@@ -57,6 +57,9 @@ class Window:
         here = Context(context, self)
         outcome = type(operator).invoke(operator, here, None)
         if outcome == {"RUNNING_MODAL"} and not self.was_modal:
+            if self.events == ["CLOSE"]:
+                operator.cancel(here)
+                return {"CANCELLED"}
             outcome = _EXECUTE[type(operator)](operator, here)
         while outcome == {"RUNNING_MODAL"}:
             assert self.was_modal and self.timers and self.progress_is_shown
