@@ -118,7 +118,7 @@ def chosen_file(obj: bpy.types.Object, filepath: str, ending: str) -> Path:
         raise RobokinError(f'no file to write {obj.name!r} to: set filepath, as "//{obj.name}{ending}"')
     path = Path(bpy.path.abspath(filepath))
     if not path.name or filepath.endswith(("/", os.sep)) or path.is_dir():
-        raise RobokinError(f"{path}: cannot write {obj.name!r} there (it is a folder)")
+        raise RobokinError(f"{path}: {obj.name!r} cannot be written there (it is a folder)")
     return path
 
 
