@@ -4,10 +4,9 @@ Every frame moves inside a box around the last configuration: the viability boun
 damped steps of the static solver (ik_steps.py) run inside that box, so all limits hold at every frame.
 
 When the targets cannot be met inside the box, the robot is late. Then the goal is the configuration that meets them
-inside the position limits alone, found from the last goal, and the robot either comes as near to the targets as the
-box allows (when no acceleration is limited, and as long as that also brings it nearer to the goal), or follows the
-goal joint by joint: each joint as fast as its limits allow, braking in time to meet the goal's position and velocity.
-That is the time-optimal way for a single joint, so what is late catches up and does not swing about its target.
+inside the position limits alone, found from the last goal, and the robot follows the goal joint by joint: each joint as
+fast as its limits allow, braking in time to meet the goal's position and velocity. That is the time-optimal way for a
+single joint, so what is late catches up and does not swing about its target.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ LATE = 5  # the targets can be met, but not that fast; continues the codes of ik
 FRAME_STEPS = 10  # steps within a frame, at most
 GOAL_STEPS = 30
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
-NEARER = 0.25  # of a frame's way to the goal that the nearest point to the targets must bring
 AT_GOAL = 1e-9  # [rad, m]
 
 
@@ -132,10 +130,8 @@ class ReferenceTracking:
         aim = _Descent(data, self.tasks, targets)
         possible = aim.run(self._goal_to_be(), GOAL_STEPS, replace(data, rolled_from=last))
         iterations = nearest.iterations + aim.iterations
-        way = reference.difference(tree, last, aim.q)
-        if limits.braked or (possible and not self._comes_nearer(way, nearest.q, aim.q)):
-            nearest.q = self._follow(aim.q, way, lo, hi)
-            _, _, nearest.residuals = linearise(data, self.tasks, targets, nearest.q)
+        nearest.q = self._follow(aim.q, lo, hi)
+        _, _, nearest.residuals = linearise(data, self.tasks, targets, nearest.q)
         met = bool((nearest.residuals <= data.records["tolerance"]).all())
         self._advance(nearest.q, nearest.q if met else aim.q, late=not met)
         if met:
@@ -224,19 +220,12 @@ class ReferenceTracking:
             if share < 1.0:
                 moved[at] = last[at] + share * way
 
-    def _comes_nearer(self, way: Array, q: Array, goal: Array) -> bool:
-        """Whether q is nearer to the goal than the last configuration, counted in frames of the slowest joint."""
-        left = reference.difference(self.data.tree, q, goal)
-        before = np.max(abs(way) / self.limits.largest, initial=0.0)
-        after = np.max(abs(left) / self.limits.largest, initial=0.0)
-        return before > 1.0 and after <= before - NEARER
-
-    def _follow(self, goal: Array, way: Array, lo: Array, hi: Array) -> Array:
+    def _follow(self, goal: Array, lo: Array, hi: Array) -> Array:
         """The configuration one frame on when every joint follows its goal time-optimally."""
         limits, tree = self.limits, self.data.tree
         pace = reference.difference(tree, self._goal, goal)
         pace = np.minimum(np.maximum(pace, -limits.largest), limits.largest)
-        gap = way - pace
+        gap = reference.difference(tree, self._q, goal) - pace
         step = pace + np.copysign(braking_step(abs(gap), limits.change), gap)
         step = np.minimum(np.maximum(step, lo), hi)
         moved = reference.integrate(tree, self._q, step)

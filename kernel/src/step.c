@@ -4,6 +4,7 @@
 #include "crba.h"
 #include "criteria.h"
 #include "rk_manifold.h"
+#include "rk_tree.h"
 #include "rk_vector.h"
 #include "rk_viability.h"
 #include "step_rows.h"
@@ -170,6 +171,25 @@ static void weigh(const stepping *s) {
     }
     s->data->costs[c] = cost;
   }
+}
+
+int64_t rk_step_objective_workspace(const rk_step *step) {
+  const int64_t n = step->model->nv;
+  return 28 * (int64_t)step->model->n_nodes + n * n + n + scratch_size(step);
+}
+
+void rk_step_objective(const rk_step *step, const rk_step_data *data, double *work, double *H, double *g) {
+  const int64_t n = step->model->nv, nodes = step->model->n_nodes;
+  stepping s = {.step = step, .data = data, .H = H, .g = g};
+  s.nodes = work, work += 12 * nodes;
+  s.node_work = work, work += 16 * nodes;
+  s.M = work, work += n * n;
+  s.away = work, work += n;
+  s.scratch = work;
+  rk_place_nodes(step->model, data->q, s.nodes);
+  combine(&s);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < i; j++) H[j * n + i] = H[i * n + j];
 }
 
 int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
