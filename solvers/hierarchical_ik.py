@@ -1,18 +1,18 @@
 """Poses for tasks of any kind and strict priorities, with criteria for the freedom that is left.
 
-Attempts (`pose_search.py`) descend as the kernel's do, each step being one of the hierarchy (`posing.py`). Where the
-tasks are met the criteria are brought to their optimum (`static_optimum.py`).
+The kernel searches (kernel/src/ik.c), or its twin (`ik_reference.py`). Where the tasks are met the criteria are brought to their optimum (`static_optimum.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
 from ..robokin.generalized_inverses import null_space
 from ..robokin.limits import PositionLimits
@@ -23,11 +23,12 @@ from .fixed_arrays import compiled
 from .hierarchy import USELESS
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
-from .ik_steps import out_of_reach
-from .influence import checked_shares, is_partial, left_in
+from .ik_steps import DAMPING_FLOOR, out_of_reach
+from .influence import Left, checked_shares, is_partial, left_in
 from .level import Level
-from .pose_search import KNOWN_ATTEMPTS, KnownTasks, PoseSearch, Restarts, known_task
-from .posing import Posing, lacking
+from .ik_reference import LevelSearch
+from .posing import Point, Posing, lacking
+from .restarts import Restarts, known_task
 from .progress import finish, scaled
 from .random_numbers import SplitMix64
 from .results import CONVERGED, EMPTY, Diagnosis, SolveResult, Status
@@ -37,11 +38,15 @@ from .tasks import PositionTask, Task
 from .tasks.base import states_rows_of
 from .tasks.tip import TipTask
 
+if TYPE_CHECKING:
+    from .native_stack import NativeLevelSearch
+
 Array = np.ndarray
 
 ATTEMPTS = 30
 ITERATIONS = 40
 TRIALS = 4  # attempts to tell whether something can be met at all
+CLOSING = 5  # steps that close loops
 SAMPLES = 3  # random poses at which it is looked which coordinates the tasks depend on
 
 
@@ -77,6 +82,7 @@ class HierarchicalIK:
         self.attempts = ATTEMPTS if attempts is None else checked_count(attempts, "attempts")
         self.iterations = checked_count(iterations, "iterations")
         self.limits = model.limits if limits is None else limits
+        self._searches: dict[tuple[float, ...], Any] = {}
 
     def solve(
         self,
@@ -107,24 +113,23 @@ class HierarchicalIK:
         start = self.limits.clamp(start)
         shares = checked_shares(self.tasks, influence)
         posing = self._posing(self.levels.checked_targets(targets), start, shares)
+        left_over: Mapping[int, Left] = {}
         if any(map(is_partial, shares)):
             without = [0.0 if is_partial(share) else share for share in shares]
             ground = (yield from self.solve_steps(targets, q0, seed, False, without)).q
             rows = self.levels.rows(posing.point(ground).state, posing.targets, shares)
             left = {i: left_in(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
             posing = Posing(self.levels, posing.targets, self.limits, shares, left)
+            left_over = left
         gaps = np.where(np.array(shares) < 1.0, 0.0, self.excess(posing.targets))
-        search = yield from scaled(self._search(posing, start, checked_seed(seed), self.attempts, gaps), 0.0, 0.5)
-        if not search.best.is_met:
-            search.settle()
-        search.close()
-        best = search.best
+        best, iterations, attempts = self._found(posing, start, checked_seed(seed), self.attempts, gaps, shares, left_over)
+        yield 0.5
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
         if any(isinstance(each, Potential) for each in self.criteria) and best.met[:1].all():
             optimum = yield from scaled(StaticOptimum(posing, self.criteria).find(best), 0.5, 0.9)
             kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
-            best, search.iterations = optimum.point, search.iterations + optimum.iterations
+            best, iterations = optimum.point, iterations + optimum.iterations
             if not optimum.is_optimal:
                 reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
                 reason += f": {optimum.reason}" if optimum.reason else ""
@@ -135,7 +140,7 @@ class HierarchicalIK:
         else:
             status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
             problem, aims, lacking = self._missed(posing.targets, best.residuals, shares)
-            found = diagnose(problem, status, aims, best.q, lacking, checked_seed(seed), find_reason, search.attempts)
+            found = diagnose(problem, status, aims, best.q, lacking, checked_seed(seed), find_reason, attempts)
         values = [float(each.value(best.state, np.zeros(self.model.nv))) for each in self.criteria]
         costs = dict(zip(criterion_names(self.criteria), values, strict=True))
         parts = part_names(self.tasks)
@@ -143,8 +148,8 @@ class HierarchicalIK:
             found,
             best.q,
             best.residuals,
-            search.iterations,
-            search.attempts,
+            iterations,
+            attempts,
             self.limits_active,
             parts,
             costs,
@@ -186,8 +191,8 @@ class HierarchicalIK:
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        search = finish(self._search(self._posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps))
-        return search.best.q if search.best.is_met else None
+        best, _, _ = self._found(self._posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        return best.q if best.is_met else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:
         """(nq,) random in what the tasks depend on, as q in the rest."""
@@ -196,7 +201,8 @@ class HierarchicalIK:
     def without_limits(self, coordinates: Sequence[int]) -> HierarchicalIK:
         other = copy(self)
         other.limits = self.limits.without(coordinates)
-        for name in ("_known", "_reaches", "_restarts"):
+        other._searches = {}
+        for name in ("_reaches", "_restarts"):
             vars(other).pop(name, None)
         return other
 
@@ -204,7 +210,7 @@ class HierarchicalIK:
         tasks = [self.tasks[index] for index in indices]
         known = [task for task in map(known_task, tasks) if task is not None]
         if len(known) == len(tasks) and len({task.priority for task in tasks}) == 1:
-            attempts = min(self.attempts, KNOWN_ATTEMPTS)
+            attempts = min(self.attempts, ATTEMPTS)
             return IKProblem(self.model, known, self.backend, attempts, limits=self.limits)
         other = HierarchicalIK(self.model, tasks, (), self.backend, self.attempts, self.iterations, self.limits)
         other._columns, other._restarts = self._columns, self._restarts  # more than it needs, which need not be found
@@ -247,17 +253,52 @@ class HierarchicalIK:
         problem, aims = self.some_tasks(whole), [targets[i] for i in whole]
         return problem, np.array(aims) if isinstance(problem, IKProblem) else aims, residuals[whole]
 
-    def _search(
-        self, posing: Posing, start: Array, seed: int, attempts: int, gaps: Array
-    ) -> Generator[float, None, PoseSearch]:
-        hopeful = posing.levels_without(np.flatnonzero(gaps))
-        search = PoseSearch(posing, start, self.iterations, hopeful)
-        yield from search.run(attempts, self._known, lambda: self._restarts, seed)
-        return search
+    def _found(
+        self,
+        posing: Posing,
+        start: Array,
+        seed: int,
+        attempts: int,
+        gaps: Array,
+        shares: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> tuple[Point, int, int]:
+        """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
+        reach."""
+        shares = [task.influence for task in self.tasks] if shares is None else list(shares)
+        reachable = posing.levels_without(np.flatnonzero(gaps))
+        posture = posing.posture(start)
+        search = self._search_of(shares)
+        _, q, _, iterations, tried = search.solve(
+            posing.targets, start, seed, reachable, posture, attempts, left or {}
+        )
+        best = posing.point(self.limits.clamp(q))
+        return self._closed(posing, best), iterations, tried
 
-    @cached_property
-    def _known(self) -> KnownTasks:
-        return KnownTasks(self.levels, self.limits)
+    def _closed(self, posing: Posing, best: Point) -> Point:
+        """With loops brought together as nearly as rounding allows, whatever their tolerance: they are joints."""
+        loops, whole = len(self.levels.loops), best.is_met
+        for _ in range(CLOSING if loops else 0):
+            x, _ = posing.step(best, DAMPING_FLOOR, None if whole else loops)
+            point = posing.point(posing.moved(best.q, x))
+            nearer = point.errors[:loops].sum() < best.errors[:loops].sum()
+            if not nearer or (best.met & ~point.met).any():
+                break
+            best = point
+        return best
+
+    def _search_of(self, shares: Sequence[float]) -> NativeLevelSearch | LevelSearch:
+        """For tasks of these influences; made once."""
+        key = tuple(shares)
+        if key not in self._searches:
+            used = self.depends()
+            kind = LevelSearch
+            if get_backend(self.backend).name == "native":
+                from .native_stack import NativeLevelSearch
+
+                kind = NativeLevelSearch
+            self._searches[key] = kind(self.levels, self.limits, used, shares, self.attempts, self.iterations)
+        return self._searches[key]
 
     @cached_property
     def _reaches(self) -> dict[int, IKData]:

@@ -69,14 +69,16 @@ class NativeStep:
         limits: StepLimits,
         scale: Array,
         damping: float,
+        influence: Sequence[float] | None = None,
     ) -> None:
         library, length = step_library(), levels.length
         self._run, self._workspace = library.rk_step_run, library.rk_step_workspace
+        whole = [influence is None or influence[i] == 1.0 for i in range(len(tasks))]
         self.model, self.levels, self.damping = model, levels, damping
-        tips = {i: tip for i, task in enumerate(tasks) if (tip := on_tip(task))}
+        tips = {i: tip for i, task in enumerate(tasks) if whole[i] and (tip := on_tip(task))}
         self._tip_tasks, frames = list(tips), list(tips.values())
         self._may_stay = any(tip is not tasks[i] for i, tip in tips.items())
-        self._robot_tasks = [i for i, task in enumerate(tasks) if is_on_robot(task)]
+        self._robot_tasks = [i for i, task in enumerate(tasks) if whole[i] and is_on_robot(task)]
         self._on_robot = [RobotTask(model, tasks[i], k, length) for k, i in enumerate(self._robot_tasks)]
         self.native_tasks = self._tip_tasks + self._robot_tasks
         is_in_order = self.native_tasks == sorted(self.native_tasks)
@@ -136,10 +138,11 @@ class NativeStep:
             self._point("H", self._H)
             self._point("g", self._g)
         self._data.residuals = self._errors.ctypes.data + self._errors[0].nbytes
-        self._data_address = ctypes.c_void_p(ctypes.addressof(self._data))
+        self.address, self.data_address = ctypes.addressof(self._struct), ctypes.addressof(self._data)
+        self._data_address = ctypes.c_void_p(self.data_address)
         self._capacity = -1
         self._plain = False  # whether the rows lie as without hard levels and other tasks
-        self._lay_out([], {})
+        self.lay_out([], {})
 
     def _point(self, name: str, array: Array) -> None:
         setattr(self._data, name, array.ctypes.data)
@@ -154,7 +157,7 @@ class NativeStep:
         of the criteria that are not. Raises TaskError when that H is not positive semidefinite.
         """
         if not self._plain or hard or others:
-            self._lay_out(hard, others)
+            self.lay_out(hard, others)
         if objective is not None:
             self._H[...], self._g[...] = objective
         code = self._run(self._step_address, self._data_address, self._work_address)
@@ -179,7 +182,7 @@ class NativeStep:
         """At what is in `q` and `targets`: the levels of tasks, dimensionless and weighted, and what the parts of the
         native tasks lack (k, 2); None when it is no start. others: as in `run`."""
         if not self._plain or others:
-            self._lay_out([], others)
+            self.lay_out([], others)
         levels, self._data.levels = self._data.levels, ROWS_ONLY
         code = self._run(self._step_address, self._data_address, self._work_address)
         self._data.levels = levels
@@ -189,8 +192,9 @@ class NativeStep:
         own = [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans]
         return own, self._errors[0].copy()
 
-    def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Sequence[Level]]) -> None:
-        """Where each level's and each task's rows lie; those that are given are filled in."""
+    def lay_out(self, hard: Sequence[Level], others: Mapping[int, Sequence[Level]]) -> list[int]:
+        """Where each level's and each task's rows lie; those that are given are filled in. Returns their first rows, in
+        the order in which they lie."""
         given: list[tuple[int, Level]] = []
         ends = [0]
         row = 0
@@ -221,6 +225,22 @@ class NativeStep:
             last = first + len(level.J)
             self._J[first:last], self._low[first:last], self._high[first:last] = level.J, level.lower, level.upper
         self._plain = not hard and not others
+        self.is_laid_out = True
+        return [first for first, _ in given]
+
+    def fill(self, first: int, most: int, level: Level) -> None:
+        """Rows of a task that is not native, from row `first` on; of `most` those that it has not now are 0."""
+        used, last = first + len(level.J), first + most
+        self._J[first:used], self._low[first:used], self._high[first:used] = level.J, level.lower, level.upper
+        self._J[used:last], self._low[used:last], self._high[used:last] = 0.0, 0.0, 0.0
+
+    def weigh(self, H: Array, g: Array) -> None:
+        """H and g of the criteria that are not native."""
+        self._H[...], self._g[...] = H, g
+
+    def write_errors_to(self, errors: Array) -> None:
+        """errors: (tasks, 2) or more, of the native tasks first."""
+        self._point("errors", errors)
 
     def aim(self, targets: Sequence[Any]) -> None:
         """targets: checked, of all tasks."""
@@ -237,7 +257,7 @@ class NativeStep:
         for i, task, target in zip(self._robot_tasks, self._on_robot, targets, strict=True):
             task.aim(target)
             if self._counts[i] != len(task.rows):
-                self._counts[i], self._plain = len(task.rows), False
+                self._counts[i], self._plain, self.is_laid_out = len(task.rows), False, False
         count = sum(len(task.rows) for task in self._on_robot)
         if count != len(self._robot_rows):
             self._robot_rows = np.empty(count, ROBOT_ROW)
