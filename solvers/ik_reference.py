@@ -42,6 +42,7 @@ SETTLED, SETTLED_LEVEL = 1e-10, 1e-7  # it ends when the error changes by less t
 # met; ends of so many that are alike are the answer.
 TOGETHER, ENOUGH = 5, 6
 TIED = 1e-3  # relative: errors of poses nearer to the least are as good, and distances from the start as near
+APART = 1e-4  # [rad, m] coordinates nearer to each other than this are equal
 ALIKE = 0.05  # relative: errors of attempts, which are not settled yet, may come to be as good
 
 
@@ -139,21 +140,21 @@ class _Search(Descent):
 
     def solve(self, seed: int, reachable: int, posture: tuple[int, Array] | None) -> int:
         """The code of the outcome; posture: (nq,) that the first levels, so many, prescribe."""
-        code, q = CONVERGED, self.start
-        self.best = self.rows.measure(q)
+        code = CONVERGED
+        self.best = self.rows.measure(self.start)
         for self.on in range(1, self.rows.levels + 1):
-            if code == CONVERGED and self.on <= reachable:
-                told = posture[1] if posture is not None and self.on >= posture[0] else None
-                if self._search(self.best.q, seed, told):
-                    continue
-                code = NOT_CONVERGED
-            else:
-                code = OUT_OF_REACH if code == CONVERGED else code
-                if self.on == 1:
-                    self.tried += 1
-                    if self._attempt(q, 0)[1]:
-                        continue
+            if code != CONVERGED:
                 self._settle()
+                continue
+            if self.on > reachable:
+                code = OUT_OF_REACH
+            told = posture[1] if posture is not None and self.on >= posture[0] else None
+            if self.on == 1 and code == OUT_OF_REACH:
+                self.tried = 1
+                if not self._attempt(self.start, 0)[1]:
+                    self._settle()
+            elif not self._search(self.best.q, seed, told) and code == CONVERGED:
+                code = NOT_CONVERGED
         self.on = self.rows.levels
         return code
 
@@ -215,16 +216,25 @@ class _Search(Descent):
 
     def _offer_end(self, end: _End, margin: float) -> None:
         """Make the best iterate an end when its error is within `margin` of the least one, and the end's is not or it is
-        notably nearer to the start: rounding has no say."""
+        nearer to the start."""
         most, away, error = self.least * (1.0 + margin), self._distance(), float(self.best.errors[self.on - 1])
-        if error > most or (end.error <= most and away >= end.distance * (1.0 - TIED)):
+        if error > most or (end.error <= most and not self._is_nearer(end, away)):
             return
         end.error, end.distance, end.at = error, away, self.best
+
+    def _is_nearer(self, end: _End, away: float) -> bool:
+        """Whether the best iterate is notably nearer to the start than an end; of two as near it is the one whose first
+        coordinates are larger, so that rounding has no say."""
+        if not end.distance * (1.0 - TIED) <= away <= end.distance * (1.0 + TIED):
+            return away < end.distance
+        moved = self.best.q - end.at.q
+        apart = np.flatnonzero(abs(moved) > APART)
+        return bool(len(apart) and moved[apart[0]] > 0.0)
 
     def _settle_ends(self) -> bool:
         """Settle the ends of the attempts; the best iterate is then the nearest to the start of those that are as good.
         Whether every residual that counts is within its tolerance."""
-        has_rival = self.rival.distance < self.chosen.distance
+        has_rival = self.rival.distance <= self.chosen.distance * (1.0 + TIED)
         self.best = self.chosen.at
         if self._settle():
             return True

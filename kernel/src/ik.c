@@ -22,6 +22,7 @@ enum { TOGETHER = 5, ENOUGH = 6 };
 /* Relative: errors of poses nearer to the least are as good, and distances from the start as near; errors of attempts, which
    are not settled yet, may come to be as good. */
 static const double TIED = 1e-3, ALIKE = 0.05;
+static const double APART = 1e-4;    /* [rad, m] coordinates nearer to each other than this are equal */
 static const double AT_LIMIT = 1e-9; /* [rad] nearer than this to a limit, a ball is at it */
 
 int32_t rk_sizeof_ik(void) { return (int32_t)sizeof(rk_ik); }
@@ -164,11 +165,21 @@ static double distance(const rk_search *s) {
   return sum;
 }
 
+/* Whether the best configuration is notably nearer to the start than an end; of two as near it is the one whose first
+   coordinates are larger, so that rounding has no say. */
+static int is_nearer(const rk_search *s, const rk_end *end, double away) {
+  if (away < end->distance * (1.0 - TIED)) return 1;
+  if (away > end->distance * (1.0 + TIED)) return 0;
+  for (int32_t i = 0; i < s->ik->model->nq; i++)
+    if (__builtin_fabs(s->best_q[i] - end->q[i]) > APART) return s->best_q[i] > end->q[i];
+  return 0;
+}
+
 /* Makes the best configuration an end when its error is within `margin` of the least one, and the end's is not or it is
-   notably nearer to the start: rounding has no say. */
+   nearer to the start. */
 static void offer(const rk_search *s, rk_end *end, double margin) {
   const double most = s->least_error * (1.0 + margin), away = distance(s), error = s->best_level_error[s->on - 1];
-  if (error > most || (end->error <= most && away >= end->distance * (1.0 - TIED))) return;
+  if (error > most || (end->error <= most && !is_nearer(s, end, away))) return;
   end->error = error;
   end->distance = away;
   copy(end->q, s->best_q, s->ik->model->nq);
@@ -190,7 +201,7 @@ static int offer_best(rk_search *s) {
    1 when every residual is within tolerance. */
 static int settle_ends(rk_search *s) {
   const int32_t nq = s->ik->model->nq;
-  const int has_rival = s->rival.distance < s->chosen.distance;
+  const int has_rival = s->rival.distance <= s->chosen.distance * (1.0 + TIED);
   copy(s->best_q, s->chosen.q, nq);
   s->is_kept = 0;
   if (settle(s)) return 1;
@@ -238,15 +249,17 @@ static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   /* Level by level, so that what a level gets is what it would get without those below: where one cannot be met, those below
      are brought as near as the ones above allow. */
   for (s->on = 1; s->on <= s->levels; s->on++) {
-    if (outcome.code == RK_IK_CONVERGED && s->on <= reachable) {
-      if (s->on > 1) copy(s->q, s->best_q, ik->model->nq);
-      if (search(s, seed, &outcome.attempts)) continue;
-      outcome.code = RK_IK_NOT_CONVERGED;
-    } else {
-      if (outcome.code == RK_IK_CONVERGED) outcome.code = RK_IK_OUT_OF_REACH;
-      if (s->on == 1 && attempt(s, 0)) continue;
+    if (outcome.code != RK_IK_CONVERGED) {
       settle(s);
-      outcome.attempts += s->on == 1;
+      continue;
+    }
+    if (s->on > reachable) outcome.code = RK_IK_OUT_OF_REACH;
+    if (s->on > 1) copy(s->q, s->best_q, ik->model->nq);
+    if (s->on == 1 && outcome.code == RK_IK_OUT_OF_REACH) {
+      outcome.attempts = 1;
+      if (!attempt(s, 0)) settle(s);
+    } else if (!search(s, seed, &outcome.attempts) && outcome.code == RK_IK_CONVERGED) {
+      outcome.code = RK_IK_NOT_CONVERGED;
     }
   }
   s->on = s->levels;
