@@ -42,6 +42,7 @@ SETTLED, SETTLED_LEVEL = 1e-10, 1e-7  # it ends when the error changes by less t
 # met; ends of so many that are alike are the answer.
 TOGETHER, ENOUGH = 5, 6
 TIED = 1e-3  # relative: errors of poses nearer to the least are as good, and distances from the start as near
+NUDGE = 1e-3  # radians or L
 APART = 1e-4  # [rad, m] coordinates nearer to each other than this are equal
 ALIKE = 0.05  # relative: errors of attempts, which are not settled yet, may come to be as good
 
@@ -159,7 +160,7 @@ class _Search(Descent):
         return code
 
     def _search(self, q: Array, seed: int, told: Array | None) -> bool:
-        """Attempts from q, from the posture that is told, and from restarts, drawn anew for each level. Whether all levels
+        """Attempts from q, of levels also from beside the start and from the posture that is told, and from restarts, drawn anew for each level. Whether all levels
         that count are met; else the ends of the attempts are settled."""
         generator = SplitMix64(seed)
         self.least, self.chosen, self.rival = math.inf, _End(), _End()
@@ -174,11 +175,22 @@ class _Search(Descent):
             same = self._offer_best()
             if self.is_stack:
                 alike = 1 if same < 0 else alike + same
-            if number == 1 and told is not None:
+            if number == 1 and self.is_stack:
+                q = self._nudged()
+            elif number == 2 and told is not None:
                 q = told
             else:
                 q = restart(self.data, self.start, q, generator, partial=number % 2 == 0)
         return self._settle_ends()
+
+    def _nudged(self) -> Array:
+        """(nq,) beside the start: limbs that stand straight at their target bend to one side, whatever rounding says."""
+        data, q = self.data, self.start.copy()
+        for k, i in enumerate(data.coordinate.tolist()):
+            if i >= 0 and data.spread[i] > 0.0:
+                aside = NUDGE / math.sqrt(data.damping[k])
+                q[i] += aside if q[i] + aside <= data.upper[i] else -aside
+        return np.minimum(np.maximum(q, data.lower), data.upper)
 
     def _attempt(self, start: Array, together: int) -> tuple[Array, bool]:
         """Descend from `start`, fast and not always downwards, and keep the best: where it ended, and whether every

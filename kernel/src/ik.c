@@ -22,6 +22,7 @@ enum { TOGETHER = 5, ENOUGH = 6 };
 /* Relative: errors of poses nearer to the least are as good, and distances from the start as near; errors of attempts, which
    are not settled yet, may come to be as good. */
 static const double TIED = 1e-3, ALIKE = 0.05;
+static const double NUDGE = 1e-3;    /* radians or L */
 static const double APART = 1e-4;    /* [rad, m] coordinates nearer to each other than this are equal */
 static const double AT_LIMIT = 1e-9; /* [rad] nearer than this to a limit, a ball is at it */
 
@@ -32,6 +33,10 @@ int32_t rk_sizeof_task(void) { return (int32_t)sizeof(rk_task); }
 int32_t rk_sizeof_cone(void) { return (int32_t)sizeof(rk_cone); }
 
 int32_t rk_sizeof_base(void) { return (int32_t)sizeof(rk_base); }
+
+static void copy(double *to, const double *from, int64_t count) {
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+}
 
 /* -- random numbers: solvers/random_numbers.py ------------------------------------------------------------------- */
 
@@ -92,11 +97,20 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
   }
 }
 
-/* -- a solve ------------------------------------------------------------------------------------------------------ */
-
-static void copy(double *to, const double *from, int64_t count) {
-  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+/* Puts s->q beside the start: limbs that stand straight at their target bend to one side, whatever rounding says. */
+static void nudge(const rk_search *s) {
+  const rk_model *m = s->ik->model;
+  copy(s->q, s->start, m->nq);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = s->ik->coordinate[k];
+    if (i < 0 || !(s->ik->spread[i] > 0.0)) continue;
+    const double aside = NUDGE * rk_sqrt(1.0 / s->ik->damping[k]);
+    s->q[i] += s->start[i] + aside <= m->upper[i] ? aside : -aside;
+    s->q[i] = rk_clamp(s->q[i], m->lower[i], m->upper[i]);
+  }
 }
+
+/* -- a solve ------------------------------------------------------------------------------------------------------ */
 
 /* Whether the last two steps have hardly changed the error. */
 static int is_still(const double *history, int32_t i, int patience, double E) {
@@ -220,7 +234,7 @@ static int settle_ends(rk_search *s) {
   return 0;
 }
 
-/* Attempts from s->q, from the posture that is prescribed, and from restarts, drawn anew for each level; their number is
+/* Attempts from s->q, of levels also from beside the start and from the posture that is prescribed, and from restarts, drawn anew for each level; their number is
    added to `attempts`. 1 when all levels that count are met; else the ends of the attempts are settled. */
 static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
   const rk_stack *stack = s->ik->stack;
@@ -232,7 +246,9 @@ static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
     if (attempt(s, s->on > 1 && number % 4 > 1 ? TOGETHER : 0)) return 1;
     const int same = offer_best(s);
     if (stack) alike = same < 0 ? 1 : alike + same;
-    if (number == 1 && posture)
+    if (number == 1 && stack)
+      nudge(s);
+    else if (number == 2 && posture)
       copy(s->q, posture, s->ik->model->nq);
     else
       restart(s, &seed, number % 2 == 0);
