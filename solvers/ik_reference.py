@@ -35,12 +35,12 @@ Array = np.ndarray
 # Iterations of an attempt after which the error must have shrunk to the fraction PROGRESS; levels take longer, the more
 # so as those above wait for none below.
 PATIENCE, PATIENCE_OF_LEVELS, PROGRESS = 6, 15, 0.5
-STILL = 1e-3  # relative: two steps that change the error by less have come to a minimum
+STILL = 2e-2  # relative: two steps that change the error by less have come to a minimum
 SETTLE = 10  # times the iterations of an attempt that the last descent may take;
 SETTLED, SETTLED_LEVEL = 1e-10, 1e-7  # it ends when the error changes by less than this fraction
 # Attempts at levels: the first steps of some go for all levels as one, those above then settle where those below can be
-# met; ends of so many that are alike are the answer.
-TOGETHER, ENOUGH = 5, 6
+# met; ends of so many that are alike are the answer, or so many that are no better where levels above are met.
+TOGETHER, ENOUGH, IDLE = 5, 10, 8
 TIED = 1e-3  # relative: errors of poses nearer to the least are as good, and distances from the start as near
 NUDGE = 1e-3  # radians or L
 APART = 1e-4  # [rad, m] coordinates nearer to each other than this are equal
@@ -166,7 +166,7 @@ class _Search(Descent):
         self.least, self.chosen, self.rival = math.inf, _End(), _End()
         alike = 0
         for number in range(1, self.attempts + 1):
-            if alike >= ENOUGH:
+            if alike >= (IDLE if self.on > 1 else ENOUGH):
                 break
             self.tried += 1
             q, met = self._attempt(q, TOGETHER if self.on > 1 and number % 4 > 1 else 0)
@@ -174,7 +174,7 @@ class _Search(Descent):
                 return True
             same = self._offer_best()
             if self.is_stack:
-                alike = 1 if same < 0 else alike + same
+                alike = 1 if same < 0 else alike + (1 if self.on > 1 else same)
             if number == 1 and self.is_stack:
                 q = self._nudged()
             elif number == 2 and told is not None:

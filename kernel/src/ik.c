@@ -11,14 +11,14 @@
    so as those above wait for none below. */
 enum { PATIENCE = 6, PATIENCE_OF_LEVELS = 15 };
 static const double PROGRESS = 0.5;
-static const double STILL = 1e-3; /* relative: two steps that change the error by less have come to a minimum */
+static const double STILL = 2e-2; /* relative: two steps that change the error by less have come to a minimum */
 /* SETTLE: times the iterations of an attempt that the last descent may take; it ends when the error changes by less than
    the fraction SETTLED. */
 enum { SETTLE = 10 };
 static const double SETTLED = 1e-10, SETTLED_LEVEL = 1e-7;
 /* Attempts at levels: the first steps of some go for all levels as one, those above then settle where those below can be
-   met; ends of so many that are alike are the answer. */
-enum { TOGETHER = 5, ENOUGH = 6 };
+   met; ends of so many that are alike are the answer, or so many that are no better where levels above are met. */
+enum { TOGETHER = 5, ENOUGH = 10, IDLE = 8 };
 /* Relative: errors of poses nearer to the least are as good, and distances from the start as near; errors of attempts, which
    are not settled yet, may come to be as good. */
 static const double TIED = 1e-3, ALIKE = 0.05;
@@ -241,11 +241,12 @@ static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
   const double *posture = stack && s->on >= stack->posture_from ? stack->posture : 0;
   s->least_error = s->chosen.error = s->rival.error = __builtin_inf();
   s->chosen.distance = s->rival.distance = __builtin_inf();
-  for (int32_t number = 1, alike = 0; number <= s->ik->attempts && alike < ENOUGH; number++) {
+  const int32_t enough = s->on > 1 ? IDLE : ENOUGH;
+  for (int32_t number = 1, alike = 0; number <= s->ik->attempts && alike < enough; number++) {
     ++*attempts;
     if (attempt(s, s->on > 1 && number % 4 > 1 ? TOGETHER : 0)) return 1;
     const int same = offer_best(s);
-    if (stack) alike = same < 0 ? 1 : alike + same;
+    if (stack) alike = same < 0 ? 1 : alike + (same || s->on > 1);
     if (number == 1 && stack)
       nudge(s);
     else if (number == 2 && posture)
