@@ -23,6 +23,8 @@ from .task_levels import TaskLevels, stacked, tolerances
 
 Array = np.ndarray
 
+SPARE = 0.1  # of a tolerance: by how much a residual may change that a level above has got
+
 
 @dataclass(frozen=True, eq=False)
 class Preference:
@@ -95,6 +97,12 @@ class StackRows:
             g = self._local(q, (wanted.g + wanted.H @ x)[None], B)[0]
         found = solve_hierarchy(lo, hi, own, H, g, "numpy")
         return integrate(data, q, B @ (scale * found.x))
+
+    def keeps(self, before: Iterate, at: Iterate, above: int) -> bool:
+        """Whether the tasks of the first `above` levels lack nothing that they did not lack before."""
+        own = np.concatenate([np.zeros(0, int), *self.groups[:above]])
+        spare = np.where(np.isfinite(self.tolerance), SPARE * self.tolerance, 0.0)
+        return bool(((at.residuals <= self.tolerance) | (at.residuals <= before.residuals + spare))[own].all())
 
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
         """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed axes,

@@ -19,9 +19,12 @@ from .influence import Left, leaving
 from .level import Level
 from .native import ProblemStruct
 from .native_step import NativeStep
+from .native_tracking import TrackStruct, tracking_library
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Rows
+from .tasks.robot_rows import ROBOT_ROW
+from .tracking_reference import TrackLimits, TrackOutcome
 from .viability import StepLimits
 
 Array = np.ndarray
@@ -116,6 +119,20 @@ class NativeStack:
         self.step.aim(frames[0])
         if not self.step.is_laid_out:
             self._lay_out()
+
+    def aim_at(self, frames: Sequence[Sequence[Any]]) -> tuple[Array, Array]:
+        """Checked targets of each frame of the next call, which all have as many rows: (frames, tips, 4, 4) and
+        (frames, rows) ROBOT_ROW of the kernel's tasks."""
+        self.aim(frames[:1])
+        self._frames = frames
+        step, count = self.step, len(frames)
+        targets = np.empty((count, *step.targets.shape))
+        rows = np.empty((count, len(step.robot_rows)), ROBOT_ROW)
+        for frame, each in enumerate(frames):
+            if frame:
+                step.aim(each)
+            targets[frame], rows[frame] = step.targets, step.robot_rows
+        return targets, rows
 
     def is_done(self) -> bool:
         """After a call; False when it is to be made again, since a task had more rows than there was room for. Raises
@@ -224,6 +241,58 @@ class NativeLevelSearch:
                 break
         code, iterations, tried = outcome.tolist()
         return code, q, self._residuals[stack.order], iterations, tried
+
+
+class NativeLevelTracking:
+    """The kernel's tracker of tasks in levels; `level_tracking.LevelTracking` is its twin, which says what its methods do."""
+
+    name = "native"
+
+    def __init__(
+        self, levels: TaskLevels, criteria: Sequence[Criterion], influence: Sequence[float], limits: StepLimits
+    ) -> None:
+        library, model = tracking_library(), levels.model
+        stack_library()
+        self.levels, self._run, self._workspace = levels, library.rk_track_run, library.rk_track_workspace
+        self._stack = NativeStack(levels, criteria, influence, limits.dt)
+        data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
+        self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits))
+        self._reference = ctypes.byref(self._track)
+        self._struct: StackStruct | None = None
+        nq, nv = model.nq, model.nv
+        self._state = np.zeros(2 * nq + nv + 1)
+        self.q, self.goal, self.step = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
+
+    def stand(self, q: Array, step: Array) -> None:
+        self.q[:] = self.goal[:] = q
+        self.step[:] = step
+        self._state[-1] = 0.0
+
+    def run(self, frames: Sequence[Sequence[Any]]) -> TrackOutcome:
+        stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
+        before, count = self._state.copy(), len(frames)
+        outcome = TrackOutcome(
+            np.zeros(count, np.int32),
+            np.zeros((count, nq)),
+            np.zeros((count, len(stack.tasks), 2)),
+            np.zeros(count, np.int32),
+            np.zeros((count, nv), np.int8),
+        )
+        while True:
+            targets, rows = stack.aim_at(frames)
+            if stack.struct is not self._struct:
+                self._struct = stack.struct
+                self._track.problem.stack = ctypes.addressof(stack.struct)
+                self._work = np.empty(self._workspace(self._reference))
+            results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
+            arrays = (targets, rows, self._state, self._work, *results)
+            pointers = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
+            self._run(self._reference, ctypes.c_int64(count), *pointers)
+            if stack.is_done():
+                break
+            self._state[:] = before
+        outcome.residuals[:] = outcome.residuals[:, stack.order]
+        return outcome
 
 
 def stack_library() -> ctypes.CDLL:

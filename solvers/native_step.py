@@ -121,7 +121,7 @@ class NativeStep:
         self._data = DataStruct()
         self.q, self.previous, self.targets = np.empty(nq), np.zeros(nv), np.empty((frames, 4, 4))
         self._first_row, self._stays = np.zeros(frames, np.int32), np.zeros(frames, np.int32)
-        self._robot_rows, self._robot_at = np.zeros(0, ROBOT_ROW), np.zeros(0, np.int32)
+        self.robot_rows, self._robot_at = np.zeros(0, ROBOT_ROW), np.zeros(0, np.int32)
         self._v, self._costs, self._active = np.empty(nv), np.empty(criteria), np.empty(nv, np.int32)
         self._errors = np.empty((2, len(self.native_tasks), 2))  # before and after
         self._H, self._g = np.empty((nv, nv)), np.empty(nv)
@@ -259,13 +259,13 @@ class NativeStep:
             if self._counts[i] != len(task.rows):
                 self._counts[i], self._plain, self.is_laid_out = len(task.rows), False, False
         count = sum(len(task.rows) for task in self._on_robot)
-        if count != len(self._robot_rows):
-            self._robot_rows = np.empty(count, ROBOT_ROW)
+        if count != len(self.robot_rows):
+            self.robot_rows = np.empty(count, ROBOT_ROW)
             self._data.n_robot_rows = count
-            self._point("robot_rows", self._robot_rows)
+            self._point("robot_rows", self.robot_rows)
         row = 0
         for task in self._on_robot:  # faster than to concatenate records
-            self._robot_rows[row : row + len(task.rows)] = task.rows
+            self.robot_rows[row : row + len(task.rows)] = task.rows
             row += len(task.rows)
 
     def _reserve(self, rows: int, levels: int) -> None:

@@ -17,7 +17,7 @@ Array = np.ndarray
 class TipRows:
     """See `descent.LevelRows`. targets: (tasks, 4, 4)."""
 
-    levels = 1
+    levels, preference = 1, None
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], targets: Array) -> None:
         self.data, self.tasks, self.targets = data, tasks, targets
