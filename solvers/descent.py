@@ -20,6 +20,7 @@ Array = np.ndarray
 
 DAMPING_LESS, DAMPING_MORE, DAMPING_LEAST, DAMPING_MOST = 0.3, 4.0, 1e-9, 1e6
 SAME = 1e-9  # relative: errors of a level nearer to each other than this are equal
+RESTORING = 2  # steps that bring levels above back to what they are to keep
 KEPT = 1e-5  # relative: by how much the error of a level above may grow while one below settles
 
 
@@ -39,12 +40,17 @@ class LevelRows(Protocol):
     """Tasks in levels at a configuration, and the damped step on the first of them."""
 
     levels: int
+    ever_more: float  # times the factor by which damping grows, after each step that is no better
 
     def measure(self, q: Array) -> Iterate: ...
 
     def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
         """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
         error.   as_one: they are weighed against each other."""
+
+
+    def fitting(self, gain: float, error: float, last: int) -> float:
+        """By what to change the damping after a step that lessened the error of the last level by `gain`."""
 
 
 class Descent:
@@ -86,18 +92,31 @@ class Descent:
         if self.is_met(here):
             return True
         allowed = np.where(here.met, -1.0, here.errors * (1.0 + KEPT))[:last]
-        damping = damping_for(float(here.errors[last]))
+
+        def is_allowed(at: Iterate) -> bool:
+            return bool((at.met[:last] | (at.errors[:last] <= allowed)).all())
+
+        damping, more = damping_for(float(here.errors[last])), DAMPING_MORE
         for _ in range(steps):
             if damping >= DAMPING_MOST or here.met[last]:
                 break
+            error = float(here.errors[last])
             at = self.rows.measure(self.step(here, damping))
-            is_allowed = bool((at.met[:last] | (at.errors[:last] <= allowed)).all())
-            gain = float(here.errors[last] - at.errors[last]) if is_allowed else -math.inf
+            for _ in range(RESTORING if last else 0):  # the way along what levels above keep is bent
+                if at.errors[last] >= error or is_allowed(at):
+                    break
+                self.on = last
+                at = self.rows.measure(self.step(at))
+                self.on = last + 1
+            gain = float(here.errors[last] - at.errors[last]) if is_allowed(at) else -math.inf
             if self.is_met(at) or gain > 0.0:
                 self.best = here = at
             if self.is_met(at):
                 return True
             if abs(gain) < settled * at.errors[last]:
                 break
-            damping = max(DAMPING_LESS * damping, DAMPING_LEAST) if gain > 0.0 else damping * DAMPING_MORE
+            if gain > 0.0:
+                damping, more = max(self.rows.fitting(gain, error, last) * damping, DAMPING_LEAST), DAMPING_MORE
+            else:
+                damping, more = damping * more, more * self.rows.ever_more
         return False

@@ -372,8 +372,8 @@ class _Descent(Descent):
             history.append(self.error(at))
             at = self.look(self.within(self.step(at)))
             self.offer(at)
-            if self.is_met(at):
-                return True
+            if self.is_met(at) and (count or self.rows.preference is None):
+                return True  # what criteria ask for bends the way of the first step
             if count + 1 >= PATIENCE and self.error(at) > PROGRESS * history[count + 1 - PATIENCE]:
                 return False
         return False

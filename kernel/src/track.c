@@ -171,7 +171,7 @@ static int descend(tracking *t, const double *start, int32_t steps, int inside) 
     history[count % PATIENCE] = E;
     E = advance_search(t, E, inside, &met);
     if (rk_search_is_better(s, E, met)) rk_search_keep(s, E);
-    if (met) return 1;
+    if (met && (count > 0 || !s->preference.H)) return 1; /* what criteria ask for bends the way of the first step */
     if (count + 1 >= PATIENCE && E > PROGRESS * history[(count + 1) % PATIENCE]) return 0;
   }
   return 0;
