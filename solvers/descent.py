@@ -49,8 +49,11 @@ class LevelRows(Protocol):
         error.   as_one: they are weighed against each other."""
 
 
-    def fitting(self, gain: float, error: float, last: int) -> float:
-        """By what to change the damping after a step that lessened the error of the last level by `gain`."""
+    def predicted(self, level: int) -> float:
+        """What the last step was to leave of the error of a level, as far as it is known."""
+
+    def fitting(self, gain: float, promised: float) -> float:
+        """By what to change the damping after a step that gained `gain` of what it promised."""
 
 
 class Descent:
@@ -102,6 +105,7 @@ class Descent:
                 break
             error = float(here.errors[last])
             at = self.rows.measure(self.step(here, damping))
+            promised = error - self.rows.predicted(last)
             for _ in range(RESTORING if last else 0):  # the way along what levels above keep is bent
                 if at.errors[last] >= error or is_allowed(at):
                     break
@@ -116,7 +120,7 @@ class Descent:
             if abs(gain) < settled * at.errors[last]:
                 break
             if gain > 0.0:
-                damping, more = max(self.rows.fitting(gain, error, last) * damping, DAMPING_LEAST), DAMPING_MORE
+                damping, more = max(self.rows.fitting(gain, promised) * damping, DAMPING_LEAST), DAMPING_MORE
             else:
                 damping, more = damping * more, more * self.rows.ever_more
         return False

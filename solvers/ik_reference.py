@@ -42,7 +42,7 @@ SETTLED, SETTLED_LEVEL = 1e-10, 1e-7  # it ends when the error changes by less t
 # met; ends of so many that are alike are the answer, or so many that are no better where levels above are met.
 TOGETHER, ENOUGH, IDLE = 5, 10, 8
 TIED = 1e-3  # relative: errors of poses nearer to the least are as good, and distances from the start as near
-NUDGE = 1e-3  # radians or L
+NUDGE = 0.03  # radians or L
 APART = 1e-4  # [rad, m] coordinates nearer to each other than this are equal
 ALIKE = 0.05  # relative: errors of attempts, which are not settled yet, may come to be as good
 

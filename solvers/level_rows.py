@@ -101,9 +101,11 @@ class StackRows:
         self._predicted = [0.5 * float(lacking @ lacking) for lacking in found.residuals]
         return integrate(data, q, B @ (scale * found.x))
 
-    def fitting(self, gain: float, error: float, last: int) -> float:
+    def predicted(self, level: int) -> float:
+        return self._predicted[level]
+
+    def fitting(self, gain: float, promised: float) -> float:
         """Nielsen, "Damping parameter in Marquardt's method", IMM-REP-1999-05."""
-        promised = error - self._predicted[last]
         if not promised > 0.0:
             return DAMPING_LESS
         return min(max(1.0 - (2.0 * gain / promised - 1.0) ** 3, DAMPING_LESS), 2.0)

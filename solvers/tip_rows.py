@@ -31,5 +31,8 @@ class TipRows:
         e, J = at.linear
         return damped_step(self.data, at.q, e, J, damping_for(float(at.errors[0])) if damping is None else damping)
 
-    def fitting(self, gain: float, error: float, last: int) -> float:
+    def predicted(self, level: int) -> float:
+        return 0.0
+
+    def fitting(self, gain: float, promised: float) -> float:
         return DAMPING_LESS

@@ -43,6 +43,7 @@ GOAL_STEPS = 30
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
 SETTLED = 1e-6  # relative: a goal whose error changes by less is found
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
+FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
 AT_GOAL = 1e-9  # [rad, m]
 
 
@@ -372,11 +373,12 @@ class _Descent(Descent):
             history.append(self.error(at))
             at = self.look(self.within(self.step(at)))
             self.offer(at)
-            if self.is_met(at) and (count or self.rows.preference is None):
-                return True  # what criteria ask for bends the way of the first step
-            if count + 1 >= PATIENCE and self.error(at) > PROGRESS * history[count + 1 - PATIENCE]:
-                return False
-        return False
+            left = float(at.errors[:on].sum())
+            if self.is_met(at) and (self.rows.preference is None or left <= FINE):
+                return True  # what criteria ask for bends the way
+            if count + 1 >= PATIENCE and not self.error(at) < PROGRESS * history[count + 1 - PATIENCE]:
+                break
+        return self.is_met(self.best)
 
 
 def _leading(met: Array) -> int:

@@ -22,7 +22,7 @@ enum { TOGETHER = 5, ENOUGH = 10, IDLE = 8 };
 /* Relative: errors of poses nearer to the least are as good, and distances from the start as near; errors of attempts, which
    are not settled yet, may come to be as good. */
 static const double TIED = 1e-3, ALIKE = 0.05;
-static const double NUDGE = 1e-3;    /* radians or L */
+static const double NUDGE = 0.03;    /* radians or L */
 static const double APART = 1e-4;    /* [rad, m] coordinates nearer to each other than this are equal */
 static const double AT_LIMIT = 1e-9; /* [rad] nearer than this to a limit, a ball is at it */
 

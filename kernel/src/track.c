@@ -13,6 +13,7 @@ static const double PROGRESS = 0.5; /* of the error in PATIENCE steps */
 static const double SETTLED = 1e-6; /* relative: a goal whose error changes by less is found */
 static const double KEPT = 1e-5;    /* relative: by how much the error of a level that is not met may grow afterwards */
 static const double SPARE = 0.1;    /* of a tolerance: by how much a residual may change that a level above has got */
+static const double FINE = 1e-18;   /* error to which frames with criteria are met: 1e-9 radians or L */
 static const double AT_GOAL = 1e-9; /* [rad, m] */
 
 /* One frame: its bounds, and where things lie in the workspace. */
@@ -154,6 +155,19 @@ static double advance_search(tracking *t, double E, int inside, int *met) {
   return rk_search_measure(s, met);
 }
 
+/* What is left of the errors of the levels that count, met or not. */
+static double left_of(const rk_search *s) {
+  double E = 0.0;
+  for (int32_t k = 0; k < s->on; k++) E += s->level_error[k];
+  return E;
+}
+
+static int has_best_met(const rk_search *s) {
+  for (int32_t k = 0; k < s->on; k++)
+    if (!s->best_level_met[k]) return 0;
+  return 1;
+}
+
 /* Damped steps from `start` inside the frame's bounds, or inside the position limits alone, on the levels that count; 1 when
    these are met. One step at least, so that slow targets are followed smoothly and not in jerks of the size of the
    tolerance. */
@@ -171,10 +185,10 @@ static int descend(tracking *t, const double *start, int32_t steps, int inside) 
     history[count % PATIENCE] = E;
     E = advance_search(t, E, inside, &met);
     if (rk_search_is_better(s, E, met)) rk_search_keep(s, E);
-    if (met && (count > 0 || !s->preference.H)) return 1; /* what criteria ask for bends the way of the first step */
-    if (count + 1 >= PATIENCE && E > PROGRESS * history[(count + 1) % PATIENCE]) return 0;
+    if (met && (!s->preference.H || left_of(s) <= FINE)) return 1; /* what criteria ask for bends the way */
+    if (count + 1 >= PATIENCE && !(E < PROGRESS * history[(count + 1) % PATIENCE])) break;
   }
-  return 0;
+  return s->best_error < __builtin_inf() && has_best_met(s);
 }
 
 /* q = one frame on when every joint follows its goal time-optimally. */
