@@ -171,13 +171,22 @@ class HierarchicalIK:
     def excess(self, targets: Sequence[Any]) -> Array:
         """(tasks,) metres by which a started target is farther than the links are long, as far as that can be told."""
         found = np.zeros(len(self.tasks))
-        for i, reach in self._reaches.items():
-            task, record = self.tasks[i], reach.records[0]
-            slack = task.parts[0].tolerance + 1e-9 * self.levels.length
-            found[i] = task.missed_by(targets[i], record["reach_centre"], record["reach"]) - slack
-            if known_task(task) is not None:  # which the wrist tells more of
-                found[i] = max(found[i], out_of_reach(reach, targets[i][None])[0])
+        for i in self._reaches:
+            found[i] = self._excess_of(i, targets[i])
         return np.maximum(found, 0.0)
+
+    def is_out_of_reach(self, targets: Sequence[Any], missed: Array) -> bool:
+        """Whether some of the tasks that are missed (tasks,) bool are farther than the links are long."""
+        return any(missed[i] and self._excess_of(i, targets[i]) > 0.0 for i in self._reaches)
+
+    def _excess_of(self, i: int, target: Any) -> float:
+        task, reach = self.tasks[i], self._reaches[i]
+        record = reach.records[0]
+        slack = task.parts[0].tolerance + 1e-9 * self.levels.length
+        found = task.missed_by(target, record["reach_centre"], record["reach"]) - slack
+        if known_task(task) is not None:  # which the wrist tells more of
+            found = max(found, out_of_reach(reach, target[None])[0])
+        return float(found)
 
     def depends(self) -> Array:
         """(nq,) bool: the coordinates that the tasks depend on."""

@@ -177,7 +177,8 @@ class HierarchicalTracker:
         self.memory = Memory(origins, {}, dict(zip(self.tasks, wanted[-1], strict=True)))
         for frame, code in enumerate(outcome.codes.tolist()):
             own = wanted[frame]
-            if code == NOT_CONVERGED and self.problem.excess([own[i] for i in self._static]).any():
+            missed = (outcome.residuals[frame] > self.tolerance).any(axis=1)
+            if code == NOT_CONVERGED and self.problem.is_out_of_reach([own[i] for i in self._static], missed):
                 code = OUT_OF_REACH
             behind = outcome.behind[frame].astype(bool)
             count, residuals = int(outcome.iterations[frame]), outcome.residuals[frame]

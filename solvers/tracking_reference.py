@@ -294,7 +294,7 @@ class _Frame:
         """The goals (nq,) of the first levels, each from the one before: configurations that meet them, or come as near as
         those above allow, without limits on speed. And how many levels are met from the first on."""
         free, start = self._freely, self._tracking._goal_to_be()
-        if free.rows.levels == 1:
+        if isinstance(free.rows, TipRows):
             possible = free.run(start, 1, GOAL_STEPS)
             return [free.best.q], int(possible)
         free.best, goals, possible = free.rows.measure(start), [], 0
@@ -328,7 +328,7 @@ class _Frame:
         for number in range(PULLS):
             inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
             noted = [
-                Level(level.J, level.lower - own, level.upper - own)
+                Level(level.J, level.lower - own, level.upper - own) if len(own) == len(level.J) else level
                 for level, own in zip(at.linear, left, strict=False)
             ]
             at = inside.look(inside.within(inside.rows.step(replace(at, linear=noted), above, None, False)))
