@@ -104,7 +104,8 @@ class State:
     def _equations(self, task: Task, target: Any) -> tuple[Array, Array]:
         rows = task.rows(self, target)
         size = np.array([1.0 / self.length if part.is_length else 1.0 for part in task.parts])[rows.part]
-        equal = rows.lower == rows.upper
+        # What no motion changes says nothing about motions.
+        equal = (rows.lower == rows.upper) & rows.J.any(axis=1)
         return (size[:, None] * rows.J * self.scale)[equal], (size * rows.lower)[equal]
 
     @cached_property
