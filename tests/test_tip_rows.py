@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, difference, forward_kinematics, integrate, random_configuration
+from robokin_addon.robokin import (
+    Joint,
+    Link,
+    RobotModel,
+    difference,
+    forward_kinematics,
+    integrate,
+    random_configuration,
+)
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
@@ -200,6 +208,21 @@ def test_where_there_is_no_direction() -> None:
     np.testing.assert_allclose(found[1], wanted, atol=1e-12)
     assert all(np.isfinite(level.J).all() for level in found[0])
     _assert_rows(problem, list(tasks), random_configuration(model, rng), targets)
+
+
+@pytest.mark.parametrize("axis", np.eye(3))
+def test_in_the_middle_of_a_ball_the_way_out_is_one_that_there_is(axis: np.ndarray) -> None:
+    model = RobotModel("slider", [Link("base"), Link("slide")], [Joint("z", "prismatic", "base", "slide", axis=axis)])
+    beside = np.roll(axis, 1)
+    tasks = {
+        "ball": DistanceTask("slide", 0.0, None, (0.0, 0.0, 0.0), "inside", band=0.1),
+        "tube": OnLineTask("slide", (np.zeros(3), beside), band=0.1, priority=2),
+    }
+    problem = VelocityProblem(model, list(tasks.values()), (), 0.04, backend="native")
+    _assert_rows(problem, list(tasks), np.zeros(1), [task.target for task in tasks.values()])
+    assert problem._native is not None
+    for level in problem._native.rows(NOTHING)[0]:
+        np.testing.assert_allclose(abs(level.J), 1.0)
 
 
 @pytest.mark.parametrize("seed", range(4))
