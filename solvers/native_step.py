@@ -204,10 +204,10 @@ class NativeStep:
     def aim(self, targets: Sequence[Any]) -> bool:
         """targets: checked, of all tasks. Returns False for targets that the kernel does not know: then `run` and
         `rows` may not be called."""
-        counts, goes = list(self._tips.counts), list(self._tips.goes)
+        shape = self._tips.shape
         if not self._tips.aim([targets[i] for i in self._tip_numbers]):
             return False
-        self._plain &= counts == self._tips.counts and goes == self._tips.goes
+        self._plain &= shape == self._tips.shape
         if self._on_robot:
             self._aim_robot([targets[i] for i in self._robot_numbers])
         return True

@@ -34,7 +34,7 @@ class TipTasks:
     """The tasks on tips: records, targets, and how many rows each has.
 
     tree: the model's, with the tips for frames.   records: (n,) TIP_ROWS.   counts: rows of each task.
-    goes: whether each has a way.
+    goes: whether each has a way.   shape: changes with the numbers of rows and ways.
     targets: (n, 16), stays: (n,) int32 whether a target is counted from where the tip is.
     """
 
@@ -53,9 +53,9 @@ class TipTasks:
             if form.other is not None:
                 tips.append(form.other)
         self.tree = _tree_of_tips(model, tips)
-        self.counts = [int((form.weights != 0.0).sum()) for form in forms]
+        self.counts = [int(np.count_nonzero(form.weights)) for form in forms]
         self.targets, self.stays = np.zeros((len(forms), TARGET)), np.zeros(len(forms), np.int32)
-        self.goes = [False] * len(forms)
+        self.goes, self.shape = [False] * len(forms), 0
         self._are_whole = all(form.kind in WHOLE for form in forms)
         self._going = [(k, task) for k, task in enumerate(tasks) if isinstance(task, TwistTask)]
         self._distances = [k for k, form in enumerate(forms) if form.kind == TipKind.DISTANCE]
@@ -72,13 +72,20 @@ class TipTasks:
             if stays is None:
                 return False
             self.stays[k] = stays
+        if self._distances or self._going:
+            self._find_shape(targets)
+        return True
+
+    def _find_shape(self, targets: Sequence[Any]) -> None:
+        before = self.counts, self.goes
+        self.counts, self.goes = list(self.counts), list(self.goes)
         for k in self._distances:
             form = self.forms[k]
             is_apart = self.targets[k, 0] != 0.0 or form.side > 0
-            self.counts[k] = int((form.weights[: 1 if is_apart else 6] != 0.0).sum())
+            self.counts[k] = int(np.count_nonzero(form.weights[: 1 if is_apart else 6]))
         for k, twist in self._going:
             self.goes[k] = twist.is_going(targets[k])
-        return True
+        self.shape += (self.counts, self.goes) != before
 
 
 class RobotTask:
