@@ -35,6 +35,7 @@ from robokin_addon.solvers import (
     Rows,
     Task,
     TwistTask,
+    VelocityConstraint,
     VelocityProblem,
     VelocityStep,
     velocity_step,
@@ -296,7 +297,8 @@ def test_steps_are_the_same(seed: int) -> None:
         if first % 2:
             tasks.insert(1, loops[first % 4 == 1])
         problems = [VelocityProblem(model, tasks, (), 0.04, 1e-3 * (seed % 2), each) for each in ("native", "numpy")]
-        _assert_same(*(problem.step(q) for problem in problems))
+        gears = VelocityConstraint(rng.normal(size=(2, model.nv)), [0.01, -np.inf], [0.01, 0.05], "gears")
+        _assert_same(*(problem.step(q, None, [gears] if first % 4 else []) for problem in problems))
 
 
 def test_classes_of_other_makers_are_asked_for_their_rows() -> None:

@@ -115,7 +115,7 @@ class FrameTask(TipTask):
 
     @property
     def is_in_kernel(self) -> bool:
-        """Whether the kernel has its rows: not those of a class of others, which may change anything."""
+        """Whether the kernel's solver knows it: not a class of others, which may change anything."""
         return is_own(type(self))
 
     def missed_by(self, target: Array, centre: Array, reach: float) -> float:
