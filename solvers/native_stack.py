@@ -18,6 +18,7 @@ from .ik_engine import Outcome
 from .influence import Left, leaving
 from .level import Level
 from .native import ProblemStruct
+from .native_layout import Given
 from .native_step import NativeStep
 from .native_tracking import TrackStruct, tracking_library
 from .state import State
@@ -67,26 +68,40 @@ class NativeStack:
         neutral = levels.state(model.neutral(), levels.targets, dt)
         self.scale = neutral.scale
         records = [(each, each.record(neutral) if type(each) in KINDS.values() else None) for each in self.criteria]
-        self.step = NativeStep(model, levels.tasks, levels, records, StepLimits.of(model, dt), self.scale, 0.0, self.influence)
-        self._loops = {i: number for number, (i, _) in enumerate(levels.loops)}
-        self._others = [i for i in self.step.other_tasks if i not in self._loops]
-        rows = levels.rows(neutral, levels.targets, self.influence)
-        self._most = {i: max(MOST_ROWS, len(rows[i].J)) for i in self.step.other_tasks}
+        self._records, self._limits = records, StepLimits.of(model, dt)
+        self._left: Mapping[int, Left] = {}
+        self._frames: Sequence[Sequence[Any]] = [levels.targets]
+        self._raised: BaseException | None = None
+        self._is_short = False  # of room for the rows of a task that the kernel does not know
+        self._most: dict[int, int] = {}
+        self._make({i for i, share in enumerate(self.influence) if share != 1.0})
+
+    def _make(self, others: set[int]) -> None:
+        """others: tasks whose rows are to be made here, though the kernel may know them."""
+        levels = self.levels
+        self._given = others
+        self.step = NativeStep(
+            *(levels.model, levels.tasks, levels, self._records, self._limits, self.scale, 0.0),
+            is_step=False,
+            others=others,
+        )
+        loops = [i for i, _ in levels.loops]
+        self._loops = [] if self.step.closes_loops else loops
+        self._others = [i for i in self.step.other_tasks if i not in loops]
         self.tasks = [*self.step.native_tasks, *self.step.other_tasks]
         self.order = np.argsort(self.tasks)
         self._lay_out()
-        self._frames: Sequence[Sequence[Any]] = [levels.targets]
-        self._left: Mapping[int, Left] = {}
-        self._raised: BaseException | None = None
-        self._is_short = False  # of room for the rows of a task that the kernel does not know
 
     def _lay_out(self) -> None:
         levels, step, nv = self.levels, self.step, self.levels.model.nv
-        blank = {i: Level(np.zeros((most, nv)), np.zeros(most), np.zeros(most)) for i, most in self._most.items()}
+        for i in step.other_tasks:
+            self._most.setdefault(i, MOST_ROWS)
+        blank = {i: Level(np.zeros((n, nv)), np.zeros(n), np.zeros(n)) for i, n in self._most.items()}
+        blocks = step.lay_out(Given([blank[i] for i in self._loops], (), {i: [blank[i]] for i in self._others}))
         in_order = [*self._loops, *(i for own in levels.indices for i in own if i in self._others)]
-        first = step.lay_out([blank[i] for i in self._loops], {i: [blank[i]] for i in self._others})
-        self._first = dict(zip(in_order, first, strict=True))
-        level = {i: len(self._loops) + k for k, own in enumerate(levels.indices) for i in own} | self._loops
+        self._blocks = dict(zip(in_order, blocks, strict=True))
+        level = {i: number for number, (i, _) in enumerate(levels.loops)}
+        level |= {i: len(levels.loops) + k for k, own in enumerate(levels.indices) for i in own}
         self._level = np.array([level[i] for i in self.tasks], np.int32)
         self._tolerance = np.ascontiguousarray(tolerances([levels.tasks[i] for i in self.tasks]))
         self.residuals = np.zeros((len(self.tasks), 2))
@@ -101,38 +116,33 @@ class NativeStack:
             residuals=self.residuals.ctypes.data,
             n_tasks=len(self.tasks),
             n_criteria=len(self.criteria),
-            reachable=self.count,
+            reachable=len(self.levels.loops) + len(self.levels.indices),
         )
         if self.step.other_tasks:
             self.struct.rows = _ROWS(self._guarded(self._fill))
         if self.step.other_criteria:
             self.struct.criteria = _ROWS(self._guarded(self._weigh))
 
-    @property
-    def count(self) -> int:
-        """How many levels there are: loop closures, then priorities."""
-        return len(self._loops) + len(self.levels.indices)
-
-    def aim(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None = None) -> None:
-        """Checked targets of each frame of the next call.   left: what is not asked for of some tasks' rows."""
+    def aim(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None = None) -> tuple[Array, Array]:
+        """Checked targets of each frame of the next call, which all have as many rows; (frames, tips, 16) and (frames,
+        rows) ROBOT_ROW as the kernel takes them.   left: what is not asked for of some tasks' rows."""
         self._frames, self._left = frames, left or {}
-        self.step.aim(frames[0])
+        self._aim_one(frames[0])
         if not self.step.is_laid_out:
             self._lay_out()
-
-    def aim_at(self, frames: Sequence[Sequence[Any]]) -> tuple[Array, Array]:
-        """Checked targets of each frame of the next call, which all have as many rows: (frames, tips, 4, 4) and
-        (frames, rows) ROBOT_ROW of the kernel's tasks."""
-        self.aim(frames[:1])
-        self._frames = frames
-        step, count = self.step, len(frames)
-        targets = np.empty((count, *step.targets.shape))
-        rows = np.empty((count, len(step.robot_rows)), ROBOT_ROW)
+        tips, rows = self.step.aimed
+        if len(frames) == 1:
+            return tips[None], rows[None]
+        targets, of_robot = np.empty((len(frames), *tips.shape)), np.empty((len(frames), len(rows)), ROBOT_ROW)
         for frame, each in enumerate(frames):
-            if frame:
-                step.aim(each)
-            targets[frame], rows[frame] = step.targets, step.robot_rows
-        return targets, rows
+            self._aim_one(each)
+            targets[frame], of_robot[frame] = self.step.aimed
+        return targets, of_robot
+
+    def _aim_one(self, targets: Sequence[Any]) -> None:
+        if not self.step.aim(targets):
+            self._make(self._given | set(self.step.unknown(targets)))
+            self.step.aim(targets)
 
     def is_done(self) -> bool:
         """After a call; False when it is to be made again, since a task had more rows than there was room for. Raises
@@ -170,13 +180,12 @@ class NativeStack:
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)
         given = {i: levels.level_of(i, state, rows[i]) for i in self._others}
         if self._loops:
-            closures = levels.closures(state, rows)
-            given |= {i: level for i, (_, level) in zip(self._loops, closures, strict=True)}
+            given |= {i: level for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}
         for i, level in given.items():
             if len(level.J) > self._most[i]:
                 self._most[i], self._is_short = len(level.J), True
-                continue
-            self.step.fill(self._first[i], self._most[i], level)
+            else:
+                self.step.fill(self._blocks[i], level)
 
     def _weigh(self, frame: int) -> None:
         others = [self.criteria[i] for i in self.step.other_criteria]
@@ -279,7 +288,7 @@ class NativeLevelTracking:
             np.zeros((count, nv), np.int8),
         )
         while True:
-            targets, rows = stack.aim_at(frames)
+            targets, rows = stack.aim(frames)
             if stack.struct is not self._struct:
                 self._struct = stack.struct
                 self._track.problem.stack = ctypes.addressof(stack.struct)

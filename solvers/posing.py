@@ -120,9 +120,10 @@ class Posing:
             for i, left in self._left.items():
                 every[i] = leaving(self.levels.tasks[i], every[i], left)
             residuals = self.levels.residuals(every, np.zeros(self.model.nv), 1.0)
-            known = self.levels.levels(state, every, 0.0), residuals, dict(enumerate(every))
-        levels, residuals, rows = known
-        levels = [*(level for _, level in self.levels.closures(state, rows)), *levels]
+            closures = [level for _, level in self.levels.closures(state, every)]
+            levels = [*closures, *self.levels.levels(state, every, 0.0)]
+        else:
+            levels, residuals = [*known.closures, *known.levels], known.residuals
         errors = np.array([0.5 * float((lacking(level) ** 2).sum()) for level in levels])
         within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
         met = np.array([within[group].all() for group in self._groups], bool)

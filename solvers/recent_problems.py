@@ -13,7 +13,7 @@ import numpy as np
 from ..robokin.model import RobotModel
 from .criteria import Criterion
 from .fixed_arrays import is_own
-from .tasks import Part, Task
+from .tasks import Part, Plane, Task
 
 KEPT = 8  # of each thread, since a problem has buffers of its own
 PLAIN = frozenset((float, int, str, bool, type(None), Part))
@@ -49,6 +49,8 @@ def _content(value: object) -> object:
         return kind, [_content(each) for each in value]  # type: ignore[attr-defined]
     if kind in (dict, MappingProxyType):
         return kind, [(_content(key), _content(each)) for key, each in value.items()]  # type: ignore[attr-defined]
+    if kind is Plane:
+        return kind, [_content(each) for each in vars(value).values()]
     return _Same(value)
 
 

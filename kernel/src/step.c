@@ -24,6 +24,7 @@ int32_t rk_sizeof_step(void) { return (int32_t)sizeof(rk_step); }
 int32_t rk_sizeof_step_data(void) { return (int32_t)sizeof(rk_step_data); }
 int32_t rk_sizeof_criterion(void) { return (int32_t)sizeof(rk_criterion); }
 int32_t rk_sizeof_robot_row(void) { return (int32_t)sizeof(rk_robot_row); }
+int32_t rk_sizeof_tip_rows(void) { return (int32_t)sizeof(rk_tip_rows); }
 
 static int64_t scratch_size(const rk_step *step) {
   const int64_t sizes[] = {rk_gravity_workspace(step->model), rk_manipulability_workspace(step),

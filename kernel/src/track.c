@@ -444,7 +444,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   const rk_ik *ik = track->ik;
   const rk_model *m = ik->model;
   const int64_t nq = m->nq, nv = m->nv, levels = rk_stack_levels(ik);
-  const int64_t tips = ik->stack ? ik->stack->step->model->n_frames : m->n_frames;
+  const int64_t tips = ik->stack ? ik->stack->step->n_tips : m->n_frames;
   tracking t = {.track = track, .search = rk_search_lay_out(ik, work), .box_model = *m, .box = *ik};
   work += rk_ik_workspace(ik);
   t.lo = work, t.hi = t.lo + nv, t.way = t.hi + nv, t.pace = t.way + nv;
