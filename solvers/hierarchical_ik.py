@@ -17,8 +17,9 @@ from ..robokin.errors import TaskError
 from ..robokin.generalized_inverses import null_space
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
-from .criteria import Criterion, Potential, checked_criteria, criterion_names
-from .diagnosis import around, diagnose, rank
+from .criteria import Criterion, Potential, checked_criteria
+from .criteria.base import costs
+from .diagnosis import around, describe, explain, rank
 from .fixed_arrays import compiled
 from .hierarchy import USELESS
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
@@ -89,7 +90,7 @@ class HierarchicalIK:
         targets: object = None,
         q0: object | None = None,
         seed: int = 0,
-        find_reason: bool = True,
+        diagnose: bool = True,
         influence: Sequence[float] | Array | None = None,
     ) -> SolveResult:
         """As `IKProblem.solve`. Of a lower level that higher ones make impossible, TASK_CONFLICT names the tasks.
@@ -98,14 +99,14 @@ class HierarchicalIK:
         residuals are what is lacking of what a task's influence asks for (`influence.py`).
         CONVERGED with criteria: the pose is stationary too, and nothing better was found around it.
         """
-        return finish(self.solve_steps(targets, q0, seed, find_reason, influence))
+        return finish(self.solve_steps(targets, q0, seed, diagnose, influence))
 
     def solve_steps(
         self,
         targets: object = None,
         q0: object | None = None,
         seed: int = 0,
-        find_reason: bool = True,
+        diagnose: bool = True,
         influence: Sequence[float] | Array | None = None,
     ) -> Generator[float, None, SolveResult]:
         """`solve` that yields the share of the work done (0..1) now and then."""
@@ -126,13 +127,15 @@ class HierarchicalIK:
         yield 0.5
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
-        if any(isinstance(each, Potential) for each in self.criteria) and best.met[:1].all():
-            optimum = yield from scaled(StaticOptimum(posing, self.criteria).find(best), 0.5, 0.9)
+        preferred = [each for each in self.criteria if each.weight]
+        if any(isinstance(each, Potential) for each in preferred) and best.met[:1].all():
+            optimum = yield from scaled(StaticOptimum(posing, preferred).find(best), 0.5, 0.9)
             kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
             best, iterations = optimum.point, iterations + optimum.iterations
             if not optimum.is_optimal:
                 reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
                 reason += f": {optimum.reason}" if optimum.reason else ""
+        look = None
         if not any(shares):
             found = EMPTY
         elif best.is_met:
@@ -140,11 +143,12 @@ class HierarchicalIK:
         else:
             status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
             problem, aims, lacking = self._missed(posing.targets, best.residuals, shares)
-            found = diagnose(problem, status, aims, best.q, lacking, checked_seed(seed), find_reason, attempts)
-        values = [float(each.value(best.state, np.zeros(self.model.nv))) for each in self.criteria]
-        costs = dict(zip(criterion_names(self.criteria), values, strict=True))
+            found = describe(problem, status, aims, lacking, attempts)
+
+            def look() -> Diagnosis:
+                return explain(problem, status, aims, best.q, lacking, checked_seed(seed), attempts)
         parts = part_names(self.tasks)
-        return SolveResult(
+        result = SolveResult(
             found,
             best.q,
             best.residuals,
@@ -152,10 +156,14 @@ class HierarchicalIK:
             attempts,
             self.limits_active,
             parts,
-            costs,
+            costs(self.criteria, best.state, np.zeros(self.model.nv)),
             kkt_residual,
             is_optimal,
+            look,
         )
+        if diagnose:
+            result.diagnose()
+        return result
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""
@@ -233,7 +241,8 @@ class HierarchicalIK:
         here = posing.point(q)
         unmet = int(np.argmin(here.met))
         level, e = here.levels[unmet], lacking(here.levels[unmet])
-        active = (level.lower == level.upper) | (e != 0.0)
+        # Rows that are met and that no motion changes, as of a beam turned at its spot, say nothing of the pose.
+        active = ((level.lower == level.upper) & level.J.any(axis=1)) | (e != 0.0)
 
         def left(levels: Sequence[Level]) -> Array:
             above = [level.J[level.lower == level.upper][:, self._columns] for level in levels[:unmet]]

@@ -203,7 +203,7 @@ class HierarchicalTracker:
         origins = {task: state for task in counting if origin is None or task.is_counted_from_start}
         wanted = self._started(targets, origins)
         own, aims = shares[self._static], [wanted[i] for i in self._static]
-        found = self.problem.solve(aims, q0, seed, find_reason=False, influence=own)
+        found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
         found = self._on_ways(found, aims, wanted, shares, seed)
         self.q = self._before = found.q
         self.last = self.limits.viable(found.q, self._velocity(start_velocity) * self.dt)
@@ -211,7 +211,7 @@ class HierarchicalTracker:
         place = Place(self.q, self.last)
         if fading:
             whole = np.where(own < 1.0, 0.0, own)
-            place = place._replace(q=self.problem.solve(aims, q0, seed, find_reason=False, influence=whole).q)
+            place = place._replace(q=self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q)
         self.memory = Memory(origins, dict.fromkeys(fading, place), dict(zip(self.tasks, wanted, strict=True)))
         self.start_velocity, self._moved_alone = self.last / self.dt, True
         residuals = np.zeros((len(self.tasks), 2))
@@ -234,7 +234,7 @@ class HierarchicalTracker:
         problem = HierarchicalIK(self.model, [*(self.tasks[i] for i in self._static), *ways], (), self.backend)
         own = np.concatenate((shares[self._static], np.ones(len(ways))))
         targets = [*aims, *(way.target for way in ways)]
-        better = problem.solve(targets, found.q, seed, find_reason=False, influence=own)
+        better = problem.solve(targets, found.q, seed, diagnose=False, influence=own)
         return better if better.converged else found
 
     def step(self, targets: Sequence[Any], influence: Array | None = None) -> None:

@@ -12,6 +12,7 @@ from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
+from .hierarchical_ik import part_names
 from .hierarchical_tracking import HierarchicalTracker
 from .ik import IKProblem
 from .ik_data import IKData, robot_columns
@@ -20,7 +21,7 @@ from .recent_problems import own_copies
 from .results import SolveResult
 from .solve import is_plain
 from .starts import Leg, follow, follow_from_best
-from .task_levels import checked_tasks
+from .task_levels import checked_tasks, tolerances
 from .tasks import Task
 from .tasks.checks import numbers
 from .track_result import EMPTY, STATUS, TrackResult, joined, short_diagnosis
@@ -57,9 +58,18 @@ def track(
     there. Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
     """
     tracker: Tracker | HierarchicalTracker
-    own = own_copies(checked_tasks(tasks))
-    if criteria or not is_plain(own):
-        tracker = HierarchicalTracker(model, own, own_copies(checked_criteria(criteria)), dt, backend)
+    given = checked_tasks(tasks)
+    counting = [bool(task.influence) for task in given]
+    if any(counting) and not all(counting):
+        kept = [task for task in given if task.influence]
+        aims = HierarchicalTracker(model, given, (), dt, backend).check_targets(targets)
+        own_aims = [[aim for aim, counts in zip(frame, counting, strict=True) if counts] for frame in aims]
+        found = track(model, kept, own_aims, q0, dt, start_velocity, seed, backend, progress, criteria)
+        return found.among(counting, part_names(given), tolerances(given))
+    own = own_copies(given)
+    weighted = [criterion for criterion in checked_criteria(criteria) if criterion.weight]
+    if weighted or not is_plain(own):
+        tracker = HierarchicalTracker(model, own, own_copies(weighted), dt, backend)
     else:
         tracker = Tracker(model, own, dt, backend)
     legs = [Leg(tracker, tracker.check_targets(targets))]
@@ -130,7 +140,7 @@ class Tracker:
         """Solve the first frame, with restarts, and stand there. targets: one set of them."""
         wanted = self._one_set(targets)
         velocity = self._velocity(start_velocity)
-        found = self.problem.solve(wanted[0], q0, seed, find_reason=False)  # type: ignore[arg-type]
+        found = self.problem.solve(wanted[0], q0, seed, diagnose=False)  # type: ignore[arg-type]
         self._stand(found.q, self.limits.viable(found.q, velocity * self.dt), late=not found.converged)
         code = next(code for code, status in STATUS.items() if status is found.status)
         return TrackResult(

@@ -162,6 +162,12 @@ def criterion_names(criteria: Sequence[Criterion]) -> list[str]:
     return names
 
 
+def costs(criteria: Sequence[Criterion], state: State, v: Array) -> dict[str, float]:
+    """The value of each at a state and v (nv,), by its name."""
+    values = [float(each.value(state, v)) for each in criteria]
+    return dict(zip(criterion_names(criteria), values, strict=True))
+
+
 def checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     """Raises TaskError for what is not a list of criteria."""
     return list_of(criteria, Criterion, "criterion", "criteria", TaskError)  # type: ignore[type-abstract]
