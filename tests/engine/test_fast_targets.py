@@ -1,7 +1,7 @@
 """A target too fast for the limits is approached like a time-optimal stop, on every path: no overshoot, no ringing.
 
-A crane turns about z, and its tool slides along z: whatever way a turn is asked for, the fastest motion from rest to rest
-is known. Arms then show that what is below a pose that jumps does not make the tool swing past it.
+A crane turns about z, and its tool slides along z: whatever way a turn is asked for, the fastest motion from rest to
+rest is known. Arms then show that what is below a pose that jumps does not make the tool swing past it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def asked(kind: str, angle: float) -> tuple[Task, Any]:
         "axis": (AxisTask("tool", X, X), T[:3, 0]),
         "aim": (AimTask("tool", X, (1, 0, 0)), 5.0 * T[:3, 0]),
         "plane": (OnPlaneTask("tool", ((0, 0, 0), Z)), (np.zeros(3), side)),
-        "distance": (DistanceTask("tool", 0.0, other_point=(ARM, -0.1, 0)), float(np.linalg.norm(T[:3, 3] - (ARM, -0.1, 0)))),
+        "distance": (
+            DistanceTask("tool", 0.0, other_point=(ARM, -0.1, 0)),
+            float(np.linalg.norm(T[:3, 3] - (ARM, -0.1, 0))),
+        ),
         "relative pose": (RelativePoseTask("tool", "base", np.eye(4)), T),
         "center of mass": (CenterOfMassTask((0, 0, 0), (1, 1, 0)), center_of_mass(model, q)),
     }

@@ -158,8 +158,8 @@ def mobile_arm() -> RobotModel:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_third_level_leaves_a_second_met(mobile_arm: RobotModel, seed: int) -> None:
-    """A link and the centre of mass have their places, a wheel has an orientation that some pose gives it: the centre of
-    mass may not be 88 mm beside its place because of the wheel."""
+    """A link and the centre of mass have their places, a wheel has an orientation that some pose gives it: the centre
+    of mass may not be 88 mm beside its place because of the wheel."""
     rng = np.random.default_rng(seed)
     upper = [
         PositionTask("link_4", (-0.3, -0.186, -0.208)),

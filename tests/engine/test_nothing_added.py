@@ -20,8 +20,9 @@ from robokin_addon.solvers.criteria import (
     SmallestSingularValue,
     Smooth,
 )
+from support.engine.goals import KINDS
 from support.engine.robots import ROBOTS
-from support.engine.stacks import DT, KINDS, Stack, engine_stack
+from support.engine.stacks import DT, Stack, engine_stack
 
 CRITERIA = (
     GravityTorque,

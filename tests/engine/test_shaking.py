@@ -15,7 +15,7 @@ from robokin_addon.robokin import RobotModel, forward_kinematics, integrate
 from robokin_addon.solvers import PoseTask, PositionTask, PostureTask, Status, Task, TrackResult, track
 from robokin_addon.solvers.criteria import Criterion, KineticEnergy
 from support.engine.motions import reversals, velocities
-from support.engine.robots import engine_robot, iiwa
+from support.engine.robots import X, engine_robot, iiwa
 from support.limits import with_rates
 
 Array = np.ndarray
@@ -90,9 +90,7 @@ def case(robot: str, path: str, joint: int, spare: float) -> Case:
     v = velocities(model, followed.q, DT)
     limits = np.maximum(spare * abs(v).max(axis=0), 0.2)
     limits[joint] = SLOWER * abs(v[:, joint]).max()
-    joints = [
-        replace(each, velocity=limits[model.slot(each.name).v]) if each.nv else each for each in model.joints[1:]
-    ]
+    joints = [replace(each, velocity=limits[model.slot(each.name).v]) if each.nv else each for each in model.joints[1:]]
     slow = RobotModel(model.name, model.links, joints, model.root, model.drive)
     is_fast = abs(v[:, joint]) > limits[joint]
     stretches = int(is_fast[0]) + int((is_fast[1:] & ~is_fast[:-1]).sum())
@@ -130,9 +128,11 @@ def test_joints_do_not_turn_back_at_every_frame(robot: str, path: str, joint: in
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize(("robot", "path", "joint", "spare"), CASES)
-def test_the_first_frame_that_is_late_names_who_is_slow(robot: str, path: str, joint: int, spare: float, beside: str) -> None:
-    """Until then the tip is where it has to be. An arm of seven joints goes round a slow one for a while, so that another
-    may be the one that is late."""
+def test_the_first_frame_that_is_late_names_who_is_slow(
+    robot: str, path: str, joint: int, spare: float, beside: str
+) -> None:
+    """Until then the tip is where it has to be. An arm of seven joints goes round a slow one for a while, so that
+    another may be the one that is late."""
     own = case(robot, path, joint, spare)
     found = own.tracked(*BESIDE[beside](own))
     late = [frame for frame in range(1, FRAMES) if (found.residuals[frame, 0] > 1e-5).any()]
@@ -184,7 +184,7 @@ def test_a_joint_at_its_limit_is_named_alone() -> None:
     tip = model.link_names[-1]
     start = forward_kinematics(model, model.limits.middle(model.neutral()))[tip][:3, 3]
     way = np.array([0.004, 0.02, 0.003])
-    for below in ([], [PositionTask("tool", start + (0.1, 0, 0), priority=2, name="below")]):
+    for below in ([], [PositionTask("tool", start + 0.1 * X, priority=2, name="below")]):
         targets = [[start + way * frame, *(task.target for task in below)] for frame in range(10)]
         found = track(model, [PositionTask(tip, start), *below], targets, model.limits.middle(model.neutral()), DT)
         told = [found.diagnosis(frame) for frame in range(1, 10)]

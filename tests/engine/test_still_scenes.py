@@ -7,14 +7,13 @@ import pytest
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import PoseTask, PositionTask, track
 from support.engine.motions import link_steps
-from support.engine.robots import ROBOTS
+from support.engine.robots import ROBOTS, SLOW
 from support.engine.scenes import SCENES
 from support.engine.stacks import DT, FRAMES, Stack, engine_stack
 from support.limits import with_rates
 
 FRAME, ALL = 1e-6, 1e-5  # [m or rad] that a link may move in a frame of a still scene, and in all of them
 QUIET = 1e-5  # [m or rad] in a frame, once a robot that had to go somewhere has arrived
-SLOW = {"velocity": 2.0, "acceleration": 8.0}
 
 
 def still(stack: Stack, frame: int, frames: int) -> np.ndarray:
@@ -50,7 +49,9 @@ JUMPING = ("ball bones, bent", "planar 4R, bent", "puppet", "humanoid", "panda",
 @pytest.mark.parametrize("rates", [{}, SLOW], ids=["any speed", "slow"])
 @pytest.mark.parametrize("levels", [1, None], ids=["first level", "all levels"])
 @pytest.mark.parametrize("name", JUMPING)
-def test_a_target_that_jumps_out_of_reach_is_stood_before(name: str, levels: int | None, rates: dict[str, float]) -> None:
+def test_a_target_that_jumps_out_of_reach_is_stood_before(
+    name: str, levels: int | None, rates: dict[str, float]
+) -> None:
     """At first it is where the tip is. 2 s later the robot stands as near as it gets, and shakes no more."""
     scene = SCENES[name]() if levels is None else SCENES[name]().upper(levels)
     model = with_rates(scene.model, **rates) if rates else scene.model

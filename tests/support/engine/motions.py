@@ -1,6 +1,8 @@
-"""What a motion does, told from its configurations alone: how far links move, how fast joints are, how often they turn back."""
+"""What a motion does, told from its configurations: how far links move, how fast joints are, how often they turn."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 from robokin_addon.robokin import RobotModel, difference, forward_kinematics
@@ -20,7 +22,7 @@ def link_steps(model: RobotModel, q: Array) -> Array:
 
 def velocities(model: RobotModel, q: Array, dt: float) -> Array:
     """(frames - 1, nv) with which each of q (frames, nq) but the first is reached."""
-    return np.array([difference(model, a, b) for a, b in zip(q[:-1], q[1:], strict=True)]) / dt
+    return np.array([difference(model, a, b) for a, b in pairwise(q)]) / dt
 
 
 def reversals(v: Array, floor: Array) -> Array:

@@ -1,9 +1,10 @@
-"""The robots that the engine is asked about: arms, a humanoid, wheels, balls with cones, slides, mimics, a floating base."""
+"""The robots that the engine is asked about: arms, a humanoid, wheels, cones, slides, mimics, a floating base."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, library_robot, load_urdf
@@ -14,6 +15,8 @@ from support.robots import robot
 Array = np.ndarray
 
 X, Y, Z = np.eye(3)
+FREE = {"velocity": np.inf, "acceleration": np.inf}
+SLOW = {"velocity": 2.0, "acceleration": 8.0}
 
 
 @cache
@@ -41,7 +44,7 @@ def ball_bones() -> RobotModel:
     names = ("root", "upper", "middle", "lower", "tip")
     joints = [
         Joint(name, "spherical", parent, name, at(0.0, float(parent != "root"), 0.0), Y)
-        for parent, name in zip(names, names[1:4], strict=False)
+        for parent, name in pairwise(names[:4])
     ]
     joints.append(Joint("tip", "fixed", "lower", "tip", at(0.0, 1.0, 0.0)))
     links = [Link("root"), *(body(name, 1.0) for name in names[1:4]), Link("tip")]
@@ -60,7 +63,9 @@ def gripper() -> RobotModel:
         links += [body(f"{side}_knuckle", 0.05), body(f"{side}_tip", 0.04)]
         knuckle = None if side == "left" else Mimic("left_knuckle", -1.0)
         joints += [
-            Joint(f"{side}_knuckle", "revolute", "arm4", f"{side}_knuckle", at(0.02 * sign, 0.1, 0.0), Z, -0.8, 0.8, 2.0)
+            Joint(
+                f"{side}_knuckle", "revolute", "arm4", f"{side}_knuckle", at(0.02 * sign, 0.1, 0.0), Z, -0.8, 0.8, 2.0
+            )
             if knuckle is None
             else Joint(f"{side}_knuckle", "revolute", "arm4", f"{side}_knuckle", at(-0.02, 0.1, 0.0), Z, mimic=knuckle),
             Joint(

@@ -23,8 +23,9 @@ from robokin_addon.solvers import (
 
 from support.limits import with_rates
 
-from .robots import engine_robot
-from .stacks import FREE, Goal, Stack
+from .goals import Goal
+from .robots import FREE, X, Z, engine_robot
+from .stacks import Stack
 
 Array = np.ndarray
 Scene = Callable[[], Stack]
@@ -49,7 +50,9 @@ def beyond(robot: str, shoulder: str, length: float, way: tuple[float, float, fl
 
 def _bent(robot: str, size: float, seed: int = 0) -> Array:
     model = engine_robot(robot)
-    return integrate(model, model.limits.middle(model.neutral()), size * np.random.default_rng(seed).normal(size=model.nv))
+    return integrate(
+        model, model.limits.middle(model.neutral()), size * np.random.default_rng(seed).normal(size=model.nv)
+    )
 
 
 def _ball_bones(size: float) -> Stack:
@@ -74,7 +77,7 @@ def _puppet() -> Stack:
     tasks = [
         PositionTask("left_hand", beyond("puppet", "left_upper_arm", 0.2, (0.3, 1.0, 0.2))),
         AimTask("head", (1, 0, 0), (0.3, 0.5, 0.3), priority=2),
-        PositionTask("head", head + (0.02, 0.0, 0.01), priority=3),
+        PositionTask("head", head + 0.02 * X + 0.01 * Z, priority=3),
     ]
     return scene("puppet", "puppet", q0, tasks)
 
@@ -85,8 +88,8 @@ def _humanoid() -> Stack:
     T = forward_kinematics(model, q0)
     tasks = [
         PositionTask("left_hand", beyond("humanoid", "left_upper_arm", 0.9, (1.0, 0.5, 0.3))),
-        PositionTask("right_hand", T["right_hand"][:3, 3] + (0.3, 0.0, 0.2), priority=2),
-        CenterOfMassTask(center_of_mass(model, q0) + (0.05, 0.0, 0.0), (1.0, 1.0, 0.0), priority=3),
+        PositionTask("right_hand", T["right_hand"][:3, 3] + 0.3 * X + 0.2 * Z, priority=2),
+        CenterOfMassTask(center_of_mass(model, q0) + 0.05 * X, (1.0, 1.0, 0.0), priority=3),
     ]
     return scene("humanoid", "humanoid", q0, tasks)
 
