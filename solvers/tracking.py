@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
@@ -62,8 +63,7 @@ def track(
     counting = [bool(task.influence) for task in given]
     if any(counting) and not all(counting):
         kept = [task for task in given if task.influence]
-        aims = HierarchicalTracker(model, given, (), dt, backend).check_targets(targets)
-        own_aims = [[aim for aim, counts in zip(frame, counting, strict=True) if counts] for frame in aims]
+        own_aims = [list(itertools.compress(frame, counting)) for frame in _of_each(targets, len(given))]
         found = track(model, kept, own_aims, q0, dt, start_velocity, seed, backend, progress, criteria)
         return found.among(counting, part_names(given), tolerances(given))
     own = own_copies(given)
@@ -91,6 +91,18 @@ def track(
     if progress is not None:
         progress(frames, frames)
     return joined(parts)
+
+
+def _of_each(targets: object, tasks: int) -> list[list[Any]]:
+    """Of each frame, the targets of so many tasks. Raises TaskError."""
+    try:
+        frames = [list(frame) for frame in targets]  # type: ignore[attr-defined]
+    except TypeError:
+        raise TaskError("targets must be one set of targets per frame") from None
+    for number, frame in enumerate(frames):
+        if len(frame) != tasks:
+            raise TaskError(f"there are {tasks} tasks but {len(frame)} targets in frame {number}")
+    return frames
 
 
 class Tracker:
