@@ -103,7 +103,7 @@ class RobotTask:
         self.rows = np.zeros(0, ROBOT_ROW)
 
     def aim(self, target: Any) -> None:
-        if not self._task.influence or _same(target, self._target):
+        if not self._task.influence or same_target(target, self._target):
             return
         rows = self._task.robot_rows(self._model, target)
         assert rows is not None
@@ -133,7 +133,7 @@ def _tree_of_tips(model: RobotModel, tips: Sequence[tuple[str, Array]]) -> Tree:
     )
 
 
-def _same(one: Any, other: Any) -> bool:
+def same_target(one: Any, other: Any) -> bool:
     """Whether checked targets, arrays or what holds arrays by name, say the same."""
     if one is other or type(one) is not type(other):
         return one is other
