@@ -173,7 +173,7 @@ class ReferenceTracking:
         stays = is_still and self._late and is_reached and bool((self._q == self._goal).all())
         goals, possible = ([self._goal], 0) if stays else here.goals()
         goal, (q, is_reached) = goals[-1], self._followed(goals[-1])
-        if not is_reached and levels > 1:
+        if not is_reached:
             q = here.hurried(goals, is_braking)
         at = here.inside.look(q)
         if is_reached and preference is not None:
@@ -190,6 +190,12 @@ class ReferenceTracking:
             return LATE, at.residuals, here.iterations, behind
         code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
         return code, at.residuals, here.iterations, behind
+
+    def is_brakeable(self, q: Array, goal: Array) -> bool:
+        """Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what is
+        met so is not passed in the next one."""
+        way, pace = (reference.difference(self.data.tree, *pair) for pair in ((self._q, q), (self._goal, goal)))
+        return bool((abs(way - pace) <= self.limits.change).all())
 
     def _followed(self, goal: Array) -> tuple[Array, bool]:
         """Where following a goal leads in this frame, and whether it is reached so."""
@@ -317,9 +323,11 @@ class _Frame:
         q, in_time = self._tracking._q, True
         for on, goal in enumerate(goals, 1):
             self.inside.rows.preference = None
-            if in_time and not is_braking and self.inside.run(q, on, FRAME_STEPS):
-                q = self.inside.best.q
-                continue
+            if in_time and self.inside.run(q, on, FRAME_STEPS):
+                met = self.inside.best.q
+                if not is_braking or self._tracking.is_brakeable(met, goal):
+                    q = met
+                    continue
             there, is_reached = self._tracking._followed(goal)
             q = there if on == 1 or (in_time and is_reached) else self._pulled(q, on - 1, there)
             in_time = in_time and is_reached

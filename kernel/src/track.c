@@ -327,6 +327,17 @@ static void pull(tracking *t, int32_t above, double *q) {
   s->preference.H = 0;
 }
 
+/* Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what is met so is
+   not passed in the next one. */
+static int is_brakeable(const tracking *t, const double *q, const double *goal) {
+  const rk_model *m = t->track->ik->model;
+  rk_difference(m, 1, t->last, q, t->way);
+  rk_difference(m, 1, t->goal, goal, t->pace);
+  for (int32_t k = 0; k < m->nv; k++)
+    if (!(magnitude(t->way[k] - t->pace[k]) <= t->track->change[k])) return 0;
+  return 1;
+}
+
 /* q of a frame that is too fast: level by level as near as limits on speed allow, so that no level takes anything from those
    above it. */
 static void hurry(tracking *t, int is_braking) {
@@ -338,7 +349,7 @@ static void hurry(tracking *t, int is_braking) {
     const double *goal = t->goals + (int64_t)(k - 1) * nq;
     s->on = k;
     s->preference.H = 0;
-    if (in_time && !is_braking && descend(t, t->q, FRAME_STEPS, 1)) {
+    if (in_time && descend(t, t->q, FRAME_STEPS, 1) && (!is_braking || is_brakeable(t, s->best_q, goal))) {
       copy(t->q, s->best_q, nq);
       continue;
     }
@@ -399,13 +410,14 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
     t->placed = 1;
     return RK_IK_CONVERGED;
   }
+  t->placed = 0;
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
   copy(goal, t->goal, m->nq);
   const int stays = is_still && *late != 0.0 && is_equal(t->last, t->goal, m->nq) && is_reached(t, goal);
   const int32_t possible = stays ? 0 : find_goals(t);
   const int reached = stays || is_reached(t, goal);
-  if (reached || s->levels == 1)
+  if (reached)
     copy(t->q, t->pulled, m->nq);
   else
     hurry(t, is_braking);
