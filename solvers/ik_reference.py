@@ -21,7 +21,7 @@ from ..robokin.limits import AT_LIMIT, PositionLimits
 from .descent import Descent, Iterate, LevelRows
 from .ik_data import IKData, compile_whole
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH, BatchOutcome, Outcome
-from .ik_steps import reachable
+from .ik_steps import nudged, reachable
 from .influence import Left
 from .level_rows import StackRows
 from .random_numbers import SplitMix64
@@ -42,7 +42,6 @@ SETTLED, SETTLED_LEVEL = 1e-10, 1e-7  # it ends when the error changes by less t
 # met; ends of so many that are alike are the answer, or so many that are no better where levels above are met.
 TOGETHER, ENOUGH, IDLE = 5, 10, 8
 TIED = 1e-3  # relative: errors of poses nearer to the least are as good, and distances from the start as near
-NUDGE = 0.03  # radians or L
 APART = 1e-4  # [rad, m] coordinates nearer to each other than this are equal
 ALIKE = 0.05  # relative: errors of attempts, which are not settled yet, may come to be as good
 
@@ -176,21 +175,12 @@ class _Search(Descent):
             if self.is_stack:
                 alike = 1 if same < 0 else alike + (1 if self.on > 1 else same)
             if number == 1 and self.is_stack:
-                q = self._nudged()
+                q = nudged(self.data, self.start)
             elif number == 2 and told is not None:
                 q = told
             else:
                 q = restart(self.data, self.start, q, generator, partial=number % 2 == 0)
         return self._settle_ends()
-
-    def _nudged(self) -> Array:
-        """(nq,) beside the start: limbs that stand straight at their target bend to one side, whatever rounding says."""
-        data, q = self.data, self.start.copy()
-        for k, i in enumerate(data.coordinate.tolist()):
-            if i >= 0 and data.spread[i] > 0.0:
-                aside = NUDGE / math.sqrt(data.damping[k])
-                q[i] += aside if q[i] + aside <= data.upper[i] else -aside
-        return np.minimum(np.maximum(q, data.lower), data.upper)
 
     def _attempt(self, start: Array, together: int) -> tuple[Array, bool]:
         """Descend from `start`, fast and not always downwards, and keep the best: where it ended, and whether every

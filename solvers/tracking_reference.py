@@ -26,7 +26,7 @@ from .coupled_limits import ball_within, base_within
 from .descent import KEPT, Descent, Iterate, LevelRows
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
-from .ik_steps import reachable, roll
+from .ik_steps import nudged, reachable, roll
 from .level import Level
 from .level_rows import Preference
 from .tasks import FrameTask
@@ -180,14 +180,15 @@ class ReferenceTracking:
             at = here.preferred(at, preference)
         found = _leading(at.met)
         is_met = found == levels
-        self._advance(at.q, at.q if is_met or is_reached else goal, late=not is_met)
-        if is_met:
-            return CONVERGED, at.residuals, here.iterations, behind
-        if possible > found:
-            behind[abs(reference.difference(self.data.tree, at.q, goal)) > AT_GOAL] = 1
+        is_late = not is_met and possible > found
+        if is_late:
+            lost = goals[found]  # who does not get to the goal of the first level that is lost
+            behind[abs(reference.difference(self.data.tree, lost, self._followed(lost)[0])) > AT_GOAL] = 1
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
-            return LATE, at.residuals, here.iterations, behind
+        self._advance(at.q, at.q if is_met or is_reached else goal, late=not is_met)
+        if is_met or is_late:
+            return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
         code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
         return code, at.residuals, here.iterations, behind
 
@@ -310,12 +311,21 @@ class _Frame:
         goals: list[Array] = []
         possible = 0
         for on in range(1, free.rows.levels + 1):
-            met = on == 1 and free.run(start, on, GOAL_STEPS)
+            met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
             free.on = on
             if (met or free.settle(GOAL_STEPS, SETTLED)) and possible == on - 1:
                 possible = on
             goals.append(free.best.q)
         return goals, possible
+
+    def _unbent(self, start: Array) -> bool:
+        """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met there."""
+        free = self._freely
+        best = free.best
+        if free.run(nudged(self._tracking.data, start), 1, GOAL_STEPS):
+            return True
+        free.best = best
+        return False
 
     def hurried(self, goals: Sequence[Array], is_braking: bool) -> Array:
         """q of a frame that is too fast: level by level as near as limits on speed allow, so that no level takes anything

@@ -22,7 +22,6 @@ enum { TOGETHER = 5, ENOUGH = 10, IDLE = 8 };
 /* Relative: errors of poses nearer to the least are as good, and distances from the start as near; errors of attempts, which
    are not settled yet, may come to be as good. */
 static const double TIED = 1e-3, ALIKE = 0.05;
-static const double NUDGE = 0.03;    /* radians or L */
 static const double APART = 1e-4;    /* [rad, m] coordinates nearer to each other than this are equal */
 static const double AT_LIMIT = 1e-9; /* [rad] nearer than this to a limit, a ball is at it */
 
@@ -94,19 +93,6 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
     } else if (!partial) {
       s->q[i] = s->start[i];
     }
-  }
-}
-
-/* Puts s->q beside the start: limbs that stand straight at their target bend to one side, whatever rounding says. */
-static void nudge(const rk_search *s) {
-  const rk_model *m = s->ik->model;
-  copy(s->q, s->start, m->nq);
-  for (int32_t k = 0; k < m->nv; k++) {
-    const int32_t i = s->ik->coordinate[k];
-    if (i < 0 || !(s->ik->spread[i] > 0.0)) continue;
-    const double aside = NUDGE * rk_sqrt(1.0 / s->ik->damping[k]);
-    s->q[i] += s->start[i] + aside <= m->upper[i] ? aside : -aside;
-    s->q[i] = rk_clamp(s->q[i], m->lower[i], m->upper[i]);
   }
 }
 
@@ -248,7 +234,7 @@ static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
     const int same = offer_best(s);
     if (stack) alike = same < 0 ? 1 : alike + (same || s->on > 1);
     if (number == 1 && stack)
-      nudge(s);
+      rk_search_nudge(s, s->start);
     else if (number == 2 && posture)
       copy(s->q, posture, s->ik->model->nq);
     else

@@ -10,6 +10,7 @@
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
 static const double DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_LEAST = 1e-9, DAMPING_MOST = 1e6;
+static const double NUDGE = 0.03; /* radians or L */
 enum { RESTORING = 2 }; /* steps that bring levels above back to what they are to keep */
 static const double SAME = 1e-9; /* relative: errors of a level nearer to each other than this are equal */
 static const double KEPT = 1e-5; /* relative: by how much the error of a level above may grow while one below settles */
@@ -371,6 +372,17 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
   }
   return_to_best(s);
   return 0;
+}
+
+void rk_search_nudge(const rk_search *s, const double *from) {
+  const rk_model *m = s->ik->model;
+  copy(s->q, from, m->nq);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = s->ik->coordinate[k];
+    if (i < 0) continue;
+    const double aside = NUDGE / rk_sqrt(s->ik->damping[k]);
+    s->q[i] = rk_clamp(from[i] + (from[i] + aside <= m->upper[i] ? aside : -aside), m->lower[i], m->upper[i]);
+  }
 }
 
 int rk_search_rigid(const rk_search *s) {

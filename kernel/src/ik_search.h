@@ -64,6 +64,9 @@ void rk_search_step(const rk_search *s, double E);
 double rk_search_damping(double E);
 void rk_search_damped_step(const rk_search *s, double damping);
 
+/* Puts q beside a configuration: limbs that stand straight at their target bend to one side, whatever rounding says. */
+void rk_search_nudge(const rk_search *s, const double *from);
+
 /* 1 when every target is a finite rigid placement. */
 int rk_search_rigid(const rk_search *s);
 

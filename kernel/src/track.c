@@ -216,6 +216,20 @@ static void advance(const tracking *t, const double *q, const double *goal) {
   copy(t->goal, goal, m->nq);
 }
 
+/* From beside where the goal of the first level was looked for, which a straight limb only so comes away from; kept when it
+   is met there. */
+static int unbend(tracking *t) {
+  rk_search *s = &t->search;
+  const int32_t nq = s->ik->model->nq;
+  copy(t->goals, s->best_q, nq);
+  rk_search_nudge(s, t->moved);
+  copy(t->pulled, s->q, nq);
+  if (descend(t, t->pulled, GOAL_STEPS, 0)) return 1;
+  copy(s->best_q, t->goals, nq);
+  s->is_kept = 0;
+  return 0;
+}
+
 /* The goals of the first levels, each from the one before: configurations that meet them, or come as near as those above
    allow, without limits on speed. Returns how many levels are met from the first on. */
 static int32_t find_goals(tracking *t) {
@@ -232,7 +246,8 @@ static int32_t find_goals(tracking *t) {
   s->preference.H = 0;
   for (s->on = 1; s->on <= s->levels; s->on++) {
     s->ik = ik;
-    const int met = (s->on == 1 && descend(t, t->moved, GOAL_STEPS, 0)) || rk_search_settle(s, GOAL_STEPS, SETTLED);
+    const int met = (s->on == 1 && (descend(t, t->moved, GOAL_STEPS, 0) || unbend(t))) ||
+                    rk_search_settle(s, GOAL_STEPS, SETTLED);
     if (met && possible == s->on - 1) possible = s->on;
     copy(t->goals + (int64_t)(s->on - 1) * nq, s->best_q, nq);
   }
@@ -432,18 +447,20 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
   const int32_t found = met_levels(s);
   const int met = found == s->levels;
+  const int is_late = !met && possible > found;
   *late = met ? 0.0 : 1.0;
-  copy(t->moved, met || reached ? t->q : goal, m->nq);
-  if (met || possible <= found) {
-    advance(t, t->q, t->moved);
-    return met ? RK_IK_CONVERGED : rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
+  if (is_late) {
+    /* Who does not get to the goal of the first level that is lost. */
+    is_reached(t, t->goals + (int64_t)found * m->nq);
+    for (int32_t k = 0; k < m->nv; k++) behind[k] = magnitude(t->pace[k]) > AT_GOAL;
+    for (int32_t k = 0; k < ik->n_bases; k++)
+      for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }
-  rk_difference(m, 1, t->q, goal, t->way);
-  for (int32_t k = 0; k < m->nv; k++) behind[k] = magnitude(t->way[k]) > AT_GOAL;
-  for (int32_t k = 0; k < ik->n_bases; k++)
-    for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
+  copy(t->moved, met || reached ? t->q : goal, m->nq);
   advance(t, t->q, t->moved);
-  return RK_TRACK_LATE;
+  if (met) return RK_IK_CONVERGED;
+  if (is_late) return RK_TRACK_LATE;
+  return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
 }
 
 int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets, const rk_robot_row *robot_rows,
