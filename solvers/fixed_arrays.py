@@ -3,13 +3,16 @@
 One rule for all: their attributes may be set again until a problem is made of them, and from then on only a task's
 target; anything else is refused, as a compiled problem would not see it. What an attribute holds cannot be changed in
 place. `solve_ik`, `velocity_step`, `track` and `check_motion` make their problems of copies, so they see every change.
+
+Loops make the same task again and again, for another target. So all attributes but the target, the settings, are
+checked once for the same arguments (`_take_known`), and objects that are alike are found so at a glance (`settings`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,9 +20,14 @@ from ..robokin.errors import TaskError
 
 OWN = __name__.rpartition(".")[0] + "."  # the modules whose classes say all about themselves in their attributes
 FREE = "target"  # what problems read anew
+MOST_KNOWN, MOST_NUMBERS = 512, 64  # settings that are kept, and the length of an array among their arguments
 
 Checks = Mapping[str, Callable[[object, str], object]]  # of a value, and how messages call it
 Part = TypeVar("Part", bound="FixedArrays")
+
+_PLAIN = frozenset((float, int, str, bool, type(None)))
+# By class, types of arguments and arguments, what an object of these has but its target.
+_known_settings: dict[tuple[object, ...], dict[str, Any]] = {}
 
 
 class FixedArrays:
@@ -28,13 +36,17 @@ class FixedArrays:
     checks: ClassVar[Checks] = {}
     name: str
     _is_compiled = False
+    _settings: object = None
 
     def __setattr__(self, name: str, value: object) -> None:
-        if self._is_compiled and name != FREE and not name.startswith("_"):
+        is_setting = name != FREE and not name.startswith("_")
+        if is_setting and self._is_compiled:
             raise TaskError(f"{self.name}: {name} cannot be set any more, a problem is made of it: make another")
         check = self.checks.get(name)
         given = value if check is None else check(value, f"{self.name}: {name.replace('_', ' ')}")
-        object.__setattr__(self, name, _fixed(given, is_own(type(self))))
+        object.__setattr__(self, name, fixed_value(given, is_own(type(self))))
+        if is_setting:
+            self.__dict__.pop("_settings", None)
 
     def __copy__(self: Part) -> Part:
         other = object.__new__(type(self))
@@ -44,6 +56,35 @@ class FixedArrays:
     def _keep(self, **attributes: object) -> None:
         """Set at once, when the object is made, several times faster; arrays that are read-only already."""
         self.__dict__.update(attributes)
+
+    def _take_known(self, owner: type, arguments: tuple[object, ...]) -> bool:
+        """Take over the settings of an object of the same class that was made of the same words and numbers; whether
+        there was one. owner: whose `__init__` asks; only the outermost one knows all arguments."""
+        kind = type(self)
+        if kind.__init__ is not owner.__init__:  # type: ignore[misc]
+            return False
+        types = tuple(map(type, arguments))
+        try:
+            known = _known_settings.get((kind, types, arguments))
+        except TypeError:  # lists, arrays and dictionaries
+            if not all(map(_is_plain, arguments)):
+                return False
+            known = _known_settings.get((kind, types, tuple(map(_as_key, arguments))))
+        if known is None:
+            return False
+        self.__dict__.update(known)
+        return True
+
+    def _make_known(self, owner: type, arguments: tuple[object, ...]) -> None:
+        """Tell what settings these arguments give, where they are plain words and numbers."""
+        kind = type(self)
+        is_outermost = kind.__init__ is owner.__init__  # type: ignore[misc]
+        if is_outermost and is_own(kind) and all(map(_is_plain, arguments)):
+            settings(self)
+            if len(_known_settings) >= MOST_KNOWN:
+                _known_settings.clear()
+            key = kind, tuple(map(type, arguments)), tuple(map(_as_key, arguments))
+            _known_settings[key] = {name: value for name, value in vars(self).items() if name != FREE}
 
 
 def is_own(kind: type) -> bool:
@@ -65,14 +106,82 @@ def fixed(arrays: dict[str, np.ndarray]) -> Mapping[str, np.ndarray]:
     return MappingProxyType(arrays)
 
 
-def _fixed(value: object, is_whole: bool) -> object:
+def settings(part: object) -> object:
+    """Equal for tasks and criteria from which the same problem is compiled: of one class, alike in all but their
+    targets. Those of other makers' classes are like themselves only, for as long as they have the same attributes."""
+    known = getattr(part, "_settings", None)
+    if known is not None:
+        return known
+    if not isinstance(part, FixedArrays):
+        return _Same(part)
+    kind, attributes = type(part), vars(part)
+    if not is_own(kind):
+        return _Same(part), {name: _Same(value) for name, value in attributes.items()}
+    own = {name: content(value) for name, value in attributes.items() if name != FREE and name[0] != "_"}
+    attributes["_settings"] = kind, own
+    return attributes["_settings"]
+
+
+class _Same:
+    """Equal to the same object only, which it keeps alive."""
+
+    __slots__ = ("what",)
+
+    def __init__(self, what: object) -> None:
+        self.what = what
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.what is other.what
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def content(value: object) -> object:
+    """Something that is equal for equal numbers and words, and for the same object of any other kind."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, np.generic):
+        return content(value.item())
+    if is_own(kind) and kind.__eq__ is not object.__eq__:
+        return value
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return value.shape, value.dtype, value.tobytes()
+    if kind in (tuple, list):
+        return kind, [content(each) for each in value]  # type: ignore[attr-defined]
+    if kind in (dict, MappingProxyType):
+        return kind, [(content(key), content(each)) for key, each in value.items()]  # type: ignore[attr-defined]
+    return _Same(value)
+
+
+def _is_plain(argument: object) -> bool:
+    """Whether it says all about itself: a word, a number, or a few of them."""
+    if isinstance(argument, np.ndarray):
+        return argument.dtype.kind in "fiu" and argument.size <= MOST_NUMBERS
+    if type(argument) in (tuple, list):
+        return all(type(each) in (float, int) for each in argument)  # type: ignore[attr-defined]
+    if type(argument) is dict:
+        return all(type(each) in _PLAIN for pair in argument.items() for each in pair)
+    return type(argument) in _PLAIN
+
+
+def _as_key(argument: object) -> object:
+    """What is hashable, and equal for plain arguments that say the same."""
+    if type(argument) is list:
+        return tuple(argument)
+    if type(argument) is dict:
+        return tuple(argument.items())
+    return content(argument) if isinstance(argument, np.ndarray) else argument
+
+
+def fixed_value(value: object, is_whole: bool) -> object:
     """The same, read-only: a copy of what others may write into. is_whole: lists and mappings too."""
     if isinstance(value, np.ndarray):
         if value.flags.writeable:
             value = value.copy()
             value.flags.writeable = False
     elif is_whole and type(value) is list:
-        return tuple(_fixed(each, True) for each in value)
+        return tuple(fixed_value(each, True) for each in value)
     elif is_whole and type(value) is dict:
-        return MappingProxyType({key: _fixed(each, True) for key, each in value.items()})
+        return MappingProxyType({key: fixed_value(each, True) for key, each in value.items()})
     return value

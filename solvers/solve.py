@@ -52,12 +52,12 @@ def solve_ik_steps(
     """`solve_ik` that yields the share of the work done (0..1) now and then, where it takes long."""
     checked = checked_tasks(tasks)
     preferred = () if criteria is None else checked_criteria(criteria)
-    if not preferred and is_plain(checked):
-        kept, targets = _recent.get(
-            lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts),
-            *(model, checked, (), (get_backend(backend).name, attempts)),
-        )
-        return kept.solve(np.array(targets).reshape(-1, 4, 4), q0, seed)
+    wanted = model, checked, preferred, (get_backend(backend).name, attempts)
+    recent = _recent.find(*wanted)
+    if recent is None and not preferred and is_plain(checked):
+        recent = _recent.get(lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts), *wanted)
+    if recent is not None:
+        return recent.problem.solve(np.array(recent.targets).reshape(-1, 4, 4), q0, seed)
     problem = HierarchicalIK(model, own_copies(checked), own_copies(preferred), backend, attempts)
     return (yield from problem.solve_steps(q0=q0, seed=seed))
 

@@ -47,11 +47,15 @@ class AxisTask(FrameTask):
         influence: float = 1.0,
         band: float = 0.0,
     ) -> None:
-        cone = number(band, f"{own_name(name, f'AxisTask of {link}')}: band")
-        super().__init__(
-            link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority, influence, 0.0, cone
-        )
-        self.axis = direction(axis, f"{self.name}: axis")
+        given = link, axis, weights, frame, offset, tolerance, name, priority, influence, band
+        if not self._take_known(AxisTask, given):
+            cone = number(band, f"{own_name(name, f'AxisTask of {link}')}: band")
+            super().__init__(
+                link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority, influence, 0.0, cone
+            )
+            self.axis = direction(axis, f"{self.name}: axis")
+            self._make_known(AxisTask, given)
+        self._set_target(self.target_matrix(target))
 
     def target_matrix(self, target: object) -> Array:
         T = np.eye(4)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...robokin.model import RobotModel
-from ..fixed_arrays import Checks, FixedArrays, is_own
+from ..fixed_arrays import Checks, FixedArrays, fixed_value, is_own
 from .checks import level, share
 from .seen import Seen
 
@@ -142,6 +142,10 @@ class Task(FixedArrays, ABC):
     def __setattr__(self, name: str, value: object) -> None:
         is_another = name == "target" and "target" in vars(self)
         super().__setattr__(name, self.checked_target(value) if is_another else value)
+
+    def _set_target(self, checked: object) -> None:
+        """The target that the task is made with: faster than to set another one."""
+        self._keep(target=fixed_value(checked, is_own(type(self))))
 
     @abstractmethod
     def checked_target(self, target: object) -> Any:

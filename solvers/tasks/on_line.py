@@ -39,8 +39,11 @@ class OnLineTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.target = self.checked_target(target)
+        given = link, point, weight, tolerance, band, name, priority, influence
+        if not self._take_known(OnLineTask, given):
+            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+            self._make_known(OnLineTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[Array, Array]:
         point, along = pair(target, f"{self.name}: target", "a line's point and direction")
