@@ -17,15 +17,14 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..robokin.errors import TaskError
+from .alike import Same, as_key, content, is_own
 
-OWN = __name__.rpartition(".")[0] + "."  # the modules whose classes say all about themselves in their attributes
 FREE = "target"  # what problems read anew
-MOST_KNOWN, MOST_NUMBERS = 512, 64  # settings that are kept, and the length of an array among their arguments
+MOST_KNOWN = 512  # settings that are kept
 
 Checks = Mapping[str, Callable[[object, str], object]]  # of a value, and how messages call it
 Part = TypeVar("Part", bound="FixedArrays")
 
-_PLAIN = frozenset((float, int, str, bool, type(None)))
 # By class, types of arguments and arguments, what an object of these has but its target.
 _known_settings: dict[tuple[object, ...], dict[str, Any]] = {}
 
@@ -67,29 +66,23 @@ class FixedArrays:
         try:
             known = _known_settings.get((kind, types, arguments))
         except TypeError:  # lists, arrays and dictionaries
-            if not all(map(_is_plain, arguments)):
-                return False
-            known = _known_settings.get((kind, types, tuple(map(_as_key, arguments))))
+            known = _known_settings.get((kind, types, tuple(map(as_key, arguments))))
         if known is None:
             return False
         self.__dict__.update(known)
         return True
 
     def _make_known(self, owner: type, arguments: tuple[object, ...]) -> None:
-        """Tell what settings these arguments give, where they are plain words and numbers."""
+        """Tell what settings these arguments give, where they say all about themselves."""
         kind = type(self)
+        keys = tuple(map(as_key, arguments))
         is_outermost = kind.__init__ is owner.__init__  # type: ignore[misc]
-        if is_outermost and is_own(kind) and all(map(_is_plain, arguments)):
+        if is_outermost and is_own(kind) and Same not in map(type, keys):
             settings(self)
             if len(_known_settings) >= MOST_KNOWN:
                 _known_settings.clear()
-            key = kind, tuple(map(type, arguments)), tuple(map(_as_key, arguments))
-            _known_settings[key] = {name: value for name, value in vars(self).items() if name != FREE}
-
-
-def is_own(kind: type) -> bool:
-    """Whether a class is one of this package; of those of other makers nothing is known."""
-    return kind.__module__.startswith(OWN)
+            own = {name: value for name, value in vars(self).items() if name != FREE}
+            _known_settings[kind, tuple(map(type, arguments)), keys] = own
 
 
 def compiled(parts: Iterable[Part]) -> None:
@@ -102,7 +95,7 @@ def compiled(parts: Iterable[Part]) -> None:
 def fixed(arrays: dict[str, np.ndarray]) -> Mapping[str, np.ndarray]:
     """The same, read-only."""
     for array in arrays.values():
-        array.flags.writeable = False
+        array.setflags(write=False)
     return MappingProxyType(arrays)
 
 
@@ -113,65 +106,13 @@ def settings(part: object) -> object:
     if known is not None:
         return known
     if not isinstance(part, FixedArrays):
-        return _Same(part)
+        return Same(part)
     kind, attributes = type(part), vars(part)
     if not is_own(kind):
-        return _Same(part), {name: _Same(value) for name, value in attributes.items()}
+        return Same(part), {name: Same(value) for name, value in attributes.items()}
     own = {name: content(value) for name, value in attributes.items() if name != FREE and name[0] != "_"}
     attributes["_settings"] = kind, own
     return attributes["_settings"]
-
-
-class _Same:
-    """Equal to the same object only, which it keeps alive."""
-
-    __slots__ = ("what",)
-
-    def __init__(self, what: object) -> None:
-        self.what = what
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.what is other.what
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def content(value: object) -> object:
-    """Something that is equal for equal numbers and words, and for the same object of any other kind."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if isinstance(value, np.generic):
-        return content(value.item())
-    if is_own(kind) and kind.__eq__ is not object.__eq__:
-        return value
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return value.shape, value.dtype, value.tobytes()
-    if kind in (tuple, list):
-        return kind, [content(each) for each in value]  # type: ignore[attr-defined]
-    if kind in (dict, MappingProxyType):
-        return kind, [(content(key), content(each)) for key, each in value.items()]  # type: ignore[attr-defined]
-    return _Same(value)
-
-
-def _is_plain(argument: object) -> bool:
-    """Whether it says all about itself: a word, a number, or a few of them."""
-    if isinstance(argument, np.ndarray):
-        return argument.dtype.kind in "fiu" and argument.size <= MOST_NUMBERS
-    if type(argument) in (tuple, list):
-        return all(type(each) in (float, int) for each in argument)  # type: ignore[attr-defined]
-    if type(argument) is dict:
-        return all(type(each) in _PLAIN for pair in argument.items() for each in pair)
-    return type(argument) in _PLAIN
-
-
-def _as_key(argument: object) -> object:
-    """What is hashable, and equal for plain arguments that say the same."""
-    if type(argument) is list:
-        return tuple(argument)
-    if type(argument) is dict:
-        return tuple(argument.items())
-    return content(argument) if isinstance(argument, np.ndarray) else argument
 
 
 def fixed_value(value: object, is_whole: bool) -> object:
@@ -179,7 +120,7 @@ def fixed_value(value: object, is_whole: bool) -> object:
     if isinstance(value, np.ndarray):
         if value.flags.writeable:
             value = value.copy()
-            value.flags.writeable = False
+            value.setflags(write=False)
     elif is_whole and type(value) is list:
         return tuple(fixed_value(each, True) for each in value)
     elif is_whole and type(value) is dict:

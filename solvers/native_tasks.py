@@ -53,6 +53,6 @@ def _same(one: Any, other: Any) -> bool:
     if one is other or type(one) is not type(other):
         return one is other
     if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
+        return one.shape == other.shape and one.tobytes() == other.tobytes()
     own, others = (each if isinstance(each, Mapping) else vars(each) for each in (one, other))
-    return list(own) == list(others) and all(np.array_equal(own[name], others[name]) for name in own)
+    return list(own) == list(others) and all(_same(own[name], others[name]) for name in own)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..robokin.model import RobotModel
+from .alike import content, is_own
 from .criteria import Criterion
-from .fixed_arrays import content, is_own, settings
+from .fixed_arrays import settings
 from .tasks import Task
 
 KEPT = 8  # of each thread, since a problem has buffers of its own

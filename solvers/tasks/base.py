@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...robokin.model import RobotModel
-from ..fixed_arrays import Checks, FixedArrays, fixed_value, is_own
+from ..alike import is_own
+from ..fixed_arrays import Checks, FixedArrays, fixed_value
 from .checks import level, share
 from .seen import Seen
 
@@ -145,7 +146,12 @@ class Task(FixedArrays, ABC):
 
     def _set_target(self, checked: object) -> None:
         """The target that the task is made with: faster than to set another one."""
-        self._keep(target=fixed_value(checked, is_own(type(self))))
+        is_whole = is_own(type(self))
+        if is_whole and isinstance(checked, np.ndarray):
+            checked.setflags(write=False)  # a new array: all checks of our own make one
+            self.__dict__["target"] = checked
+        else:
+            self.__dict__["target"] = fixed_value(checked, is_whole)
 
     @abstractmethod
     def checked_target(self, target: object) -> Any:

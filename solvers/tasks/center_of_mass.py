@@ -128,7 +128,7 @@ class SupportTask(Task):
         corners = convex_hull(points @ self.basis.T)
         if len(corners) < 3:
             raise TaskError(f"{self.name}: the points of the target polygon are all on one line")
-        edges = np.roll(corners, -1, axis=0) - corners
+        edges = np.concatenate((corners[1:], corners[:1])) - corners
         normals = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
         reach = (normals * corners).sum(axis=1) - self.margin
         return Edges(normals @ self.basis, reach)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isfinite
+from math import hypot, isfinite
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def vector(value: object, what: str, size: int = 3) -> Array:
 def direction(value: object, what: str) -> Array:
     """(3,) of length 1."""
     array = vector(value, what)
-    length = np.linalg.norm(array)
+    length = hypot(*array.tolist())
     if length < 1e-9:
         raise TaskError(f"{what} has no direction: {array.tolist()}")
     return array / length
@@ -132,12 +132,15 @@ def axis_weights(value: object, what: str, size: int = 3) -> Array:
 
 
 def rotation(value: object, what: str) -> Array:
-    array = numbers(value, what)
+    array = _real(value, what)
+    if array.shape == (3, 3):
+        first, second, third = array.tolist()
+        if _is_rotation(*first, *second, *third):
+            return array
+    _check_finite(array, what)
     if array.shape != (3, 3):
         raise TaskError(f"{what} must be a rotation matrix (3, 3), not of shape {array.shape}")
-    if not _is_rotation(*array.ravel().tolist()):
-        raise TaskError(f"{what} is not a rotation matrix")
-    return array
+    raise TaskError(f"{what} is not a rotation matrix")
 
 
 def _is_rotation(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float, i: float) -> bool:

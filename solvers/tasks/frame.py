@@ -18,7 +18,8 @@ import numpy as np
 from ...robokin.errors import TaskError
 from ...robokin.model import RobotModel
 from ...robokin.so3 import hat
-from ..fixed_arrays import Checks, is_own
+from ..alike import is_own
+from ..fixed_arrays import Checks
 from .base import Part, Rows, Task
 from .checks import choice, per_axis, positive, rigid
 from .seen import Seen
@@ -84,10 +85,8 @@ class FrameTask(TipTask):
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        given = (
-            *(link, position_weights, orientation_weights, frame, offset, position_tolerance, orientation_tolerance),
-            *(name, priority, influence, position_band, orientation_band),
-        )
+        given = (link, position_weights, orientation_weights, frame, offset, position_tolerance, orientation_tolerance)
+        given += (name, priority, influence, position_band, orientation_band)
         if not self._take_known(FrameTask, given):
             super().__init__(link, offset, name, priority, influence)
             own = self.name
@@ -105,9 +104,7 @@ class FrameTask(TipTask):
                 orientation_band=per_axis(orientation_band, f"{own}: orientation band"),
             )
             self._make_known(FrameTask, given)
-        aim = self.target_matrix(target)
-        aim.setflags(write=False)
-        self._keep(target=aim)
+        self._set_target(self.target_matrix(target))
 
     @abstractmethod
     def target_matrix(self, target: object) -> Array:
