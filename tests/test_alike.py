@@ -134,20 +134,20 @@ def test_numbers_of_another_type_are_checked_by_themselves(wrong: object) -> Non
 
 
 def test_classes_of_other_makers_are_made_by_themselves() -> None:
-    class Counted(PoseTask):
-        made = 0
-
-        def target_matrix(self, target: object) -> np.ndarray:
-            type(self).made += 1
-            return super().target_matrix(target)
+    class Watched(SupportTask):
+        def __setattr__(self, name: str, value: object) -> None:
+            was_set.append(name)
+            super().__setattr__(name, value)
 
     class Named(PoseTask):
         def __init__(self, number: int) -> None:
             self.number = number
             super().__init__("tool", T)
 
-    assert settings(Counted("tool", T)) != settings(Counted("tool", T))
-    assert Counted.made == 2
+    was_set: list[str] = []
+    first, second = Watched(SQUARE), Watched(SQUARE)
+    assert settings(first) != settings(second)
+    assert was_set[: len(was_set) // 2] == was_set[len(was_set) // 2 :] != []
     assert [Named(k).number for k in range(3)] == [0, 1, 2]
 
 
