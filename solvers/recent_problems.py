@@ -6,7 +6,7 @@ import copy
 import operator
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..robokin.model import RobotModel
 from .alike import content, is_own
@@ -26,32 +26,26 @@ def own_copies(parts: Sequence[AnyPart]) -> list[AnyPart]:
     return [copy.copy(part) if is_own(type(part)) else part for part in parts]
 
 
-class Recent(NamedTuple, Generic[Problem]):
-    """A problem, and the checked targets of the tasks that were asked for: the same list for the same targets."""
-
-    problem: Problem
-    targets: list[Any]
-
-
-class _Entry(Generic[Problem]):
-    """A problem and what it was made of. wanted: the settings of its tasks and criteria, and what else counts."""
+class Recent(Generic[Problem]):
+    """A problem, and what it was made of. wanted: the settings of its tasks and criteria, and what else counts.
+    targets: checked, of the tasks that were asked for last; the same list for the same ones."""
 
     def __init__(self, problem: Problem, model: RobotModel, wanted: list[object]) -> None:
-        self.model, self.wanted = model, wanted
-        self.found: Recent[Problem] = Recent(problem, [])
+        self.problem, self.model, self.wanted = problem, model, wanted
+        self.targets: list[Any] = []
 
     def towards(self, targets: list[Any]) -> Recent[Problem]:
-        last = self.found.targets
+        last = self.targets
         if len(targets) != len(last) or any(map(operator.is_not, targets, last)):
-            self.found = Recent(self.found.problem, targets)
-        return self.found
+            self.targets = targets
+        return self
 
 
 class RecentProblems(threading.local, Generic[Problem]):
     """Of this thread. Tasks and criteria that are equal but for the tasks' targets have the same problem."""
 
     def __init__(self) -> None:
-        self.entries: list[_Entry[Problem]] = []
+        self.entries: list[Recent[Problem]] = []
 
     def find(
         self,
@@ -82,7 +76,7 @@ class RecentProblems(threading.local, Generic[Problem]):
             return found
         # Of copies: the problem is others' too when these are given other attributes.
         problem = make(own_copies(tasks), own_copies(criteria))
-        entry = _Entry(problem, model, _wanted(tasks, criteria, others))
+        entry = Recent(problem, model, _wanted(tasks, criteria, others))
         self.entries = [entry, *self.entries[: KEPT - 1]]
         return entry.towards([task.target for task in tasks])
 

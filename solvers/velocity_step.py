@@ -42,11 +42,11 @@ def velocity_step(
         given = tuple(tasks), tuple(criteria)
     except TypeError:
         given = checked_tasks(tasks), checked_criteria(criteria)  # say what is wrong
-    problem, targets = _recent.get(
+    recent = _recent.get(
         lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend),
         *(model, *given, (dt, damping, get_backend(backend).name)),
     )
-    return problem.step_towards(targets, q, previous, constraints)
+    return recent.problem.step_towards(recent.targets, q, previous, constraints)
 
 
 _recent: RecentProblems[VelocityProblem] = RecentProblems()

@@ -32,6 +32,8 @@ def numbers(value: object, what: str) -> Array:
 
 def _real(value: object, what: str) -> Array:
     """A new float64 array."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value.copy()
     try:
         return float_array(value)
     except ValueError:
