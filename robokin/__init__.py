@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from .srdf import import_srdf, save_srdf
     from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
 else:
-    from .lazy import importer
+    from .lazy import exports
 
-    __getattr__ = importer(
+    __getattr__, __dir__ = exports(
         __name__,
         {
             "arcs": ["arc_limits"],

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 
 
-def importer(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
-    """The package's `__getattr__` (PEP 562). names: what it exports, by the module of it that has them, none of which
-    may be called as one of its modules, as that is what the name then stands for."""
+def exports(
+    package: str, names: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """The package's `__getattr__` and `__dir__` (PEP 562). names: what it exports, by the module of it that has them;
+    none may be called as one of its modules, as that is what the name then stands for."""
     module_of = {name: module for module, own in names.items() for name in own}
 
     def load(name: str) -> object:
@@ -19,4 +21,7 @@ def importer(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str]
         setattr(sys.modules[package], name, value)  # found without this from now on
         return value
 
-    return load
+    def listed() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *module_of})
+
+    return load, listed

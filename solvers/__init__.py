@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from .tracking import Tracker, track
     from .velocity import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
-    from ..robokin.lazy import importer
+    from ..robokin.lazy import exports
 
-    __getattr__ = importer(
+    __getattr__, __dir__ = exports(
         __name__,
         {
             "check": ["MotionCheck", "Violation", "check_motion"],
