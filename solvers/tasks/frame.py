@@ -85,8 +85,8 @@ class FrameTask(TipTask):
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        given = (link, position_weights, orientation_weights, frame, offset, position_tolerance, orientation_tolerance)
-        given += (name, priority, influence, position_band, orientation_band)
+        given: tuple[object, ...] = (link, position_weights, orientation_weights, frame, offset)
+        given += (position_tolerance, orientation_tolerance, name, priority, influence, position_band, orientation_band)
         if not self._take_known(FrameTask, given):
             super().__init__(link, offset, name, priority, influence)
             own = self.name

@@ -36,7 +36,7 @@ class LoopClosureTask(RelativePoseTask):
         correction: float = 1.0,
         name: str = "",
     ) -> None:
-        given = (link, other, offset, other_offset, position_weights, orientation_weights)
+        given: tuple[object, ...] = (link, other, offset, other_offset, position_weights, orientation_weights)
         given += (position_tolerance, orientation_tolerance, correction, name)
         if not self._take_known(LoopClosureTask, given):
             super().__init__(

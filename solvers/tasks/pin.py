@@ -45,7 +45,7 @@ class PinTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        given = (link, position_weights, orientation_weights, offset, position_tolerance)
+        given: tuple[object, ...] = (link, position_weights, orientation_weights, offset, position_tolerance)
         given += (orientation_tolerance, name, priority, influence)
         if not self._take_known(PinTask, given):
             super().__init__(link, offset, name, priority, influence)

@@ -52,8 +52,8 @@ class RelativePoseTask(TipTask):
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        given = (link, other, position_weights, orientation_weights, offset, other_offset, position_tolerance)
-        given += (orientation_tolerance, name, priority, influence, position_band, orientation_band)
+        given: tuple[object, ...] = (link, other, position_weights, orientation_weights, offset, other_offset)
+        given += (position_tolerance, orientation_tolerance, name, priority, influence, position_band, orientation_band)
         if not self._take_known(RelativePoseTask, given):
             self.other = link_name(other, "a task's other link")
             named = own_name(name, f"{type(self).__name__} of {link} and {other}")

@@ -53,7 +53,7 @@ class Plane(Surface):
         return self._normal
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._numbers == other._numbers  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._numbers == other._numbers
 
     def __hash__(self) -> int:
         return hash(self._numbers)
