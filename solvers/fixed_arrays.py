@@ -69,7 +69,7 @@ class FixedArrays:
             known = _known_settings.get((kind, types, tuple(map(as_key, arguments))))
         if known is None:
             return False
-        self.__dict__.update(known)
+        object.__setattr__(self, "__dict__", known.copy())
         return True
 
     def _make_known(self, owner: type, arguments: tuple[object, ...]) -> None:
