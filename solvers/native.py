@@ -46,6 +46,7 @@ class ProblemStruct(ctypes.Structure):
         ("cones", ctypes.c_void_p),
         ("bases", ctypes.c_void_p),
         ("length", ctypes.c_double),
+        ("stack", ctypes.c_void_p),
         *((name, ctypes.c_int32) for name in ("robot_nq", "attempts", "iterations", "n_cones", "n_bases", "reserved")),
     )
 

@@ -160,12 +160,12 @@ class TaskLevels:
         return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
 
     def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0, farthest: float = np.inf) -> list[Level]:
-        """The same; of rows that say what is ahead two levels, first what is across the way."""
+        """The same; of rows that say what is ahead two levels, first what is across the way. Where that has no
+        direction, the first row is along it."""
         level, ahead = self.level_of(i, state, rows, damping), rows.ahead
-        if ahead is None or not ahead.any():
+        if ahead is None:
             return [level]
-        factor = self._factors(i, rows)
-        u = factor * ahead
+        u = self._factors(i, rows) * ahead if ahead.any() else np.eye(1, len(ahead))[0]
         most = farthest * float(np.linalg.norm(u) / np.linalg.norm(u / rows.weight))
         w = u / np.linalg.norm(u)
         w[0] += -1.0 if w[0] < 0.0 else 1.0

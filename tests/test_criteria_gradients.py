@@ -228,7 +228,7 @@ def test_massless_links_leave_no_motion_undecided(backend: str) -> None:
 @pytest.mark.parametrize(
     ("make", "error", "says"),
     [
-        (lambda: JointSprings(weight=0.0), TaskError, "weight"),
+        (lambda: JointSprings(weight=-1.0), TaskError, "weight"),
         (lambda: JointSprings(gain=-1.0), TaskError, "gain"),
         (lambda: JointSprings(weight=1e300), TaskError, "weight must be from 1e-30 to 1e[+]30, not 1e[+]300"),
         (lambda: Manipulability(gain=1e-300), TaskError, "gain must be from 1e-30"),

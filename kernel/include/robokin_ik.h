@@ -35,6 +35,8 @@ typedef struct rk_base {
   double separation;
 } rk_base;
 
+struct rk_stack; /* robokin_stack.h */
+
 /* A compiled problem: IKData in solvers/ik_data.py. Not owned. */
 typedef struct rk_ik {
   const rk_model *model;         /* the support tree; frame i is the tip of task i */
@@ -53,6 +55,7 @@ typedef struct rk_ik {
   const rk_cone *cones;          /* [n_cones] */
   const rk_base *bases;          /* [n_bases] */
   double length;
+  const struct rk_stack *stack;  /* tasks in levels in place of `tasks`; null: the tasks of one level */
   int32_t robot_nq, attempts, iterations, n_cones, n_bases, reserved;
 } rk_ik;
 

@@ -18,7 +18,7 @@ static int64_t most_movers(const rk_model *m) { return 6 * (int64_t)m->n_nodes; 
 
 int64_t rk_manipulability_workspace(const rk_step *step) {
   const rk_model *m = step->model;
-  const int64_t rows = 6 * (int64_t)m->n_frames;
+  const int64_t rows = 6 * (int64_t)step->n_tips;
   return 8 * most_movers(m) + rows * (2 * (int64_t)m->nv + rows + 2);
 }
 
@@ -31,13 +31,13 @@ static void climb(const rk_model *m, const double *nodes, int32_t frame, chain *
   }
 }
 
-static int in_tip_axes(const rk_task *task) { return task->tip_axes || task->kind == RK_TASK_AXIS; }
+static int in_tip_axes(const rk_tip_rows *task) { return task->axes == RK_TIP_AXES || task->kind == RK_TIP_AXIS; }
 
 /* axes[rows][6]: what the rows of a task pick from a twist in root axes, lengths over L; returns their number. */
-static int pick(const rk_step *step, const rk_task *task, const double T[12], double axes[6][6]) {
+static int pick(const rk_step *step, const rk_tip_rows *task, const double T[12], double axes[6][6]) {
   double local[6][6] = {{0.0}};
   int count = 0;
-  if (task->kind == RK_TASK_AXIS) { /* the two turns that tilt the axis */
+  if (task->kind == RK_TIP_AXIS) { /* the two turns that tilt the axis */
     const double *a = task->axis;
     int least = 0;
     for (int k = 1; k < 3; k++)
@@ -51,7 +51,7 @@ static int pick(const rk_step *step, const rk_task *task, const double T[12], do
     count = 2;
   } else {
     for (int k = 0; k < 6; k++)
-      if (task->used[k] != 0.0) local[count++][k] = k < 3 ? 1.0 / step->length : 1.0;
+      if (task->weights[k] != 0.0) local[count++][k] = k < 3 ? 1.0 / step->length : 1.0;
   }
   for (int r = 0; r < count; r++)
     for (int part = 0; part < 6; part += 3) {
@@ -103,7 +103,7 @@ static double value_and_slope(int32_t rows, int32_t nv, int smallest, int32_t ra
 double rk_add_manipulability(const rk_step *step, const double *nodes, int smallest, int32_t rank, double share,
                              double *work, double *g) {
   const rk_model *m = step->model;
-  const int64_t nv = m->nv, most = 6 * (int64_t)m->n_frames;
+  const int64_t nv = m->nv, most = 6 * (int64_t)step->n_tips;
   chain c = {0};
   c.twist = (double(*)[6])work, work += 6 * most_movers(m);
   c.column = (int32_t *)work, work += most_movers(m);
@@ -111,10 +111,10 @@ double rk_add_manipulability(const rk_step *step, const double *nodes, int small
   double *A = work, *B = A + most * nv, *U = B + most * nv, *s = U + most * most;
   double axes[6][6];
   int32_t rows = 0;
-  for (int32_t t = 0; t < m->n_frames; t++) {
-    if (!step->first[t]) continue;
-    climb(m, nodes, t, &c);
-    const int count = pick(step, step->tasks + t, c.T, axes);
+  for (int32_t t = 0; t < step->n_tips; t++) {
+    if (!step->tips[t].is_first) continue;
+    climb(m, nodes, step->tips[t].tip, &c);
+    const int count = pick(step, step->tips + t, c.T, axes);
     for (int64_t k = 0; k < count * nv; k++) A[rows * nv + k] = 0.0;
     for (int32_t j = 0; j < c.count; j++)
       for (int r = 0; r < count; r++)
@@ -124,10 +124,10 @@ double rk_add_manipulability(const rk_step *step, const double *nodes, int small
   rk_orthogonalise(rows, (int32_t)nv, A, U);
   const double value = value_and_slope(rows, (int32_t)nv, smallest, rank, A, U, s, B);
   rows = 0;
-  for (int32_t t = 0; t < m->n_frames; t++) {
-    if (!step->first[t]) continue;
-    climb(m, nodes, t, &c);
-    const int count = pick(step, step->tasks + t, c.T, axes), tip = in_tip_axes(step->tasks + t);
+  for (int32_t t = 0; t < step->n_tips; t++) {
+    if (!step->tips[t].is_first) continue;
+    climb(m, nodes, step->tips[t].tip, &c);
+    const int count = pick(step, step->tips + t, c.T, axes), tip = in_tip_axes(step->tips + t);
     for (int32_t j = 0; j < c.count; j++) {
       double weight[6] = {0.0}; /* of the change of column j */
       for (int r = 0; r < count; r++)

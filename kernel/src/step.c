@@ -3,12 +3,11 @@
 
 #include "crba.h"
 #include "criteria.h"
-#include "ik_rows.h"
 #include "rk_manifold.h"
 #include "rk_tree.h"
 #include "rk_vector.h"
 #include "rk_viability.h"
-#include "robot_rows.h"
+#include "step_rows.h"
 
 static const double LARGEST_STEP = 3.141592653589793, ROUNDING = 8.881784197001252e-16, UNIT = 1e-12, TOUCHED = 1e-9;
 
@@ -25,10 +24,11 @@ int32_t rk_sizeof_step(void) { return (int32_t)sizeof(rk_step); }
 int32_t rk_sizeof_step_data(void) { return (int32_t)sizeof(rk_step_data); }
 int32_t rk_sizeof_criterion(void) { return (int32_t)sizeof(rk_criterion); }
 int32_t rk_sizeof_robot_row(void) { return (int32_t)sizeof(rk_robot_row); }
+int32_t rk_sizeof_tip_rows(void) { return (int32_t)sizeof(rk_tip_rows); }
 
 static int64_t scratch_size(const rk_step *step) {
   const int64_t sizes[] = {rk_gravity_workspace(step->model), rk_manipulability_workspace(step),
-                           rk_robot_rows_workspace(step->model)};
+                           rk_rows_workspace(step)};
   int64_t most = 0;
   for (int k = 0; k < 3; k++) most = sizes[k] > most ? sizes[k] : most;
   return most;
@@ -81,66 +81,6 @@ static void bound(const stepping *s) {
     s->lo[k] = lo / scale, s->hi[k] = hi / scale;
     s->box_lo[k] = rk_clamp(-LARGEST_STEP, s->lo[k], s->hi[k]);
     s->box_hi[k] = rk_clamp(LARGEST_STEP, s->lo[k], s->hi[k]);
-  }
-}
-
-/* The rows of a frame task, weighted, of those of its six axes that are not free. */
-static void fill_rows(const stepping *s, int32_t t) {
-  const rk_step *step = s->step;
-  const rk_model *m = step->model;
-  const rk_task *task = step->tasks + t;
-  const int64_t nv = m->nv;
-  const double *target = s->data->targets + 16 * (int64_t)t;
-  double T[12], here[12], e[6], A[36], rows[36];
-  rk_place_frame(m, s->nodes, t, T);
-  if (s->data->stays[t]) {
-    for (int r = 0; r < 3; r++) {
-      for (int c = 0; c < 3; c++) here[4 * r + c] = T[3 * r + c];
-      here[4 * r + 3] = T[9 + r];
-    }
-    target = here;
-  }
-  rk_task_error(task, T, target, e);
-  rk_task_matrix(task, T, target, e, A);
-  for (int part = 0; part < 2; part++)
-    if (task->tip_axes) rk_to_tip_axes(T, 3 * part, e, A);
-  double *J = s->data->J + s->data->first_row[t] * nv;
-  int count = 0;
-  for (int r = 0; r < 6; r++) {
-    if (task->used[r] == 0.0) continue;
-    const double weight = task->weights[r], band = step->bands[6 * t + r];
-    const int32_t row = s->data->first_row[t] + count;
-    s->data->low[row] = weight * (e[r] - band), s->data->high[row] = weight * (e[r] + band);
-    for (int c = 0; c < 6; c++) rows[6 * count + c] = weight * A[6 * r + c];
-    count++;
-  }
-  for (int64_t k = 0; k < count * nv; k++) J[k] = 0.0;
-  for (int32_t node = m->frame_node[t]; node >= 0; node = m->parent[node]) {
-    double twists[6][6];
-    const int n = rk_node_twists(m, node, s->nodes + 12 * (int64_t)node, T + 9, twists);
-    for (int k = 0; k < n; k++) {
-      const int32_t column = m->iv[node] + k;
-      for (int r = 0; r < count; r++) J[r * nv + column] += step->scale[column] * rk_dot6(rows + 6 * r, twists[k]);
-    }
-  }
-}
-
-/* What the parts of a frame task lack at x, in metres and radians; x null: before the step. */
-static void measure(const stepping *s, int32_t t, const double *x, double out[2]) {
-  const rk_task *task = s->step->tasks + t;
-  const int32_t nv = s->step->model->nv;
-  int32_t row = s->data->first_row[t];
-  for (int part = 0; part < 2; part++) {
-    double sum = 0.0;
-    for (int r = 3 * part; r < 3 * part + 3; r++) {
-      if (task->used[r] == 0.0) continue;
-      const double value = x ? rk_dot(nv, s->data->J + (int64_t)row * nv, x) : 0.0;
-      double lacking = rk_clamp(value, s->data->low[row], s->data->high[row]) - value;
-      lacking /= task->weights[r]; /* which has lengths over L */
-      sum += lacking * lacking;
-      row++;
-    }
-    out[part] = rk_sqrt(sum);
   }
 }
 
@@ -234,15 +174,31 @@ static void weigh(const stepping *s) {
   }
 }
 
+int64_t rk_step_objective_workspace(const rk_step *step) {
+  const int64_t n = step->model->nv;
+  return 28 * (int64_t)step->model->n_nodes + n * n + n + scratch_size(step);
+}
+
+void rk_step_objective(const rk_step *step, const rk_step_data *data, double *work, double *H, double *g) {
+  const int64_t n = step->model->nv, nodes = step->model->n_nodes;
+  stepping s = {.step = step, .data = data, .H = H, .g = g};
+  s.nodes = work, work += 12 * nodes;
+  s.node_work = work, work += 16 * nodes;
+  s.M = work, work += n * n;
+  s.away = work, work += n;
+  s.scratch = work;
+  rk_place_nodes(step->model, data->q, s.nodes);
+  combine(&s);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < i; j++) H[j * n + i] = H[i * n + j];
+}
+
 int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
   const stepping s = lay_out(step, data, work);
   const rk_model *m = step->model;
   if (!is_start(m, data->q, data->previous)) return RK_STEP_BAD_START;
-  rk_place_nodes(m, data->q, s.nodes);
-  for (int32_t t = 0; t < m->n_frames; t++) fill_rows(&s, t);
-  rk_fill_robot_rows(step, data, s.nodes, s.scratch);
-  for (int32_t t = 0; t < m->n_frames; t++) measure(&s, t, 0, data->errors + 2 * (int64_t)t);
-  rk_measure_robot_rows(step, data, 0, data->errors + 2 * (int64_t)m->n_frames);
+  rk_rows_fill(step, data, s.nodes, s.scratch);
+  rk_rows_measure(step, data, 0, data->errors);
   if (data->levels < 0) return RK_STEP_DONE;
   bound(&s);
   combine(&s);
@@ -258,8 +214,7 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
     s.x[k] *= 1.0 - ROUNDING;
     data->v[k] = step->scale[k] * s.x[k] / step->dt;
   }
-  for (int32_t t = 0; t < m->n_frames; t++) measure(&s, t, s.x, data->residuals + 2 * (int64_t)t);
-  rk_measure_robot_rows(step, data, s.x, data->residuals + 2 * (int64_t)m->n_frames);
+  rk_rows_measure(step, data, s.x, data->residuals);
   weigh(&s);
   return RK_STEP_DONE;
 }

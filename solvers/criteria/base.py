@@ -25,6 +25,7 @@ from ..state import State
 from ..tasks.checks import own_name
 from .edge import Edge
 from .magnitude import magnitude
+from .magnitude import weight as checked_weight
 
 Array = np.ndarray
 
@@ -56,15 +57,15 @@ class CriterionRecord:
 
 
 class Criterion(FixedArrays, ABC):
-    """weight: how much it counts against the others.   name: how reports call it. Set again may be what it has until a
+    """weight: how much it counts against the others; 0 leaves it out, but for its cost.   name: how reports call it. Set again may be what it has until a
     problem is made of it (`fixed_arrays.py`). Raises TaskError."""
 
     weight: float
-    checks: ClassVar[Checks] = {"weight": magnitude}
+    checks: ClassVar[Checks] = {"weight": checked_weight}
 
     def __init__(self, weight: float, name: str) -> None:
         name = own_name(name, type(self).__name__)
-        self._keep(name=name, weight=magnitude(weight, f"{name}: weight"))
+        self._keep(name=name, weight=checked_weight(weight, f"{name}: weight"))
 
     def check(self, state: State) -> None:
         """Raises a RobokinError when the robot has not what the criterion needs."""
@@ -160,6 +161,12 @@ def criterion_names(criteria: Sequence[Criterion]) -> list[str]:
             name = f"{criterion.name} {count}"
         names.append(name)
     return names
+
+
+def costs(criteria: Sequence[Criterion], state: State, v: Array) -> dict[str, float]:
+    """The value of each at a state and v (nv,), by its name."""
+    values = [float(each.value(state, v)) for each in criteria]
+    return dict(zip(criterion_names(criteria), values, strict=True))
 
 
 def checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:

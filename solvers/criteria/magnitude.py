@@ -19,6 +19,12 @@ def magnitude(value: object, what: str) -> float:
     return found
 
 
+def weight(value: object, what: str) -> float:
+    """0, which leaves a criterion out but for its cost, or a magnitude. Raises TaskError."""
+    is_zero = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == 0
+    return 0.0 if is_zero else magnitude(value, what)
+
+
 def at_most(value: object, what: str) -> np.ndarray:
     """Numbers of any shape, none larger than MOST. Raises TaskError."""
     found = numbers(value, what)

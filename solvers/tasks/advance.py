@@ -12,6 +12,7 @@ from .checks import axis_weights, choice, positive, vector
 from .frame import FRAMES
 from .seen import Seen
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -90,3 +91,14 @@ class AdvanceTask(TipTask):
         R = self._axes(start)
         e = R @ (start[:3, 3] - T[:3, 3]) + target.vector
         return Rows.wanted(R @ self.tip_jacobian(state)[:3], e, self.influence * self.weights, 0)
+
+    def tip_form(self) -> TipForm:
+        weights = np.concatenate((self.influence * self.weights, np.zeros(3)))
+        return TipForm(TipKind.ADVANCE, self.link, self.offset, weights, np.zeros(6), axes=self.frame)
+
+    def tip_target(self, target: Advance, out: Array) -> bool:
+        out[:3], start = target.vector, target.start
+        if start is None:
+            return True
+        out[3:12], out[12:15] = start[:3, :3].ravel(), start[:3, 3]
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from .checks import direction, number, own_name
 from .frame import FrameTask, TaskKind
 from .on_line import across
 from .seen import Seen
+from .tip_rows import TipForm, uniform
 
 if TYPE_CHECKING:
     from ..state import State
@@ -65,6 +67,13 @@ class AxisTask(FrameTask):
     @property
     def is_in_kernel(self) -> bool:
         return super().is_in_kernel and not self.orientation_band.any()
+
+    def tip_form(self) -> TipForm:
+        form = super().tip_form()
+        if not self.orientation_band.any():
+            return form
+        weights, bands = (np.roll(each, 3) for each in uniform(self.weights.max(), 1, self.orientation_band[0]))
+        return replace(form, weights=weights, bands=bands, axes="world", is_ball=True)
 
     def seen(self, state: State, target: Array) -> Seen:
         """The two turns that tilt the axis."""

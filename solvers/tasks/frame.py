@@ -3,7 +3,8 @@
 With R, p the tip's pose in the root frame and v, w its velocity (linear at p, angular; root axes), such a task states
 an error e (6,), position rows first, and a matrix A (6, 6) with d(e)/dt = -A [v; w]. A free axis has weight 0. Rows
 are stated in root axes and turned into tip axes by one rule (`to_tip_axes`).
-To add a kind: one class with `record_kind` and `tip_rows`, and the case of the same number in kernel/src/ik_rows.h.
+To add a kind: one class with `record_kind` and `tip_rows`, and the cases of the same number in kernel/src/ik_rows.h
+and tip_rows.c.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from .base import Part, Rows, Task
 from .checks import choice, per_axis, positive, rigid
 from .seen import Seen
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -116,7 +118,7 @@ class FrameTask(TipTask):
 
     @property
     def is_in_kernel(self) -> bool:
-        """Whether the kernel has its rows: not those of a class of others, which may change anything."""
+        """Whether the kernel's solver knows it: not a class of others, which may change anything."""
         return is_own(type(self))
 
     def missed_by(self, target: Array, centre: Array, reach: float) -> float:
@@ -129,6 +131,10 @@ class FrameTask(TipTask):
 
     def on_tip(self) -> FrameTask:
         return self
+
+    def tip_form(self) -> TipForm:
+        kind = TipKind(self.record_kind)
+        return TipForm(kind, self.link, self.offset, self.weights, self.band, axes=self.frame, axis=self.axis)
 
     @property
     def weights(self) -> Array:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from .checks import share
 from .relative import RelativePoseTask
+from .tip_rows import TipForm
 
 
 class LoopClosureTask(RelativePoseTask):
@@ -55,3 +57,6 @@ class LoopClosureTask(RelativePoseTask):
             self.correction = share(correction, f"{self.name}: correction")
             self._make_known(LoopClosureTask, given)
         self._set_target(np.eye(4))
+
+    def tip_form(self) -> TipForm:
+        return replace(super().tip_form(), correction=self.correction)

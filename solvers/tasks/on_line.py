@@ -11,6 +11,7 @@ from .checks import direction, vector
 from .on_plane import pair
 from .seen import Seen
 from .tip import PointTask
+from .tip_rows import TipForm, TipKind, uniform
 
 if TYPE_CHECKING:
     from ..state import State
@@ -60,6 +61,16 @@ class OnLineTask(PointTask):
         c, along = target
         B = across(along)
         return self.near(B @ self.tip_jacobian(state)[:3], B @ (c - self.tip(state)[:3, 3]))
+
+    def tip_form(self) -> TipForm:
+        is_ball = self.band > 0.0
+        weights, bands = uniform(self.weight * self.influence, 1 if is_ball else 2, self.band)
+        return TipForm(TipKind.LINE, self.link, self.offset, weights, bands, is_ball=is_ball)
+
+    def tip_target(self, target: tuple[Array, Array], out: Array) -> bool:
+        c, along = target
+        out[:3], out[3:9] = c, across(along).ravel()
+        return False
 
 
 def across(along: Array) -> Array:

@@ -13,6 +13,7 @@ from .frame import PART
 from .pose import PoseTask, pose_error
 from .seen import Seen
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -83,6 +84,9 @@ class PinTask(TipTask):
             priority=self.priority,
             influence=self.influence,
         )
+
+    def tip_form(self) -> TipForm:
+        return TipForm(TipKind.POSE, self.link, self.offset, self.influence * self.weights, np.zeros(6))
 
     def missed_by(self, target: Array, centre: Array, reach: float) -> float:
         used = self.weights[:3] > 0.0

@@ -16,6 +16,7 @@ from .frame import PART
 from .pose import pose_error
 from .seen import Seen, seen_point
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -83,6 +84,10 @@ class RelativePoseTask(TipTask):
         J = self.tip_jacobian(state) - state.jacobian(self.other, self.tip(state)[:3, 3])
         into_other = np.kron(np.eye(2), T_root_other[:3, :3].T)
         return Rows.wanted(A @ into_other @ J, e, self.influence * self.weights, PART, self.band)
+
+    def tip_form(self) -> TipForm:
+        weights, other = self.influence * self.weights, (self.other, self.other_offset)
+        return TipForm(TipKind.RELATIVE, self.link, self.offset, weights, self.band, other)
 
     def seen(self, state: State, target: Array) -> Seen:
         p = self.tip(state)[:3, 3]

@@ -1,0 +1,16 @@
+/* Rows of all tasks that the kernel knows, at a configuration. */
+#ifndef RK_STEP_ROWS_H
+#define RK_STEP_ROWS_H
+
+#include "robokin_step.h"
+
+/* Places the nodes at data->q, nodes[n_nodes][12], and fills J, low, high of the kernel's rows in, weighted and
+   dimensionless; other rows stay as they are. work: rk_rows_workspace(step) doubles. */
+void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double *work);
+int64_t rk_rows_workspace(const rk_step *step);
+
+/* out[n_frames + n_robot_tasks][2]: what the parts of the kernel's tasks lack at x[nv], in their units; x null: before
+   the step. Reads the rows that rk_rows_fill made. */
+void rk_rows_measure(const rk_step *step, const rk_step_data *data, const double *x, double *out);
+
+#endif
