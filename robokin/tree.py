@@ -75,10 +75,12 @@ def axis_to_z(axis: Array) -> Array:
     z = a, b, c = np.asarray(axis, float).tolist()
     if c > 0.0 and max(abs(a), abs(b)) < 1e-15:  # not by c: its last digit is an angle of 2e-8
         return np.eye(3)
-    least = min(range(3), key=lambda i: abs(z[i]))
-    x = [(i == least) - z[i] * z[least] for i in range(3)]
+    sizes = [abs(a), abs(b), abs(c)]
+    least = sizes.index(min(sizes))
+    x = [-each * z[least] for each in z]
+    x[least] += 1.0
     length = math.hypot(*x)
-    d, e, f = (each / length for each in x)
+    d, e, f = [each / length for each in x]
     return np.array(((d, b * f - c * e, a), (e, c * d - a * f, b), (f, a * e - b * d, c)))  # x, z x x, z
 
 

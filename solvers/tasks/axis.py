@@ -14,6 +14,7 @@ from .checks import direction, number, own_name
 from .frame import FrameTask, TaskKind
 from .on_line import across
 from .seen import Seen
+from .tip import AT_LINK
 from .tip_rows import TipForm, uniform
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class AxisTask(FrameTask):
         self._set_target(self.target_matrix(target))
 
     def target_matrix(self, target: object) -> Array:
-        T = np.eye(4)
+        T = AT_LINK.copy()
         T[:3, :3] = axis_to_z(direction(target, f"{self.name}: target direction"))
         return T
 

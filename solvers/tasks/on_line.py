@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ...robokin.tree import axis_to_z
 from .base import Rows
 from .checks import direction, vector
 from .on_plane import pair
@@ -75,4 +76,4 @@ class OnLineTask(PointTask):
 
 def across(along: Array) -> Array:
     """(2, 3) an orthonormal basis across a unit vector."""
-    return np.linalg.svd(along[None])[2][1:]
+    return axis_to_z(along).T[:2]
