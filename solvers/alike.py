@@ -9,6 +9,7 @@ import numpy as np
 OWN = __name__.rpartition(".")[0] + "."  # the modules whose classes say all about themselves in their attributes
 MOST_NUMBERS = 64  # of an array that is part of a key
 PLAIN = frozenset((float, int, str, bool, type(None)))
+NUMBERS = frozenset((float, int))
 
 
 def is_own(kind: type) -> bool:
@@ -63,15 +64,27 @@ def content(value: object) -> object:
     return Same(value)
 
 
-def as_key(argument: object) -> object:
-    """Something hashable that is equal for words and numbers that say the same; a `Same` of anything else."""
+class Frozen(tuple):
+    """What a list, an array or a dictionary of words and numbers says, hashable."""
+
+    __slots__ = ()
+
+
+def frozen(argument: object) -> object:
+    """A `Frozen` of a list, an array or a dictionary that says all about itself, else the same."""
     kind = type(argument)
-    if kind in PLAIN:
-        return argument
-    if kind in (tuple, list) and all(type(each) in (float, int) for each in argument):  # type: ignore[attr-defined]
-        return tuple(argument)  # type: ignore[arg-type]
+    if kind is list and all(type(each) in NUMBERS for each in argument):  # type: ignore[attr-defined]
+        return Frozen((list, *argument))  # type: ignore[misc]
     if kind is dict and all(type(each) in PLAIN for pair in argument.items() for each in pair):  # type: ignore[attr-defined]
-        return tuple(argument.items())  # type: ignore[attr-defined]
+        return Frozen((dict, *argument.items()))  # type: ignore[attr-defined]
     if kind is np.ndarray and argument.dtype.kind in "fiu" and argument.size <= MOST_NUMBERS:  # type: ignore[attr-defined]
-        return content(argument)
-    return argument if is_value(kind) else Same(argument)
+        return Frozen(content(argument))  # type: ignore[arg-type]
+    return argument
+
+
+def is_plain(argument: object) -> bool:
+    """Whether it says all about itself, and is hashable: a word, a number, a few of them, a value of our own."""
+    kind = type(argument)
+    if kind is tuple:
+        return all(type(each) in NUMBERS for each in argument)  # type: ignore[attr-defined]
+    return kind in PLAIN or kind is Frozen or is_value(kind)

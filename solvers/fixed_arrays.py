@@ -11,22 +11,20 @@ checked once for the same arguments (`_take_known`), and objects that are alike 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ..robokin.errors import TaskError
-from .alike import Same, as_key, content, is_own
+from .alike import Same, content, frozen, is_own, is_plain
 
 FREE = "target"  # what problems read anew
 MOST_KNOWN = 512  # settings that are kept
 
 Checks = Mapping[str, Callable[[object, str], object]]  # of a value, and how messages call it
 Part = TypeVar("Part", bound="FixedArrays")
-
-# By class, types of arguments and arguments, what an object of these has but its target.
-_known_settings: dict[tuple[object, ...], dict[str, Any]] = {}
 
 
 class FixedArrays:
@@ -62,27 +60,38 @@ class FixedArrays:
         kind = type(self)
         if kind.__init__ is not owner.__init__:  # type: ignore[misc]
             return False
-        types = tuple(map(type, arguments))
         try:
-            known = _known_settings.get((kind, types, arguments))
-        except TypeError:  # lists, arrays and dictionaries
-            known = _known_settings.get((kind, types, tuple(map(as_key, arguments))))
-        if known is None:
+            known = _settings_of(kind, *arguments)
+        except TypeError:
+            known = _settings_of_frozen(kind, arguments)
+        if not known:
             return False
         object.__setattr__(self, "__dict__", known.copy())
         return True
 
     def _make_known(self, owner: type, arguments: tuple[object, ...]) -> None:
         """Tell what settings these arguments give, where they say all about themselves."""
-        kind = type(self)
-        keys = tuple(map(as_key, arguments))
-        is_outermost = kind.__init__ is owner.__init__  # type: ignore[misc]
-        if is_outermost and is_own(kind) and Same not in map(type, keys):
+        if type(self).__init__ is owner.__init__:  # type: ignore[misc]
             settings(self)
-            if len(_known_settings) >= MOST_KNOWN:
-                _known_settings.clear()
             own = {name: value for name, value in vars(self).items() if name != FREE}
-            _known_settings[kind, tuple(map(type, arguments)), keys] = own
+            _settings_of_frozen(type(self), arguments).update(own)
+
+
+@lru_cache(maxsize=MOST_KNOWN, typed=True)
+def _settings_of(kind: type, *arguments: object) -> dict[str, Any]:
+    """What an object of a class and of these arguments has, but its target: empty until there was one. Raises TypeError
+    for arguments that do not say all about themselves, or not hashably."""
+    if not is_own(kind) or not all(map(is_plain, arguments)):
+        raise TypeError
+    return {}
+
+
+def _settings_of_frozen(kind: type, arguments: tuple[object, ...]) -> dict[str, Any]:
+    """The same of lists, arrays and dictionaries too; of what does not say all about itself, empty each time."""
+    try:
+        return _settings_of(kind, *map(frozen, arguments))
+    except TypeError:
+        return {}
 
 
 def compiled(parts: Iterable[Part]) -> None:

@@ -35,7 +35,7 @@ from robokin_addon.solvers import (
     Task,
     TwistTask,
 )
-from robokin_addon.solvers.alike import as_key, content
+from robokin_addon.solvers.alike import content, frozen, is_plain
 from robokin_addon.solvers.criteria import KINDS, Criterion, JointSprings, RestPosture
 from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, settings
 
@@ -156,7 +156,7 @@ def test_settings_are_not_kept_for_ever() -> None:
 
     for k in range(2 * MOST_KNOWN):
         PoseTask(f"link {k}", T)
-    assert 0 < len(fixed_arrays._known_settings) <= MOST_KNOWN
+    assert 0 < fixed_arrays._settings_of.cache_info().currsize <= MOST_KNOWN
 
 
 def test_planes_with_the_same_numbers_are_one() -> None:
@@ -178,5 +178,8 @@ def test_what_says_the_same() -> None:
     assert content(np.float64(0.5)) == content(0.5)
     assert content(len) == content(len)
     assert content(lambda: 1) != content(lambda: 1)
-    assert as_key([1, 2.0]) == (1, 2.0)
-    assert as_key([1, [2.0]]) != as_key([1, [2.0]])
+    assert frozen([1, 2.0]) == frozen([1.0, 2]) != frozen([1, 3.0])
+    assert frozen(np.zeros(2)) == frozen(np.zeros(2)) != frozen(np.zeros((2, 1)))
+    assert hash(frozen({"a": 1.0})) == hash(frozen({"a": 1.0}))
+    assert all(map(is_plain, ("a", 1, None, (1, 2.0), frozen([1]), frozen({"a": 1}), frozen(T), Plane(P, Z))))
+    assert not any(map(is_plain, ([1], [[1]], {}, (1, True), len, Curve(LINE), frozen([[1]]), frozen(np.zeros(99)))))
