@@ -151,6 +151,14 @@ def test_classes_of_other_makers_are_made_by_themselves() -> None:
     assert [Named(k).number for k in range(3)] == [0, 1, 2]
 
 
+def test_what_a_base_class_knows_is_not_all() -> None:
+    """Both joints are one posture with one name, by other arguments."""
+    for name in ("", "JointTask of a"):
+        assert JointTask("a", 1.0, name=name).joint == "a"
+    axes = [AxisTask("tool", axis, Z).axis.tolist() for axis in ((0, 1, 0), (1, 0, 0), (0, 1, 0))]
+    assert axes == [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
+
+
 def test_settings_are_not_kept_for_ever() -> None:
     from robokin_addon.solvers import fixed_arrays
 
