@@ -57,7 +57,7 @@ class FixedArrays:
     def _take_known(self, owner: type, arguments: tuple[object, ...]) -> bool:
         """Take over the settings of an object of the same class that was made of the same words and numbers; whether
         there was one. owner: whose `__init__` asks; only the outermost one knows all arguments."""
-        kind = type(self)
+        kind: Any = type(self)
         if kind.__init__ is not owner.__init__:  # type: ignore[misc]
             return False
         try:
