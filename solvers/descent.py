@@ -40,20 +40,12 @@ class LevelRows(Protocol):
     """Tasks in levels at a configuration, and the damped step on the first of them."""
 
     levels: int
-    ever_more: float  # times the factor by which damping grows, after each step that is no better
 
     def measure(self, q: Array) -> Iterate: ...
 
     def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
         """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
         error.   as_one: they are weighed against each other."""
-
-
-    def predicted(self, level: int) -> float:
-        """What the last step was to leave of the error of a level, as far as it is known."""
-
-    def fitting(self, gain: float, promised: float) -> float:
-        """By what to change the damping after a step that gained `gain` of what it promised."""
 
 
 class Descent:
@@ -99,13 +91,12 @@ class Descent:
         def is_allowed(at: Iterate) -> bool:
             return bool((at.met[:last] | (at.errors[:last] <= allowed)).all())
 
-        damping, more = damping_for(float(here.errors[last])), DAMPING_MORE
+        damping = damping_for(float(here.errors[last]))
         for _ in range(steps):
             if damping >= DAMPING_MOST or here.met[last]:
                 break
             error = float(here.errors[last])
             at = self.rows.measure(self.step(here, damping))
-            promised = error - self.rows.predicted(last)
             for _ in range(RESTORING if last else 0):  # the way along what levels above keep is bent
                 if at.errors[last] >= error or is_allowed(at):
                     break
@@ -119,8 +110,5 @@ class Descent:
                 return True
             if abs(gain) < settled * at.errors[last]:
                 break
-            if gain > 0.0:
-                damping, more = max(self.rows.fitting(gain, promised) * damping, DAMPING_LEAST), DAMPING_MORE
-            else:
-                damping, more = damping * more, more * self.rows.ever_more
+            damping = max(DAMPING_LESS * damping, DAMPING_LEAST) if gain > 0.0 else damping * DAMPING_MORE
         return False

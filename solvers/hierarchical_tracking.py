@@ -73,7 +73,8 @@ class HierarchicalTracker:
     chunk: int  # frames between two reports of progress
 
     _before: Array  # (nq,) where the robot stood a frame earlier
-    _moved_alone: bool  # the engine has not been told yet where the robot stands
+    _moved_alone: bool  # the engine has not been told yet where the robot stands,
+    _is_late: bool  # and that it is not where its targets are
 
     def __init__(
         self,
@@ -139,7 +140,7 @@ class HierarchicalTracker:
         there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
         self.q = self._before = self.model.limits.clamp(self.model.check_configuration(q))
         self.last = self.limits.viable(self.q, self._velocity(velocity) * self.dt)
-        self.memory, self._moved_alone = memory or Memory(), True
+        self.memory, self._moved_alone, self._is_late = memory or Memory(), True, False
 
     def run(self, targets: Sequence[Sequence[Any]], influence: Sequence[Array] | None = None) -> TrackResult:
         """As many frames on as there are sets of checked targets."""
@@ -164,7 +165,9 @@ class HierarchicalTracker:
         engine = self._engine
         assert engine is not None
         if self._moved_alone:
-            engine.stand(self.q, self.last)
+            engine.stand(self.q, self.last, self._is_late)
+            if self.memory.targets:
+                engine.note([self.memory.targets.get(task, task.target) for task in self.tasks])
             self._moved_alone = False
         shares, origins = np.ones(len(self.tasks)), self._origins(targets[0], np.ones(len(self.tasks)))
         wanted = [self._started(each, origins) for each in targets]
@@ -219,6 +222,7 @@ class HierarchicalTracker:
         within = (residuals <= self.tolerance).all(axis=1)[shares >= 1.0].all()
         missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
         code = EMPTY if not shares.any() else CONVERGED if within else missed
+        self._is_late = code not in (CONVERGED, EMPTY)
         still = np.zeros(self.model.nv, bool)
         self.frames = [_Done(code, found.q, residuals, found.iterations, still, "", shares, wanted)]
         return self.result()
@@ -262,7 +266,7 @@ class HierarchicalTracker:
             code = NOT_CONVERGED
         remark = self._remark(wanted) if code == NOT_CONVERGED else ""
         reached = frame.reached(found)
-        self._moved_alone = True
+        self._moved_alone, self._is_late = True, code not in (CONVERGED, EMPTY)
         self._before, self.last, self.q = self.q, found.moved, found.q
         self.memory = Memory(origins, without, dict(zip(self.tasks, reached, strict=True)))
         self.frames.append(_Done(code, found.q, found.residuals, count, behind, remark, shares, wanted))

@@ -13,7 +13,7 @@ from ..robokin import quaternion
 from ..robokin.backend import reference
 from ..robokin.joint_types import Motion
 from .curved_step import LARGEST_STEP
-from .descent import DAMPING_LESS, Iterate
+from .descent import Iterate
 from .hierarchy import solve_hierarchy
 from .ik_data import IKData
 from .ik_steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
@@ -41,8 +41,6 @@ class StackRows:
 
     influence: (tasks,) in place of the tasks' own.   left: what is not asked for of some tasks' rows.
     """
-
-    ever_more = 2.0
 
     def __init__(
         self,
@@ -98,17 +96,7 @@ class StackRows:
             H = self._local(q, self._local(q, wanted.H, B).T, B)
             g = self._local(q, (wanted.g + wanted.H @ x)[None], B)[0]
         found = solve_hierarchy(lo, hi, own, H, g, "numpy")
-        self._predicted = [0.5 * float(lacking @ lacking) for lacking in found.residuals]
         return integrate(data, q, B @ (scale * found.x))
-
-    def predicted(self, level: int) -> float:
-        return self._predicted[level]
-
-    def fitting(self, gain: float, promised: float) -> float:
-        """Nielsen, "Damping parameter in Marquardt's method", IMM-REP-1999-05."""
-        if not promised > 0.0:
-            return DAMPING_LESS
-        return min(max(1.0 - (2.0 * gain / promised - 1.0) ** 3, DAMPING_LESS), 2.0)
 
     def keeps(self, before: Iterate, at: Iterate, above: int) -> bool:
         """Whether the tasks of the first `above` levels lack nothing that they did not lack before."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from .level import Level
 from .native import ProblemStruct
 from .native_layout import Given
 from .native_step import NativeStep
+from .native_tasks import same_target
 from .native_tracking import TrackStruct, tracking_library
 from .state import State
 from .task_levels import TaskLevels, tolerances
@@ -268,14 +270,15 @@ class NativeLevelTracking:
         self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits))
         self._reference = ctypes.byref(self._track)
         self._struct: StackStruct | None = None
+        self._last: tuple[Sequence[Any], Array, Array] | None = None
         nq, nv = model.nq, model.nv
         self._state = np.zeros(2 * nq + nv + 1)
         self.q, self.goal, self.step = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
 
-    def stand(self, q: Array, step: Array) -> None:
+    def stand(self, q: Array, step: Array, late: bool = False) -> None:
         self.q[:] = self.goal[:] = q
         self.step[:] = step
-        self._state[-1] = 0.0
+        self._state[-1] = late
 
     def run(self, frames: Sequence[Sequence[Any]]) -> TrackOutcome:
         stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
@@ -294,14 +297,30 @@ class NativeLevelTracking:
                 self._track.problem.stack = ctypes.addressof(stack.struct)
                 self._work = np.empty(self._workspace(self._reference))
             results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
-            arrays = (targets, rows, self._state, self._work, *results)
+            arrays = (targets, rows, self._still(frames, targets, rows), self._state, self._work, *results)
             pointers = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
             self._run(self._reference, ctypes.c_int64(count), *pointers)
             if stack.is_done():
                 break
             self._state[:] = before
         outcome.residuals[:] = outcome.residuals[:, stack.order]
+        self._last = frames[-1], targets[-1].copy(), rows[-1].copy()
         return outcome
+
+    def note(self, targets: Sequence[Any]) -> None:
+        tips, rows = self._stack.aim([targets])
+        self._last = targets, tips[0].copy(), rows[0].copy()
+
+    def _still(self, frames: Sequence[Sequence[Any]], targets: Array, rows: Array) -> Array:
+        """(frames,) int8, 1 where the targets are those of the frame before."""
+        same = np.zeros(len(frames), np.int8)
+        if self._last is not None and self._last[1].shape == targets[0].shape and len(self._last[2]) == len(rows[0]):
+            before, tips, of_robot = self._last
+            tips, of_robot = np.concatenate((tips[None], targets)), np.concatenate((of_robot[None], rows))
+            same[:] = (tips[1:] == tips[:-1]).all(axis=(1, 2)) & (of_robot[1:] == of_robot[:-1]).all(axis=1)
+            for i in self._stack.step.other_tasks:
+                same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
+        return same
 
 
 def stack_library() -> ctypes.CDLL:

@@ -6,13 +6,13 @@ import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ..robokin.model import RobotModel
 from ..robokin.tree import Tree, pack_placement, unpack_placement
+from .alike import content
 from .tasks import Task, TwistTask
 from .tasks.base import states_rows_of
 from .tasks.robot_rows import ROBOT_ROW, RowKind
@@ -109,7 +109,7 @@ class RobotTask:
 
     def aim(self, target: Any) -> bool:
         """Whether the rows are others than those of the last target."""
-        if not self._task.influence or _same(target, self._target):
+        if not self._task.influence or same_target(target, self._target):
             return False
         rows = self._task.robot_rows(self._model, target)
         assert rows is not None
@@ -140,11 +140,6 @@ def _tree_of_tips(model: RobotModel, tips: Sequence[tuple[str, Array]]) -> Tree:
     )
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Whether checked targets, arrays or what holds arrays by name, say the same."""
-    if one is other or type(one) is not type(other):
-        return one is other
-    if isinstance(one, np.ndarray):
-        return one.shape == other.shape and one.tobytes() == other.tobytes()
-    own, others = (one, other) if isinstance(one, MappingProxyType) else (vars(one), vars(other))
-    return list(own) == list(others) and all(_same(own[name], others[name]) for name in own)
+def same_target(one: Any, other: Any) -> bool:
+    """Whether checked targets say the same."""
+    return one is other or content(one) == content(other)

@@ -51,7 +51,7 @@ class _Call:
     def __init__(self, frames: int, data: IKData) -> None:
         self.targets = np.empty((frames, len(data.records), 4, 4))
         self.outcome = TrackOutcome.empty(frames, data)
-        self.sources = ctypes.c_int64(frames), ctypes.c_void_p(self.targets.ctypes.data), None
+        self.sources = ctypes.c_int64(frames), ctypes.c_void_p(self.targets.ctypes.data), None, None
         self.results = tuple(
             ctypes.c_void_p(getattr(self.outcome, name).ctypes.data)
             for name in ("q", "residuals", "codes", "iterations", "behind")

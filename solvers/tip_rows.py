@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .descent import DAMPING_LESS, Iterate
+from .descent import Iterate
 from .ik_data import IKData
 from .ik_steps import damped_step, damping_for, linearise
 from .tasks import FrameTask
@@ -17,7 +17,7 @@ Array = np.ndarray
 class TipRows:
     """See `descent.LevelRows`. targets: (tasks, 4, 4)."""
 
-    levels, preference, ever_more = 1, None, 1.0
+    levels, preference = 1, None
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], targets: Array) -> None:
         self.data, self.tasks, self.targets = data, tasks, targets
@@ -30,9 +30,3 @@ class TipRows:
     def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
         e, J = at.linear
         return damped_step(self.data, at.q, e, J, damping_for(float(at.errors[0])) if damping is None else damping)
-
-    def predicted(self, level: int) -> float:
-        return 0.0
-
-    def fitting(self, gain: float, promised: float) -> float:
-        return DAMPING_LESS

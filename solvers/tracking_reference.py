@@ -41,7 +41,7 @@ LATE = 5  # the targets can be met, but not that fast; continues the codes of ik
 FRAME_STEPS = 10  # steps within a frame, at most
 GOAL_STEPS = 30
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
-SETTLED = 1e-6  # relative: a goal whose error changes by less is found
+SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
 FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
 AT_GOAL = 1e-9  # [rad, m]
@@ -152,8 +152,12 @@ class ReferenceTracking:
         """What criteria prefer in this frame."""
         return None
 
+    def _is_still(self, targets: Any) -> bool:
+        """Whether the targets are known to be those of the frame before."""
+        return False
+
     def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
-        behind = np.zeros(self.data.tree.nv, np.int8)
+        is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
         here = _Frame(self, targets, *self._bounds())
         levels, is_braking = here.inside.rows.levels, self._late and self.limits.braked
         preference = self._preference(targets)
@@ -164,7 +168,10 @@ class ReferenceTracking:
                 at = here.inside.best
                 self._advance(at.q, at.q, late=False)
                 return CONVERGED, at.residuals, here.iterations, behind
-        goals, possible = here.goals()
+        # What stands at its goal, for the same targets, stays there: searching on would only creep.
+        _, is_reached = self._followed(self._goal)
+        stays = is_still and self._late and is_reached and bool((self._q == self._goal).all())
+        goals, possible = ([self._goal], 0) if stays else here.goals()
         goal, (q, is_reached) = goals[-1], self._followed(goals[-1])
         if not is_reached and levels > 1:
             q = here.hurried(goals, is_braking)
@@ -294,13 +301,13 @@ class _Frame:
         """The goals (nq,) of the first levels, each from the one before: configurations that meet them, or come as near as
         those above allow, without limits on speed. And how many levels are met from the first on."""
         free, start = self._freely, self._tracking._goal_to_be()
-        if isinstance(free.rows, TipRows):
-            possible = free.run(start, 1, GOAL_STEPS)
-            return [free.best.q], int(possible)
-        free.best, goals, possible = free.rows.measure(start), [], 0
-        for free.on in range(1, free.rows.levels + 1):
-            if free.settle(GOAL_STEPS, SETTLED) and possible == free.on - 1:
-                possible = free.on
+        goals: list[Array] = []
+        possible = 0
+        for on in range(1, free.rows.levels + 1):
+            met = on == 1 and free.run(start, on, GOAL_STEPS)
+            free.on = on
+            if (met or free.settle(GOAL_STEPS, SETTLED)) and possible == on - 1:
+                possible = on
             goals.append(free.best.q)
         return goals, possible
 

@@ -18,7 +18,7 @@ int64_t rk_ik_workspace(const rk_ik *ik) {
   const int64_t n = ik->model->nv, nq = ik->model->nq, tips = ik->model->n_frames;
   const int64_t tasks = ik->stack ? ik->stack->n_tasks : tips, levels = rk_stack_levels(ik);
   return 12 * ik->model->n_nodes + 18 * tips + 4 * tasks + n * n + 12 * n + 5 * nq + 9 * (int64_t)ik->n_cones +
-         6 * (int64_t)ik->n_bases + 6 * levels + rk_bounded_step_workspace((int32_t)n) + rk_stack_workspace(ik);
+         6 * (int64_t)ik->n_bases + 5 * levels + rk_bounded_step_workspace((int32_t)n) + rk_stack_workspace(ik);
 }
 
 rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
@@ -46,7 +46,6 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.rolls = work, work += 6 * (int64_t)ik->n_bases;
   s.level_error = work, work += levels;
   s.best_level_error = work, work += levels;
-  s.predicted = work, work += levels;
   s.allowed = work, work += levels;
   s.level_met = (int32_t *)work, work += levels;
   s.best_level_met = (int32_t *)work, work += levels;
@@ -338,20 +337,12 @@ static int all_met(const rk_search *s) {
   return 1;
 }
 
-/* By what to change the damping after a step that gained `gain` of what it promised (Nielsen, "Damping parameter in
-   Marquardt's method", IMM-REP-1999-05). */
-static double fitting(double gain, double promised) {
-  const double half = 2.0 * gain / promised - 1.0, factor = 1.0 - half * half * half;
-  if (!(promised > 0.0) || factor < DAMPING_LESS) return DAMPING_LESS;
-  return factor < 2.0 ? factor : 2.0;
-}
-
 int rk_search_settle(rk_search *s, int32_t steps, double settled) {
   const int32_t last = s->on - 1;
   return_to_best(s);
   if (all_met(s)) return 1;
   for (int32_t k = 0; k < last; k++) s->allowed[k] = s->level_met[k] ? -1.0 : s->level_error[k] * (1.0 + KEPT);
-  double damping = rk_search_damping(s->level_error[last]), more = DAMPING_MORE;
+  double damping = rk_search_damping(s->level_error[last]);
   for (int32_t i = 0; i < steps && damping < DAMPING_MOST && !s->level_met[last]; i++) {
     const double error = s->level_error[last];
     int met;
@@ -371,12 +362,10 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
     if (met) return 1;
     if (__builtin_fabs(gain) < settled * s->level_error[last]) break;
     if (gain > 0.0) {
-      damping *= s->ik->stack ? fitting(gain, error - s->predicted[last]) : DAMPING_LESS;
+      damping *= DAMPING_LESS;
       if (damping < DAMPING_LEAST) damping = DAMPING_LEAST;
-      more = DAMPING_MORE;
     } else {
-      damping *= more;
-      if (s->ik->stack) more *= 2.0;
+      damping *= DAMPING_MORE;
       return_to_best(s);
     }
   }

@@ -40,7 +40,6 @@ typedef struct rk_search {
   int32_t is_kept;                 /* 1: q is the best configuration, and what was measured last */
   int32_t frame;
   double *level_error, *best_level_error; /* [levels] |e|^2 / 2 */
-  double *predicted;               /* [levels] what the last step of several levels was to leave of level_error */
   double *allowed;                 /* [levels] of levels above the one that is settled; negative: it stays met */
   int32_t *level_met, *best_level_met;
   double *stack_work;

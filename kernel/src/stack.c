@@ -165,7 +165,5 @@ void rk_stack_step(const rk_search *s, double damping) {
   const double *H = 0, *g = 0;
   if (s->preference.H) prefer(s, &w), H = w.other, g = w.g;
   rk_hierarchy(n, w.lo, w.hi, &levels, H, g, w.hierarchy, w.x, 0, w.lacking, w.freedom);
-  for (int32_t k = 0; k < s->on; k++)
-    s->predicted[k] = 0.5 * rk_dot(data->start[k + 1] - data->start[k], w.lacking + data->start[k], w.lacking + data->start[k]);
   for (int32_t k = 0; k < n; k++) s->x[k] = w.x[k] * scale[k];
 }

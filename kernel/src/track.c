@@ -10,7 +10,7 @@
 
 enum { FRAME_STEPS = 10, GOAL_STEPS = 30, PATIENCE = 3, PULLS = 4 };
 static const double PROGRESS = 0.5; /* of the error in PATIENCE steps */
-static const double SETTLED = 1e-6; /* relative: a goal whose error changes by less is found */
+static const double SETTLED = 1e-5; /* relative: a goal whose error changes by less is found */
 static const double KEPT = 1e-5;    /* relative: by how much the error of a level that is not met may grow afterwards */
 static const double SPARE = 0.1;    /* of a tolerance: by how much a residual may change that a level above has got */
 static const double FINE = 1e-18;   /* error to which frames with criteria are met: 1e-9 radians or L */
@@ -230,16 +230,9 @@ static int32_t find_goals(tracking *t) {
     for (int wheel = 0; wheel < 2; wheel++) t->moved[base->wheel_q[wheel]] = t->last[base->wheel_q[wheel]];
   }
   s->preference.H = 0;
-  if (!ik->stack) {
-    possible = descend(t, t->moved, GOAL_STEPS, 0);
-    copy(t->goals, s->best_q, nq);
-    return possible;
-  }
-  s->ik = ik;
-  s->is_kept = 0;
-  copy(s->best_q, t->moved, nq);
   for (s->on = 1; s->on <= s->levels; s->on++) {
-    const int met = rk_search_settle(s, GOAL_STEPS, SETTLED);
+    s->ik = ik;
+    const int met = (s->on == 1 && descend(t, t->moved, GOAL_STEPS, 0)) || rk_search_settle(s, GOAL_STEPS, SETTLED);
     if (met && possible == s->on - 1) possible = s->on;
     copy(t->goals + (int64_t)(s->on - 1) * nq, s->best_q, nq);
   }
@@ -386,7 +379,7 @@ static void find_preference(tracking *t) {
   s->preference = (rk_preference){t->H, t->g, t->last};
 }
 
-static int32_t frame(tracking *t, double *late, double *residuals, int8_t *behind) {
+static int32_t frame(tracking *t, int is_still, double *late, double *residuals, int8_t *behind) {
   const rk_track *track = t->track;
   const rk_ik *ik = track->ik;
   const rk_model *m = ik->model;
@@ -406,9 +399,12 @@ static int32_t frame(tracking *t, double *late, double *residuals, int8_t *behin
     t->placed = 1;
     return RK_IK_CONVERGED;
   }
-  const int32_t possible = find_goals(t);
-  const double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
-  const int reached = is_reached(t, goal);
+  /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
+  double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
+  copy(goal, t->goal, m->nq);
+  const int stays = is_still && *late != 0.0 && is_equal(t->last, t->goal, m->nq) && is_reached(t, goal);
+  const int32_t possible = stays ? 0 : find_goals(t);
+  const int reached = stays || is_reached(t, goal);
   if (reached || s->levels == 1)
     copy(t->q, t->pulled, m->nq);
   else
@@ -439,7 +435,7 @@ static int32_t frame(tracking *t, double *late, double *residuals, int8_t *behin
 }
 
 int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets, const rk_robot_row *robot_rows,
-                     double *state, double *work, double *q, double *residuals, int32_t *codes, int32_t *iterations,
+                     const int8_t *still, double *state, double *work, double *q, double *residuals, int32_t *codes, int32_t *iterations,
                      int8_t *behind) {
   const rk_ik *ik = track->ik;
   const rk_model *m = ik->model;
@@ -468,7 +464,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
       ik->stack->data->robot_rows = robot_rows + i * ik->stack->data->n_robot_rows;
     }
     if (!rk_search_rigid(&t.search)) return i;
-    codes[i] = frame(&t, state + 2 * nq + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
+    codes[i] = frame(&t, still && still[i], state + 2 * nq + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
     iterations[i] = t.search.iterations;
     copy(q + i * nq, t.last, nq);
   }
