@@ -28,9 +28,7 @@ from .scene_task_text import given_tasks
 from .task_grammar import GRAMMAR as TASKS
 from .task_grammar import VELOCITIES
 
-NAME = "bake"
 EPILOG = f"{TASKS}\n\n{VELOCITIES}\n\n{CRITERIA}"
-HELP = "solve the tasks of a .blend at every frame, write keyframes"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

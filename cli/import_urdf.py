@@ -13,9 +13,6 @@ from .arguments import add_urdf_options, output_blend
 from .report import say
 from .robot_file import load_description
 
-NAME = "import"
-HELP = "make a .blend of a .urdf, .xacro or .csv"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="robot description (.urdf, .xacro or .csv)")

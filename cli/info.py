@@ -15,9 +15,6 @@ from .arguments import add_json, add_robot_file
 from .report import write_report
 from .robot_file import load_model
 
-NAME = "info"
-HELP = "list joints, limits and masses"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_file(parser)

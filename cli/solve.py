@@ -23,8 +23,6 @@ from .scene_task_text import parse_scene_tasks
 from .task_grammar import GRAMMAR as TASKS
 from .task_text import check_task, parse_task
 
-NAME = "solve"
-HELP = "inverse kinematics"
 EPILOG = f"{TASKS}\n\n{CRITERIA}"
 
 

@@ -65,7 +65,7 @@ def list_of(
     items: Iterable[Item], wanted: type[Item], one: str, many: str, error: type[RobokinError]
 ) -> tuple[Item, ...]:
     """All of them. one, many: what they are called. Raises `error` for what is not a list of such."""
-    if isinstance(items, wanted):
+    if type(items) not in (list, tuple) and isinstance(items, wanted):
         raise error(f"{many} must be a list of {many}; put the one {one} in [ ]")
     try:
         found = tuple(items)

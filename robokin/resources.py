@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from urllib.parse import unquote
 
 from .arrays import shown
 from .errors import FileFormatError, ModelError
@@ -80,6 +79,8 @@ class ResourceFinder:
         if scheme in ("package", "model"):
             return self._find_in_package(uri, rest.lstrip("/"))
         if scheme == "file":
+            from urllib.parse import unquote
+
             rest = unquote(rest).replace("\\", "/")
             if any(ord(c) < 32 for c in rest):
                 raise ModelError(f"{uri!r} has control characters")

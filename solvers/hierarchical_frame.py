@@ -1,6 +1,6 @@
 """One frame of a motion of the hierarchy.
 
-A step inside the viability bounds (`velocity_step.py`), linearised again where it leads until it does not change: so
+A step inside the viability bounds (`velocity.py`), linearised again where it leads until it does not change: so
 that what is curved is met at the frame too, not only to first order. All linearisations of a frame share its bounds, so
 position, velocity and acceleration limits hold as they do for one step.
 """

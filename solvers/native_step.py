@@ -243,11 +243,13 @@ class NativeStep:
         return True
 
     def _aim_robot(self, targets: Sequence[Any]) -> None:
-        for task, target in zip(self._on_robot, targets, strict=True):
-            count = len(task.rows)
-            task.aim(target)
-            self._plain &= count == len(task.rows)
-            self.is_laid_out &= count == len(task.rows)
+        counts = [len(task.rows) for task in self._on_robot]
+        aimed = [task.aim(target) for task, target in zip(self._on_robot, targets, strict=True)]
+        if not any(aimed):
+            return
+        is_alike = counts == [len(task.rows) for task in self._on_robot]
+        self._plain &= is_alike
+        self.is_laid_out &= is_alike
         count = sum(len(task.rows) for task in self._on_robot)
         if count != len(self._robot_rows):
             self._robot_rows = np.empty(count, ROBOT_ROW)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..robokin.model import RobotModel
 from ..robokin.tree import Tree, pack_placement, unpack_placement
+from .alike import content
 from .tasks import Task, TwistTask
 from .tasks.base import states_rows_of
 from .tasks.robot_rows import ROBOT_ROW, RowKind
 from .tasks.tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
 
 Array = np.ndarray
+_IS_NONE = partial(operator.is_, None)
 
 
 def tip_form_of(task: Task) -> TipForm | None:
@@ -55,6 +59,7 @@ class TipTasks:
         self.tree = _tree_of_tips(model, tips)
         self.counts = [int(np.count_nonzero(form.weights)) for form in forms]
         self.targets, self.stays = np.zeros((len(forms), TARGET)), np.zeros(len(forms), np.int32)
+        self._poses = self.targets.reshape(-1, 4)
         self.goes, self.shape = [False] * len(forms), 0
         self._are_whole = all(form.kind in WHOLE for form in forms)
         self._going = [(k, task) for k, task in enumerate(tasks) if isinstance(task, TwistTask)]
@@ -62,10 +67,10 @@ class TipTasks:
 
     def aim(self, targets: Sequence[Any]) -> bool:
         """targets: checked. Returns False for targets that the kernel does not know."""
-        if self._are_whole and not any(target is None for target in targets):
+        if self._are_whole and not any(map(_IS_NONE, targets)):
             self.stays[...] = 0
             if targets:
-                np.concatenate(targets, out=self.targets.reshape(-1, 4))
+                np.concatenate(targets, out=self._poses)
             return True
         for k, (task, target) in enumerate(zip(self.tasks, targets, strict=True)):
             stays = task.tip_target(target, self.targets[k])
@@ -102,15 +107,17 @@ class RobotTask:
         self._target: Any = None
         self.rows = np.zeros(0, ROBOT_ROW)
 
-    def aim(self, target: Any) -> None:
+    def aim(self, target: Any) -> bool:
+        """Whether the rows are others than those of the last target."""
         if not self._task.influence or same_target(target, self._target):
-            return
+            return False
         rows = self._task.robot_rows(self._model, target)
         assert rows is not None
         rows["weight"] *= self._size[rows["residual"]]
         rows["residual"] += 2 * self._number
         rows["component"][rows["kind"] == RowKind.RATES] += self._first_rate
         self._target, self.rows = target, rows
+        return True
 
 
 def _sizes(task: Task, length: float) -> Array:
@@ -134,10 +141,5 @@ def _tree_of_tips(model: RobotModel, tips: Sequence[tuple[str, Array]]) -> Tree:
 
 
 def same_target(one: Any, other: Any) -> bool:
-    """Whether checked targets, arrays or what holds arrays by name, say the same."""
-    if one is other or type(one) is not type(other):
-        return one is other
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other)
-    own, others = (each if isinstance(each, Mapping) else vars(each) for each in (one, other))
-    return list(own) == list(others) and all(np.array_equal(own[name], others[name]) for name in own)
+    """Whether checked targets say the same."""
+    return one is other or content(one) == content(other)

@@ -54,22 +54,25 @@ def solve_ik_steps(
 ) -> Generator[float, None, SolveResult]:
     """`solve_ik` that yields the share of the work done (0..1) now and then, where it takes long."""
     given = checked_tasks(tasks)
+    preferred = () if criteria is None else checked_criteria(criteria)
+    engine = get_backend(backend).name, attempts
+    recent = None if preferred else _recent.find(model, given, (), engine)
+    if recent is not None:
+        return recent.problem.solve(np.array(recent.targets).reshape(-1, 4, 4), q0, seed, diagnose)
     checked = tuple(task for task in given if task.influence) or given
     if len(checked) < len(given):
         found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, criteria, diagnose)
         return found.among([bool(task.influence) for task in given], part_names(given))
-    preferred = () if criteria is None else checked_criteria(criteria)
     if preferred and not any(criterion.weight for criterion in preferred):
         found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose)
         levels = TaskLevels(model, checked, backend)
         found.costs = costs(preferred, levels.state(found.q, levels.targets, 1.0), np.zeros(model.nv))
         return found
     if not preferred and is_plain(checked):
-        kept, targets = _recent.get(
-            lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts),
-            *(model, checked, (), (get_backend(backend).name, attempts)),
+        recent = _recent.get(
+            lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts), model, checked, (), engine
         )
-        return kept.solve(np.array(targets).reshape(-1, 4, 4), q0, seed, diagnose)
+        return recent.problem.solve(np.array(recent.targets).reshape(-1, 4, 4), q0, seed, diagnose)
     problem = HierarchicalIK(model, own_copies(checked), own_copies(preferred), backend, attempts)
     return (yield from problem.solve_steps(q0=q0, seed=seed, diagnose=diagnose))
 

@@ -26,8 +26,11 @@ class GravityTorque(Potential):
     def __init__(
         self, gravity: object = STANDARD_GRAVITY, weight: float = 1.0, gain: float = 1.0, name: str = ""
     ) -> None:
-        super().__init__(weight, gain, name)
-        self.gravity = checked_gravity(gravity, self.name)
+        given = gravity, weight, gain, name
+        if not self._take_known(GravityTorque, given):
+            super().__init__(weight, gain, name)
+            self.gravity = checked_gravity(gravity, self.name)
+            self._make_known(GravityTorque, given)
 
     def check(self, state: State) -> None:
         require_mass(state.model)

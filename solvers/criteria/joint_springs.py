@@ -64,9 +64,12 @@ class JointSprings(Potential):
         gain: float = 1.0,
         name: str = "",
     ) -> None:
-        super().__init__(weight, gain, name)
-        self.stiffness, self.equilibrium = stiffness, equilibrium  # type: ignore[assignment]
-        self._fitted: _Springs | None = None
+        given = stiffness, equilibrium, weight, gain, name
+        if not self._take_known(JointSprings, given):
+            super().__init__(weight, gain, name)
+            self.stiffness, self.equilibrium = stiffness, equilibrium  # type: ignore[assignment]
+            self._fitted: _Springs | None = None
+            self._make_known(JointSprings, given)
 
     def check(self, state: State) -> None:
         self._fit(state)

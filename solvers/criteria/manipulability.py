@@ -28,7 +28,10 @@ class Manipulability(Potential):
     """
 
     def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
-        super().__init__(weight, gain, name)
+        given = weight, gain, name
+        if not self._take_known(Manipulability, given):
+            super().__init__(weight, gain, name)
+            self._make_known(Manipulability, given)
 
     def record(self, state: State) -> CriterionRecord | None:
         return record_of_rows(CriterionKind.MANIPULABILITY, self, state)

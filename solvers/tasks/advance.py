@@ -53,11 +53,14 @@ class AdvanceTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-        self.weights = axis_weights(weights, f"{self.name}: weights")
-        self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
-        self.target = self.checked_target(target)
+        given = link, weights, frame, offset, tolerance, name, priority, influence
+        if not self._take_known(AdvanceTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.frame = choice(frame, f"{self.name}: frame", FRAMES)
+            self.weights = axis_weights(weights, f"{self.name}: weights")
+            self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(AdvanceTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Advance:
         if isinstance(target, Advance):

@@ -49,11 +49,14 @@ class AimTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        self.axis = direction(axis, f"{self.name}: axis")
-        self.weight, self.band = weight, band
-        self.parts = (Part("direction", "rad", positive(tolerance, f"{self.name}: tolerance")),)
-        self.target = self.checked_target(target)
+        given = link, axis, weight, offset, tolerance, band, name, priority, influence
+        if not self._take_known(AimTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.axis = direction(axis, f"{self.name}: axis")
+            self.weight, self.band = weight, band
+            self.parts = (Part("direction", "rad", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(AimTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target point")

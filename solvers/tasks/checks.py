@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isfinite
+from math import hypot, isfinite
 
 import numpy as np
 
@@ -17,18 +17,32 @@ from ...robokin.errors import TaskError
 
 Array = np.ndarray
 
+LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
+SKEW = 1e-6  # by which products of rows of a rotation may be wrong
+
 
 def numbers(value: object, what: str) -> Array:
     """Finite float64 array of any shape."""
     if type(value) is float and isfinite(value):
         return np.array(value)
+    array = _real(value, what)
+    _check_finite(array, what)
+    return array
+
+
+def _real(value: object, what: str) -> Array:
+    """A new float64 array."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value.copy()
     try:
-        array = float_array(value)
+        return float_array(value)
     except ValueError:
         raise TaskError(f"{what} must be numbers, not {shown(value)}") from None
+
+
+def _check_finite(array: Array, what: str) -> None:
     if not isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
         raise TaskError(f"{what} is not finite: {array.tolist()}")
-    return array
 
 
 def number(value: object, what: str) -> float:
@@ -72,16 +86,18 @@ def level(value: object, what: str) -> int:
 
 
 def vector(value: object, what: str, size: int = 3) -> Array:
-    array = numbers(value, what)
-    if array.shape != (size,):
-        raise TaskError(f"{what} must be {size} numbers, not of shape {array.shape}")
+    array = _real(value, what)
+    if array.shape != (size,) or not isfinite(sum(array.tolist())):
+        _check_finite(array, what)
+        if array.shape != (size,):
+            raise TaskError(f"{what} must be {size} numbers, not of shape {array.shape}")
     return array
 
 
 def direction(value: object, what: str) -> Array:
     """(3,) of length 1."""
     array = vector(value, what)
-    length = np.linalg.norm(array)
+    length = hypot(*array.tolist())
     if length < 1e-9:
         raise TaskError(f"{what} has no direction: {array.tolist()}")
     return array / length
@@ -118,32 +134,43 @@ def axis_weights(value: object, what: str, size: int = 3) -> Array:
 
 
 def rotation(value: object, what: str) -> Array:
-    array = numbers(value, what)
+    array = _real(value, what)
+    if array.shape == (3, 3):
+        first, second, third = array.tolist()
+        if _is_rotation(*first, *second, *third):
+            return array
+    _check_finite(array, what)
     if array.shape != (3, 3):
         raise TaskError(f"{what} must be a rotation matrix (3, 3), not of shape {array.shape}")
-    _check_rotation(array, what)
-    return array
+    raise TaskError(f"{what} is not a rotation matrix")
 
 
-def _check_rotation(R: Array, what: str) -> None:
-    """R: (3, 3) finite; its rows are of length 1 and at right angles, and right-handed."""
-    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
-    off = max(
-        *(abs(a * a + b * b + c * c - 1.0), abs(d * d + e * e + f * f - 1.0), abs(g * g + h * h + i * i - 1.0)),
-        *(abs(a * d + b * e + c * f), abs(a * g + b * h + c * i), abs(d * g + e * h + f * i)),
+def _is_rotation(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float, i: float) -> bool:
+    """Of a matrix, row by row: whether these are of length 1, at right angles and right-handed. Not when one is NaN."""
+    return (
+        abs(a * a + b * b + c * c - 1.0) <= SKEW
+        and abs(d * d + e * e + f * f - 1.0) <= SKEW
+        and abs(g * g + h * h + i * i - 1.0) <= SKEW
+        and abs(a * d + b * e + c * f) <= SKEW
+        and abs(a * g + b * h + c * i) <= SKEW
+        and abs(d * g + e * h + f * i) <= SKEW
+        and a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) >= 0.0
     )
-    if not off <= 1e-6 or a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0.0:
-        raise TaskError(f"{what} is not a rotation matrix")
 
 
 def rigid(value: object, what: str) -> Array:
-    array = numbers(value, what)
+    array = _real(value, what)
+    if array.shape == (4, 4):
+        (a, b, c, x), (d, e, f, y), (g, h, i, z), last = array.tolist()
+        if last == LAST_ROW and isfinite(x + y + z) and _is_rotation(a, b, c, d, e, f, g, h, i):
+            return array
+    _check_finite(array, what)
     if array.shape != (4, 4):
         raise TaskError(f"{what} must be a pose matrix (4, 4), not of shape {array.shape}")
-    x, y, z, w = array[3].tolist()
-    if max(abs(x), abs(y), abs(z), abs(w - 1.0)) > 1e-9:
+    if abs(array[3] - LAST_ROW).max() > 1e-9:
         raise TaskError(f"{what} is not a rigid pose: its last row is {array[3].tolist()}, not 0 0 0 1")
-    _check_rotation(array[:3, :3], f"{what}: rotation part")
+    if not _is_rotation(*array[:3, :3].ravel().tolist()):
+        raise TaskError(f"{what}: rotation part is not a rotation matrix")
     return array
 
 

@@ -50,11 +50,14 @@ class DistanceTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.other = None if other is None else link_name(other, f"{self.name}: other link")
-        self.other_point = vector(other_point, f"{self.name}: other point")
-        self.relation = choice(relation, f"{self.name}: relation", tuple(RELATIONS))
-        self.target = self.checked_target(target)
+        given = link, other, other_point, relation, point, weight, tolerance, band, name, priority, influence
+        if not self._take_known(DistanceTask, given):
+            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+            self.other = None if other is None else link_name(other, f"{self.name}: other link")
+            self.other_point = vector(other_point, f"{self.name}: other point")
+            self.relation = choice(relation, f"{self.name}: relation", tuple(RELATIONS))
+            self._make_known(DistanceTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[float, Array]:
         distance, point = target if isinstance(target, tuple) and len(target) == 2 else (target, self.other_point)

@@ -19,7 +19,8 @@ import numpy as np
 from ...robokin.errors import TaskError
 from ...robokin.model import RobotModel
 from ...robokin.so3 import hat
-from ..fixed_arrays import Checks, is_own
+from ..alike import is_own
+from ..fixed_arrays import Checks
 from .base import Part, Rows, Task
 from .checks import choice, per_axis, positive, rigid
 from .seen import Seen
@@ -74,36 +75,38 @@ class FrameTask(TipTask):
         self,
         link: str,
         target: object,
-        position_weights: object,
-        orientation_weights: object,
-        frame: str,
-        offset: object | None,
-        position_tolerance: float,
-        orientation_tolerance: float,
-        name: str,
-        priority: int,
-        influence: float,
+        position_weights: object = 1.0,
+        orientation_weights: object = 1.0,
+        frame: str = "world",
+        offset: object | None = None,
+        position_tolerance: float = 1e-5,
+        orientation_tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        own = self.name
-        position = per_axis(position_weights, f"{own}: position weights")
-        orientation = per_axis(orientation_weights, f"{own}: orientation weights")
-        if not any(position.tolist() + orientation.tolist()):
-            raise TaskError(f"{own}: every axis is free (all weights are 0)")
-        aim = self.target_matrix(target)
-        aim.flags.writeable = False
-        self._keep(
-            frame=choice(frame, f"{own}: frame", FRAMES),
-            position_weights=position,
-            orientation_weights=orientation,
-            position_tolerance=positive(position_tolerance, f"{own}: position tolerance"),
-            orientation_tolerance=positive(orientation_tolerance, f"{own}: orientation tolerance"),
-            position_band=per_axis(position_band, f"{own}: position band"),
-            orientation_band=per_axis(orientation_band, f"{own}: orientation band"),
-            target=aim,
-        )
+        given: tuple[object, ...] = (link, position_weights, orientation_weights, frame, offset)
+        given += (position_tolerance, orientation_tolerance, name, priority, influence, position_band, orientation_band)
+        if not self._take_known(FrameTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            own = self.name
+            position = per_axis(position_weights, f"{own}: position weights")
+            orientation = per_axis(orientation_weights, f"{own}: orientation weights")
+            if not any(position.tolist() + orientation.tolist()):
+                raise TaskError(f"{own}: every axis is free (all weights are 0)")
+            self._keep(
+                frame=choice(frame, f"{own}: frame", FRAMES),
+                position_weights=position,
+                orientation_weights=orientation,
+                position_tolerance=positive(position_tolerance, f"{own}: position tolerance"),
+                orientation_tolerance=positive(orientation_tolerance, f"{own}: orientation tolerance"),
+                position_band=per_axis(position_band, f"{own}: position band"),
+                orientation_band=per_axis(orientation_band, f"{own}: orientation band"),
+            )
+            self._make_known(FrameTask, given)
+        self._set_target(self.target_matrix(target))
 
     @abstractmethod
     def target_matrix(self, target: object) -> Array:

@@ -55,15 +55,18 @@ class LaserTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        self.axis = direction(axis, f"{self.name}: axis")
-        self.surface = self._checked(surface)
-        self.weight = weight
-        self.parts = (
-            Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
-            Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),
-        )
-        self.target = self.checked_target(target)
+        given = link, axis, surface, weight, offset, tolerance, beam_tolerance, name, priority, influence
+        if not self._take_known(LaserTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.axis = direction(axis, f"{self.name}: axis")
+            self.surface = self._checked(surface)
+            self.weight = weight
+            self.parts = (
+                Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
+                Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),
+            )
+            self._make_known(LaserTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[Array, Surface]:
         spot, surface = target if isinstance(target, tuple) and len(target) == 2 else (target, self.surface)

@@ -64,11 +64,14 @@ class LinearVelocityTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(own_name(name, type(self).__name__), priority, influence)
-        self.A: Any = A
-        self.weights, self.band = weights, band
-        self.parts = (Part("rate", "1/s", positive(tolerance, f"{self.name}: tolerance")),)
-        self.target = self.checked_target(target)
+        given = A, weights, tolerance, band, name, priority, influence
+        if not self._take_known(LinearVelocityTask, given):
+            super().__init__(own_name(name, type(self).__name__), priority, influence)
+            self.A: Any = A
+            self.weights, self.band = weights, band
+            self.parts = (Part("rate", "1/s", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(LinearVelocityTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Array:
         return numbers(target, f"{self.name}: target")

@@ -38,20 +38,25 @@ class LoopClosureTask(RelativePoseTask):
         correction: float = 1.0,
         name: str = "",
     ) -> None:
-        super().__init__(
-            link,
-            other,
-            np.eye(4),
-            position_weights,
-            orientation_weights,
-            offset,
-            other_offset,
-            position_tolerance,
-            orientation_tolerance,
-            name,
-        )
-        self._keep(priority=0)
-        self.correction = share(correction, f"{self.name}: correction")
+        given: tuple[object, ...] = (link, other, offset, other_offset, position_weights, orientation_weights)
+        given += (position_tolerance, orientation_tolerance, correction, name)
+        if not self._take_known(LoopClosureTask, given):
+            super().__init__(
+                link,
+                other,
+                np.eye(4),
+                position_weights,
+                orientation_weights,
+                offset,
+                other_offset,
+                position_tolerance,
+                orientation_tolerance,
+                name,
+            )
+            self._keep(priority=0)
+            self.correction = share(correction, f"{self.name}: correction")
+            self._make_known(LoopClosureTask, given)
+        self._set_target(np.eye(4))
 
     def tip_form(self) -> TipForm:
         return replace(super().tip_form(), correction=self.correction)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ...robokin.tree import axis_to_z
 from .base import Rows
 from .checks import direction, vector
 from .on_plane import pair
@@ -40,8 +41,11 @@ class OnLineTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.target = self.checked_target(target)
+        given = link, point, weight, tolerance, band, name, priority, influence
+        if not self._take_known(OnLineTask, given):
+            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+            self._make_known(OnLineTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[Array, Array]:
         point, along = pair(target, f"{self.name}: target", "a line's point and direction")
@@ -72,4 +76,4 @@ class OnLineTask(PointTask):
 
 def across(along: Array) -> Array:
     """(2, 3) an orthonormal basis across a unit vector."""
-    return np.linalg.svd(along[None])[2][1:]
+    return axis_to_z(along).T[:2]

@@ -45,9 +45,12 @@ class OnPlaneTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.side = choice(side, f"{self.name}: side", tuple(SIDES))
-        self.target = self.checked_target(target)
+        given = link, side, point, weight, tolerance, band, name, priority, influence
+        if not self._take_known(OnPlaneTask, given):
+            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+            self.side = choice(side, f"{self.name}: side", tuple(SIDES))
+            self._make_known(OnPlaneTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[Array, Array]:
         point, normal = pair(target, f"{self.name}: target", "a plane's point and normal")

@@ -52,15 +52,18 @@ class TwistTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-        self.weights = axis_weights(weights, f"{self.name}: weights", 6)
-        self.band = per_axis(band, f"{self.name}: band", 6)
-        self.parts = (
-            Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
-            Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
-        )
-        self.target = self.checked_target(target)
+        given = link, weights, frame, offset, linear_tolerance, angular_tolerance, band, name, priority, influence
+        if not self._take_known(TwistTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.frame = choice(frame, f"{self.name}: frame", FRAMES)
+            self.weights = axis_weights(weights, f"{self.name}: weights", 6)
+            self.band = per_axis(band, f"{self.name}: band", 6)
+            self.parts = (
+                Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
+                Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
+            )
+            self._make_known(TwistTask, given)
+        self._set_target(self.checked_target(target))
 
     @staticmethod
     def about(point: object, axis: object, speed: float, pitch: float = 0.0) -> Array:

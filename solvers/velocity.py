@@ -45,17 +45,19 @@ def velocity_step(
         given = tuple(tasks), tuple(criteria)
     except TypeError:
         given = checked_tasks(tasks), checked_criteria(criteria)  # say what is wrong
-    counting = [bool(getattr(task, "influence", True)) for task in given[0]]
-    weighted = tuple(criterion for criterion in given[1] if getattr(criterion, "weight", True))
-    if any(counting) and (not all(counting) or len(weighted) < len(given[1])):
-        kept = [task for task in checked_tasks(given[0]) if task.influence]
-        found = velocity_step(model, q, kept, weighted, dt, previous, constraints, damping, backend)
-        return _among(found, counting)
-    problem, targets = _recent.get(
-        lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend),
-        *(model, *given, (dt, damping, get_backend(backend).name)),
-    )
-    return problem.step_towards(targets, q, previous, constraints)
+    wanted = model, *given, (dt, damping, get_backend(backend).name)
+    recent = _recent.find(*wanted)
+    if recent is None:
+        counting = [bool(getattr(task, "influence", True)) for task in given[0]]
+        weighted = tuple(criterion for criterion in given[1] if getattr(criterion, "weight", True))
+        if any(counting) and (not all(counting) or len(weighted) < len(given[1])):
+            kept = [task for task in checked_tasks(given[0]) if task.influence]
+            found = velocity_step(model, q, kept, weighted, dt, previous, constraints, damping, backend)
+            return _among(found, counting)
+        recent = _recent.get(
+            lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend), *wanted
+        )
+    return recent.problem.step_towards(recent.targets, q, previous, constraints)
 
 
 def _among(step: VelocityStep, counting: Sequence[bool]) -> VelocityStep:
