@@ -37,9 +37,7 @@ STATUS_WORDS = {
     "LIMIT": "Held by joint limits",
     "TASK_CONFLICT": "Tasks contradict each other",
     "SINGULAR": "Singular pose",
-    "COLLISION": "Collision",
     "MAX_ITERATIONS": "Not reached",
-    "INVALID_START": "Start is outside the limits",
     "EMPTY": "No task",
 }
 
