@@ -135,6 +135,18 @@ def edited_record(record: BoneRecord, shown: tuple[Any, ...]) -> BoneRecord:
     return dataclasses.replace(record, joint=_joint(record, values, edits), link=_link(record, values, edits))
 
 
+def becomes_ball(record: BoneRecord, joint_type: str) -> bool:
+    """Whether that type turns a joint of another type into a ball, for which the axis that it has says nothing."""
+    return JOINT_TYPES[joint_type].has_cone and not record.joint.kind.has_cone
+
+
+def twist_along_bone(settings: RobokinJoint, record: BoneRecord) -> None:
+    """Let the fields of a joint that has just become a ball say the axis of a ball made anew, unless one was given."""
+    given = _single(tuple(settings.axis)) != _single(tuple(record.joint.axis))
+    if becomes_ball(record, settings.joint_type) and not given:
+        settings.axis = tuple(record.along)
+
+
 def _joint(record: BoneRecord, values: dict, edits: dict) -> Any:
     joint = record.joint
     kind = JOINT_TYPES[values["joint_type"]]
