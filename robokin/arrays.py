@@ -17,11 +17,13 @@ _LONGEST = 80  # characters of a wrong value that a message repeats
 
 def float_array(value: object) -> np.ndarray:
     """A new float64 array of `value`. Raises ValueError for what is not real numbers; that of NumPy would also parse
-    text and dates, and drop imaginary parts."""
+    text and dates, take None for NaN, and drop imaginary parts."""
     array = np.array(value)
     if array.dtype == np.float64:
         return array
-    if array.dtype.kind not in _NUMBERS and (array.dtype != object or any(isinstance(x, str) for x in array.flat)):
+    if array.dtype.kind not in _NUMBERS and (
+        array.dtype != object or any(x is None or isinstance(x, str) for x in array.flat)
+    ):
         raise ValueError(f"{array.dtype} is no type of numbers")
     try:
         return array.astype(np.float64)
