@@ -7,11 +7,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from .errors import ModelError, RobokinError
+from .errors import ConfigurationError, ModelError, RobokinError
 
 _NUMBERS = "biuf"  # kinds of NumPy's types: bool, signed, unsigned, float
 Item = TypeVar("Item")
 
+# Sizes of numbers with which solvers calculate: beyond them squares and products are infinite or 0.
+LEAST, MOST = 1e-30, 1e30
 _LONGEST = 80  # characters of a wrong value that a message repeats
 
 
@@ -29,6 +31,14 @@ def float_array(value: object) -> np.ndarray:
         return array.astype(np.float64)
     except (TypeError, OverflowError) as error:  # integers of hundreds of digits are among the objects
         raise ValueError(str(error)) from None
+
+
+def check_size(array: np.ndarray, what: str) -> None:
+    """Raises ConfigurationError, which speaks of `what`, for entries that are not finite or are larger than MOST."""
+    if not (abs(array) <= MOST).all():
+        if not np.isfinite(array).all():
+            raise ConfigurationError(f"{what} has entries that are not finite")
+        raise ConfigurationError(f"{what} must be at most {MOST:g}, not {abs(array).max():g}")
 
 
 def shown(value: object) -> str:

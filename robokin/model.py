@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .arrays import float_array, list_of, shown, text
+from .arrays import check_size, float_array, list_of, shown, text
 from .drive import Drive, RollingBase, rolling_base
 from .errors import ConfigurationError, ModelError, UnknownNameError
 from .joint import SHORTEST, Joint, Mimic
@@ -208,8 +208,7 @@ class RobotModel:
             raise ConfigurationError(f"q must be {self.nq} numbers, not {shown(q)}") from None
         if array.shape != (self.nq,):
             raise ConfigurationError(f"q of {self.name!r} must have shape ({self.nq},), not {array.shape}")
-        if not np.isfinite(array).all():
-            raise ConfigurationError(f"q of {self.name!r} has entries that are not finite")
+        check_size(array, f"q of {self.name!r}")
         for start in self.tree.quaternions:
             length = math.hypot(*array[start : start + 4])
             if not SHORTEST <= length < math.inf:

@@ -208,7 +208,7 @@ class PoseSearch:
             if len(rivals) == RIVALS or self._distance(end) > farthest:
                 break
             is_alike = end.met[:first].all() and end.errors[first] <= most
-            if is_alike and all(abs(self.posing.difference(q, end.q)).max() > APART for q in self._tried):
+            if is_alike and all(abs(self.posing.difference(q, end.q)).max(initial=0.0) > APART for q in self._tried):
                 rivals.append(end)
                 self._tried.append(end.q)
         return rivals

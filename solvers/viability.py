@@ -29,7 +29,8 @@ Array = np.ndarray
 # Velocities and accelerations are differences of rounded positions: this much of the limits is left unused so that
 # the differences of what was written stay inside too.
 ROUNDING = 1e-9
-LONGEST_STEP = 1e9  # [s] beyond which displacements overflow in what is computed with them
+# [s] Shorter steps change no position beyond its rounding, of longer ones displacements overflow.
+SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9
 
 
 def braking_step(gap: Array, change: Array) -> Array:
@@ -90,11 +91,10 @@ class StepLimits:
 
     @classmethod
     def of(cls, model: RobotModel, dt: float) -> StepLimits:
-        """Raises ConfigurationError when dt is not a positive number."""
-        if not (isinstance(dt, Real) and 0.0 < dt <= LONGEST_STEP):
-            raise ConfigurationError(
-                f"dt must be a positive number of seconds, not {shown(dt)} (at most {LONGEST_STEP:g})"
-            )
+        """Raises ConfigurationError when dt is not a number from SHORTEST_STEP to LONGEST_STEP."""
+        if not (isinstance(dt, Real) and SHORTEST_STEP <= dt <= LONGEST_STEP):
+            valid = f"from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
+            raise ConfigurationError(f"dt must be a number of seconds {valid}, not {shown(dt)}")
         coordinate = dof_coordinates(model)
         scalar = coordinate >= 0
         lower = np.where(scalar, model.lower[coordinate], -np.inf) if model.nv else np.zeros(0)
