@@ -35,9 +35,11 @@ def float_array(value: object) -> np.ndarray:
 
 def check_size(array: np.ndarray, what: str) -> None:
     """Raises ConfigurationError, which speaks of `what`, for entries that are not finite or are larger than MOST."""
-    if not (abs(array) <= MOST).all():
-        if not np.isfinite(array).all():
-            raise ConfigurationError(f"{what} has entries that are not finite")
+    if np.vdot(array, array) <= MOST * MOST:
+        return
+    if not np.isfinite(array).all():
+        raise ConfigurationError(f"{what} has entries that are not finite")
+    if abs(array).max() > MOST:
         raise ConfigurationError(f"{what} must be at most {MOST:g}, not {abs(array).max():g}")
 
 

@@ -16,7 +16,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..robokin.arrays import shown
+from ..robokin.arrays import LEAST, shown
 from ..robokin.drive import RollingBase
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion as Elementary
@@ -101,6 +101,7 @@ class StepLimits:
         upper = np.where(scalar, model.upper[coordinate], np.inf) if model.nv else np.zeros(0)
         keep = 1.0 - ROUNDING
         largest, change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
+        change = np.maximum(change, LEAST**2)  # distances are divided by it
         return cls(dt, largest, change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
 
     def bounds(self, q: Array, previous: Array) -> tuple[Array, Array]:
