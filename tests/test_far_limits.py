@@ -15,26 +15,17 @@ from robokin_addon.robokin import (
     RobotModel,
     forward_kinematics,
     in_limits,
-    library_robot,
     random_configuration,
     read_urdf_text,
     urdf_text,
 )
 from robokin_addon.robokin.far_limits import limit_warnings
 from robokin_addon.solvers import HierarchicalIK, IKProblem, PoseTask, solve_ik, track
+from support.carried import PANDA, carried
 from support.command import report
 from support.compare import compare_models
 
-PANDA = library_robot("panda")
 FAR = [1e4, 1e6, 1e16, 1e155, sys.float_info.max]
-
-
-def carried(kind: str, lower: float, upper: float, **fields: object) -> RobotModel:
-    """The Panda on a joint at the world's origin, as on a rail or a turntable."""
-    base = Joint("base", kind, "world", "plate", axis=(1, 0, 0) if kind == "prismatic" else (0, 0, 1), **fields)
-    joints = [replace(j, parent="plate") if j.parent == PANDA.root_link.name else j for j in PANDA.joints[1:]]
-    links = [Link("world"), Link("plate"), *PANDA.links[1:]]
-    return RobotModel("carried", links, [replace(base, lower=lower, upper=upper), *joints])
 
 
 def targets(model: RobotModel, count: int, around: float = 0.0) -> np.ndarray:
