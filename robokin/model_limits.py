@@ -55,16 +55,16 @@ def collect_limits(
     unheld = []
     length = links_length(joints)
     of_joints = tuple(near_limits(joint, length) for joint in joints)
-    for joint, slot, (low, high) in zip(joints, slots, of_joints, strict=True):
+    for joint, slot, near in zip(joints, slots, of_joints, strict=True):
         if joint.nv == 0 or joint.mimic is not None:
             continue
         if joint.kind.has_cone:
-            cone = _cone(joint, slot, low, high)
+            cone = _cone(joint, slot, near)
             cones += [] if cone.is_free else [cone]
         # Position bounds of a free joint concern its three lengths; quaternions have none.
         bounded = joint.nv if joint.nq == joint.nv else min(3, joint.nq - 4)
-        lower[slot.q.start : slot.q.start + bounded] = low[:bounded]
-        upper[slot.q.start : slot.q.start + bounded] = high[:bounded]
+        lower[slot.q.start : slot.q.start + bounded] = near[0][:bounded]
+        upper[slot.q.start : slot.q.start + bounded] = near[1][:bounded]
         for name, array in rates.items():
             array[slot.v] = getattr(joint, name)
     for joint, slot, (scale, offset), own in zip(joints, slots, laws, of_joints, strict=True):
@@ -88,7 +88,8 @@ def collect_limits(
     return ModelLimits(PositionLimits(lower, upper, tuple(cones)), of_joints, **rates, unheld_mimics=tuple(unheld))
 
 
-def _cone(joint: Joint, slot: JointSlot, low: Array, high: Array) -> Cone:
+def _cone(joint: Joint, slot: JointSlot, near: tuple[Array, Array]) -> Cone:
+    low, high = near
     a, b = (float(end) for end in high[:2])
     lower, upper = max(float(low[2]), -math.pi), min(float(high[2]), math.pi)
     basis = np.column_stack((*plane_basis(joint.axis), joint.axis))
