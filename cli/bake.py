@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
     )
     add_criteria(parser)
-    parser.add_argument("--seed", metavar="N", type=seed, help="which sequence of restarts is tried")
+    parser.add_argument("--seed", metavar="N", type=seed, help="which restarts are drawn when the first attempt fails")
     add_json(parser)
 
 

@@ -134,7 +134,7 @@ class ROBOKIN_OT_bake(SteppedOperator, FramesOperator, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
     seed: bpy.props.IntProperty(
-        name="Seed", description="Which sequence of restarts is tried", min=0, options={"SKIP_SAVE"}
+        name="Seed", description="Which restarts are drawn when the first attempt fails", min=0, options={"SKIP_SAVE"}
     )
     new_action: bpy.props.BoolProperty(name="New Action", description="Write into a new action", options={"SKIP_SAVE"})
     report_path: bpy.props.StringProperty(

@@ -69,7 +69,7 @@ class ROBOKIN_OT_solve_pose(SteppedOperator, bpy.types.Operator):
     bl_label = "Solve Pose"
 
     seed: bpy.props.IntProperty(
-        name="Seed", description="Which sequence of restarts is tried", min=0, options={"SKIP_SAVE"}
+        name="Seed", description="Which restarts are drawn when the first attempt fails", min=0, options={"SKIP_SAVE"}
     )
     key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels", options={"SKIP_SAVE"})
     report_path: bpy.props.StringProperty(

@@ -54,8 +54,8 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         column.label(text=f"Follows {summary.follows}", icon="LINKED")
         column.prop(settings, "mimic_multiplier")
         column.prop(settings, "mimic_offset_length" if summary.freedoms[0][1] else "mimic_offset_angle")
-        if summary.unheld:
-            draw_text(context, layout, summary.unheld, "ERROR")
+    if summary.unheld:
+        draw_text(context, layout, summary.unheld, "ERROR")
     for field, text in summary.extra:
         layout.prop(settings, field, text=text)
     if summary.wheels:

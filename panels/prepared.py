@@ -17,7 +17,8 @@ from ..properties.bridge.content import foreign_constraint
 from ..properties.bridge.fields import AXES, order_field
 from ..properties.bridge.truth import KEY
 from ..properties.joint_range import ranged_channel
-from ..robokin import Joint, RobokinError
+from ..robokin import Joint, RobokinError, RobotModel
+from ..robokin.far_limits import far_limit_warning
 from ..robokin.joint_types import JOINT_TYPES, plane_basis
 from ..robokin.mimics import mimic_warning
 from .one_look import one_look
@@ -37,9 +38,7 @@ STATUS_WORDS = {
     "LIMIT": "Held by joint limits",
     "TASK_CONFLICT": "Tasks contradict each other",
     "SINGULAR": "Singular pose",
-    "COLLISION": "Collision",
     "MAX_ITERATIONS": "Not reached",
-    "INVALID_START": "Start is outside the limits",
     "EMPTY": "No task",
 }
 
@@ -79,7 +78,7 @@ class JointSummary:
     """The joint of one bone: what to draw for it.
 
     bone: its own bone, also when one of its helper bones was asked for.   unheld: that its limits are not kept, where
-    what it follows takes it out of them.   channels: those of its pose bones, each with
+    they are far away, or what it follows takes it out of them.   channels: those of its pose bones, each with
     its label.   freedoms: (label, whether it is a length) of the degrees of freedom whose bounds can be edited; one
     alone needs no label.   cone: labels of the two swings of a spherical joint, whose bounds are those of a cone.
     extra: fields that only its type has, each with its label.   wheels: it is a wheeled base.   ranged: where it is in
@@ -123,7 +122,7 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         joint.kind.label,
         joint.nv > 0,
         joint.mimic.joint if joint.mimic else "",
-        mimic_warning(robot.model, joint.name) if joint.name in robot.model.unheld_mimics else "",
+        _unheld(robot.model, joint.name),
         labelled,
         tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
         _swing_labels(joint, carriers[0]) if joint.kind.has_cone else (),
@@ -131,6 +130,12 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         joint.type == "wheeled",
         ranged_channel(robot, carriers[-1].bone) is not None,
     )
+
+
+def _unheld(model: RobotModel, name: str) -> str:
+    if name in model.unheld_mimics:
+        return mimic_warning(model, name)
+    return far_limit_warning(model, name) if name in model.far_limits else ""
 
 
 def _swing_labels(joint: Joint, carrier: Carrier) -> tuple[str, str]:

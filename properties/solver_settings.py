@@ -45,7 +45,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     mode: bpy.props.EnumProperty(name="Mode", description="How tasks and criteria come together", items=MODES)
     seed: bpy.props.IntProperty(
         name="Seed",
-        description="Which sequence of restarts is tried; the same seed gives the same pose",
+        description="Which restarts are drawn when the first attempt fails; the same seed gives the same pose",
         min=0,
     )
     key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels after solving")

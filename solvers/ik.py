@@ -197,7 +197,8 @@ class IKProblem:
             if targets.dtype.kind in "fiu":
                 return np.ascontiguousarray(targets, np.float64)
         try:
-            return np.array([self._goal(each) for each in targets]).reshape(-1, *self.shape)  # type: ignore[attr-defined]
+            goals = [self._goal(each) for each in targets]  # type: ignore[attr-defined]
+            return np.array(goals).reshape(len(goals), *self.shape)
         except TypeError:
             raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..robokin import swing_twist
-from ..robokin.errors import ConfigurationError
+from ..robokin.arrays import check_size
 from ..robokin.joint_types import Motion
 from ..robokin.limits import AT_LIMIT, PositionLimits
 from .descent import Descent, Iterate, LevelRows
@@ -56,8 +56,7 @@ class ReferenceEngine:
 
     def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
         data = self.data
-        if not np.isfinite(q0).all():
-            raise ConfigurationError("q0 has entries that are not finite")
+        check_size(q0, "q0")
         q = np.minimum(np.maximum(q0, data.robot_lower), data.robot_upper)
         for task, target in zip(self.tasks, targets, strict=True):
             rigid(target, f"{task.name}: target")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..robokin.arrays import MOST
 from ..robokin.backend.library import load_library, model_struct
 from ..robokin.backend.parallel import run_chunks
 from ..robokin.errors import BackendError, ConfigurationError, TaskError
@@ -148,7 +149,7 @@ class NativeEngine:
     def _complain(self, code: int, targets: Array) -> None:
         """Raise the error for what the kernel refused."""
         if code == BAD_START:
-            raise ConfigurationError("q0 has entries that are not finite")
+            raise ConfigurationError(f"q0 has entries that are not finite, or larger than {MOST:g}")
         for task, target in zip(self.tasks, targets, strict=True):
             rigid(target, f"{task.name}: target")
         raise TaskError("a target is not a rigid pose")  # by a rounding error less than `rigid` allows

@@ -19,9 +19,7 @@ class Status(enum.StrEnum):
     LIMIT = "LIMIT"  # converges once the bounds of the named joints are freed
     TASK_CONFLICT = "TASK_CONFLICT"  # each named task alone converges, all together do not
     SINGULAR = "SINGULAR"  # J'e is about 0, e is not, and J has fewer singular values above the threshold than around
-    COLLISION = "COLLISION"  # a collision row had to be relaxed
     MAX_ITERATIONS = "MAX_ITERATIONS"  # none of the others was shown
-    INVALID_START = "INVALID_START"  # the start violates the limits and was not moved in
     EMPTY = "EMPTY"  # there is no task
 
 

@@ -123,6 +123,17 @@ def test_seeds_choose_the_restarts() -> None:
     assert (first != other).any()
 
 
+def test_a_seed_counts_only_when_the_first_attempt_fails() -> None:
+    """What the guide says of Seed: from the same start another seed is no other posture, but where restarts are."""
+    problem, targets, _ = _batch()
+    first, other = (problem.solve_batch(targets, seed=seed) for seed in (1, 2))
+    at_once = first.attempts == 1
+    assert 0 < at_once.sum() < len(targets)
+    np.testing.assert_array_equal(first.q[at_once], other.q[at_once])
+    again = ~at_once & first.converged & other.converged
+    assert (first.q[again] != other.q[again]).any()
+
+
 def test_prepared_problem_equals_a_new_one_and_keeps_its_own_targets() -> None:
     problem, targets, _ = _batch(3)
     results = [problem.solve(target) for target in targets]

@@ -361,7 +361,7 @@ def test_criteria_without_tasks_that_count_are_at_their_optimum(panda: RobotMode
 
 @pytest.mark.parametrize("tasks", [[], ["plain"], ["plain", "second level"], ["aim"]])
 def test_a_start_outside_the_limits_is_moved_in(panda: RobotModel, tasks: list[str]) -> None:
-    """No solve ends with INVALID_START: the nearest pose inside is the start."""
+    """The nearest pose inside is the start."""
     q = 0.5 * (panda.lower + panda.upper)
     known = {
         "plain": PositionTask(TIP, forward_kinematics(panda, q)[TIP][:3, 3]),

@@ -95,7 +95,7 @@ BROKEN = {
     "prismatic, no limit": (joint("", "prismatic"), 4, "needs a <limit>"),
     "lower above upper": (joint('<limit lower="2" upper="1"/>'), 5, "lower limit 2.0 is above the upper limit 1.0"),
     "lower above default upper": (joint('<limit lower="2"/>'), 5, "above"),
-    "infinite lower": (joint('<limit lower="-inf" upper="1"/>'), 5, "finite number"),
+    "lower nan": (joint('<limit lower="nan" upper="1"/>'), 5, "finite number"),
     "velocity nan": (joint('<limit velocity="nan"/>'), 5, "finite number"),
     "negative effort": (joint('<limit effort="-1"/>'), 5, "effort limit must not be negative"),
     "damping text": (joint('<limit/><dynamics damping="much"/>'), 5, "not 'much'"),

@@ -63,8 +63,8 @@ enum rk_ik_code {
   RK_IK_CONVERGED = 0,
   RK_IK_OUT_OF_REACH = 1,
   RK_IK_NOT_CONVERGED = 2,
-  RK_IK_BAD_TARGET = 3, /* not a finite rigid placement */
-  RK_IK_BAD_START = 4   /* not finite */
+  RK_IK_BAD_TARGET = 3, /* not a rigid placement, or farther away than 1e30 */
+  RK_IK_BAD_START = 4   /* not finite, or larger than 1e30 */
 };
 
 typedef struct rk_ik_outcome {

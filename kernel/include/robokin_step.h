@@ -118,7 +118,7 @@ RK_API int32_t rk_sizeof_tip_rows(void);
 /* Doubles of workspace that rk_step_run needs for m rows. */
 RK_API int64_t rk_step_workspace(const rk_step *step, int32_t m);
 
-/* One step; returns an rk_step_code. RK_STEP_BAD_START: q or previous is not finite, or a quaternion not of unit
+/* One step; returns an rk_step_code. RK_STEP_BAD_START: q or previous is not finite or larger than 1e30, or a quaternion not of unit
    length to 1e-12. With levels = -1 no step is made: J, low, high and errors are filled in. */
 RK_API int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work);
 

@@ -278,17 +278,13 @@ void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const do
     const double *from = q0 + item * ik->robot_nq;
     double *to = q + item * ik->robot_nq;
     s.targets = targets + 16 * item * m->n_frames;
-    int finite = 1;
-    for (int32_t i = 0; i < ik->robot_nq; i++) {
-      finite = finite && from[i] - from[i] == 0.0;
-      to[i] = rk_clamp(from[i], ik->robot_lower[i], ik->robot_upper[i]);
-    }
+    for (int32_t i = 0; i < ik->robot_nq; i++) to[i] = rk_clamp(from[i], ik->robot_lower[i], ik->robot_upper[i]);
     for (int32_t i = 0; i < m->nq; i++) {
       s.start[i] = to[ik->q_index[i]];
       s.q[i] = s.best_q[i] = s.start[i];
     }
     for (int32_t k = 0; k < 2 * s.tasks; k++) s.best_residuals[k] = 0.0;
-    outcomes[item] = finite ? solve(&s, seed) : (rk_ik_outcome){RK_IK_BAD_START, 0, 0};
+    outcomes[item] = rk_fit(ik->robot_nq, from) ? solve(&s, seed) : (rk_ik_outcome){RK_IK_BAD_START, 0, 0};
     unwind(&s);
     for (int32_t i = 0; i < m->nq; i++) to[ik->q_index[i]] = s.best_q[i];
     copy(residuals + 2 * item * s.tasks, s.best_residuals, 2 * (int64_t)s.tasks);

@@ -278,8 +278,7 @@ void rk_search_step(const rk_search *s, double E) {
 }
 
 static int is_rigid(const double *T) {
-  for (int k = 0; k < 16; k++)
-    if (!(T[k] - T[k] == 0.0)) return 0;
+  if (!rk_fit(16, T)) return 0;
   for (int a = 0; a < 3; a++)
     for (int b = 0; b <= a; b++) {
       const double dot = rk_dot3(T + 4 * a, T + 4 * b) - (a == b);

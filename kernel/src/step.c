@@ -53,14 +53,8 @@ static stepping lay_out(const rk_step *step, const rk_step_data *data, double *w
   return s;
 }
 
-static int is_finite(int32_t n, const double *x) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < n; i++) sum += 0.0 * x[i];
-  return sum == 0.0;
-}
-
 static int is_start(const rk_model *m, const double *q, const double *previous) {
-  if (!is_finite(m->nq, q) || !is_finite(m->nv, previous)) return 0;
+  if (!rk_fit(m->nq, q) || !rk_fit(m->nv, previous)) return 0;
   for (int32_t node = 0; node < m->n_nodes; node++) {
     if (m->motion[node] <= RK_HELICAL) continue;
     const double *turn = q + m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0);

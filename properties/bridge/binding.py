@@ -182,7 +182,7 @@ def _channels(
             if role == OWN:
                 own.append(Channel(*where, float(model.lower[q]), float(model.upper[q])))
             else:
-                ends = (float(joint.lower[entry.coordinate]), float(joint.upper[entry.coordinate]))
+                ends = [float(end[entry.coordinate]) for end in model.joint_limits(joint.name)]
                 low, high = sorted(entry.slope * end for end in ends) if entry.slope else (0.0, 0.0)
                 others.append(Channel(*where, low, high, entry.slope * scale, entry.slope * offset, role))
     return (*own, *others), modes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
+from ...robokin.far_limits import limit_warnings
 from ...robokin.inertia import inertia_warnings
-from ...robokin.mimics import mimic_warnings
 from ...robokin.model import RobotModel
 from .binding import binding
 from .build import build_armature
@@ -36,4 +36,4 @@ def import_robot(
         bpy.data.batch_remove([made for kind in _KINDS for made in getattr(bpy.data, kind) if made not in before[kind]])
         raise
     left_out = visuals.warnings if visuals is not None else []
-    return obj, [*left_out, *inertia_warnings(model), *mimic_warnings(model)]
+    return obj, [*left_out, *inertia_warnings(model), *limit_warnings(model)]

@@ -60,6 +60,11 @@ class BoneRecord:
     frame: Array
     rest: Array
 
+    @property
+    def along(self) -> Array:
+        """(3,) the bone's direction in the axes of its link: about it a ball twists, unless another axis is given."""
+        return self.frame[:, 1]
+
 
 @dataclass(frozen=True, eq=False)
 class HelperRecord:

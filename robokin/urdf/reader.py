@@ -16,8 +16,8 @@ import numpy as np
 from ..arrays import shown
 from ..drive import Drive
 from ..errors import FileFormatError, ModelError
+from ..far_limits import limit_warnings
 from ..joint_types import JOINT_TYPES
-from ..mimics import mimic_warnings
 from ..model import Joint, Link, Mimic, RobotModel
 from ..resources import PackagePaths, ResourceFinder
 from ..text_file import checked_path, read_bytes
@@ -92,7 +92,7 @@ def read_urdf_text(
         model = RobotModel(name, links, joints, root, drive)
     except ModelError as error:
         raise elements.get(id(error.about), document).error(str(error)) from None
-    for warning in mimic_warnings(model):
+    for warning in limit_warnings(model):
         logger.warning("%s: %s", os.fspath(path), warning)
     return model
 
@@ -183,7 +183,9 @@ def _read_limit(joint: Element, word: str) -> dict[str, Any]:
         limits[name] = value or np.inf
     if word in WITH_RANGE:
         # The specification's default for both is 0, also where only one of them is left out.
-        limits["lower"], limits["upper"] = (element.number(end, 0.0, sys.float_info.max) for end in ("lower", "upper"))
+        # An infinite one, which converters write, becomes the largest number: it can be written again.
+        ends = [element.number(end, 0.0, largest=math.inf) for end in ("lower", "upper")]
+        limits["lower"], limits["upper"] = np.clip(ends, -sys.float_info.max, sys.float_info.max).tolist()
         if limits["lower"] > limits["upper"]:
             problem = f"the lower limit {limits['lower']} is above the upper limit {limits['upper']}"
             raise element.error(f"{joint}: {problem}")

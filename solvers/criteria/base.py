@@ -22,10 +22,8 @@ from ...robokin.arrays import list_of
 from ...robokin.errors import TaskError
 from ..fixed_arrays import Checks, FixedArrays
 from ..state import State
-from ..tasks.checks import own_name
+from ..tasks.checks import none_or_positive, own_name, positive
 from .edge import Edge
-from .magnitude import magnitude
-from .magnitude import weight as checked_weight
 
 Array = np.ndarray
 
@@ -61,11 +59,11 @@ class Criterion(FixedArrays, ABC):
     problem is made of it (`fixed_arrays.py`). Raises TaskError."""
 
     weight: float
-    checks: ClassVar[Checks] = {"weight": checked_weight}
+    checks: ClassVar[Checks] = {"weight": none_or_positive}
 
     def __init__(self, weight: float, name: str) -> None:
         name = own_name(name, type(self).__name__)
-        self._keep(name=name, weight=checked_weight(weight, f"{name}: weight"))
+        self._keep(name=name, weight=none_or_positive(weight, f"{name}: weight"))
 
     def check(self, state: State) -> None:
         """Raises a RobokinError when the robot has not what the criterion needs."""
@@ -108,7 +106,7 @@ class Velocity(Criterion):
 class Potential(Criterion):
     """A criterion on q: descended with v = -gain W^-1 grad V.   gain: [1/s]."""
 
-    checks: ClassVar[Checks] = {**Criterion.checks, "gain": magnitude}
+    checks: ClassVar[Checks] = {**Criterion.checks, "gain": positive}
 
     def __init__(self, weight: float, gain: float, name: str) -> None:
         super().__init__(weight, name)

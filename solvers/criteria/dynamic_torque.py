@@ -9,9 +9,9 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
 from ..state import State
+from ..tasks.checks import numbers
 from .base import Criterion
 from .gravity_torque import check_efforts, checked_gravity, effort_scale
-from .magnitude import at_most
 
 Array = np.ndarray
 
@@ -36,7 +36,7 @@ class DynamicTorque(Criterion):
         if not self._take_known(DynamicTorque, given):
             super().__init__(weight, name)
             self.gravity = checked_gravity(gravity, self.name)
-            rate = at_most(damping, f"{self.name}: damping")
+            rate = numbers(damping, f"{self.name}: damping")
             if rate.shape != () or rate < 0.0:
                 raise TaskError(f"{self.name}: damping must be a number >= 0, not {shown(damping)}")
             self.damping = float(rate)

@@ -9,8 +9,8 @@ import numpy as np
 from ...robokin import quaternion
 from ...robokin.joint_types import Motion
 from ..state import State
+from ..tasks.checks import numbers
 from .base import CriterionKind, CriterionRecord, Potential
-from .magnitude import at_most
 
 Array = np.ndarray
 
@@ -30,7 +30,7 @@ class RestPosture(Potential):
             self._make_known(RestPosture, given)
 
     def check(self, state: State) -> None:
-        at_most(self._posture(state), f"{self.name}: posture")
+        numbers(self._posture(state), f"{self.name}: posture")
 
     def record(self, state: State) -> CriterionRecord:
         metric = self.metric(state)

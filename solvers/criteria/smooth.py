@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import State
+from ..tasks.checks import positive
 from .base import Criterion, CriterionKind, CriterionRecord
-from .magnitude import magnitude
 
 Array = np.ndarray
 
@@ -22,7 +22,7 @@ class Smooth(Criterion):
         given = time, weight, name
         if not self._take_known(Smooth, given):
             super().__init__(weight, name)
-            self.time = magnitude(time, f"{self.name}: time")
+            self.time = positive(time, f"{self.name}: time")
             self._make_known(Smooth, given)
 
     def record(self, state: State) -> CriterionRecord:

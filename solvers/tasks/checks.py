@@ -1,5 +1,7 @@
 """Checks of what tasks, criteria and constraints are given. All raise TaskError, naming `what`.
 
+Numbers are 0 or of a size from LEAST to MOST, so that their squares and products are neither infinite nor 0.
+
 Plain floats and rotations are looked at without NumPy: making a task anew for each step must not take longer than the
 step.
 """
@@ -8,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import hypot, isfinite
+from math import hypot
 
 import numpy as np
 
-from ...robokin.arrays import float_array, shown
+from ...robokin.arrays import LEAST, MOST, float_array, shown
 from ...robokin.errors import TaskError
 
 Array = np.ndarray
@@ -22,8 +24,8 @@ SKEW = 1e-6  # by which products of rows of a rotation may be wrong
 
 
 def numbers(value: object, what: str) -> Array:
-    """Finite float64 array of any shape."""
-    if type(value) is float and isfinite(value):
+    """Finite float64 array of any shape, of entries up to MOST."""
+    if type(value) is float and -MOST <= value <= MOST:
         return np.array(value)
     array = _real(value, what)
     _check_finite(array, what)
@@ -41,12 +43,16 @@ def _real(value: object, what: str) -> Array:
 
 
 def _check_finite(array: Array, what: str) -> None:
-    if not isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
-        raise TaskError(f"{what} is not finite: {array.tolist()}")
+    if not np.vdot(array, array) <= MOST * MOST:
+        if not np.isfinite(array).all():
+            raise TaskError(f"{what} is not finite: {array.tolist()}")
+        largest = abs(array).max()
+        if largest > MOST:
+            raise TaskError(f"{what} must be at most {MOST:g}, not {largest:g}")
 
 
 def number(value: object, what: str) -> float:
-    if type(value) is float and isfinite(value):
+    if type(value) is float and -MOST <= value <= MOST:
         return value
     array = numbers(value, what)
     if array.shape != ():
@@ -55,12 +61,24 @@ def number(value: object, what: str) -> float:
 
 
 def positive(value: object, what: str) -> float:
-    if type(value) is float and 0.0 < value and isfinite(value):
+    """From LEAST to MOST."""
+    if type(value) is float and LEAST <= value <= MOST:
         return value
-    array = numbers(value, what)
-    if array.shape != () or array <= 0:
+    try:
+        array = float_array(value)
+    except ValueError:
+        array = np.array(np.nan)
+    if array.shape != () or not 0.0 < array < np.inf:
         raise TaskError(f"{what} must be a positive number, not {shown(value)}")
+    if not LEAST <= array <= MOST:
+        raise TaskError(f"{what} must be from {LEAST:g} to {MOST:g}, not {shown(value)}")
     return float(array)
+
+
+def none_or_positive(value: object, what: str) -> float:
+    """0, or from LEAST to MOST."""
+    is_zero = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == 0
+    return 0.0 if is_zero else positive(value, what)
 
 
 def not_negative(value: object, what: str) -> float:
@@ -71,12 +89,13 @@ def not_negative(value: object, what: str) -> float:
 
 
 def share(value: object, what: str) -> float:
-    if type(value) is float and 0.0 <= value <= 1.0:
+    """From 0 to 1; what is less than LEAST is 0."""
+    if type(value) is float and LEAST <= value <= 1.0:
         return value
     array = numbers(value, what)
     if array.shape != () or not 0 <= array <= 1:
         raise TaskError(f"{what} must be a number from 0 to 1, not {shown(value)}")
-    return float(array)
+    return float(array) if array >= LEAST else 0.0
 
 
 def level(value: object, what: str) -> int:
@@ -87,7 +106,7 @@ def level(value: object, what: str) -> int:
 
 def vector(value: object, what: str, size: int = 3) -> Array:
     array = _real(value, what)
-    if array.shape != (size,) or not isfinite(sum(array.tolist())):
+    if array.shape != (size,) or not sum(map(abs, array.tolist())) <= MOST:
         _check_finite(array, what)
         if array.shape != (size,):
             raise TaskError(f"{what} must be {size} numbers, not of shape {array.shape}")
@@ -104,8 +123,8 @@ def direction(value: object, what: str) -> Array:
 
 
 def per_axis(value: object, what: str, size: int = 3) -> Array:
-    """(size,) numbers that are not negative, from as many or from one for all."""
-    if type(value) is float and 0.0 <= value and isfinite(value):
+    """(size,) numbers that are not negative, from as many or from one for all; what is less than LEAST is 0."""
+    if type(value) is float and (value == 0.0 or LEAST <= value <= MOST):
         return _uniform(value, size)
     array = numbers(value, what)
     if array.shape == ():
@@ -114,6 +133,7 @@ def per_axis(value: object, what: str, size: int = 3) -> Array:
         raise TaskError(f"{what} must be {size} numbers (or one for all), not {array.size}")
     if (array < 0).any():
         raise TaskError(f"{what} must not be negative: {array.tolist()}")
+    array[array < LEAST] = 0.0
     array.flags.writeable = False
     return array
 
@@ -162,7 +182,7 @@ def rigid(value: object, what: str) -> Array:
     array = _real(value, what)
     if array.shape == (4, 4):
         (a, b, c, x), (d, e, f, y), (g, h, i, z), last = array.tolist()
-        if last == LAST_ROW and isfinite(x + y + z) and _is_rotation(a, b, c, d, e, f, g, h, i):
+        if last == LAST_ROW and abs(x) + abs(y) + abs(z) <= MOST and _is_rotation(a, b, c, d, e, f, g, h, i):
             return array
     _check_finite(array, what)
     if array.shape != (4, 4):
