@@ -134,8 +134,29 @@ class ResourceFinder:
 
     def package_folder(self, package: str) -> Path | None:
         """The folder of a package, the first one found; None when there is none."""
-        folders = self._folders_of(package) if re.fullmatch(r"[A-Za-z0-9_.-]+", package) and package.strip(".") else []
+        folders = self._folders_of(package) if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", package) else []
         return next((folder for folder in folders if folder.is_dir()), None)
+
+    def part(self, path: str, endings: tuple[str, ...]) -> str:
+        """Path of a file that the description is made of, such as an include; "" when it is not there.
+
+        ModelError for one that is no part of a robot by its ending, or outside the robot's folders: those around the
+        description, as far as a relative path may climb, the given ones and the packages that were found.
+        """
+        path = os.path.normpath(path)
+        if any(ord(c) < 32 for c in path):
+            raise ModelError(f"{path!r} has control characters")
+        if not path.lower().endswith(endings):
+            raise ModelError(f"{path!r} is no part of a robot by its name (valid: {', '.join(endings)})")
+        packages = [folder for found in self._packages.values() for folder in found]
+        bounds = [self.folder, self._relative_bound(), *self.given, *self.environment, *packages]
+        # Hidden folders hold what programs keep for themselves.
+        inside = (path[len(str(b)) :] for b in bounds if _within(path, [b]))
+        if not any(os.sep + "." not in rest for rest in inside):
+            raise ModelError(
+                f"{path!r} is outside the robot's folders (Package Folders, or --package-path, add to them)"
+            )
+        return path if os.path.isfile(path) else ""
 
     def _folders_of(self, package: str) -> list[Path]:
         if package not in self._packages:
