@@ -188,8 +188,26 @@ class ResourceFinder:
         return found
 
 
+def file_beside(file: str | os.PathLike, name: str, endings: tuple[str, ...]) -> str | None:
+    """Path of a file that another one names (a mesh its picture), or None: only inside the package that holds it, or
+    some folders up where there is none, and never on a network. Many files name a picture where its author had it:
+    beside the file is the second place to look."""
+    finder = ResourceFinder(file)
+    plain = name.strip().replace("\\", "/")
+    if plain.lower().startswith("file://"):
+        plain = unquote(plain[7:]).replace("\\", "/")
+    last = plain.rpartition("/")[2]
+    if any(ord(c) < 32 for c in plain) or ":" in last or not plain.lower().endswith(endings):
+        return None
+    wanted = [] if _SCHEME.match(plain) or _is_absolute(plain) else [os.path.normpath(finder.folder / plain)]
+    for path in (*wanted, os.path.join(finder.folder, last)):
+        if _within(path, [finder._relative_bound()]) and os.path.isfile(path):
+            return path
+    return None
+
+
 def missing_meshes(model: RobotModel, visuals: bool = True, collisions: bool = True) -> list[FileFormatError]:
-    """One error per mesh file that was not found, to report or raise before meshes are imported."""
+    """One error per mesh file that was not found, or may not be read, to report before meshes are imported."""
     missing: dict[str, FileFormatError] = {}
     for link in model.links:
         for geometry in (*(link.visuals if visuals else ()), *(link.collisions if collisions else ())):
@@ -199,8 +217,10 @@ def missing_meshes(model: RobotModel, visuals: bool = True, collisions: bool = T
                 searched = ", ".join(mesh.searched[:6]) + (" ..." if len(mesh.searched) > 6 else "")
                 problem = (
                     f"mesh {mesh.filename!r} not found (searched: {searched or 'nothing'}; "
-                    "name its folder among the Package Folders, or with --package-path, or leave meshes out)"
+                    "name its folder among the Package Folders, or with --package-path)"
                 )
+                if mesh.refused:
+                    problem = f"mesh {mesh.refused}"
                 missing[mesh.filename] = FileFormatError(path, line, problem)
     return list(missing.values())
 
