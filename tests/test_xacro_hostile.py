@@ -8,8 +8,7 @@ import tracemalloc
 
 import pytest
 from robokin_addon.robokin import FileFormatError, load_urdf
-
-HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+from support.xacro_styles import HEAD
 
 
 def load(folder, text, name="robot.xacro", paths=()):

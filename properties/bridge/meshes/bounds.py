@@ -87,7 +87,7 @@ def numbers(text: str | bytes) -> Array:
         warnings.simplefilter("error", DeprecationWarning)  # NumPy's word for what it cannot read
         try:
             return np.fromstring(text, np.float64, sep=" ")
-        except DeprecationWarning:
+        except (DeprecationWarning, ValueError):
             raise ValueError("has something else where numbers should be") from None
 
 

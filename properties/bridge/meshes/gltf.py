@@ -36,12 +36,10 @@ class _Scene:
         self.meshes: dict[int, list[MeshData]] = {}
 
     def read(self) -> MeshData:
-        for name in self.data.root.get("extensionsRequired", []):
-            if name in _COMPRESSED:
-                raise FileFormatError(
-                    self.path, None, f"is compressed ({name}), which is not supported: save it without"
-                )
         try:
+            for name in listed(self.data.root, "extensionsRequired"):
+                if name in _COMPRESSED:
+                    raise ValueError(f"it is compressed ({name}), which is not supported: save it without")
             return joined(list(self._parts()))
         except (ValueError, TypeError, AttributeError) as fault:  # a list where an object belongs, and the like
             raise FileFormatError(self.path, None, f"not glTF as it should be: {fault}") from None

@@ -112,9 +112,9 @@ class GltfData:
 
     def _array(self, owner: dict[str, Any], kind: object, count: int, width: int) -> Array:
         """(count, width) numbers of a buffer view, as they are stored."""
-        if kind not in _TYPES:
+        if not isinstance(kind, int) or kind not in _TYPES:
             raise ValueError(f"unknown componentType {str(kind)[:40]!r}")
-        item = np.dtype(_TYPES[kind])  # type: ignore[index]
+        item = np.dtype(_TYPES[kind])
         view = self.view(owner.get("bufferView"))
         stride = count_of(self._view_of(owner).get("byteStride", item.itemsize * width), 4096, item.itemsize * width)
         offset = count_of(owner.get("byteOffset", 0), len(view))

@@ -35,16 +35,17 @@ def read_obj(path: str) -> MeshData:
 
 def _lines(path: str, data: bytes) -> Iterator[tuple[int, list[bytes]]]:
     """(number, words) of each line that says something; a line that ends in a backslash goes on in the next."""
-    rest = b""
+    pieces: list[bytes] = []
+    size = 0
     for number, line in enumerate(io.BytesIO(data), 1):
-        if len(line) + len(rest) > MAX_LINE:
+        size += len(line)
+        if size > MAX_LINE:
             raise FileFormatError(path, number, f"a line of more than {MAX_LINE >> 10} kB")
-        line = rest + line
-        rest = b""
         if line.endswith((b"\\\n", b"\\\r\n")):
-            rest = line.rstrip()[:-1] + b" "
+            pieces.append(line.rstrip()[:-1])
             continue
-        words = line.split()
+        words = b" ".join([*pieces, line]).split()
+        pieces, size = [], 0
         if words and not words[0].startswith(b"#"):
             yield number, words
 

@@ -127,7 +127,7 @@ class Substitution:
         return self.args[name]
 
     def _command(self, text: str) -> str:
-        command, *words = text.split()
+        command, *words = text.split() or [""]
         if command == "arg" and len(words) == 1:
             return self.argument(words[0])
         if command == "find" and len(words) == 1:
