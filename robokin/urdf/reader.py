@@ -23,7 +23,7 @@ from ..resources import PackagePaths, ResourceFinder
 from ..text_file import checked_path, read_bytes
 from .placement import read_placement
 from .shapes import ShapeReader
-from .xacro_source import ENDING, expand_xacro, is_xacro
+from .xacro import ENDING, expand_xacro, is_xacro
 from .xml import Element, parse_xml, shorten
 
 logger = logging.getLogger(__name__)
@@ -41,27 +41,21 @@ def load_urdf(
     xacro_args: Mapping[str, object] | None = None,
     drive: Drive | None = None,
 ) -> RobotModel:
-    """The robot of a URDF file, or of a xacro file (.xacro; see `xacro_source`).
+    """The robot of a URDF file, or of a xacro file (.xacro; see `xacro`).
 
     package_paths: folders that hold (or are) the packages of package:// meshes; see `resources.ResourceFinder`.
     root: "fixed", "floating", "planar" or "wheeled", how the root link moves in the world.
     drive: the wheels of the root "wheeled"; None: they are looked for, and two are added where there are none.
     xacro_args: {name: value} of the arguments of a xacro file.
     A mesh that is not found is no error (kinematics needs none): its `path` is None; see `missing_meshes`.
-    Raises FileFormatError naming file and line for everything that is not one well-formed robot; of a xacro file the
-    line is that of the expanded text. Raises UnknownNameError for an argument that the file does not know.
+    Raises FileFormatError naming file and line for everything that is not one well-formed robot; UnknownNameError for
+    an argument that a xacro file does not know.
     """
-    data = read_bytes(path, "a URDF file")
-    if not is_xacro(path):
-        if xacro_args:
-            raise FileFormatError(path, None, f"arguments are for xacro files ({ENDING})")
-        return read_urdf_text(data, path, package_paths, root, drive)
-    text = expand_xacro(path, package_paths, xacro_args or {})
-    try:
-        return read_urdf_text(text, path, package_paths, root, drive)
-    except FileFormatError as error:
-        where = "" if error.line is None else f" (line {error.line} of the expanded text)"
-        raise FileFormatError(path, None, f"{error.problem}{where}") from None
+    if is_xacro(checked_path(path, "a URDF file")):
+        return _read_robot(expand_xacro(path, package_paths, xacro_args or {}), path, package_paths, root, drive)
+    if xacro_args:
+        raise FileFormatError(path, None, f"arguments are for xacro files ({ENDING})")
+    return read_urdf_text(read_bytes(path, "a URDF file"), path, package_paths, root, drive)
 
 
 def read_urdf_text(
@@ -74,7 +68,12 @@ def read_urdf_text(
     """The robot of a URDF text. `path`: the file it came from or will be in, for relative meshes and messages."""
     if not isinstance(text, (str, bytes)):
         raise FileFormatError(checked_path(path, "a URDF"), None, f"must be text, not {shown(text)}")
-    document = parse_xml(text, checked_path(path, "a URDF"))
+    return _read_robot(parse_xml(text, checked_path(path, "a URDF")), path, package_paths, root, drive)
+
+
+def _read_robot(
+    document: Element, path: str | os.PathLike, package_paths: PackagePaths, root: str, drive: Drive | None
+) -> RobotModel:
     _check_is_urdf(document)
     shapes = ShapeReader(document, ResourceFinder(path, package_paths))
     elements: dict[int, Element] = {}
