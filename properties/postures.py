@@ -7,15 +7,16 @@ joint that was renamed since is found by the link that moves with it.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 
 from ..robokin import ConfigurationError, RobokinError, RobotModel, UnknownNameError, clamp
 from ..robokin.model import JointValue
 from ..robokin.units import coordinate_units
 from .bridge import is_robot, nearest_within_limits, robot_model
+from .handlers import going_on
 from .overrides import VALUE
 
 Array = np.ndarray
@@ -193,21 +194,21 @@ def _object(text: str) -> dict | None:
     return data if isinstance(data, dict) else None
 
 
-@persistent
 def adopt_unnamed(*_: object) -> None:
     """Robots had one posture without a name, its values in `solver.posture`: it becomes the first of the list."""
     for obj in bpy.data.objects:
-        if not (is_robot(obj) and obj.is_editable):
-            continue
-        text = obj.robokin.solver.posture
-        if not text.lstrip().startswith("{") or _object(text) is None or text in obj.robokin.postures:
-            continue
-        item = obj.robokin.postures.add()
-        item.name, item.values = "Posture", text
-        obj.robokin.solver.posture = item.name
-        try:
-            model = robot_model(obj)
-            joints = {joint.name: joint.child for joint in model.joints}
-            item.links = json.dumps({name: joints[name] for name in _object(text) or {} if name in joints})
-        except RobokinError:
-            continue  # no robot for now; the names of its joints must do
+        if is_robot(obj) and obj.is_editable:
+            with going_on("reading postures"):
+                _adopt_unnamed(obj)
+
+
+def _adopt_unnamed(obj: bpy.types.Object) -> None:
+    text = obj.robokin.solver.posture
+    if not text.lstrip().startswith("{") or _object(text) is None or text in obj.robokin.postures:
+        return
+    item = obj.robokin.postures.add()
+    item.name, item.values = "Posture", text
+    obj.robokin.solver.posture = item.name
+    with suppress(RobokinError):  # no robot for now; the names of its joints must do
+        joints = {joint.name: joint.child for joint in robot_model(obj).joints}
+        item.links = json.dumps({name: joints[name] for name in _object(text) or {} if name in joints})

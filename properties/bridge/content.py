@@ -10,6 +10,7 @@ from mathutils import Matrix
 
 from .errors import BridgeError
 from .fields import stored_fields
+from .read_records import record_text
 from .truth import HELPER_KEY, KEY, ROBOT_KEY
 
 # Names of the constraints that Robokin itself puts on bones begin with this.
@@ -72,7 +73,7 @@ def armature_content(obj: bpy.types.Object) -> ArmatureContent:
     bones = tuple(_bone_content(bone, i) for i, bone in enumerate(arm.bones) if KEY in bone)
     if any(bone.helpers for bone in bones):
         bones = _placed(arm, bones)
-    return ArmatureContent(arm[ROBOT_KEY], metres_per_unit(obj), rests.tobytes(), bones)
+    return ArmatureContent(record_text(arm, ROBOT_KEY), metres_per_unit(obj), rests.tobytes(), bones)
 
 
 def _bone_content(bone: bpy.types.Bone, place: int) -> BoneContent:
@@ -80,11 +81,11 @@ def _bone_content(bone: bpy.types.Bone, place: int) -> BoneContent:
     while parent is not None and KEY not in parent:
         own = own and HELPER_KEY in parent
         if own:
-            helpers.append(HelperContent(parent.name, 0, parent[HELPER_KEY]))
+            helpers.append(HelperContent(parent.name, 0, record_text(parent, HELPER_KEY)))
         parent = parent.parent
     name = parent.name if parent else None
     return BoneContent(
-        bone.name, place, name, tuple(reversed(helpers)), bone[KEY], stored_fields(bone), bone.use_connect
+        bone.name, place, name, tuple(reversed(helpers)), record_text(bone, KEY), stored_fields(bone), bone.use_connect
     )
 
 

@@ -17,9 +17,11 @@ from .helpers import helper_owners, stands_right
 from .naming import unique_bone_name
 from .pose import clamp_pose
 from .present import Records, present_records
+from .read_records import read_helper
 from .rig import refresh_rigs
-from .truth import HELPER_KEY, HelperRecord, read_helper, write_helper
+from .truth import HELPER_KEY, HelperRecord
 from .widgets import dress_helpers
+from .write_records import write_helper
 
 Array = np.ndarray
 

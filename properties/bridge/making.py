@@ -23,10 +23,12 @@ from .errors import BridgeError
 from .guess import Guess, convertible_limit, guess_joint, says_something, stands_still
 from .pose import read_configuration, write_configuration
 from .present import bone_placement
-from .records import bone_record, put_record
+from .read_records import read_robot
+from .records import bone_record, put_records
 from .rescale import rescaled_joint
 from .rig import refresh_rigs
-from .truth import HELPER_KEY, KEY, ROBOT_KEY, BoneRecord, RobotRecord, read_robot, write_robot
+from .truth import HELPER_KEY, KEY, ROBOT_KEY, BoneRecord, RobotRecord
+from .write_records import write_robot
 
 Array = np.ndarray
 
@@ -253,7 +255,7 @@ def _write(obj: bpy.types.Object, guesses: dict[str, Guess], root: str, undo: Ex
         links.add(records[name].link.name)
     for name in guesses:
         undo.callback(_forget, bones[name])
-        put_record(bones[name], records[name])
+    put_records(obj.data, {name: records[name] for name in guesses})
 
 
 def _forget(bone: bpy.types.Bone) -> None:

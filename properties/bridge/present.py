@@ -15,8 +15,9 @@ from .errors import BridgeError
 from .fields import edited_record, read_fields
 from .mirrored import mirrored_apart
 from .naming import named_apart
+from .read_records import read_record, read_robot
 from .rescale import rescaled_joint, rescaled_link
-from .truth import BoneRecord, RobotRecord, read_record, read_robot
+from .truth import BoneRecord, RobotRecord
 
 Array = np.ndarray
 
@@ -101,7 +102,12 @@ def bone_placement(T_parent_bone: Array, parent_frame: Array, frame: Array, unit
     parent_frame, frame: R_link_bone of the parent bone and of the bone.
     """
     placement = np.eye(4)
-    u, _, vt = np.linalg.svd(parent_frame @ T_parent_bone[:3, :3] @ frame.T)  # back to an exact rotation
-    placement[:3, :3] = u @ vt
+    placement[:3, :3] = nearest_rotation(parent_frame @ T_parent_bone[:3, :3] @ frame.T)
     placement[:3, 3] = parent_frame @ T_parent_bone[:3, 3] * unit
     return placement
+
+
+def nearest_rotation(nearly: Array) -> Array:
+    """(3, 3) an exact rotation in place of one in single precision."""
+    u, _, vt = np.linalg.svd(nearly)
+    return u @ vt

@@ -16,6 +16,7 @@ from mathutils import Matrix
 
 from .binding import binding
 from .errors import BridgeError
+from .present import nearest_rotation
 
 Array = np.ndarray
 
@@ -55,10 +56,4 @@ def _parts(obj: bpy.types.Object, matrix_world: Matrix | None) -> tuple[Array, f
         raise BridgeError(f"{obj.name!r} has a non-uniform scale ({shown}): make it the same in all axes")
     if np.linalg.det(matrix[:3, :3]) < 0:
         raise BridgeError(f"{obj.name!r} has a negative scale: a mirrored robot would be another robot")
-    return _exact_rotation(matrix[:3, :3] / scale), float(scale), matrix[:3, 3]
-
-
-def _exact_rotation(nearly: Array) -> Array:
-    """The rotation nearest to a single precision one."""
-    u, _, vt = np.linalg.svd(nearly)
-    return u @ vt
+    return nearest_rotation(matrix[:3, :3] / scale), float(scale), matrix[:3, 3]
