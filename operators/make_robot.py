@@ -42,7 +42,7 @@ class ArmatureOperator:
             problem = "Select an armature"
         elif not obj.is_editable or not obj.data.is_editable:
             problem = f"{obj.name!r} is linked from another file: make it a robot there"
-        elif obj.mode == "EDIT":
+        elif obj.data.is_editmode:
             problem = "Leave Edit Mode first: the bones are being edited"
         if problem:
             cls.poll_message_set(problem)

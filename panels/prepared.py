@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import wrap
-from types import MappingProxyType
 
 import bpy
 from bpy.utils.units import to_string
@@ -57,7 +56,7 @@ class RobotSummary:
     joints: str = ""
     mass: str = ""
     problem: str = ""
-    damaged: Mapping[str, str] = MappingProxyType({})
+    damaged: Mapping[str, str] = field(default_factory=dict)
     constrained: bool = False
     massless: bool = False
 
@@ -66,10 +65,9 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     try:
         model = binding(obj).model
     except RobokinError as error:
-        carrying = [bone for bone in obj.pose.bones if KEY in bone.bone]
+        carrying = [bone for bone in obj.pose.bones if KEY in bone.bone] if obj.pose is not None else []
         constrained = any(foreign_constraint(bone) is not None for bone in carrying)
-        damaged = {} if obj.data.is_editmode else damaged_records(obj.data)
-        return RobotSummary(obj.name, problem=str(error), damaged=damaged, constrained=constrained)
+        return RobotSummary(obj.name, problem=str(error), damaged=damaged_records(obj.data), constrained=constrained)
     followers = sum(joint.mimic is not None for joint in model.joints)
     joints = f"{len(model.moving_joints)} moving joints"
     if followers:

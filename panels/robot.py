@@ -26,6 +26,9 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
             draw_text(context, layout, why_no_robot(context), "INFO")
             layout.operator("robokin.import_urdf", icon="IMPORT")
             return
+        if obj.data.is_editmode:
+            draw_text(context, layout, "Leave Edit Mode to see the robot", "INFO")
+            return
         with one_look(obj):
             summary = robot_summary(obj)
         column = layout.column(align=True)

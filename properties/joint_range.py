@@ -41,11 +41,13 @@ def _get(bone: bpy.types.PoseBone) -> float:
 
 def _set(bone: bpy.types.PoseBone, share: float) -> None:
     obj = bone.id_data
-    robot = binding(obj)
+    try:
+        robot, q = binding(obj), read_configuration(obj)
+    except RobokinError:
+        return  # no robot for now: the panel says why
     channel = ranged_channel(robot, bone.name)
     if channel is None:
         return
-    q = read_configuration(obj)
     q[channel.q] = channel.lower + share / 100.0 * (channel.upper - channel.lower)
     write_configuration(obj, q)
     if bpy.context.scene.tool_settings.use_keyframe_insert_auto:

@@ -33,6 +33,8 @@ def _active_joint(settings: RobokinRobot) -> int:
 
 def _choose_joint(settings: RobokinRobot, index: int) -> None:
     obj = settings.id_data
+    if obj.pose is None or not 0 <= index < len(obj.pose.bones):
+        return
     chosen = obj.pose.bones[index]
     for bone in obj.pose.bones:
         select(bone, bone == chosen)

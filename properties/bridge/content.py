@@ -66,8 +66,12 @@ def armature_content(obj: bpy.types.Object) -> ArmatureContent:
     if not is_robot(obj):
         name = obj.name if obj else "nothing"
         raise BridgeError(f"{name!r} is not a robot: make it one (Make Robot), or import a URDF")
-    _refuse_what_bends_kinematics(obj)
     arm = obj.data
+    if arm.is_editmode:  # whose bones are others, until it ends
+        raise BridgeError(f"armature {arm.name!r} is in Edit Mode: leave it first")
+    if obj.pose is None:
+        raise BridgeError(f"{obj.name!r} has no pose yet: update the view layer first")
+    _refuse_what_bends_kinematics(obj)
     rests = np.empty(16 * len(arm.bones), np.float32)
     arm.bones.foreach_get("matrix_local", rests)
     bones = tuple(_bone_content(bone, i) for i, bone in enumerate(arm.bones) if KEY in bone)
@@ -111,7 +115,7 @@ def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
             raise BridgeError(
                 f"bone {bone.name!r}: a robot needs Inherit Rotation, Local Location, Inherit Scale: Full"
             )
-    for bone in obj.pose.bones if obj.pose is not None else ():
+    for bone in obj.pose.bones:
         if KEY not in bone.bone and HELPER_KEY not in bone.bone:
             if bone.matrix_basis != _AT_REST and any(KEY in below for below in bone.bone.children_recursive):
                 raise BridgeError(

@@ -18,7 +18,7 @@ from .errors import BridgeError, DamagedRecordError
 from .fields import edited_record, read_fields
 from .fit_helpers import fit_helper_bones
 from .guess import guess_joint
-from .present import bone_placement, nearest_rotation
+from .present import bone_placement, check_rest, nearest_rotation
 from .read_records import read_helper, read_record, read_robot, whole_parts
 from .records import put_records
 from .rescale import rescaled_joint
@@ -140,7 +140,12 @@ def _joint_above(bone: bpy.types.Bone) -> bpy.types.Bone | None:
 def _rest(bone: bpy.types.Bone) -> Array:
     """(4, 4) T_parentbone_bone at rest, of the bone of the joint above."""
     parent, rest = _joint_above(bone), np.array(bone.matrix_local, float)
-    return rest if parent is None else np.linalg.inv(np.array(parent.matrix_local, float)) @ rest
+    check_rest(bone.name, rest)
+    if parent is None:
+        return rest
+    above = np.array(parent.matrix_local, float)
+    check_rest(parent.name, above)
+    return np.linalg.inv(above) @ rest
 
 
 def _readable(bone: bpy.types.Bone) -> BoneRecord | None:

@@ -22,7 +22,7 @@ from .content import OWN_CONSTRAINT, metres_per_unit
 from .errors import BridgeError
 from .guess import Guess, convertible_limit, guess_joint, says_something, stands_still
 from .pose import read_configuration, write_configuration
-from .present import bone_placement
+from .present import bone_placement, check_rest
 from .read_records import read_robot
 from .records import bone_record, put_records
 from .rescale import rescaled_joint
@@ -75,6 +75,8 @@ def make_robot(
     new = [name for name in members if KEY not in obj.data.bones[name]]
     if not new and ROBOT_KEY in obj.data:
         raise BridgeError(f"{obj.name!r}: all these bones are joints already")
+    for name in members:
+        check_rest(name, np.array(obj.data.bones[name].matrix_local, float))
     for name in new:
         _refuse_constraints(obj.pose.bones[name])
         if not np.isfinite(np.array(obj.pose.bones[name].matrix_basis)).all():
@@ -109,6 +111,8 @@ def _refuse(obj: bpy.types.Object, chosen: Collection[str]) -> None:
         raise BridgeError(f"armature {obj.data.name!r} is linked from another file: make it a robot there")
     if not chosen:
         raise BridgeError(f"{obj.name!r} has no bones to make joints of")
+    if not np.isfinite(np.array(obj.matrix_world)).all():
+        raise BridgeError(f"{obj.name!r} is nowhere: its location, rotation or scale is not a number")
     scale = obj.matrix_world.to_scale()
     if max(scale) - min(scale) > 1e-4 * max(map(abs, scale)) or obj.matrix_world.is_negative:
         shown = ", ".join(f"{x:g}" for x in obj.scale)

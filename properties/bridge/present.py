@@ -53,6 +53,8 @@ def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records
     records = {b.name: _edited(b.record, b.name, read_fields(obj.data.bones[b.name].robokin)) for b in bones}
     matrices = np.frombuffer(content.rests, np.float32).reshape(-1, 4, 4).astype(float).swapaxes(1, 2)
     rests = {b.name: matrices[b.place] for b in bones}
+    for name, rest in rests.items():
+        check_rest(name, rest)
     parents = {b.name: b.parent for b in bones}
     roots = [name for name, parent in parents.items() if parent is None]
     if len(roots) != 1:
@@ -64,6 +66,12 @@ def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records
         if parent is not None:
             records[name] = _moved(record, records[parent], rests[name], rests[parent], robot)
     return Records(robot, roots[0], records, parents, matrices)
+
+
+def check_rest(bone: str, rest: Array) -> None:
+    """Raise BridgeError for a bone without axes at rest (4, 4), as applying a scale of 0 leaves it."""
+    if not np.isfinite(rest).all() or abs(rest[:3, :3].T @ rest[:3, :3] - np.eye(3)).max() > 0.01:
+        raise BridgeError(f"bone {bone!r} has no direction at rest: give it a length in Edit Mode")
 
 
 @lru_cache(maxsize=2048)

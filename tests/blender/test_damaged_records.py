@@ -128,16 +128,14 @@ def test_the_command_line_says_it_in_one_line(panda, capsys, tmp_path: Path, kin
         assert run(capsys, command[0], file, *command[1:]).refused(f"bone '{BONE}'")
 
 
-FIXED = ("panda_link0", "panda_hand_tcp_joint")  # to which an axis says nothing
+KINDS = ("not JSON", "joint null", "link a text", "frame singular", "rest singular", "index a text", "bone null")
 
 
 @pytest.mark.parametrize(
     ("bone", "kind"),
     [
-        (bone, kind)
-        for bone in (BONE, "panda_finger_joint1", *FIXED)
-        for kind in RECORDS
-        if kind != "axis zero" or bone not in FIXED
+        *((BONE, kind) for kind in RECORDS),
+        *((bone, kind) for bone in ("panda_link0", "panda_finger_joint1", "panda_hand_tcp_joint") for kind in KINDS),
     ],
 )
 def test_a_damaged_record_is_reset_from_what_is_left(panda, bone, kind):
