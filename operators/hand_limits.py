@@ -24,7 +24,7 @@ from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
 from ..robokin.swing_twist import from_swing_and_twist, swing_and_twist
 from .animation import fcurves
-from .curves import own_keys
+from .curves import auto_keying, own_keys
 from .screw_keys import follow_keys
 
 _TURN = 2.0 * math.pi
@@ -45,7 +45,7 @@ def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         if obj.pose is not None and not obj.data.is_editmode and obj.is_editable:
             # A robot that is none for now, or a channel that is not a number: the panel says why.
             with going_on("keeping limits"), suppress(RobokinError):
-                _look_after(obj, dragging, scene.tool_settings.use_keyframe_insert_auto)
+                _look_after(obj, dragging, auto_keying(bpy.context, obj))
     if not dragging:
         _first.clear()
         _last.clear()

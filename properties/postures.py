@@ -102,14 +102,14 @@ def posture_values(model: RobotModel, item: RobokinPosture) -> tuple[dict[str, J
 
     Raises RobokinError for a damaged text.
     """
-    stored, links = _object(item.values), _object(item.links)
+    stored, links = _object(item.values), _links(item)
     if stored is None:
         raise RobokinError(f"the posture {item.name!r} of {item.id_data.name!r} is damaged: its values are not JSON")
     joints = {joint.name: joint for joint in model.joints}
     mover = {joint.child: joint for joint in model.joints}
     values, lost = {}, []
     for name, value in stored.items():
-        joint = joints.get(name) or mover.get((links or {}).get(name))
+        joint = joints.get(name) or mover.get(links.get(name, ""))
         try:
             if joint is None:
                 raise ConfigurationError(name)
@@ -141,7 +141,7 @@ def rescale_postures(obj: bpy.types.Object, ratio: float) -> None:
     model = robot_model(obj)
     for item in obj.robokin.postures:
         values, lost = posture_values(model, item)
-        stored, links = _object(item.values) or {}, _object(item.links) or {}
+        stored, links = _object(item.values) or {}, _links(item)
         for name, value in values.items():
             factors = [ratio if unit == "m" else 1.0 for unit in coordinate_units(model.joint(name))]
             scaled = (np.atleast_1d(value) * factors).tolist()
@@ -192,6 +192,11 @@ def _object(text: str) -> dict | None:
     except (ValueError, RecursionError):
         return None
     return data if isinstance(data, dict) else None
+
+
+def _links(item: RobokinPosture) -> dict[str, str]:
+    """The link that each joint moved; {} where the text is damaged."""
+    return {name: link for name, link in (_object(item.links) or {}).items() if isinstance(link, str)}
 
 
 def adopt_unnamed(*_: object) -> None:

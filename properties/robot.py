@@ -88,7 +88,7 @@ class RobokinRobot(bpy.types.PropertyGroup):
     active_criterion: bpy.props.IntProperty(
         override=VALUE, name="Active Criterion", description="Criterion shown in the panel"
     )
-    solver: bpy.props.PointerProperty(type=RobokinSolverSettings, name="Solver")
+    solver: bpy.props.PointerProperty(override=VALUE, type=RobokinSolverSettings, name="Solver")
 
 
 CLASSES = (RobokinRobot,)

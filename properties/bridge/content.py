@@ -53,6 +53,14 @@ def is_robot(obj: bpy.types.Object | None) -> bool:
     return obj is not None and obj.type == "ARMATURE" and ROBOT_KEY in obj.data
 
 
+def refuse_linked_bones(obj: bpy.types.Object) -> None:
+    """Raise BridgeError for bones of another file: what is changed on them is not saved, also in an override."""
+    if obj.data.library is not None or obj.data.override_library is not None:
+        raise BridgeError(
+            f"the joints of {obj.name!r} are in {obj.data.name!r}, linked from another file: edit them there"
+        )
+
+
 def metres_per_unit(obj: bpy.types.Object | None = None) -> float:
     """Metres in one Blender unit, of the current scene (or of the one that holds `obj`, when the current does not)."""
     scene = bpy.context.scene

@@ -13,7 +13,7 @@ from ...robokin import RobokinError
 from ...robokin.joint_types import JOINT_TYPES
 from ...robokin.model import Joint, Link
 from ...robokin.topology import free_name
-from .content import metres_per_unit
+from .content import metres_per_unit, refuse_linked_bones
 from .errors import BridgeError, DamagedRecordError
 from .fields import edited_record, read_fields
 from .fit_helpers import fit_helper_bones
@@ -52,8 +52,7 @@ def reset_record(context: bpy.types.Context, obj: bpy.types.Object, name: str) -
     RobokinError, and then changes nothing.
     """
     armature = obj.data
-    if not armature.is_editable:
-        raise BridgeError(f"the joints of {obj.name!r} are linked from another file: edit them there")
+    refuse_linked_bones(obj)
     damaged = damaged_records(armature)
     if name not in damaged:
         listed = ", ".join(repr(bone or "the armature's own") for bone in damaged) or "none"

@@ -18,7 +18,7 @@ from ...robokin import clamp
 from ...robokin.model import Joint, Link
 from ...robokin.topology import free_name
 from .binding import binding
-from .content import OWN_CONSTRAINT, metres_per_unit
+from .content import OWN_CONSTRAINT, metres_per_unit, refuse_linked_bones
 from .errors import BridgeError
 from .guess import Guess, convertible_limit, guess_joint, says_something, stands_still
 from .pose import read_configuration, write_configuration
@@ -199,6 +199,10 @@ class EditMode:
         self._context, self._obj, self._mode = context, obj, obj.mode
 
     def __enter__(self) -> bpy.types.ArmatureEditBones:
+        """Raises BridgeError where bones cannot be edited."""
+        refuse_linked_bones(self._obj)
+        if self._context.view_layer.objects.get(self._obj.name) != self._obj:
+            raise BridgeError(f"{self._obj.name!r} is not in the view layer {self._context.view_layer.name!r}")
         self._set("EDIT")
         return self._obj.data.edit_bones
 

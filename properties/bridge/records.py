@@ -10,8 +10,7 @@ import numpy as np
 
 from ...robokin import RobokinError
 from .binding import binding
-from .content import armature_content
-from .errors import BridgeError
+from .content import armature_content, refuse_linked_bones
 from .fields import edited_record, read_fields, write_fields
 from .fit_helpers import fit_helper_bones
 from .present import recorded_records
@@ -54,10 +53,7 @@ def edit_records(context: bpy.types.Context, obj: bpy.types.Object, records: Map
 
     Raises BridgeError, ModelError when the armature would be no robot any more, and then changes nothing.
     """
-    if obj.data.library is not None or obj.data.override_library is not None:
-        raise BridgeError(
-            f"the joints of {obj.name!r} are in {obj.data.name!r}, linked from another file: edit them there"
-        )
+    refuse_linked_bones(obj)
     before = {name: bone_record(obj.data.bones[name]) for name in records}
     try:
         put_records(obj.data, records)
