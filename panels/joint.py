@@ -7,6 +7,7 @@ import bpy
 from ..properties.active_robot import active_robot
 from ..properties.bridge.channels import OWN
 from ..properties.bridge.fields import bound_field
+from ..properties.bridge.truth import KEY
 from ..properties.joint_range import RANGE
 from .one_look import one_look
 from .prepared import (
@@ -171,8 +172,13 @@ class ROBOKIN_PT_bone_joint(bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = active_robot(context)
+        if obj is None:
+            return False
+        bone = active_bone(context, obj)
+        if obj.data.is_editmode:
+            return bone is not None and KEY in bone
         with one_look(obj):
-            return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
+            return joint_summary(obj, bone) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

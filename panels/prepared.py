@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from textwrap import wrap
 
 import bpy
 from bpy.utils.units import to_string
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge import Channel, binding
+from ..properties.bridge import Channel, binding, damaged_records
 from ..properties.bridge.carriers import Carrier, bone_axis
 from ..properties.bridge.channels import QUATERNION
 from ..properties.bridge.content import foreign_constraint
@@ -46,13 +47,15 @@ STATUS_WORDS = {
 @dataclass(frozen=True)
 class RobotSummary:
     """`problem`: one line when the armature cannot be read as a robot; the other texts are then empty.
-    constrained: constraints act on its joints, which Convert Rig makes tasks.   massless: no link has a mass."""
+    damaged: what is wrong with each damaged record, by its bone, "" for the armature's own.   constrained: constraints
+    act on its joints, which Convert Rig makes tasks.   massless: no link has a mass."""
 
     name: str
     freedom: str = ""
     joints: str = ""
     mass: str = ""
     problem: str = ""
+    damaged: Mapping[str, str] = field(default_factory=dict)
     constrained: bool = False
     massless: bool = False
 
@@ -61,9 +64,9 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     try:
         model = binding(obj).model
     except RobokinError as error:
-        carrying = [bone for bone in obj.pose.bones if KEY in bone.bone]
+        carrying = [bone for bone in obj.pose.bones if KEY in bone.bone] if obj.pose is not None else []
         constrained = any(foreign_constraint(bone) is not None for bone in carrying)
-        return RobotSummary(obj.name, problem=str(error), constrained=constrained)
+        return RobotSummary(obj.name, problem=str(error), damaged=damaged_records(obj.data), constrained=constrained)
     followers = sum(joint.mimic is not None for joint in model.joints)
     joints = f"{len(model.moving_joints)} moving joints"
     if followers:

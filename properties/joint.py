@@ -17,8 +17,9 @@ from ..robokin import RobokinError
 from ..robokin.joint_types import JOINT_TYPES, JointType
 from .bridge.content import metres_per_unit
 from .bridge.fields import FREEDOMS, ORDERED, bound_field, order_field, twist_along_bone
+from .bridge.read_records import read_record, read_robot
 from .bridge.rig import refresh_rigs
-from .bridge.truth import KEY, ROBOT_KEY, read_record, read_robot
+from .bridge.truth import KEY, ROBOT_KEY
 
 TYPES = tuple(
     (t.name, t.label, f"{t.label} joint: {t.nv} degrees of freedom", i) for i, t in enumerate(JOINT_TYPES.values())

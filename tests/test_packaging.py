@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -60,6 +61,24 @@ def test_the_manifest_keeps_to_what_blender_asks() -> None:
     assert MANIFEST["tagline"][-1].isalnum()
     assert MANIFEST["license"] == ["SPDX:GPL-3.0-or-later"]
     assert "GNU GENERAL PUBLIC LICENSE" in (ROOT / "LICENSE").read_text("utf-8")
+
+
+# What each permission of Blender's manifest stands for, as it is written in our sources.
+USES = {
+    "clipboard": r"window_manager\.clipboard",
+    "files": r"\b(write_text|read_text|write_bytes|read_bytes|open)\(",
+    "network": r"\b(import|from) (socket|urllib\.request|http|requests|ssl|ftplib)\b",
+    "camera": r"\bimport cv2\b",
+    "microphone": r"\bimport (pyaudio|sounddevice)\b",
+}
+
+
+def test_the_manifest_asks_for_what_is_used() -> None:
+    sources = [path.read_text("utf-8") for part in PARTS for path in (ROOT / part).rglob("*.py")]
+    used = {name for name, pattern in USES.items() if any(re.search(pattern, source) for source in sources)}
+    assert set(MANIFEST["permissions"]) == used == {"clipboard", "files"}
+    for reason in MANIFEST["permissions"].values():
+        assert 0 < len(reason) <= 64 and reason[-1].isalnum()
 
 
 @pytest.fixture

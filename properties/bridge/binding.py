@@ -161,7 +161,8 @@ def _assemble(found: Records) -> RobotModel:
     if root_type == "wheeled" and drive is None:
         # Left to itself the model would add wheels, which have no bones.
         plain = RobotModel(found.robot.name, links, joints, "planar")
-        drive = find_drive(records[root].joint, {link.name: link for link in links}, plain.joints[1:])
+        base = dataclasses.replace(records[root].joint, child=records[root].link.name)
+        drive = find_drive(base, {link.name: link for link in links}, plain.joints[1:])
     return RobotModel(found.robot.name, links, joints, root_type, drive)
 
 

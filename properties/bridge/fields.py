@@ -31,6 +31,7 @@ DRIVE = ("wheel_left", "wheel_right", "wheel_radius", "wheel_separation")
 NUMBERS = ("pitch", "damping", "friction", "rotor_inertia", "stiffness")
 _LARGEST = float(np.finfo(np.float32).max)
 _ABSENT = {"lower": -math.inf}
+_LARGEST = float(np.finfo(np.float32).max)
 _UPPER_TRIANGLE = np.triu_indices(3)
 
 
@@ -203,9 +204,10 @@ def _link(record: BoneRecord, values: dict, edits: dict) -> Any:
 
 
 def _single(value: Any) -> Any:
+    """As Blender holds it: numbers beyond single precision end at its largest."""
     if isinstance(value, tuple):
-        return tuple(float(np.float32(x)) for x in value)
-    return float(np.float32(value)) if isinstance(value, float) else value
+        return tuple(_single(x) for x in value)
+    return float(np.float32(min(max(value, -_LARGEST), _LARGEST))) if isinstance(value, float) else value
 
 
 def _shortest(value: Any) -> Any:
