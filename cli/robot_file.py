@@ -13,7 +13,7 @@ from ..robokin import RobotModel, UnknownNameError, clamp, import_srdf, load_rob
 from ..robokin.urdf import parse_xacro_args
 from .arguments import is_blend
 from .errors import UsageError
-from .report import say
+from .terminal import say
 
 if TYPE_CHECKING:
     import bpy
