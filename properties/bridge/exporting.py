@@ -32,7 +32,7 @@ Array = np.ndarray
 
 FOLDER = "meshes"
 _SOLID = ("MESH", "CURVE", "SURFACE", "FONT", "META")
-_LONGEST = 200  # characters of a file name, which a number and an ending follow; most file systems take 255
+_LONGEST = 100  # characters of each of the two names in one of a file; most file systems take 255 in all
 _MOVED = 1e-5  # of its size or distance that a visual may differ from its description: single precision
 
 
@@ -196,7 +196,8 @@ class _Export:
     def _file(self, name: str, data: bytes) -> str:
         """The name of a mesh file relative to the URDF, the same for the same content."""
         if data not in self._known:
-            plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{self.path.stem}_{name}").strip(".")[:_LONGEST]
+            words = (self.path.stem[:_LONGEST], name[:_LONGEST])
+            plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", "_".join(words)).strip(".")
             filename, number = f"{FOLDER}/{plain}.stl", 1
             while filename in self.files or os.path.abspath(self.path.parent / filename) in self._taken:
                 filename, number = f"{FOLDER}/{plain}_{number}.stl", number + 1
