@@ -18,7 +18,7 @@ from ..drive import Drive
 from ..errors import FileFormatError, ModelError
 from ..joint_types import JOINT_TYPES
 from ..mimics import mimic_warnings
-from ..model import Joint, Link, Mimic, RobotModel
+from ..model import Joint, Link, Mimic, RobotModel, check_count
 from ..resources import PackagePaths, ResourceFinder
 from ..text_file import checked_path, read_bytes
 from .placement import read_placement
@@ -80,6 +80,8 @@ def read_urdf_text(
     elements: dict[int, Element] = {}
     links: list[Link] = []
     joints: list[Joint] = []
+    with document.blamed():
+        check_count(len(document.all("link")))  # before they are read, which takes longer
     for element in document.all("link"):
         links.append(_read_link(element, shapes))
         elements[id(links[-1])] = element
