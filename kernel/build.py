@@ -105,7 +105,7 @@ def build_wheel(target: Target, out: Path) -> Path:
     with tempfile.TemporaryDirectory() as folder:
         library = compile_library(target, Path(folder))
         files = {
-            f"{PACKAGE}/__init__.py": _init(library.name).encode(),
+            f"{PACKAGE}/__init__.py": _init(library).encode(),
             f"{PACKAGE}/{library.name}": library.read_bytes(),
         }
     info = f"{PACKAGE}-{version()}.dist-info"
@@ -125,17 +125,21 @@ def build_wheel(target: Target, out: Path) -> Path:
     return wheel
 
 
-def _init(library: str) -> str:
+def _init(library: Path) -> str:
+    content = library.read_bytes()
     return f'''"""Robokin's C kernel as a shared library; `robokin.backend.native` calls it."""
 
 from pathlib import Path
 
 __version__ = "{version()}"
+# Of the library: a program that maps one that was cut off ends where it reads on.
+SIZE = {len(content)}
+SHA256 = "{hashlib.sha256(content).hexdigest()}"
 
 
 def library_path() -> str:
     """Path of the shared library."""
-    return str(Path(__file__).resolve().with_name("{library}"))
+    return str(Path(__file__).resolve().with_name("{library.name}"))
 '''
 
 
