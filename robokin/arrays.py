@@ -7,12 +7,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from .errors import ModelError, RobokinError
+from .errors import ModelError, RobokinError, shown
 
 _NUMBERS = "biuf"  # kinds of NumPy's types: bool, signed, unsigned, float
 Item = TypeVar("Item")
-
-_LONGEST = 80  # characters of a wrong value that a message repeats
 
 
 def float_array(value: object) -> np.ndarray:
@@ -27,12 +25,6 @@ def float_array(value: object) -> np.ndarray:
         return array.astype(np.float64)
     except (TypeError, OverflowError) as error:  # integers of hundreds of digits are among the objects
         raise ValueError(str(error)) from None
-
-
-def shown(value: object) -> str:
-    """`value` on one line of bounded length, for a message."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
 def finite_number(value: object, what: str) -> float:
