@@ -12,30 +12,15 @@ from robokin_addon.cli.blend_file import is_whole_blend
 from support.command import run
 from support.program import command, full_disk, program
 from support.robots import robot
+from support.scene_file import put_scene
 
 pytestmark = pytest.mark.usefixtures("addon")
 
 
 @pytest.fixture(scope="module")
 def scene_file(addon, tmp_path_factory) -> Path:
-    """A Panda with a target for its hand, at rest: frames 1 to 3."""
-    import bpy
-    from robokin_addon.cli import main
-
     path = tmp_path_factory.mktemp("panda") / "panda.blend"
-    assert main(["import", str(robot("panda")), "-o", str(path), "--no-meshes"]) == 0
-    bpy.ops.wm.open_mainfile(filepath=str(path))
-    scene = bpy.context.scene
-    scene.frame_start, scene.frame_end = 1, 3
-    (armature,) = (obj for obj in scene.objects if obj.type == "ARMATURE")
-    task = armature.robokin.tasks.add()
-    task.name, task.tip, task.kind = "follow", "panda_hand_joint", "POSITION"
-    task.target = bpy.data.objects.new("target", None)
-    task.target.location = 0.45, 0.1, 0.5
-    scene.collection.objects.link(task.target)
-    bpy.context.preferences.filepaths.save_version = 0
-    bpy.ops.wm.save_mainfile(compress=True)
-    bpy.context.preferences.filepaths.save_version = 1
+    put_scene(path, robot("panda"), "panda_hand_joint", (0.45, 0.1, 0.5), "--no-meshes")
     return path
 
 

@@ -14,6 +14,7 @@ from robokin_addon.cli.task_grammar import GRAMMAR, VELOCITIES
 from robokin_addon.solvers.criteria import KINDS as CRITERIA
 from support.command import Outcome, run
 from support.fuzzing import NUMBERS, SEED, VARIABLE, bounded, damaged_bytes, damaged_text, inputs
+from support.scene_file import put_scene
 
 pytestmark = pytest.mark.slow
 
@@ -224,18 +225,8 @@ def test_damaged_files(folder, capsys) -> None:
 
 
 @pytest.fixture
-def scene_file(folder, addon, capsys) -> Path:
-    """arm.blend: the robot with a posture and a target that its hand follows."""
-    import bpy
-
-    assert run(capsys, "import", "arm.urdf", "-o", "arm.blend", "--srdf", "arm.srdf").code == 0
-    bpy.ops.wm.open_mainfile(filepath=str(folder / "arm.blend"))
-    target = bpy.data.objects.new("target", None)
-    target.location = 0.5, 0.1, 0.4
-    bpy.context.scene.collection.objects.link(target)
-    task = bpy.data.objects["arm"].robokin.tasks.add()
-    task.name, task.tip, task.kind, task.target = "follow", "finger", "POSITION", target
-    bpy.ops.wm.save_mainfile()
+def scene_file(folder, addon) -> Path:
+    put_scene(folder / "arm.blend", "arm.urdf", "finger", (0.5, 0.1, 0.4))
     return folder / "arm.blend"
 
 

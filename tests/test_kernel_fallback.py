@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from robokin_addon.robokin.backend.library import ABI, FUNCTIONS, ModelStruct
 from support.compilers import c_compiler
+from support.kernels import described
 
 TESTS = Path(__file__).resolve().parent
 HEADERS = TESTS.parent / "kernel" / "include"
@@ -49,15 +50,6 @@ def run_with(package: str | None, folder: Path) -> tuple[list[str], str]:
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert result.returncode == 0, result.stderr
     return result.stdout.splitlines(), result.stderr
-
-
-def described(library: Path) -> str:
-    """Source of a package around a library, as kernel/build.py writes it."""
-    content = library.read_bytes()
-    return (
-        f"SIZE, SHA256 = {len(content)}, {hashlib.sha256(content).hexdigest()!r}\n"
-        f"def library_path():\n    return {str(library)!r}\n"
-    )
 
 
 def compiled(folder: Path, source: str) -> str:

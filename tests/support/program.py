@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -21,6 +23,19 @@ spec.loader.exec_module(module)
 def full_disk(room: int) -> str:
     """Source. A file that grows beyond `room` bytes ends as on a full disk: what fits is written, the rest refused."""
     return f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))\n"
+
+
+@contextmanager
+def room_left(room: int) -> Iterator[None]:
+    """As `full_disk`, for the block, in this process."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def command(*arguments: object, before: str = "", after: str = "") -> list[str]:
