@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..robokin.errors import FileFormatError
-from ..robokin.text_file import read_bytes, written
+from ..robokin.text_file import read_text, written
 from .errors import UsageError
 from .terminal import out
 
@@ -64,8 +64,8 @@ def read_joint_values(text: str, option: str) -> dict:
     if not text.lstrip().startswith("{"):
         source = f"{option} {text}"
         try:
-            text = read_bytes(text, "joint values").decode("utf-8")
-        except (FileFormatError, UnicodeDecodeError):
+            text = read_text(text, "joint values")
+        except FileFormatError:
             raise UsageError(f'{source}: neither JSON like {{"joint": value}} nor a readable file') from None
     try:
         values = json.loads(text)

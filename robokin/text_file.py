@@ -13,8 +13,20 @@ from .replacing import replacing
 MAX_BYTES = 16 * 1024 * 1024  # ten times the largest real robot; seconds and megabytes, were it all attributes
 
 
-def read_bytes(path: str | os.PathLike, what: str) -> bytes:
-    """At most MAX_BYTES + 1 bytes of the file, which should be `what`. Raises FileFormatError."""
+def read_text(path: str | os.PathLike, what: str, most: int = MAX_BYTES) -> str:
+    """The text of the file, which should be `what`, of at most so many bytes. Raises FileFormatError."""
+    data = read_bytes(path, what, most)
+    if len(data) > most:
+        raise FileFormatError(path, None, f"the file is larger than {most >> 20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileFormatError(path, line, "this is not text in UTF-8") from None
+
+
+def read_bytes(path: str | os.PathLike, what: str, most: int = MAX_BYTES) -> bytes:
+    """At most so many bytes, and one more, of the file, which should be `what`. Raises FileFormatError."""
     name = checked_path(path, what)
     try:
         if not os.path.exists(name):
@@ -24,7 +36,7 @@ def read_bytes(path: str | os.PathLike, what: str) -> bytes:
         if not os.path.isfile(name):
             raise FileFormatError(name, None, "not a regular file")
         with open(name, "rb") as file:
-            return file.read(MAX_BYTES + 1)
+            return file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a null byte
         reason = getattr(error, "strerror", None) or str(error)
         raise FileFormatError(name, None, f"cannot be read: {reason}") from None
