@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from robokin_addon.robokin import load_urdf
 from robokin_addon.robokin.inertia import implausible_links
 from support.command import report, run
 from support.compare import compare_models
+from support.program import program
 from support.robots import robot, robot_data
 
 pytestmark = pytest.mark.usefixtures("addon")
@@ -348,21 +347,6 @@ def test_a_damaged_file_is_refused(panda, capsys, tmp_path) -> None:
 
 def test_as_programs(tmp_path) -> None:
     """Each command in a process of its own that registers Robokin, leaves it, and ends; the report is all it prints."""
-    root = Path(__file__).resolve().parent.parent
-    script = (
-        "import importlib.util, sys\n"
-        f"spec = importlib.util.spec_from_file_location('robokin_addon', {str(root / '__init__.py')!r},"
-        f" submodule_search_locations=[{str(root)!r}])\n"
-        "module = sys.modules['robokin_addon'] = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(module)\n"
-        "from robokin_addon.cli import main\n"
-        "sys.exit(main())\n"
-    )
-
-    def program(*arguments: object) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-c", script, *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
     blend = tmp_path / "panda.blend"
     made = program("import", robot("panda"), "-o", blend, "--no-meshes")
     assert (made.returncode, len(made.stdout.splitlines())) == (0, 1), made
