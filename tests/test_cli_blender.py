@@ -123,6 +123,22 @@ def test_meshes_are_imported_unless_not_wanted(capsys, tmp_path) -> None:
         assert bool(shown) is meshes
 
 
+def test_a_mesh_that_cannot_be_read_is_a_warning(capsys, tmp_path) -> None:
+    import bpy
+
+    (tmp_path / "bad.stl").write_bytes(b"no mesh")
+    shapes = [f'<mesh filename="{name}"/>' for name in ("bad.stl", "gone.stl", "//host/share/x.stl")]
+    visuals = "".join(f"<visual><geometry>{s}</geometry></visual>" for s in [*shapes, '<sphere radius="1"/>'])
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"><link name="base">{visuals}</link></robot>')
+    done = run(capsys, "import", path, "-o", tmp_path / "r.blend")
+    assert done.code == 0 and "Traceback" not in done.err
+    for words in ("bad.stl: not an STL file", "mesh 'gone.stl' not found", "'//host/share/x.stl' is a network path"):
+        assert any(line.startswith("robokin: mesh left out: ") and words in line for line in done.err.splitlines())
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "r.blend"))
+    assert len([o for o in bpy.data.objects if o.type == "MESH" and o.parent is not None]) == 1
+
+
 def test_the_imported_file_holds_the_robot_alone(capsys, tmp_path) -> None:
     import bpy
 
