@@ -49,10 +49,10 @@ def _skip_frame(file: BinaryIO) -> bool:
     dictionary = (0, 1, 2, 4)[head & 0x03]
     file.seek((not is_single) + dictionary + content_size, os.SEEK_CUR)
     while True:
-        head = file.read(3)
-        if len(head) < 3:
+        data = file.read(3)
+        if len(data) < 3:
             return False
-        block = int.from_bytes(head, "little")
+        block = int.from_bytes(data, "little")
         is_repeated = (block >> 1) & 3 == 1  # one byte, and how often
         file.seek(1 if is_repeated else block >> 3, os.SEEK_CUR)
         if block & 1:

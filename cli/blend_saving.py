@@ -12,6 +12,7 @@ from ..robokin.replacing import beside, replacing
 from .blend_file import is_whole_blend
 from .blender import reason_of
 from .errors import UsageError
+from .interrupts import check_interrupt
 
 
 def save_as(path: str) -> None:
@@ -19,6 +20,7 @@ def save_as(path: str) -> None:
     as Blender keeps it, as .blend1. Raises RobokinError, and then leaves it as it was."""
     import bpy
 
+    check_interrupt()
     target = Path(os.path.realpath(path))
     _refuse_library(path, target)
     # Nothing moves when a file is saved in its place, where a link to it may have been opened.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..robokin.errors import UnknownNameError
 from .arguments import BLEND, is_blend
 from .errors import UsageError
+from .interrupts import check_interrupt, interrupts_held
 from .quiet import output_dropped
 from .terminal import show_progress
 
@@ -26,7 +27,7 @@ Result = TypeVar("Result")
 @contextmanager
 def blender() -> Iterator[None]:
     """Blender with Robokin registered, its chatter kept off standard output. Raises UsageError without Blender."""
-    with output_dropped():
+    with output_dropped(), interrupts_held():
         try:
             import bpy
         except ImportError as error:
@@ -39,6 +40,7 @@ def blender() -> Iterator[None]:
         if not registered:
             addon.register()
         try:
+            check_interrupt()
             yield
         finally:
             # Blender 4.5's module never ends with classes left registered.
@@ -64,6 +66,7 @@ def blender_file(arguments: argparse.Namespace) -> Iterator[None]:
                 raise UsageError(f"{path}: this Blender cannot open it ({reason_of(error)})") from None
         elif not bpy.data.filepath:
             raise UsageError(f"FILE is missing: name a {BLEND} file, or open one")
+        check_interrupt()
         with some_window():
             yield
 
@@ -129,6 +132,7 @@ def run_steps(steps: Generator[float, None, Result]) -> Result:
     """What a generator of shares of work done (0..1) returns; a person at a terminal sees the shares."""
     while True:
         try:
+            check_interrupt()
             show_progress(next(steps))
         except StopIteration as done:
             show_progress(None)

@@ -50,7 +50,7 @@ exit codes:
   1  done, but a task or a limit is not met (the report says which)
   2  bad input, or a file that cannot be written; one line says what is wrong
   3  a fault of the program; its traceback is what a report of it needs
-  130  stopped by Ctrl+C; files are as they were
+  130  stopped by Ctrl+C; no file is half written
 
 examples:
   robokin info panda.urdf
@@ -104,14 +104,18 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     """Run one command line (without the program's name; None: that of the process) and return its exit code.
 
     0: done; 1: done, but a task or limit is not met; 2: bad input, said in one line on standard error;
-    3: a fault of the program, its traceback there.
+    3: a fault of the program, its traceback there; 130: stopped by Ctrl+C.
     in_blender: Blender runs us, and its open file is meant where no FILE is named.
     """
-    open_streams()
-    with log_shown(), warnings.catch_warnings():
-        if not sys.warnoptions:  # NumPy's remarks on numbers that are too large; a command says what is wrong itself
-            warnings.simplefilter("ignore", RuntimeWarning)
-        return _run(sys.argv[1:] if argv is None else argv, in_blender)
+    try:
+        open_streams()
+        with log_shown(), warnings.catch_warnings():
+            if not sys.warnoptions:  # NumPy's remarks on large numbers; a command says itself what is wrong
+                warnings.simplefilter("ignore", RuntimeWarning)
+            return _run(sys.argv[1:] if argv is None else argv, in_blender)
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
 
 
 def _run(argv: Sequence[str], in_blender: bool) -> int:
@@ -125,9 +129,6 @@ def _run(argv: Sequence[str], in_blender: bool) -> int:
         return DONE if arguments.run(arguments) else NOT_MET
     except SystemExit as end:  # --help and --version
         return int(end.code or 0)
-    except KeyboardInterrupt:
-        say("interrupted")
-        return INTERRUPTED
     except RobokinError as error:
         say(str(error))
         return BAD_INPUT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -144,6 +145,24 @@ def test_bakes_in_place_at_once(scene_file) -> None:
         assert all(code == 0 and not err for _, err, code in ends), (SEED, number, ends)
         assert sorted(os.listdir(scene_file.parent)) == ["scene.blend", "scene.blend1"], (SEED, number)
         assert is_whole_blend(scene_file) and is_whole_blend(scene_file.with_name("scene.blend1")), (SEED, number)
+
+
+def test_ctrl_c_while_baking(scene_file) -> None:
+    """At any time: one line and 130, or done."""
+    before = scene_file.read_bytes()
+    for number, rng in inputs(12, "ctrl c"):
+        line = command("bake", scene_file, "--frames", "1:150", before="print('ready', flush=True)")
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        time.sleep(rng.uniform(0.0, 2.5))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+        told = (f"{VARIABLE}={SEED}", number, process.returncode, err)
+        # -2: Python itself was ending, all was done, and the signal ends it as any program.
+        assert (process.returncode, err) in ((0, ""), (130, "robokin: interrupted\n"), (-2, "")), told
+        assert is_whole_blend(scene_file), told
+        scene_file.write_bytes(before)
+        assert set(os.listdir(scene_file.parent)) <= {"scene.blend", "scene.blend1"}, told
 
 
 def test_damaged_kernels(tmp_path) -> None:

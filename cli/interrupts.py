@@ -1,0 +1,45 @@
+"""Ctrl+C while Blender works: it takes an exception that comes out of one of its own calls for a fault, or crashes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _Held:
+    """A handler of the signal that remembers it; the second time it ends the process."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, *_: object) -> None:
+        if self.came:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
+        self.came = True
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Ctrl+C waits for `check_interrupt`, or for the end of the block. Elsewhere than in a program of Python's own,
+    where it is not Python that is asked, nothing is changed. Raises KeyboardInterrupt."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    held = _Held()
+    signal.signal(signal.SIGINT, held)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if held.came:
+        raise KeyboardInterrupt
+
+
+def check_interrupt() -> None:
+    """Between two steps of the work. Raises KeyboardInterrupt when Ctrl+C came."""
+    held = signal.getsignal(signal.SIGINT)
+    if isinstance(held, _Held) and held.came:
+        raise KeyboardInterrupt

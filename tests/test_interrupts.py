@@ -1,0 +1,71 @@
+"""Ctrl+C waits while Blender works, but not for ever."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from robokin_addon.cli.blender import run_steps
+from robokin_addon.cli.interrupts import check_interrupt, interrupts_held
+from support.program import LOAD
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_it_waits_for_the_next_step() -> None:
+    done = []
+
+    def steps():
+        for number in range(3):
+            if number == 1:
+                interrupt()
+            done.append(number)
+            yield number / 3
+
+    with pytest.raises(KeyboardInterrupt), interrupts_held():
+        run_steps(steps())
+    assert done == [0, 1]
+
+
+def test_it_waits_for_the_end_where_there_are_no_steps() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupts_held():
+        interrupt()
+        done.append("to the end")
+    assert done == ["to the end"]
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    check_interrupt()
+
+
+def test_an_error_of_the_block_comes_first() -> None:
+    with pytest.raises(ZeroDivisionError), interrupts_held():
+        interrupt()
+        raise ZeroDivisionError
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_handler_of_another_program_stays() -> None:
+    came = []
+    before = signal.signal(signal.SIGINT, lambda *_: came.append(1))
+    try:
+        with interrupts_held():
+            interrupt()
+            check_interrupt()
+        assert came == [1]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_the_second_one_ends_the_program() -> None:
+    script = (
+        "import os, signal\nfrom robokin_addon.cli.interrupts import interrupts_held\n"
+        "with interrupts_held():\n    for _ in range(2):\n        os.kill(os.getpid(), signal.SIGINT)\n    print('no')"
+    )
+    done = subprocess.run([sys.executable, "-c", LOAD + script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
