@@ -31,7 +31,7 @@ from .posing import Posing, lacking
 from .progress import finish, scaled
 from .random_numbers import SplitMix64
 from .results import CONVERGED, EMPTY, Diagnosis, SolveResult, Status
-from .static_optimum import StaticOptimum
+from .static_optimum import optimum_of
 from .task_levels import TaskLevels, tolerances
 from .tasks import PositionTask, Task
 from .tasks.base import states_rows_of
@@ -122,7 +122,7 @@ class HierarchicalIK:
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
         if any(isinstance(each, Potential) for each in self.criteria) and best.met[:1].all():
-            optimum = yield from scaled(StaticOptimum(posing, self.criteria).find(best), 0.5, 0.9)
+            optimum = yield from scaled(optimum_of(posing, self.criteria).find(best), 0.5, 0.9)
             kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
             best, search.iterations = optimum.point, search.iterations + optimum.iterations
             if not optimum.is_optimal:

@@ -189,6 +189,12 @@ class NativeStep:
         own = [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans]
         return own, self._errors[0].copy()
 
+    def laid_out(self) -> tuple[ctypes.c_void_p, ctypes.c_void_p]:
+        """Addresses of `rk_step` and `rk_step_data`, whose targets and rows are those that it was aimed at last."""
+        if not self._plain:
+            self._lay_out([], {})
+        return self._step_address, self._data_address
+
     def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Sequence[Level]]) -> None:
         """Where each level's and each task's rows lie; those that are given are filled in."""
         given: list[tuple[int, Level]] = []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .criteria.edge import Edge
+from .level import Level
 from .objective import Slopes
 from .posing import Point, Posing, lacking
 from .qp import QPStatus, solve_qp
@@ -107,9 +108,17 @@ class Tangent:
             return np.zeros(rows.shape[1])
         return multipliers.held @ rows[self.is_held] + multipliers.walls @ rows[~self.is_held]
 
-    def pressed(self, slopes: Slopes, multipliers: Multipliers) -> Array:
-        """(nv, d) orthonormal directions, of those left free, across the walls and edges that hold."""
-        rows = [self.walls[abs(multipliers.walls) > 0.0], *map(_across, slopes.edges, multipliers.chosen)]
+    def multipliers_of_levels(self, multipliers: Multipliers, levels: Sequence[Level]) -> list[Array]:
+        """Of each level of tasks."""
+        of_rows = np.zeros(len(self.rows))
+        of_rows[self.is_held], of_rows[~self.is_held] = multipliers.held, multipliers.walls
+        ends = np.cumsum([len(level.J) for level in levels[::-1]])[::-1]
+        return [of_rows[len(of_rows) - end :][: len(level.J)] for end, level in zip(ends, levels, strict=True)]
+
+    def pressed(self, slopes: Slopes, multipliers: Multipliers, least: float = 0.0) -> Array:
+        """(nv, d) orthonormal directions, of those left free, across the edges that hold and the walls that do, with
+        multipliers larger than `least`."""
+        rows = [self.walls[abs(multipliers.walls) > least], *map(_across, slopes.edges, multipliers.chosen)]
         _, s, Vt = np.linalg.svd(np.vstack(rows) @ self.Z, full_matrices=False)
         return self.Z @ Vt[: int((s > SMALL * s.max(initial=0.0)).sum())].T
 

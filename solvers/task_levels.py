@@ -25,7 +25,9 @@ from .tasks import LoopClosureTask, Rows, Task
 from .tasks.base import Moved, residuals
 
 if TYPE_CHECKING:
+    from .criteria import Criterion
     from .kernel_rows import KernelRows
+    from .native_optimum import KernelOptimum
 
 Array = np.ndarray
 
@@ -57,6 +59,7 @@ class TaskLevels:
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
         self._targets: list[Any] = []
         self._kernel_rows: KernelRows | None = None
+        self._kernel_optimum: tuple[Sequence[Criterion], KernelOptimum | None] | None = None
 
     @property
     def targets(self) -> list[Any]:
@@ -142,6 +145,16 @@ class TaskLevels:
 
             self._kernel_rows = KernelRows(self)
         return self._kernel_rows
+
+    def kernel_optimum(self, criteria: Sequence[Criterion]) -> KernelOptimum | None:
+        """Of these criteria, made once; None when the kernel does not know all tasks and potentials.
+
+        Raises BackendError without a kernel."""
+        if self._kernel_optimum is None or self._kernel_optimum[0] is not criteria:
+            from .native_optimum import KernelOptimum
+
+            self._kernel_optimum = criteria, KernelOptimum.of(self, criteria)
+        return self._kernel_optimum[1]
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
         """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .posing import Point, Posing
@@ -21,6 +23,12 @@ class TaskSurface:
         self.start = self._met_exactly(start)
         errors = self.start.errors
         self._allowed = np.where(self.start.met, np.maximum(errors, MET), errors * (1.0 + WORSE))
+
+    def slack(self, multipliers: Sequence[Array]) -> float:
+        """By how much a pose may cost less only because it is as far from its tasks as it may be. multipliers: of the
+        rows of each level."""
+        off = np.sqrt(2.0 * self._allowed * np.where(self.start.met, 1.0, WORSE))
+        return 2.0 * float(sum(away * np.linalg.norm(own) for away, own in zip(off, multipliers, strict=True)))
 
     def nearest(self, q: Array, before: Point) -> Point | None:
         """q (nq,) brought back to the tasks, as well met as they were at `before`; None when that fails."""

@@ -1,9 +1,14 @@
-/* Potentials that the step descends, with their gradients. Each adds `share` times its gradient to g[nv] and returns its
+/* Potentials, with their gradients. Each adds `share` times its gradient to g[nv], unless that is null, and returns its
    value. */
 #ifndef RK_CRITERIA_H
 #define RK_CRITERIA_H
 
 #include "robokin_step.h"
+
+/* 1/2 sum of stiffness (q - rest)^2, rotations by their rotation vector from there: solvers/criteria/joint_springs.py,
+   rest_posture.py. away: [nv], scratch. */
+double rk_add_springs(const rk_model *m, const double *q, const double *rest, const double *stiffness, double share,
+                      double *away, double *g);
 
 /* 1/2 sum of stiffness tau^2, tau[nv] what holds the robot still: solvers/criteria/gravity_torque.py.
    work: rk_gravity_workspace(m) doubles. */

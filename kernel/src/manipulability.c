@@ -124,7 +124,7 @@ double rk_add_manipulability(const rk_step *step, const double *nodes, int small
   rk_orthogonalise(rows, (int32_t)nv, A, U);
   const double value = value_and_slope(rows, (int32_t)nv, smallest, rank, A, U, s, B);
   rows = 0;
-  for (int32_t t = 0; t < m->n_frames; t++) {
+  for (int32_t t = 0; g && t < m->n_frames; t++) {
     if (!step->first[t]) continue;
     climb(m, nodes, t, &c);
     const int count = pick(step, step->tasks + t, c.T, axes), tip = in_tip_axes(step->tasks + t);

@@ -12,7 +12,7 @@ from ..errors import BackendError
 from ..tree import Tree
 
 Array = np.ndarray
-ABI = 5  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 6  # RK_ABI of kernel/include/robokin_kernel.h
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
 FUNCTIONS = (
@@ -24,6 +24,7 @@ FUNCTIONS = (
     *("rk_ik_solve", "rk_track_run", "rk_bounded_step", "rk_qp", "rk_qp_workspace"),
     *("rk_hierarchy", "rk_hierarchy_workspace", "rk_step_run", "rk_step_workspace"),
     *("rk_sizeof_step", "rk_sizeof_step_data", "rk_sizeof_criterion", "rk_sizeof_robot_row"),
+    *("rk_sizeof_optimum", "rk_optimum_workspace", "rk_optimum_find"),
 )
 
 _INTS = ("parent", "motion", "iq", "iv", "frame_node")

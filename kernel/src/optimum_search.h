@@ -1,0 +1,36 @@
+/* Where the search for an optimum is. */
+#ifndef RK_OPTIMUM_SEARCH_H
+#define RK_OPTIMUM_SEARCH_H
+
+#include "optimum.h"
+
+typedef struct rk_search {
+  rk_poses poses;
+  rk_program program;
+  rk_look looks[2], *look;  /* where it is */
+  rk_pose spare[3];
+  double curvature, usual;  /* the largest and the usual one where it was looked at last */
+  double change;            /* by which the last steps lowered the cost */
+  int iterations;
+  double *H, *V, *E;        /* [n][n] */
+  double *value, *weight, *x, *way, *here, *there; /* [n] */
+  double *work;             /* [3 n] */
+} rk_search;
+
+/* Of a slope, but at least what counts as one. */
+double rk_slope_size(const rk_search *s, const rk_look *look);
+
+/* value[count] are curvatures. */
+void rk_note_curvatures(rk_search *s, int32_t count);
+
+/* E[count][n], value[count]: principal directions of the Lagrangian's Hessian along what can move where walls that press
+   more than `least` hold. Returns their number. */
+int32_t rk_principal_directions(rk_search *s, double least);
+
+/* weight[count], E[count][n] of a Newton step. Returns their number. */
+int32_t rk_newton_program(rk_search *s);
+
+/* Moves to a pose near a stationary one that costs less, when there is one; the pose only. */
+int rk_look_around(rk_search *s, uint64_t *random);
+
+#endif
