@@ -10,7 +10,7 @@ import numpy as np
 from ..robokin.backend.library import load_library
 from ..robokin.errors import BackendError
 from ..robokin.limits import PositionLimits
-from .criteria import Criterion, Potential, SmallestSingularValue
+from .criteria import Criterion, Potential
 from .criteria.base import CriterionRecord
 from .criteria.kinds import KINDS
 from .endless import endless
@@ -76,8 +76,6 @@ class KernelOptimum:
         """None when the kernel does not know all tasks and potentials."""
         neutral = levels.state(levels.model.neutral(), levels.targets, 1.0)
         potentials = [each for each in criteria if isinstance(each, Potential)]
-        if any(isinstance(each, SmallestSingularValue) for each in potentials):
-            return None
         if levels.loops or not all(type(each) in KINDS.values() for each in potentials):
             return None
         records = [(each, each.record(neutral)) for each in potentials]

@@ -75,7 +75,7 @@ class Optimum:
 @dataclass(frozen=True, eq=False)
 class _Look:
     """At a point: its cost, slopes (of edges the least gradient), tangent and what holds it. residual: of it all, and
-    left: (nv,) the way down that is left."""
+    left: (nv,) the way down that is left.   size: of the steepest gradient, at least what counts as one."""
 
     point: Point
     cost: float
@@ -84,6 +84,7 @@ class _Look:
     multipliers: Multipliers
     left: Array
     residual: float
+    size: float
 
 
 class StaticOptimum:
@@ -154,7 +155,7 @@ class StaticOptimum:
         if before is not None:
             slopes = slopes.as_seen_from(before.slopes)
         tangent = Tangent(self.posing, point)
-        size = self._slope_size(steepest)
+        size = max(float(np.linalg.norm(steepest)), GROUND * self._usual) or 1.0
         nv = len(self.posing.scale)
         x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
         residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
@@ -169,10 +170,8 @@ class StaticOptimum:
             multipliers,
             x * size / SHORT,
             residual,
+            size,
         )
-
-    def _slope_size(self, slope: Array) -> float:
-        return max(float(np.linalg.norm(slope)), GROUND * self._usual) or 1.0
 
     def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
         for halving in range(tries):
@@ -188,7 +187,7 @@ class StaticOptimum:
     def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
         """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
         much as it gains (Maratos)."""
-        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point) if look.slopes.edges else None
+        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point) if look.slopes.sharp else None
         if point is None:
             return None
         there = self.objective.slopes(point.state, look.slopes)
@@ -254,7 +253,7 @@ class StaticOptimum:
         point, tangent, ways = look.point, look.tangent, []
         if not tangent.Z.shape[1]:
             return None
-        face = self._face(look, HARDLY * self._slope_size(look.slopes.gradient))
+        face = self._face(look, HARDLY * look.size)
         values, E = np.linalg.eigh(self._bending(look, face))
         E = face @ E
         for way in E.T[values < -SADDLE * self._curvature]:
@@ -283,8 +282,8 @@ class StaticOptimum:
         """Whether the slope is not one vector around: edges, or walls that are touched and hardly press."""
         tangent = look.tangent
         touched = np.minimum(-tangent.lower, tangent.upper) < TOUCHED
-        weak = abs(look.multipliers.walls) <= HARDLY * self._slope_size(look.slopes.gradient)
-        return bool((touched & weak).any()) or any(len(edge.A) > 1 for edge in look.slopes.edges)
+        weak = abs(look.multipliers.walls) <= HARDLY * look.size
+        return bool((touched & weak).any()) or bool(look.slopes.sharp)
 
 
 def _drawn(random: SplitMix64, count: int) -> Array:

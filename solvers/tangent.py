@@ -60,27 +60,29 @@ class Tangent:
 
         B: (nv, nv) positive definite on Z. The edges are met by cuts that are added until none is passed (Kelley).
         """
-        Z, f, count = self.Z, self.Z.shape[1], len(slopes.edges)
+        Z, f, sharp = self.Z, self.Z.shape[1], slopes.sharp
+        edges = [slopes.edges[i] for i in sharp]
+        smooth = slopes.smooth + sum(edge.slopes[0, 0] for edge in slopes.edges if len(edge.A) == 1)
         size = float(np.trace(Z.T @ B @ Z)) / max(f, 1) or 1.0
-        H = np.eye(f + count) * EDGE
+        H = np.eye(f + len(edges)) * EDGE
         H[:f, :f] = Z.T @ B @ Z / size
-        g = np.concatenate((Z.T @ slopes.smooth / size, np.ones(count)))
-        tops = [float(np.linalg.eigvalsh(edge.A)[-1]) for edge in slopes.edges]
+        g = np.concatenate((Z.T @ smooth / size, np.ones(len(edges))))
+        tops = [float(np.linalg.eigvalsh(edge.A)[-1]) for edge in edges]
         cuts = [
             (i, w / np.linalg.norm(w))
-            for i, (edge, chosen) in enumerate(zip(slopes.edges, slopes.chosen, strict=True))
-            for w in np.hstack((np.linalg.eigh(edge.A)[1], chosen)).T
+            for i, edge in enumerate(edges)
+            for w in np.hstack((np.linalg.eigh(edge.A)[1], slopes.chosen[sharp[i]])).T
         ]
-        x, t, wall, cut = np.zeros(len(Z)), np.zeros(count), np.zeros(len(self.walls)), np.zeros(len(cuts))
+        x, t, wall, cut = np.zeros(len(Z)), np.zeros(len(edges)), np.zeros(len(self.walls)), np.zeros(len(cuts))
         is_known = f == 0
         for _ in range(CUTS if f else 0):
-            C = np.zeros((len(self.walls) + len(cuts), f + count))
+            C = np.zeros((len(self.walls) + len(cuts), f + len(edges)))
             C[: len(self.walls), :f] = self.walls @ Z
             upper = np.concatenate((self.upper, np.zeros(len(cuts))))
             for row, (i, w) in enumerate(cuts, len(self.walls)):
-                C[row, :f] = slopes.edges[i].gradient(np.outer(w, w)) @ Z / size
+                C[row, :f] = edges[i].gradient(np.outer(w, w)) @ Z / size
                 C[row, f + i] = -1.0
-                upper[row] = (tops[i] - w @ slopes.edges[i].A @ w) / size
+                upper[row] = (tops[i] - w @ edges[i].A @ w) / size
             lower = np.concatenate((self.lower, np.full(len(cuts), -np.inf)))
             found = self._program(H, g, C, lower, upper)
             if found is None:
@@ -89,7 +91,7 @@ class Tangent:
             x, t = Z @ z[:f], z[f:]
             wall, cut = size * multipliers[: len(self.walls)], multipliers[len(self.walls) :]
             missing = []
-            for i, edge in enumerate(slopes.edges):
+            for i, edge in enumerate(edges):
                 value, w = edge.moved(x)
                 least = size * CUT * float(np.linalg.norm(x)) + EPS * float(abs(edge.A).max())
                 if value - tops[i] > size * t[i] + least:
@@ -97,10 +99,12 @@ class Tangent:
             if not missing:
                 break
             cuts += missing
-        chosen = [_chosen(i, cuts, cut, before) for i, before in enumerate(slopes.chosen)]
+        chosen = list(slopes.chosen)
+        for k, i in enumerate(sharp):
+            chosen[i] = _chosen(k, cuts, cut, chosen[i])
         left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.walls.T @ wall
         held = -np.linalg.lstsq(self.held.T, left, rcond=SMALL)[0] if len(self.held) else np.zeros(0)
-        return x, float(slopes.smooth @ x + size * t.sum()), Multipliers(held, wall, chosen, is_known)
+        return x, float(smooth @ x + size * t.sum()), Multipliers(held, wall, chosen, is_known)
 
     def weighted(self, multipliers: Multipliers, rows: Array) -> Array:
         """(nv,) the rows of a point nearby, times what they hold here; 0 when there are others."""

@@ -1,18 +1,17 @@
 /* Sequential quadratic programming on the poses that meet the tasks. Twin of solvers/static_optimum.py, which explains
    it. */
-#include "optimum.h"
 #include "optimum_search.h"
 #include "rk_math.h"
 
-static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, GROUND = 1e-3, STALE = 1e-7, NOISE = 1e-14;
-static const double DECREASE = 1e-4, SHORT = 1e-3, PROBE = 0.05, UNSEEN = 100.0, FLAT = 10.0;
+static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7;
+static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0;
 enum { ITERATIONS = 200, PATIENCE = 12, HALVINGS = 14, ROUNDS = 8 };
 
 int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
 
 static rk_search lay_out(rk_arena *arena, const rk_optimum *optimum, const rk_step_data *data) {
   rk_search s = {.poses = rk_lay_out_poses(arena, optimum, data)};
-  const int64_t n = s.poses.n;
+  const int64_t n = s.poses.n, most = 6 * (int64_t)optimum->step->model->n_frames;
   s.program = rk_lay_out_program(arena, &s.poses);
   for (int k = 0; k < 2; k++) s.looks[k] = rk_lay_out_look(arena, &s.poses);
   for (int k = 0; k < 3; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);
@@ -21,6 +20,11 @@ static rk_search lay_out(rk_arena *arena, const rk_optimum *optimum, const rk_st
   double **vectors[] = {&s.value, &s.weight, &s.x, &s.way, &s.here, &s.there};
   for (int k = 0; k < 6; k++) *vectors[k] = rk_take(arena, n);
   s.work = rk_take(arena, 3 * n);
+  s.bent = (double **)rk_take(arena, s.poses.n_edges);
+  for (int32_t e = 0; e < s.poses.n_edges; e++) {
+    double *matrix = rk_take(arena, most * most);
+    if (arena->base) s.bent[e] = matrix;
+  }
   return s;
 }
 
@@ -30,33 +34,20 @@ int64_t rk_optimum_workspace(const rk_optimum *optimum, const rk_step_data *data
   return arena.used;
 }
 
-static double length_of(int32_t n, const double *x) { return rk_sqrt(rk_dot(n, x, x)); }
-
-/* Fills in all of a look at its pose. */
-static void look_at(rk_search *s, rk_look *look) {
-  const int32_t n = s->poses.n;
-  double size;
-  look->cost = rk_cost(&s->poses, &look->pose, &size, look->slope);
-  look->noise = NOISE * size;
-  rk_linearise(&s->poses, look);
-  size = rk_slope_size(s, look);
-  for (int32_t k = 0; k < n - look->held; k++) s->weight[k] = size / SHORT;
-  const int known =
-      rk_best_motion(&s->poses, look, &s->program, n - look->held, look->E, s->weight, look->slope, look->left,
-                     look->multiplier);
-  const double length = length_of(n, look->left);
-  look->residual = known ? length / SHORT : __builtin_inf();
-  /* A slope that no pose around could show to be one. */
-  if (known && look->residual * size * PROBE <= UNSEEN * look->noise) look->residual = 0.0;
-  for (int32_t k = 0; k < n; k++) look->left[k] *= size / SHORT;
-}
-
-double rk_slope_size(const rk_search *s, const rk_look *look) {
-  const double size = length_of(s->poses.n, look->slope), ground = GROUND * s->usual;
-  return size > ground ? size : ground > 0.0 ? ground : 1.0;
-}
-
 static rk_look *other(rk_search *s) { return s->look == s->looks ? s->looks + 1 : s->looks; }
+
+/* Looks at the pose of `after`, to which a step from here led. */
+static void look_after(rk_search *s, rk_look *after) {
+  const int32_t n = s->poses.n;
+  rk_displacement(&s->poses, s->look->pose.q, after->pose.q, s->way);
+  rk_look_at(s, after, rk_sqrt(rk_dot(n, s->way, s->way)));
+}
+
+/* *pose: where x leads, brought back to the tasks. */
+static int move(rk_search *s, const double *x, rk_pose *pose) {
+  rk_moved(&s->poses, s->look->pose.q, x, pose->q);
+  return rk_retract(&s->poses, &s->look->pose, pose, s->spare);
+}
 
 /* The first of `tries` halvings of x that lowers the cost as the slope promises is taken and looked at. */
 static int search_line(rk_search *s, const double *x, double change, int tries) {
@@ -66,47 +57,79 @@ static int search_line(rk_search *s, const double *x, double change, int tries) 
   double share = 1.0, size;
   for (int k = 0; k < tries; k++, share *= 0.5) {
     for (int32_t i = 0; i < n; i++) s->way[i] = share * x[i];
-    rk_moved(&s->poses, s->look->pose.q, s->way, after->pose.q);
-    if (!rk_retract(&s->poses, &s->look->pose, &after->pose, s->spare)) continue;
+    if (!move(s, s->way, &after->pose)) continue;
     if (!(rk_cost(&s->poses, &after->pose, &size, 0) < s->look->cost + DECREASE * share * change)) continue;
-    look_at(s, after);
+    look_after(s, after);
     s->look = after;
     return 1;
   }
   return 0;
 }
 
+/* bent[e]: the matrix of an edge at a pose, less what its slopes along the way there say. */
+static int bend_edge(rk_search *s, int32_t e, const rk_pose *there, const double *way) {
+  const rk_edge *edge = s->look->edges + e;
+  const double *slope = edge->slopes;
+  if (!rk_follow_edge(&s->poses, there, edge, s->bent[e], 0)) return 0;
+  for (int32_t a = 0; a < edge->count; a++)
+    for (int32_t b = 0; b <= a; b++, slope += s->poses.n) {
+      const double turned = rk_dot(s->poses.n, slope, way);
+      s->bent[e][a * edge->count + b] -= turned;
+      if (a != b) s->bent[e][b * edge->count + a] -= turned;
+    }
+  return 1;
+}
+
+/* The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as much as it
+   gains (Maratos). */
+static int step_along_edges(rk_search *s, int32_t count) {
+  rk_goal goal = rk_goal_of(s, s->look);
+  rk_pose *there = s->spare + 1;
+  double change;
+  if (!rk_has_edges(s, s->look) || !move(s, s->x, there)) return 0;
+  rk_displacement(&s->poses, s->look->pose.q, there->q, s->way);
+  for (int32_t e = 0; e < s->poses.n_edges; e++)
+    if (!bend_edge(s, e, there, s->way)) return 0;
+  goal.A = s->bent;
+  rk_best_motion(&s->poses, s->look, &s->program, count, s->E, s->weight, &goal, s->here, &change, 0);
+  return search_line(s, s->here, change, 1);
+}
+
 /* The whole step, where the cost is flat to its rounding, when it is more nearly stationary there. */
-static int step_along_flat(rk_search *s, const double *x) {
+static int step_along_flat(rk_search *s) {
   rk_look *after = other(s);
-  rk_moved(&s->poses, s->look->pose.q, x, after->pose.q);
-  if (!rk_retract(&s->poses, &s->look->pose, &after->pose, s->spare)) return 0;
-  look_at(s, after);
+  if (!move(s, s->x, &after->pose)) return 0;
+  look_after(s, after);
   if (after->cost > s->look->cost + FLAT * after->noise || after->residual >= s->look->residual) return 0;
   s->look = after;
   return 1;
 }
 
-/* To where no step leads farther down, from `look`; the code of why that is the last one. */
+/* A Newton step, or a short one straight down. */
+static int step_down(rk_search *s) {
+  const int32_t n = s->poses.n, count = rk_newton_program(s);
+  const rk_look *look = s->look;
+  const rk_goal goal = rk_goal_of(s, look);
+  double change;
+  rk_best_motion(&s->poses, look, &s->program, count, s->E, s->weight, &goal, s->x, &change, 0);
+  if (step_along_edges(s, count) || search_line(s, s->x, change, HALVINGS) || step_along_flat(s)) return 1;
+  for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->left[k];
+  return search_line(s, s->x, -SHORT * rk_dot(n, look->left, look->left), HALVINGS);
+}
+
+/* To where no step leads farther down; the code of why that is the last one. */
 static int32_t descend(rk_search *s) {
-  const int32_t n = s->poses.n;
   double last_residual = __builtin_inf(), last_cost = __builtin_inf();
   for (int step = 0;; step++) {
-    const rk_look *look = s->look;
-    if (look->residual <= STATIONARY) return RK_OPTIMUM_FOUND;
+    if (s->look->residual <= STATIONARY) return RK_OPTIMUM_FOUND;
     if (s->iterations >= ITERATIONS) return RK_OPTIMUM_FALLING;
     if (step % PATIENCE == 0) {
-      s->change = last_cost - look->cost;
-      if (look->residual > 0.5 * last_residual && look->cost > last_cost - STALE * s->usual) return RK_OPTIMUM_FLAT;
-      last_residual = look->residual, last_cost = look->cost;
+      s->change = last_cost - s->look->cost;
+      if (s->look->residual > 0.5 * last_residual && s->change < STALE * s->usual) return RK_OPTIMUM_FLAT;
+      last_residual = s->look->residual, last_cost = s->look->cost;
     }
     s->iterations++;
-    const int32_t count = rk_newton_program(s);
-    rk_best_motion(&s->poses, look, &s->program, count, s->E, s->weight, look->slope, s->x, 0);
-    if (search_line(s, s->x, rk_dot(n, look->slope, s->x), HALVINGS) || step_along_flat(s, s->x)) continue;
-    const double square = rk_dot(n, look->left, look->left);
-    for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->left[k];
-    if (!search_line(s, s->x, -SHORT * square, HALVINGS)) return RK_OPTIMUM_STUCK;
+    if (!step_down(s)) return RK_OPTIMUM_STUCK;
   }
 }
 
@@ -123,25 +146,22 @@ void rk_optimum_find(const rk_optimum *optimum, const rk_step_data *data, double
   rk_search s = lay_out(&arena, optimum, data);
   const int32_t nq = optimum->step->model->nq;
   uint64_t random = 0;
+  int32_t code = RK_OPTIMUM_AROUND;
   s.look = s.looks;
   for (int32_t i = 0; i < nq; i++) s.look->pose.q[i] = q[i];
   rk_place(&s.poses, &s.look->pose);
   start_curvatures(&s);
   rk_start_retraction(&s.poses, &s.look->pose, s.spare);
-  look_at(&s, s.look);
-  outcome->code = RK_OPTIMUM_AROUND;
+  rk_look_at(&s, s.look, __builtin_inf());
   for (int round = 0; round < ROUNDS; round++) {
-    const int32_t code = descend(&s);
-    if (s.iterations < ITERATIONS && rk_look_around(&s, &random)) {
-      look_at(&s, s.look);
-      continue;
+    const int32_t why = descend(&s);
+    if (s.iterations >= ITERATIONS || !rk_look_around(&s, &random)) {
+      code = s.look->residual <= ACCEPTED ? RK_OPTIMUM_FOUND : why;
+      break;
     }
-    outcome->code = s.look->residual <= ACCEPTED ? RK_OPTIMUM_FOUND : code;
-    break;
+    rk_look_at(&s, s.look, __builtin_inf());
   }
   for (int32_t i = 0; i < nq; i++) q[i] = s.look->pose.q[i];
-  outcome->cost = s.look->cost;
-  outcome->stationary = s.look->residual;
-  outcome->change = s.change;
-  outcome->iterations = s.iterations;
+  outcome->cost = s.look->cost, outcome->stationary = s.look->residual, outcome->change = s.change;
+  outcome->code = code, outcome->iterations = s.iterations;
 }

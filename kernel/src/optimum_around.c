@@ -38,7 +38,7 @@ static void probe(around *a, double size) {
    upwards. */
 static void probe_what_is_flat(around *a) {
   rk_search *s = a->s;
-  const int32_t n = s->poses.n, count = rk_principal_directions(s, HARDLY * rk_slope_size(s, s->look));
+  const int32_t n = s->poses.n, count = rk_principal_directions(s, HARDLY * s->look->size);
   int32_t flat = 0;
   for (int32_t i = 0; i < count; i++) {
     const double *direction = s->E + (int64_t)i * n;
@@ -56,10 +56,11 @@ static void probe_what_is_flat(around *a) {
   }
 }
 
-/* A wall is touched that hardly presses: it may let go. */
-static int may_let_go(const rk_search *s) {
+/* The slope is not one vector around: there are edges, or walls that are touched and hardly press. */
+static int may_turn(const rk_search *s) {
   const rk_look *look = s->look;
-  const double least = HARDLY * rk_slope_size(s, look);
+  if (rk_has_edges(s, look)) return 1;
+  const double least = HARDLY * look->size;
   for (int32_t i = 0; i < s->poses.n + s->poses.n_rows; i++)
     if (!look->is_held[i] && (look->lower[i] > -TOUCHED || look->upper[i] < TOUCHED) &&
         __builtin_fabs(look->multiplier[i]) <= least)
@@ -74,7 +75,9 @@ static void probe_what_is_allowed(around *a) {
   for (int time = 0; time < PROBES; time++) {
     for (int32_t k = 0; k < n; k++) s->here[k] = drawn(a->random);
     for (int32_t k = 0; k < count; k++) s->weight[k] = 1.0;
-    rk_best_motion(&s->poses, s->look, &s->program, count, s->look->E, s->weight, s->here, s->way, 0);
+    const rk_goal goal = {s->here, 0, 0, 0};
+    double change;
+    rk_best_motion(&s->poses, s->look, &s->program, count, s->look->E, s->weight, &goal, s->way, &change, 0);
     const double share = rk_uniform(a->random);
     probe(a, PROBE * share * share * share);
   }
@@ -85,7 +88,7 @@ int rk_look_around(rk_search *s, uint64_t *random) {
   const double gain = LESS * s->curvature + UNSEEN * s->look->noise + rk_slack(&s->poses, s->look);
   around a = {.s = s, .random = random, .least = s->look->cost - gain};
   probe_what_is_flat(&a);
-  if (may_let_go(s)) probe_what_is_allowed(&a);
+  if (may_turn(s)) probe_what_is_allowed(&a);
   if (!a.found) return 0;
   const rk_pose own = s->look->pose;
   s->look->pose = s->spare[2], s->spare[2] = own;

@@ -7,9 +7,10 @@ static int is_potential(const rk_criterion *criterion) {
 }
 
 int64_t rk_cost_workspace(const rk_step *step) {
-  const int64_t sizes[] = {rk_gravity_workspace(step->model), rk_manipulability_workspace(step), step->model->nv};
+  const int64_t sizes[] = {rk_gravity_workspace(step->model), rk_manipulability_workspace(step), step->model->nv,
+                           rk_edge_workspace(step)};
   int64_t most = 0;
-  for (int k = 0; k < 3; k++) most = sizes[k] > most ? sizes[k] : most;
+  for (int k = 0; k < 4; k++) most = sizes[k] > most ? sizes[k] : most;
   return most;
 }
 
@@ -28,9 +29,10 @@ double rk_cost(const rk_poses *s, const rk_pose *pose, double *size, double *g) 
     else if (criterion->kind == RK_GRAVITY_TORQUE)
       cost = rk_add_gravity_torque(step->model, pose->nodes, criterion->gravity, criterion->stiffness, share,
                                    s->cost_work, g);
+    else if (criterion->kind == RK_MANIPULABILITY)
+      cost = rk_add_manipulability(step, pose->nodes, 0, 0, share, s->cost_work, g);
     else
-      cost = rk_add_manipulability(step, pose->nodes, criterion->kind == RK_SMALLEST_SINGULAR_VALUE, criterion->rank,
-                                   share, s->cost_work, g);
+      cost = rk_add_manipulability(step, pose->nodes, 1, criterion->rank, share, s->cost_work, 0);
     sum += share * cost;
     *size += share * __builtin_fabs(cost);
   }

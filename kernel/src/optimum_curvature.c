@@ -39,7 +39,7 @@ static void bend(rk_search *s, int32_t count, const double *directions) {
 
 int32_t rk_principal_directions(rk_search *s, double least) {
   const int64_t n = s->poses.n;
-  rk_press(&s->poses, s->look, least);
+  rk_press(&s->poses, s->look, &s->program, least);
   const int32_t count = s->poses.n - s->look->held - s->look->pressed;
   const double *face = s->look->E + s->look->pressed * n;
   bend(s, count, face);

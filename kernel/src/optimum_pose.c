@@ -31,6 +31,8 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum, const rk_s
   s.identity = rk_take(arena, n * n);
   s.residuals = rk_take(arena, 2 * tasks), s.lacking = rk_take(arena, s.n_rows);
   s.scratch = rk_take(arena, rk_rows_workspace(step));
+  for (int32_t c = 0; c < step->n_criteria; c++) s.n_edges += step->criteria[c].kind == RK_SMALLEST_SINGULAR_VALUE;
+  s.edge_vectors = rk_take(arena, s.n_edges ? 6 * step->model->n_frames * n : 0);
   s.cost_work = rk_take(arena, rk_cost_workspace(step));
   s.hierarchy = rk_take(arena, rk_hierarchy_workspace(s.n, s.n_rows));
   if (!arena->base) return s;

@@ -15,10 +15,17 @@ typedef struct rk_search {
   double *H, *V, *E;        /* [n][n] */
   double *value, *weight, *x, *way, *here, *there; /* [n] */
   double *work;             /* [3 n] */
+  double **bent;            /* [n_edges] matrices of the edges as they bend */
 } rk_search;
 
-/* Of a slope, but at least what counts as one. */
-double rk_slope_size(const rk_search *s, const rk_look *look);
+/* Fills in all of a look at its pose, to which a step of length `last` led. */
+void rk_look_at(rk_search *s, rk_look *look, double last);
+
+/* The cost, as it looks. */
+rk_goal rk_goal_of(const rk_search *s, const rk_look *look);
+
+/* Some potential has no gradient but many. */
+int rk_has_edges(const rk_search *s, const rk_look *look);
 
 /* value[count] are curvatures. */
 void rk_note_curvatures(rk_search *s, int32_t count);
