@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...robokin.configuration import integrate
-from ..influence import partial
+from ..native_tasks import on_tip
 from ..state import State
-from ..tasks import FrameTask, Task
+from ..tasks import Task
 from ..tasks.base import states_rows_of
 from ..tasks.seen import Seen
 from .base import CriterionKind, CriterionRecord, Potential
@@ -46,8 +46,7 @@ class Manipulability(Potential):
 
 def record_of_rows(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
     """None when the kernel does not have the rows of all tasks of the first level."""
-    counting = [task for task in state.tasks if task.influence]
-    if not all(isinstance(task, FrameTask) and task.is_in_kernel for task in counting) or partial(counting):
+    if any(on_tip(task) is None for task in state.tasks if task.influence):
         return None
     return CriterionRecord(kind, criterion.gain, criterion.metric(state))
 
