@@ -2,9 +2,8 @@
 
 Sequential quadratic programming on the poses that meet the tasks: a step along what the tasks leave free, inside the
 limits and inequalities, brought back to the tasks and shortened until the cost is less (Nocedal, Wright, "Numerical
-Optimization", 2006, chapter 18). The Hessian of the Lagrangian is that of differences, renewed the more often the fewer
-motions are free, and between by damped BFGS updates (Powell, 1978). Of a criterion that has an edge, all its gradients
-there take part (`criteria/edge.py`).
+Optimization", 2006, chapter 18). The Hessian of the Lagrangian is that of differences, along what can move. Of a
+criterion that has an edge, all its gradients there take part (`criteria/edge.py`). Twin of kernel/src/optimum.c.
 """
 
 from __future__ import annotations
@@ -23,8 +22,9 @@ from .endless import FLAT, endless
 from .objective import NEAR, Objective, Slopes
 from .posing import Point, Posing
 from .random_numbers import SplitMix64
-from .tangent import Multipliers, Tangent
+from .tangent import Multipliers, Tangent, rows_at
 from .task_surface import TaskSurface
+from .unmet_levels import hold_unmet
 
 if TYPE_CHECKING:
     from .native_optimum import NativeOptimum
@@ -155,6 +155,7 @@ class StaticOptimum:
         if before is not None:
             slopes = slopes.as_seen_from(before.slopes)
         tangent = Tangent(self.posing, point)
+        hold_unmet(self.posing, point, tangent)
         size = max(float(np.linalg.norm(steepest)), GROUND * self._usual) or 1.0
         nv = len(self.posing.scale)
         x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
@@ -212,7 +213,7 @@ class StaticOptimum:
     def _bend(self, look: _Look, point: Point) -> Array:
         """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
         slopes = self.objective.slopes(point.state, look.slopes)
-        return slopes.gradient + look.tangent.weighted(look.multipliers, Tangent(self.posing, point).rows)
+        return slopes.gradient + look.tangent.weighted(look.multipliers, rows_at(self.posing, point))
 
     def _bending(self, look: _Look, Z: Array) -> Array:
         """(d, d) the Hessian of the Lagrangian along the columns of Z (nv, d)."""

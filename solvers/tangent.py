@@ -35,16 +35,22 @@ class Multipliers:
     is_known: bool = True
 
 
+def rows_at(posing: Posing, point: Point) -> Array:
+    """(k, nv) of single coordinates, of what the limits bound otherwise, and of the levels."""
+    levels = [*posing.bounds(point.q)[2], *point.levels]
+    return np.vstack([np.eye(posing.model.nv), *[level.J for level in levels]])
+
+
 class Tangent:
     """At a point: held (m, nv) rows do not change, lower <= walls x <= upper (k, nv).   Z: (nv, f) basis of what is
-    left free by what is held."""
+    left free by what is held, and by levels that are not met (`unmet_levels.py`)."""
 
     def __init__(self, posing: Posing, point: Point) -> None:
         nv = posing.model.nv
         self.backend = posing.levels.backend
         lo, hi, bounds = posing.bounds(point.q)
         levels = [*bounds, *point.levels]
-        self.rows = np.vstack([np.eye(nv), *[level.J for level in levels]])
+        self.rows = rows_at(posing, point)
         lower = np.concatenate([lo, *[level.lower for level in levels]])
         upper = np.concatenate([hi, *[level.upper for level in levels]])
         lacks = np.concatenate([np.zeros(nv), *[abs(lacking(level)) for level in levels]])

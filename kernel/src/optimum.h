@@ -95,7 +95,7 @@ typedef struct rk_look {
   double *multiplier;              /* [n + n_rows] what holds the pose: slope + sum of multiplier row = 0 */
   int32_t *is_held, *row;          /* [n + n_rows]; [n] which row each reflector is of */
   rk_reflectors basis;             /* `held` directions are used up; `pressed` ones are across walls that press */
-  int32_t held, pressed;
+  int32_t rank, held, pressed;     /* rank: of the rows that are held, whose directions are the first */
   double *W;                       /* [n + n_rows][n] rows that are held, in the basis */
   int32_t *order, *rows;           /* [n + n_rows] */
   double *E;                       /* [n - held][n] the directions that are not used up */
@@ -126,6 +126,9 @@ rk_program rk_lay_out_program(rk_arena *arena, const rk_poses *s);
 
 /* Fills in, at look->pose, all but cost, noise, slope, left, multiplier and residual; nothing is pressed yet. */
 void rk_linearise(const rk_poses *s, rk_look *look);
+
+/* Directions rows[count][n], orthonormal, among those of E, are used up too; they are overwritten. */
+void rk_use_up(const rk_poses *s, rk_look *look, int32_t count, double *rows, int32_t *order);
 
 /* x[n] = sum of z E of `count` directions E[count][n] that minimises 1/2 sum of weight z^2 + the goal inside the walls;
    *change: of the goal. pressing: filled in, unless null. Returns 0, and x = 0, when it is not found. */

@@ -68,7 +68,15 @@ void rk_linearise(const rk_poses *s, rk_look *look) {
   }
   look->pressed = 0;
   look->held = rk_reduce_rows(&look->basis, 0, count, SMALL * rk_sqrt(square), look->W, look->order);
-  for (int32_t k = 0; k < look->held; k++) look->row[k] = look->rows[look->order[k]];
+  look->rank = look->held;
+  for (int32_t k = 0; k < look->rank; k++) look->row[k] = look->rows[look->order[k]];
+  form_directions(look, n, look->held, look->held);
+}
+
+void rk_use_up(const rk_poses *s, rk_look *look, int32_t count, double *rows, int32_t *order) {
+  const int32_t n = s->n;
+  for (int32_t i = 0; i < count; i++) rk_into_basis(&look->basis, 0, look->held, rows + (int64_t)i * n);
+  look->held += rk_reduce_rows(&look->basis, look->held, count, SMALL, rows, order);
   form_directions(look, n, look->held, look->held);
 }
 
@@ -88,8 +96,8 @@ void rk_hold(const rk_poses *s, rk_look *look, double *left) {
     if (look->edges[e].count > 1) add_chosen(s, look->edges + e, left);
   for (int32_t i = 0; i < s->n_rows; i++)
     if (look->multiplier[n + i] != 0.0) rk_add_scaled(n, look->multiplier[n + i], look->pose.J + (int64_t)i * n, left);
-  rk_into_basis(&look->basis, 0, look->held, left);
-  for (int32_t k = look->held - 1; k >= 0; k--) {
+  rk_into_basis(&look->basis, 0, look->rank, left);
+  for (int32_t k = look->rank - 1; k >= 0; k--) {
     const double *row = look->W + (int64_t)look->order[k] * n;
     const double own = -left[k] / row[k];
     look->multiplier[look->row[k]] = own;

@@ -35,6 +35,7 @@ void rk_look_at(rk_search *s, rk_look *look, double last) {
   look->noise = NOISE * size;
   take_edges(s, look, last);
   rk_linearise(&s->poses, look);
+  rk_hold_unmet(s, look);
   for (int32_t k = 0; k < n - look->held; k++) s->weight[k] = look->size / SHORT;
   const rk_goal goal = rk_goal_of(s, look);
   rk_pressing pressing = {look->multiplier, look->edges};

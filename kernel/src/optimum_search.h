@@ -4,11 +4,19 @@
 
 #include "optimum.h"
 
+/* Workspace of what holds levels that are not met. */
+typedef struct rk_unmet {
+  rk_reflectors basis;
+  double *W, *multiplier;
+  int32_t *rows, *order;
+} rk_unmet;
+
 typedef struct rk_search {
   rk_poses poses;
   rk_program program;
   rk_look looks[2], *look;  /* where it is */
   rk_pose spare[3];
+  rk_unmet unmet;
   double curvature, usual;  /* the largest and the usual one where it was looked at last */
   double change;            /* by which the last steps lowered the cost */
   int iterations;
@@ -17,6 +25,9 @@ typedef struct rk_search {
   double *work;             /* [3 n] */
   double **bent;            /* [n_edges] matrices of the edges as they bend */
 } rk_search;
+
+/* Uses up the directions along which levels that are not met would be met less. */
+void rk_hold_unmet(rk_search *s, rk_look *look);
 
 /* Fills in all of a look at its pose, to which a step of length `last` led. */
 void rk_look_at(rk_search *s, rk_look *look, double last);
