@@ -29,15 +29,18 @@ def hold_unmet(posing: Posing, point: Point, tangent: Tangent) -> None:
             continue
         multipliers = _multipliers(tangent, own, lacking(level))
 
-        def slope(q: Array, multipliers: Array = multipliers) -> Array:
-            rows = rows_at(posing, posing.point(q))
-            return multipliers @ rows[: len(multipliers)] if rows.shape == tangent.rows.shape else np.zeros(len(Z))
-
-        ends = [[posing.integrated(point.q, side * STEP * z) for side in (1.0, -1.0)] for z in Z.T]
-        H = np.array([Z.T @ (slope(ahead) - slope(back)) for ahead, back in ends]) / (2.0 * STEP)
+        sides = [[posing.integrated(point.q, side * STEP * z) for side in (1.0, -1.0)] for z in Z.T]
+        slopes = [[_slope(posing, tangent, q, multipliers) @ Z for q in ends] for ends in sides]
+        H = np.array([ahead - back for ahead, back in slopes]) / (2.0 * STEP)
         values, E = np.linalg.eigh(0.5 * (H + H.T))
         least = max(LEAST * np.sqrt(2.0 * error), BENDS * abs(values).max())
         tangent.Z = Z @ E[:, values <= least]
+
+
+def _slope(posing: Posing, tangent: Tangent, q: Array, multipliers: Array) -> Array:
+    """(nv,) the first rows at q, times multipliers; 0 when there are others than at the tangent's point."""
+    rows = rows_at(posing, posing.point(q))
+    return multipliers @ rows[: len(multipliers)] if rows.shape == tangent.rows.shape else np.zeros(rows.shape[1])
 
 
 def _multipliers(tangent: Tangent, first: int, e: Array) -> Array:

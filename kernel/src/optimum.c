@@ -20,12 +20,7 @@ static rk_search lay_out(rk_arena *arena, const rk_optimum *optimum, const rk_st
   double **vectors[] = {&s.value, &s.weight, &s.x, &s.way, &s.here, &s.there};
   for (int k = 0; k < 6; k++) *vectors[k] = rk_take(arena, n);
   s.work = rk_take(arena, 3 * n);
-  const int64_t all = n + s.poses.n_rows;
-  s.unmet.basis.n = s.unmet.basis.stride = s.poses.n;
-  s.unmet.basis.v = rk_take(arena, n * n), s.unmet.basis.factor = rk_take(arena, n);
-  s.unmet.basis.end = rk_take_integers(arena, n);
-  s.unmet.W = rk_take(arena, all * n), s.unmet.multiplier = rk_take(arena, all);
-  s.unmet.rows = rk_take_integers(arena, all), s.unmet.order = rk_take_integers(arena, all);
+  s.multiplier = rk_take(arena, n + s.poses.n_rows);
   s.bent = (double **)rk_take(arena, s.poses.n_edges);
   for (int32_t e = 0; e < s.poses.n_edges; e++) {
     double *matrix = rk_take(arena, most * most);

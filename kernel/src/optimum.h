@@ -28,6 +28,9 @@ typedef struct rk_poses {
   double *identity, *zero;     /* [n][n], [n] */
   double *residuals, *lacking; /* [tasks][2], [n_rows] */
   int32_t n_edges;             /* criteria that have one */
+  rk_reflectors basis;         /* scratch: of rows W[n + n_rows][n], and which they are */
+  double *W;
+  int32_t *rows, *order;       /* [n + n_rows] */
   double *scratch, *hierarchy, *cost_work, *edge_vectors;
 } rk_poses;
 

@@ -29,6 +29,10 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum, const rk_s
   double **vectors[] = {&s.lo, &s.hi, &s.x, &s.v, &s.zero};
   for (int k = 0; k < 5; k++) *vectors[k] = rk_take(arena, n);
   s.identity = rk_take(arena, n * n);
+  s.basis.n = s.basis.stride = s.n;
+  s.basis.v = rk_take(arena, n * n), s.basis.factor = rk_take(arena, n), s.basis.end = rk_take_integers(arena, n);
+  s.W = rk_take(arena, (n + s.n_rows) * n);
+  s.rows = rk_take_integers(arena, n + s.n_rows), s.order = rk_take_integers(arena, n + s.n_rows);
   s.residuals = rk_take(arena, 2 * tasks), s.lacking = rk_take(arena, s.n_rows);
   s.scratch = rk_take(arena, rk_rows_workspace(step));
   for (int32_t c = 0; c < step->n_criteria; c++) s.n_edges += step->criteria[c].kind == RK_SMALLEST_SINGULAR_VALUE;

@@ -4,11 +4,59 @@
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/ik_steps.py */
 static const double MET = 1e-20, WORSE = 1e-9;
-enum { CORRECTIONS = 8 };
+static const double USELESS = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
+enum { CORRECTIONS = 8, FIXED = 4 };
 
 static void swap(rk_pose *one, rk_pose *other) {
   const rk_pose own = *one;
   *one = *other, *other = own;
+}
+
+/* x of least length that meets the equations and what is lacking of the bands, in the first order; coordinates whose bounds
+   it meets stay there. Returns 0 when there is none near. */
+static int newton(const rk_poses *s, const rk_pose *pose) {
+  const int32_t n = s->n;
+  rk_box(s, pose->q, s->lo, s->hi);
+  for (int32_t k = 0; k < n; k++) s->v[k] = __builtin_inf(); /* where coordinates that are fixed are */
+  for (int time = 0; time < FIXED; time++) {
+    double square = 0.0;
+    int32_t count = 0, fixed = 0;
+    for (int32_t i = s->n_bound_rows; i < s->n_rows; i++) {
+      const double lacking = rk_clamp(0.0, pose->low[i], pose->high[i]);
+      if (pose->low[i] != pose->high[i] && lacking == 0.0) continue;
+      double *row = s->W + (int64_t)count * n;
+      s->lacking[count] = lacking;
+      for (int32_t k = 0; k < n; k++) {
+        const double entry = pose->J[(int64_t)i * n + k], is_free = s->v[k] == __builtin_inf();
+        row[k] = is_free ? entry : 0.0;
+        if (!is_free) s->lacking[count] -= entry * s->v[k];
+      }
+      square += rk_dot(n, row, row);
+      count++;
+    }
+    const int32_t rank = rk_reduce_rows(&s->basis, 0, count, USELESS * rk_sqrt(square), s->W, s->order);
+    for (int32_t k = 0; k < n; k++) s->x[k] = 0.0;
+    for (int32_t i = 0; i < rank; i++) {
+      const double *row = s->W + (int64_t)s->order[i] * n;
+      s->x[i] = (s->lacking[s->order[i]] - rk_dot(i, row, s->x)) / row[i];
+    }
+    rk_out_of_basis(&s->basis, rank, s->x);
+    if (!(rk_dot(n, s->x, s->x) <= FARTHEST * FARTHEST)) return 0;
+    for (int32_t k = 0; k < n; k++) {
+      if (s->v[k] != __builtin_inf()) s->x[k] = s->v[k];
+      if (s->x[k] >= s->lo[k] && s->x[k] <= s->hi[k]) continue;
+      s->v[k] = s->x[k] < s->lo[k] ? s->lo[k] : s->hi[k];
+      fixed = 1;
+    }
+    if (!fixed) return 1;
+  }
+  return 0;
+}
+
+static int is_less(const rk_poses *s, const rk_pose *pose, const rk_pose *other) {
+  for (int32_t k = 0; k < s->n_levels; k++)
+    if (pose->error[k] < other->error[k]) return 1;
+  return 0;
 }
 
 /* *next: one step of all levels towards the tasks. */
@@ -23,6 +71,18 @@ static void approach(const rk_poses *s, const rk_pose *pose, rk_pose *next) {
   rk_hierarchy(s->n, s->lo, s->hi, &levels, s->identity, s->zero, s->hierarchy, s->x, 0, s->lacking, s->freedom);
   rk_moved(s, pose->q, s->x, next->q);
   rk_place(s, next);
+}
+
+/* *next: nearer to the tasks; a Newton step, where all levels can be met and that brings them nearer. */
+static void correct(const rk_poses *s, const rk_pose *pose, const int32_t *met, rk_pose *next) {
+  int32_t all = 1;
+  for (int32_t k = 0; k < s->n_levels; k++) all &= met[k];
+  if (all && newton(s, pose)) {
+    rk_moved(s, pose->q, s->x, next->q);
+    rk_place(s, next);
+    if (is_less(s, next, pose)) return;
+  }
+  approach(s, pose, next);
 }
 
 static int is_as_good(const rk_poses *s, const rk_pose *pose, const rk_pose *before) {
@@ -53,7 +113,7 @@ void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare) {
   rk_pose *point = start;
   for (int time = 0; time < CORRECTIONS && !is_met_exactly(s, start, met); time++) {
     rk_pose *next = point == spare ? spare + 1 : spare;
-    approach(s, point, next);
+    correct(s, point, met, next);
     point = next;
     if (!is_closer(s, point, start, met)) continue;
     swap(start, point);
@@ -68,10 +128,8 @@ void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare) {
 int rk_retract(const rk_poses *s, const rk_pose *before, rk_pose *pose, rk_pose *spare) {
   rk_place(s, pose);
   for (int time = 0; time < CORRECTIONS && !is_as_good(s, pose, before); time++) {
-    int is_less = 0;
-    approach(s, pose, spare);
-    for (int32_t k = 0; k < s->n_levels; k++) is_less |= spare->error[k] < pose->error[k];
-    if (!is_less) return 0;
+    correct(s, pose, before->met, spare);
+    if (!is_less(s, spare, pose)) return 0;
     swap(pose, spare);
   }
   return is_as_good(s, pose, before);

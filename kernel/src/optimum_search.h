@@ -4,19 +4,12 @@
 
 #include "optimum.h"
 
-/* Workspace of what holds levels that are not met. */
-typedef struct rk_unmet {
-  rk_reflectors basis;
-  double *W, *multiplier;
-  int32_t *rows, *order;
-} rk_unmet;
-
 typedef struct rk_search {
   rk_poses poses;
   rk_program program;
   rk_look looks[2], *look;  /* where it is */
   rk_pose spare[3];
-  rk_unmet unmet;
+  double *multiplier;       /* [n + n_rows] of what holds a level that is not met */
   double curvature, usual;  /* the largest and the usual one where it was looked at last */
   double change;            /* by which the last steps lowered the cost */
   int iterations;

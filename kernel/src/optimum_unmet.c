@@ -12,7 +12,6 @@ static void hold_level(rk_search *s, rk_look *look, int32_t level, double *multi
   const rk_pose *pose = &look->pose;
   double square = 0.0, *left = s->there;
   int32_t count = 0;
-  rk_reflectors basis = s->unmet.basis;
   for (int32_t i = 0; i < n + s->poses.n_rows; i++) multiplier[i] = 0.0;
   for (int32_t k = 0; k < n; k++) left[k] = 0.0;
   for (int32_t i = first; i < s->poses.start[s->poses.n_bounds + level + 1]; i++) {
@@ -21,16 +20,17 @@ static void hold_level(rk_search *s, rk_look *look, int32_t level, double *multi
   }
   for (int32_t i = 0; i < n + first; i++) {
     if (!look->is_held[i] && look->lower[i] < -TOUCHED && look->upper[i] > TOUCHED) continue;
-    double *row = s->unmet.W + (int64_t)count * n;
+    double *row = s->poses.W + (int64_t)count * n;
     for (int32_t k = 0; k < n; k++) row[k] = i < n ? (double)(k == i) : pose->J[(int64_t)(i - n) * n + k];
     square += rk_dot(n, row, row);
-    s->unmet.rows[count++] = i;
+    s->poses.rows[count++] = i;
   }
-  const int32_t rank = rk_reduce_rows(&basis, 0, count, SMALL * rk_sqrt(square), s->unmet.W, s->unmet.order);
-  rk_into_basis(&basis, 0, rank, left);
+  const int32_t rank = rk_reduce_rows(&s->poses.basis, 0, count, SMALL * rk_sqrt(square), s->poses.W,
+                                      s->poses.order);
+  rk_into_basis(&s->poses.basis, 0, rank, left);
   for (int32_t k = rank - 1; k >= 0; k--) {
-    const double *row = s->unmet.W + (int64_t)s->unmet.order[k] * n, own = -left[k] / row[k];
-    multiplier[s->unmet.rows[s->unmet.order[k]]] = own;
+    const double *row = s->poses.W + (int64_t)s->poses.order[k] * n, own = -left[k] / row[k];
+    multiplier[s->poses.rows[s->poses.order[k]]] = own;
     rk_add_scaled(k, own, row, left);
   }
 }
@@ -67,8 +67,8 @@ void rk_hold_unmet(rk_search *s, rk_look *look) {
   for (int32_t level = 0; level < s->poses.n_levels; level++) {
     const int32_t count = s->poses.n - look->held;
     if (look->pose.met[level] || !(look->pose.error[level] > 0.0) || count == 0) continue;
-    hold_level(s, look, level, s->unmet.multiplier);
-    bend(s, look, count, look->E, s->unmet.multiplier);
+    hold_level(s, look, level, s->multiplier);
+    bend(s, look, count, look->E, s->multiplier);
     rk_symmetric_eigen(count, s->H, s->value, s->V, s->work);
     double least = LEAST * rk_sqrt(2.0 * look->pose.error[level]);
     for (int32_t i = 0; i < count; i++)
@@ -76,10 +76,10 @@ void rk_hold_unmet(rk_search *s, rk_look *look) {
     int32_t rows = 0;
     for (int64_t i = 0; i < count; i++) {
       if (!(s->value[i] > least)) continue;
-      double *row = s->unmet.W + rows++ * n;
+      double *row = s->poses.W + rows++ * n;
       for (int64_t k = 0; k < n; k++) row[k] = 0.0;
       for (int64_t j = 0; j < count; j++) rk_add_scaled((int32_t)n, s->V[i * count + j], look->E + j * n, row);
     }
-    rk_use_up(&s->poses, look, rows, s->unmet.W, s->unmet.order);
+    rk_use_up(&s->poses, look, rows, s->poses.W, s->poses.order);
   }
 }
