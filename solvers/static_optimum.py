@@ -39,7 +39,7 @@ PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by
 
 # Second derivatives.
 STEP = 1e-5  # radians or L, of the differences: rounding and bending then cost 1e-10 each
-ACROSS = 10.0  # times the largest curvature, across what holds the pose: nothing moves that way
+ACROSS = 10.0  # times the usual curvature, across what holds the pose: little moves that way
 LEAST = 1e-10  # times the largest curvature, which differences are known to: any counts as at least that
 STRIDE = 1.0  # radians or L: farther along one direction no second derivative tells anything
 
@@ -181,9 +181,15 @@ class StaticOptimum:
             if after is None:
                 continue
             cost = self.objective.value(after.state)
-            if cost < look.cost + DECREASE * share * min(change, 0.0):
+            if self._rise(look, after, cost) < DECREASE * share * min(change, 0.0):
                 return self._look(after, cost, look)
         return None
+
+    def _rise(self, look: _Look, after: Point, cost: float) -> float:
+        """How much more a pose nearby costs, as if both met exactly, to first order, the levels that can be met."""
+        multipliers, met = look.tangent.multipliers_of_levels(look.multipliers, look.point.levels), look.point.met
+        here, there = (self._surface.excess_cost(multipliers, met, each) for each in (look.point, after))
+        return (cost - there) - (look.cost - here)
 
     def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
         """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
@@ -206,7 +212,8 @@ class StaticOptimum:
         if point is None:
             return None
         after = self._look(point, None, look)
-        if after.cost > look.cost + FLAT * self.objective.rounding(point.state) or after.residual >= look.residual:
+        rise = self._rise(look, point, after.cost)
+        if rise > FLAT * self.objective.rounding(point.state) or after.residual >= look.residual:
             return None
         return after
 
@@ -232,7 +239,7 @@ class StaticOptimum:
         self._note_curvatures(values)
         E = face @ E
         values = np.maximum(np.maximum(abs(values), abs(E.T @ look.left) / STRIDE), LEAST * self._curvature)
-        return E * values @ E.T + ACROSS * self._curvature * (np.eye(len(E)) - E @ E.T)
+        return E * values @ E.T + ACROSS * self._usual * (np.eye(len(E)) - E @ E.T)
 
     def _face(self, look: _Look, least: float = 0.0) -> Array:
         """(nv, d) basis of the motions that keep what holds the pose, and presses more than `least`, as it is."""

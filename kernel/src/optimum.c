@@ -50,16 +50,22 @@ static int move(rk_search *s, const double *x, rk_pose *pose) {
   return rk_retract(&s->poses, &s->look->pose, pose, s->spare);
 }
 
+/* As if the pose met the tasks exactly. */
+static double exact_cost(const rk_search *s, const rk_pose *pose) {
+  double size;
+  return rk_cost(&s->poses, pose, &size, 0) - rk_excess_cost(&s->poses, s->look, pose);
+}
+
 /* The first of `tries` halvings of x that lowers the cost as the slope promises is taken and looked at. */
 static int search_line(rk_search *s, const double *x, double change, int tries) {
   const int32_t n = s->poses.n;
   rk_look *after = other(s);
   if (change > 0.0) change = 0.0;
-  double share = 1.0, size;
+  double share = 1.0;
   for (int k = 0; k < tries; k++, share *= 0.5) {
     for (int32_t i = 0; i < n; i++) s->way[i] = share * x[i];
     if (!move(s, s->way, &after->pose)) continue;
-    if (!(rk_cost(&s->poses, &after->pose, &size, 0) < s->look->cost + DECREASE * share * change)) continue;
+    if (!(exact_cost(s, &after->pose) < exact_cost(s, &s->look->pose) + DECREASE * share * change)) continue;
     look_after(s, after);
     s->look = after;
     return 1;
@@ -101,7 +107,8 @@ static int step_along_flat(rk_search *s) {
   rk_look *after = other(s);
   if (!move(s, s->x, &after->pose)) return 0;
   look_after(s, after);
-  if (after->cost > s->look->cost + FLAT * after->noise || after->residual >= s->look->residual) return 0;
+  const double more = exact_cost(s, &after->pose) - exact_cost(s, &s->look->pose);
+  if (more > FLAT * after->noise || after->residual >= s->look->residual) return 0;
   s->look = after;
   return 1;
 }

@@ -148,6 +148,9 @@ void rk_press(const rk_poses *s, rk_look *look, const rk_program *program, doubl
 /* out[n]: the gradient of the Lagrangian at a pose nearby, with what holds `look`. */
 void rk_lagrangian(const rk_poses *s, const rk_look *look, const rk_pose *pose, double *out);
 
+/* What the cost of a pose near a look would be less if it met the levels that can be met exactly, to first order. */
+double rk_excess_cost(const rk_poses *s, const rk_look *look, const rk_pose *pose);
+
 /* By how much a pose may cost less only because it is as far from its tasks as it may be. */
 double rk_slack(const rk_poses *s, const rk_look *look);
 

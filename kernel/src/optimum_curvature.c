@@ -63,7 +63,7 @@ int32_t rk_newton_program(rk_search *s) {
   }
   for (int64_t i = 0; i < s->look->pressed; i++, count++) {
     for (int64_t k = 0; k < n; k++) s->E[count * n + k] = s->look->E[i * n + k];
-    s->weight[count] = ACROSS * s->curvature;
+    s->weight[count] = ACROSS * s->usual;
   }
   return count;
 }

@@ -144,3 +144,11 @@ double rk_slack(const rk_poses *s, const rk_look *look) {
   }
   return 2.0 * slack;
 }
+
+double rk_excess_cost(const rk_poses *s, const rk_look *look, const rk_pose *pose) {
+  double excess = 0.0;
+  for (int32_t k = 0; k < s->n_levels; k++)
+    for (int32_t i = s->start[s->n_bounds + k]; look->pose.met[k] && i < s->start[s->n_bounds + k + 1]; i++)
+      excess += look->multiplier[s->n + i] * rk_clamp(0.0, pose->low[i], pose->high[i]);
+  return excess;
+}
