@@ -28,9 +28,7 @@ from .scene_task_text import given_tasks
 from .task_grammar import GRAMMAR as TASKS
 from .task_grammar import VELOCITIES
 
-NAME = "bake"
 EPILOG = f"{TASKS}\n\n{VELOCITIES}\n\n{CRITERIA}"
-HELP = "solve the tasks of a .blend at every frame, write keyframes"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
     )
     add_criteria(parser)
-    parser.add_argument("--seed", metavar="N", type=seed, help="which sequence of restarts is tried")
+    parser.add_argument("--seed", metavar="N", type=seed, help="which restarts are drawn when the first attempt fails")
     add_json(parser)
 
 

@@ -10,9 +10,7 @@ from .report import frame_rows, write_report
 from .scene_task_text import given_tasks
 from .task_grammar import GRAMMAR, VELOCITIES
 
-NAME = "check"
 EPILOG = f"{GRAMMAR}\n\n{VELOCITIES}"
-HELP = "compare the animation of a .blend with tasks and limits"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,8 +19,6 @@ from .errors import UsageError
 from .report import say
 from .robot_file import load_model
 
-NAME = "export"
-HELP = "write the animation of a .blend as joint values over time, or a robot as URDF"
 MOTIONS = (".csv", ".json", ".yaml", ".yml")
 URDF, SRDF = ".urdf", ".srdf"
 FORMATS = (*MOTIONS, URDF, SRDF)

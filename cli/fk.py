@@ -9,9 +9,6 @@ from .arguments import add_backend, add_json, add_robot_file
 from .report import read_joint_values, write_report
 from .robot_file import load_model
 
-NAME = "fk"
-HELP = "forward kinematics: the pose of every link"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_file(parser)

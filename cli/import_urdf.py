@@ -7,14 +7,11 @@ import argparse
 import os
 
 from ..robokin import import_srdf
-from ..robokin.mimics import mimic_warnings
+from ..robokin.far_limits import limit_warnings
 from ..robokin.srdf import SrdfPostures
 from .arguments import add_urdf_options, output_blend
 from .report import say
 from .robot_file import load_description
-
-NAME = "import"
-HELP = "make a .blend of a .urdf, .xacro or .csv"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +47,7 @@ def run(arguments: argparse.Namespace) -> bool:
             store_posture(robot, posture, values)
         name = robot.name
         save_as(arguments.output)
-    logged = mimic_warnings(model)  # by the reader
+    logged = limit_warnings(model)  # by the reader
     for warning in (*postures.warnings, *(each for each in warnings if each not in logged)):
         say(warning)
     size = os.path.getsize(arguments.output) / 1e6

@@ -8,15 +8,12 @@ from dataclasses import asdict
 import numpy as np
 
 from ..robokin import Joint, Link, RobotModel
+from ..robokin.far_limits import limit_warnings
 from ..robokin.inertia import implausible_inertia, principal_moments, total_body
-from ..robokin.mimics import mimic_warnings
 from ..robokin.units import FORCES, freedom_units
 from .arguments import add_json, add_robot_file
 from .report import write_report
 from .robot_file import load_model
-
-NAME = "info"
-HELP = "list joints, limits and masses"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +31,8 @@ def run(arguments: argparse.Namespace) -> bool:
 def describe(model: RobotModel) -> dict:
     """Plain values. The root joint is listed only where it moves; absent limits are None.
 
-    center_of_mass: of the whole robot at zero, in the root frame; None without mass.   unheld_mimics: see `RobotModel`.
+    center_of_mass: of the whole robot at zero, in the root frame; None without mass.   unheld_mimics,
+    far_limits: see `RobotModel`.
     """
     whole = total_body(model, model.neutral())
     return {
@@ -46,6 +44,7 @@ def describe(model: RobotModel) -> dict:
         "joints": [_joint(joint) for joint in model.joints if joint.parent is not None or joint.nq],
         "links": [_link(link) for link in model.links],
         "unheld_mimics": list(model.unheld_mimics),
+        "far_limits": list(model.far_limits),
     }
 
 
@@ -101,7 +100,7 @@ def _summary(report: dict, model: RobotModel) -> str:
     if report["center_of_mass"]:
         head += f" centred at {', '.join(f'{x + 0.0:.4g}' for x in report['center_of_mass'])} m (joints at zero)"
     doubts = [f"link {link['name']!r}: {reason}" for link in report["links"] for reason in link["implausible"]]
-    doubts += mimic_warnings(model)
+    doubts += limit_warnings(model)
     return "\n".join([head, *table, *doubts])
 
 

@@ -7,16 +7,31 @@ import io
 import os
 import re
 import sys
-import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib import import_module
+from typing import NamedTuple, NoReturn
 
 from ..robokin.errors import RobokinError
-from . import bake, check, export, fk, import_urdf, info, solve
 from .errors import UsageError
 from .version import version
 
-COMMANDS = (import_urdf, info, fk, solve, bake, check, export)
+
+class Command(NamedTuple):
+    """A command's module, imported when it is chosen, and what the list of commands says of it."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "import": Command("import_urdf", "make a .blend of a .urdf, .xacro or .csv"),
+    "info": Command("info", "list joints, limits and masses"),
+    "fk": Command("fk", "forward kinematics: the pose of every link"),
+    "solve": Command("solve", "inverse kinematics"),
+    "bake": Command("bake", "solve the tasks of a .blend at every frame, write keyframes"),
+    "check": Command("check", "compare the animation of a .blend with tasks and limits"),
+    "export": Command("export", "write the animation of a .blend as joint values over time, or a robot as URDF"),
+}
 
 DONE, NOT_MET, BAD_INPUT, FAULT = 0, 1, 2, 3
 
@@ -50,7 +65,14 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
-def build_parser() -> Parser:
+class ShowVersion(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *arguments: object) -> NoReturn:
+        print(f"robokin {version()}")
+        parser.exit()
+
+
+def build_parser(chosen: str) -> Parser:
+    """chosen: the command whose arguments the parser knows."""
     parser = Parser(
         prog="robokin",
         description=DESCRIPTION,
@@ -58,20 +80,17 @@ def build_parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"robokin {version()}")
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        doc = command.__doc__ or ""
+    for name, command in COMMANDS.items():
         sub = commands.add_parser(
-            command.NAME,
-            help=command.HELP,
-            description=doc,
-            epilog=getattr(command, "EPILOG", None),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
+            name, help=command.help, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
         )
-        command.add_arguments(sub)
-        sub.set_defaults(run=command.run, parser=sub)
+        if name == chosen:
+            module = import_module(f".{command.module}", __package__)
+            sub.description, sub.epilog = module.__doc__, getattr(module, "EPILOG", None)
+            module.add_arguments(sub)
+            sub.set_defaults(run=module.run, parser=sub)
     return parser
 
 
@@ -86,7 +105,8 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         words = _joined(sys.argv[1:] if argv is None else argv)
-        arguments, unknown = build_parser().parse_known_args(words, argparse.Namespace(in_blender=in_blender))
+        chosen = next((word for word in words if not word.startswith("-")), "")
+        arguments, unknown = build_parser(chosen).parse_known_args(words, argparse.Namespace(in_blender=in_blender))
         if unknown:
             arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         return DONE if arguments.run(arguments) else NOT_MET
@@ -99,6 +119,8 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
         print(f"robokin: {_one_line(error)}", file=sys.stderr)
         return BAD_INPUT
     except Exception:  # Python's own exit code for it means a target that is not met
+        import traceback
+
         traceback.print_exc()
         return FAULT
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..robokin import RobotModel, UnknownNameError, clamp, import_srdf, load_robot_table, load_urdf
-from ..robokin.urdf import parse_xacro_args
+from ..robokin import RobotModel, UnknownNameError, load_urdf
 from .arguments import is_blend
 from .errors import UsageError
 from .report import say
@@ -41,6 +40,8 @@ def load_posed(
         return model, None
     if srdf is None:
         raise UsageError("--posture needs --srdf FILE where the robot is no .blend")
+    from ..robokin import clamp, import_srdf
+
     found = import_srdf(srdf, model)
     for warning in found.warnings:
         say(warning)
@@ -54,7 +55,11 @@ def load_description(path: str, package_paths: Sequence[str], root: str, xacro_a
     if path.lower().endswith(TABLE):
         if xacro_args or package_paths:
             raise UsageError("--package-path is for .urdf and .xacro files, --xacro-arg for .xacro files")
+        from ..robokin import load_robot_table
+
         return load_robot_table(path, root)
+    from ..robokin.urdf import parse_xacro_args
+
     return load_urdf(path, package_paths, root, parse_xacro_args(xacro_args))
 
 

@@ -23,8 +23,6 @@ from .scene_task_text import parse_scene_tasks
 from .task_grammar import GRAMMAR as TASKS
 from .task_text import check_task, parse_task
 
-NAME = "solve"
-HELP = "inverse kinematics"
 EPILOG = f"{TASKS}\n\n{CRITERIA}"
 
 
@@ -35,7 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it (default: mid-range)')
     add_posture(parser)
     parser.add_argument("--srdf", metavar="FILE", help="named poses for --posture, where the robot is no .blend")
-    parser.add_argument("--seed", metavar="N", type=seed, default=0, help="which sequence of restarts is tried (0)")
+    parser.add_argument(
+        "--seed", metavar="N", type=seed, default=0, help="which restarts are drawn when the first attempt fails (0)"
+    )
     add_backend(parser)
     add_json(parser)
 

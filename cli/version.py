@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 
 def version() -> str:
+    import tomllib
+
     manifest = Path(__file__).resolve().parent.parent / "blender_manifest.toml"
     return tomllib.loads(manifest.read_text("utf-8"))["version"]

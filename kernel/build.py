@@ -72,12 +72,17 @@ def version() -> str:
 
 def host() -> str:
     """Name of the target that this machine runs."""
-    system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(platform.system(), "")
-    cpu = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine().lower(), "")
-    name = f"{system}-{cpu}"
+    name = host_name()
     if name not in TARGETS:
         raise SystemExit(f"no target for {platform.system()} on {platform.machine()} (targets: {', '.join(TARGETS)})")
     return name
+
+
+def host_name() -> str:
+    """What the target of this machine would be called."""
+    system = {"Linux": "linux", "Windows": "windows", "Darwin": "macos"}.get(platform.system(), "")
+    cpu = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine().lower(), "")
+    return f"{system}-{cpu}"
 
 
 def library_name(target: Target) -> str:
@@ -102,19 +107,29 @@ def compile_library(target: Target, folder: Path) -> Path:
 
 def build_wheel(target: Target, out: Path) -> Path:
     """Compile for `target` and pack the wheel into `out`; its path."""
+    info = f"{PACKAGE}-{version()}.dist-info"
+    files = package_files(target)
+    files[f"{info}/METADATA"] = _metadata().encode()
+    files[f"{info}/licenses/LICENSE"] = (HERE.parent / "LICENSE").read_bytes()
+    return pack_wheel(files, info, target, out)
+
+
+def package_files(target: Target) -> dict[str, bytes]:
+    """The Python package of the kernel, compiled for `target`: contents by path."""
     with tempfile.TemporaryDirectory() as folder:
         library = compile_library(target, Path(folder))
-        files = {
+        return {
             f"{PACKAGE}/__init__.py": _init(library.name).encode(),
             f"{PACKAGE}/{library.name}": library.read_bytes(),
         }
-    info = f"{PACKAGE}-{version()}.dist-info"
-    files[f"{info}/METADATA"] = _metadata().encode()
-    files[f"{info}/WHEEL"] = _wheel_file(target).encode()
-    files[f"{info}/licenses/LICENSE"] = (HERE.parent / "LICENSE").read_bytes()
+
+
+def pack_wheel(files: dict[str, bytes], info: str, target: Target, out: Path) -> Path:
+    """Pack a wheel for `target` of contents by path into `out`; its path. info: its folder NAME-VERSION.dist-info."""
+    files = {**files, f"{info}/WHEEL": _wheel_file(target).encode()}
     files[f"{info}/RECORD"] = _record(files, f"{info}/RECORD").encode()
     out.mkdir(parents=True, exist_ok=True)
-    wheel = out / f"{PACKAGE}-{version()}-py3-none-{target.tag}.whl"
+    wheel = out / f"{info.removesuffix('.dist-info')}-py3-none-{target.tag}.whl"
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, EARLIEST)

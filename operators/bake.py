@@ -134,7 +134,7 @@ class ROBOKIN_OT_bake(SteppedOperator, FramesOperator, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
     seed: bpy.props.IntProperty(
-        name="Seed", description="Which sequence of restarts is tried", min=0, options={"SKIP_SAVE"}
+        name="Seed", description="Which restarts are drawn when the first attempt fails", min=0, options={"SKIP_SAVE"}
     )
     new_action: bpy.props.BoolProperty(name="New Action", description="Write into a new action", options={"SKIP_SAVE"})
     report_path: bpy.props.StringProperty(
@@ -161,11 +161,16 @@ class ROBOKIN_OT_bake(SteppedOperator, FramesOperator, bpy.types.Operator):
 
 def show_failures(settings: bpy.types.PropertyGroup, failures: Sequence[Failure]) -> None:
     """Where the panel reads them."""
-    settings.bake_failures.clear()
-    for failure in failures:
-        item = settings.bake_failures.add()
+    items = settings.bake_failures
+    items.clear()  # in an override those of its file stay
+    for i, failure in enumerate(failures):
+        if i == len(items):
+            items.add().name = str(i)  # by which Blender finds again what an override has changed
+        item = items[i]
         item.first, item.last = failure.first, failure.last
         item.status, item.reason = str(failure.diagnosis.status), failure.diagnosis.reason
+    for item in items[len(failures) :]:
+        item.status = ""
 
 
 class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
@@ -177,7 +182,7 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
     index: bpy.props.IntProperty(name="Index", description="Which stretch of frames, in their order", min=0)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        failures = obj.robokin.solver.bake_failures
+        failures = [item for item in obj.robokin.solver.bake_failures if item.status]
         if self.index >= len(failures):
             raise RobokinError(f"the last bake has {len(failures)} stretches of failed frames, no number {self.index}")
         context.scene.frame_set(failures[self.index].first)

@@ -191,15 +191,17 @@ def clear_markers(obj: bpy.types.Object) -> int:
     """Remove the markers of this robot's last check, of whatever scene, but for those that were renamed or moved; how
     many they were."""
     kept, obj.robokin.solver.check_markers = obj.robokin.solver.check_markers, ""
-    if not kept:
-        return 0
-    written = json.loads(kept)
-    if is_robot(bpy.data.objects.get(written["robot"])) and written["robot"] != obj.name:
+    try:
+        written = json.loads(kept)
+        robot, scene, markers = str(written["robot"]), str(written["scene"]), list(written["markers"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return 0  # none were set, or the text is damaged
+    if is_robot(bpy.data.objects.get(robot)) and robot != obj.name:
         return 0  # they are of the robot that this one is a copy of
-    scene = bpy.data.scenes.get(written["scene"])
+    scene = bpy.data.scenes.get(scene)
     if scene is None:
         return 0
-    ours = [marker for marker in scene.timeline_markers if [marker.name, marker.frame] in written["markers"]]
+    ours = [marker for marker in scene.timeline_markers if [marker.name, marker.frame] in markers]
     for marker in ours:
         scene.timeline_markers.remove(marker)
     return len(ours)

@@ -32,7 +32,7 @@ class RobotOperator:
         if not obj.is_editable:
             cls.poll_message_set(f"{obj.name!r} is linked from another file: make a library override first")
             return False
-        if obj.mode == "EDIT":
+        if obj.data.is_editmode:  # also where another object that shows the armature is in Edit Mode
             cls.poll_message_set("Leave Edit Mode first: the robot's bones are being edited")
             return False
         return True

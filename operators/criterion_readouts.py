@@ -11,6 +11,7 @@ import numpy as np
 
 from ..properties import readouts
 from ..properties.bridge import binding_held, read_configuration, robot_model
+from ..properties.handlers import going_on
 from ..properties.readouts import CriterionReadout
 from ..robokin import RobokinError, difference
 from ..solvers.state import State
@@ -94,7 +95,8 @@ def _compute_waiting() -> None:
     while _waiting:
         obj = bpy.data.objects.get(_waiting.pop())
         if obj is not None:
-            criteria_readouts(obj, may_wait=False)
+            with going_on("computing criteria"):
+                criteria_readouts(obj, may_wait=False)
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             area.tag_redraw()

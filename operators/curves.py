@@ -10,6 +10,7 @@ import numpy as np
 
 from ..properties.bridge import Channel, binding, curves, read_configuration, write_configuration
 from ..properties.bridge.channels import LOCATION, OWN, QUATERNION
+from ..properties.overrides import takes_keys
 from ..robokin import RobokinError
 from . import animation
 
@@ -83,7 +84,7 @@ def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action:
         if (driver.data_path, driver.array_index) in keys:
             channel = keys[driver.data_path, driver.array_index]
             raise RobokinError(f"{_told(obj, channel)} has a driver: remove it to bake")
-    if data.action is not None and not new_action and not data.action.is_editable:
+    if not new_action and not takes_keys(obj):
         raise RobokinError(f"action {data.action.name!r} is linked from another file: bake into a new action")
 
 
@@ -167,9 +168,9 @@ def key_channels(obj: bpy.types.Object, frame: float) -> None:
         bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)
 
 
-def auto_keying(context: bpy.types.Context) -> bool:
-    """Whether the user has what is posed keyed."""
-    return context.scene.tool_settings.use_keyframe_insert_auto
+def auto_keying(context: bpy.types.Context, obj: bpy.types.Object) -> bool:
+    """Whether the user has what is posed keyed, where it can be."""
+    return context.scene.tool_settings.use_keyframe_insert_auto and takes_keys(obj)
 
 
 def show_curves(obj: bpy.types.Object, frame: float) -> None:

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
+from ..properties.bridge.new_data import collections_for
 from .constraint_goals import Goal, StandIn
 from .stand_ins import stand_in
 
@@ -84,6 +85,6 @@ def _empty(obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:
     empty = bpy.data.objects.new(f"{goal.subtarget or goal.target.name} target", None)
     empty.empty_display_type = "ARROWS"
     empty.empty_display_size = 0.5 * obj.data.bones[goal.bone].length
-    for collection in obj.users_collection:
+    for collection in collections_for(obj):
         collection.objects.link(empty)
     return empty

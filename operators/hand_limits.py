@@ -10,20 +10,21 @@ turn from the start would come back from the other side, and past a limit a join
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from weakref import WeakValueDictionary
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 
 from ..properties.bridge import Binding, Channel, binding, clamp_pose, is_robot, mend_drivers, settle_records
 from ..properties.bridge.balls import unit
 from ..properties.bridge.channels import COUPLED
+from ..properties.handlers import add_handler, going_on, remove_handler
 from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
 from ..robokin.swing_twist import from_swing_and_twist, swing_and_twist
 from .animation import fcurves
-from .curves import own_keys
+from .curves import auto_keying, own_keys
 from .screw_keys import follow_keys
 
 _TURN = 2.0 * math.pi
@@ -36,35 +37,37 @@ _last: dict[tuple[int, str, int], float] = {}
 _known: WeakValueDictionary[int, Binding] = WeakValueDictionary()
 
 
-@persistent
 def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Clamp the robots that were touched. What is written here is evaluated within the same update."""
     dragging = _transform_running()
     touched = {u.id.original for u in depsgraph.updates if isinstance(u.id, bpy.types.Object) and is_robot(u.id)}
     for obj in touched:
-        if obj.pose is None or obj.mode == "EDIT" or not obj.is_editable:
-            continue
-        try:
-            robot = binding(obj)
-            if _known.get(obj.session_uid) is not robot:
-                if settle_records(obj):
-                    robot = binding(obj)
-                _known[obj.session_uid] = robot
-                mend_drivers(obj)
-                follow_renamed_bones(obj)
-            if dragging or _last:
-                _continue_turns(obj, robot)
-                _continue_twists(obj, robot)
-            clamped = clamp_pose(obj, robot)
-            if not dragging and scene.tool_settings.use_keyframe_insert_auto:
-                _key(obj, clamped)
-            if not dragging:
-                follow_keys(obj, robot)
-        except RobokinError:
-            continue  # no robot for now, or a channel that is not a number: the panel says why
+        if obj.pose is not None and not obj.data.is_editmode and obj.is_editable:
+            # A robot that is none for now, or a channel that is not a number: the panel says why.
+            with going_on("keeping limits"), suppress(RobokinError):
+                _look_after(obj, dragging, auto_keying(bpy.context, obj))
     if not dragging:
         _first.clear()
         _last.clear()
+
+
+def _look_after(obj: bpy.types.Object, dragging: bool, auto_key: bool) -> None:
+    """Raises RobokinError."""
+    robot = binding(obj)
+    if _known.get(obj.session_uid) is not robot:
+        if settle_records(obj):
+            robot = binding(obj)
+        _known[obj.session_uid] = robot
+        mend_drivers(obj)
+        follow_renamed_bones(obj)
+    if dragging or _last:
+        _continue_turns(obj, robot)
+        _continue_twists(obj, robot)
+    clamped = clamp_pose(obj, robot)
+    if not dragging and auto_key:
+        _key(obj, clamped)
+    if not dragging:
+        follow_keys(obj, robot)
 
 
 def _key(obj: bpy.types.Object, changed: list[Channel]) -> None:
@@ -119,11 +122,11 @@ def _angles(obj: bpy.types.Object, robot: Binding) -> dict[tuple[int, str, int],
 
 
 def register() -> None:
-    bpy.app.handlers.depsgraph_update_post.append(stop_at_limits)
+    add_handler("depsgraph_update_post", stop_at_limits)
 
 
 def unregister() -> None:
-    bpy.app.handlers.depsgraph_update_post.remove(stop_at_limits)
+    remove_handler("depsgraph_update_post", stop_at_limits)
     _first.clear()
     _last.clear()
     _known.clear()

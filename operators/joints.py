@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import BridgeError, bone_record, edit_records, metres_per_unit
+from ..properties.bridge.fields import becomes_ball
 from ..properties.bridge.guess import angle, shortest
 from ..properties.bridge.rescale import lengths
 from ..properties.bridge.truth import KEY, BoneRecord
@@ -19,7 +20,7 @@ from ..robokin import Joint
 from .common import RobotOperator
 
 AXES = (
-    ("KEEP", "As It Is", "The axis that the joint has"),
+    ("KEEP", "As It Is", "The axis that the joint has; a new spherical joint twists about its bone"),
     ("X", "X", "The bone's X axis"),
     ("Y", "Y", "The bone's Y axis, along the bone"),
     ("Z", "Z", "The bone's Z axis"),
@@ -105,6 +106,8 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
         changes: dict[str, Any] = {}
         if self.axis != "KEEP":
             changes["axis"] = record.frame @ np.eye(3)["XYZ".index(self.axis[-1])] * (-1 if self.axis[0] == "-" else 1)
+        elif becomes_ball(record, self.joint_type):
+            changes["axis"] = record.along
         if self.limits == "NONE":
             changes |= {"lower": -np.inf, "upper": np.inf}
         elif self.limits == "RANGE":

@@ -4,21 +4,20 @@ of a file that Blender 5 has saved, and keeps the records."""
 from __future__ import annotations
 
 import bpy
-from bpy.app.handlers import persistent
 
 from ..properties.bridge import is_robot, keep_edits
+from ..properties.handlers import add_handler, going_on, remove_handler
 
 
-@persistent
 def keep_records(*_: object) -> None:
-    for obj in bpy.data.objects:
-        if is_robot(obj) and obj.mode != "EDIT" and obj.data.is_editable:
-            keep_edits(obj.data)
+    for armature in {obj.data for obj in bpy.data.objects if is_robot(obj) and obj.data.is_editable}:
+        with going_on("keeping records"):
+            keep_edits(armature)
 
 
 def register() -> None:
-    bpy.app.handlers.save_pre.append(keep_records)
+    add_handler("save_pre", keep_records)
 
 
 def unregister() -> None:
-    bpy.app.handlers.save_pre.remove(keep_records)
+    remove_handler("save_pre", keep_records)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.bridge import binding, read_configuration
+from ..properties.bridge import binding, read_configuration, refuse_linked_bones
 from ..properties.bridge.binding import Binding
 from ..properties.bridge.fields import bound_field
 from ..robokin import Joint, RobokinError, UnknownNameError, arc_limits
@@ -40,6 +40,7 @@ class ROBOKIN_OT_limits_from_arc(RobotOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        refuse_linked_bones(obj)
         robot = binding(obj)
         bone = _bone(obj, robot, self.bone)
         joint = robot.model.joints[robot.bones.index(bone.name)]

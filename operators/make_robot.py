@@ -40,9 +40,9 @@ class ArmatureOperator:
         problem = ""
         if obj is None or obj.type != "ARMATURE":
             problem = "Select an armature"
-        elif not obj.is_editable or not obj.data.is_editable:
+        elif not obj.is_editable or not obj.data.is_editable or obj.data.override_library is not None:
             problem = f"{obj.name!r} is linked from another file: make it a robot there"
-        elif obj.mode == "EDIT":
+        elif obj.data.is_editmode:
             problem = "Leave Edit Mode first: the bones are being edited"
         if problem:
             cls.poll_message_set(problem)

@@ -25,10 +25,6 @@ def new_target(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.
     Raises RobokinError.
     """
     name, size = f"{link_of_bone(obj)[tip] if KINDS[kind].tip else KINDS[kind].label} target", robot_size(obj)
-    target = bpy.data.objects.new(name, _DATA.get(KINDS[kind].target, lambda *_: None)(name, size))
-    target.empty_display_type = "ARROWS"
-    target.empty_display_size = 0.1 * size
-    target.show_in_front = True
     if kind in ("AIM", "LASER", "DISTANCE"):
         pose = pose @ Matrix.Translation((0.0, 0.0, AHEAD * size))
     elif kind in ("CENTER_OF_MASS", "SUPPORT"):
@@ -37,6 +33,10 @@ def new_target(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.
         pose = Matrix.Translation(to_blender(obj, center).translation)
         if kind == "SUPPORT":
             pose.translation.z = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)
+    target = bpy.data.objects.new(name, _DATA.get(KINDS[kind].target, lambda *_: None)(name, size))
+    target.empty_display_type = "ARROWS"
+    target.empty_display_size = 0.1 * size
+    target.show_in_front = True
     target.matrix_world = pose
     return target
 

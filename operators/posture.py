@@ -26,7 +26,7 @@ def bake_start(obj: bpy.types.Object, start: str) -> Array | None:
 def take_pose(context: bpy.types.Context, obj: bpy.types.Object, q: Array) -> None:
     """Pose the robot, and key it where the user has what is posed keyed."""
     write_configuration(obj, q)
-    if auto_keying(context):
+    if auto_keying(context, obj):
         key_channels(obj, context.scene.frame_current_final)
 
 

@@ -9,6 +9,7 @@ from ..properties.postures import find_posture, free_name, posture_configuration
 from ..properties.selection import selected_bones
 from ..robokin import RobokinError, mirrored_configuration
 from ..robokin.mirror import Mirrored, flipped_name
+from .animated_lists import reorder
 from .common import RobotOperator
 from .posture import own_values, present_values, take_pose
 
@@ -97,13 +98,13 @@ class ROBOKIN_OT_posture_remove(PostureOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         robot = obj.robokin
-        item = find_posture(obj, self.name)
-        if robot.solver.posture == item.name:
+        name = find_posture(obj, self.name).name
+        index = robot.postures.find(name)
+        reorder(obj, "postures", robot.postures.remove, index)
+        if robot.solver.posture == name:
             robot.solver.posture = ""
-        if robot.home_posture == item.name:
+        if robot.home_posture == name:
             robot.home_posture = ""
-        index = robot.postures.find(item.name)
-        robot.postures.remove(index)
         if index < robot.active_posture or robot.active_posture == len(robot.postures):
             robot.active_posture = max(robot.active_posture - 1, 0)
         return {"FINISHED"}
@@ -125,7 +126,7 @@ class ROBOKIN_OT_posture_move(RobotOperator, bpy.types.Operator):
         other = robot.active_posture + (-1 if self.direction == "UP" else 1)
         if not 0 <= other < len(robot.postures):
             return {"CANCELLED"}
-        robot.postures.move(robot.active_posture, other)
+        reorder(obj, "postures", robot.postures.move, robot.active_posture, other)
         robot.active_posture = other
         return {"FINISHED"}
 

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import bpy
 
 from ..properties.bridge.content import OWN_CONSTRAINT
+from ..properties.bridge.new_data import collections_for
 from ..properties.bridge.truth import HELPER_KEY, KEY, ROBOT_KEY
 from ..robokin import RobokinError
 from . import animation
@@ -29,7 +30,7 @@ def copy_rig(obj: bpy.types.Object, members: Collection[str], undo: ExitStack) -
     copy.data.pose_position = "POSE"
     undo.callback(remove_rig, copy)
     copy.name = copy.data.name = f"{obj.name} as it was"
-    for collection in obj.users_collection:
+    for collection in collections_for(obj):
         collection.objects.link(copy)
     copy.select_set(False)
     _forget_robot(copy)

@@ -49,10 +49,11 @@ def roots_from_world(obj: bpy.types.Object, T_world_robot: Array, T_world_target
 
 def _not_similar(matrices: Array) -> list[int]:
     """The first index whose matrix is not rotation, location and uniform positive scale; as a list of one or none."""
-    block = matrices[:, :3, :3]
+    bad = ~np.isfinite(matrices).all(axis=(1, 2))
+    block = np.where(bad[:, None, None], np.eye(3), matrices[:, :3, :3])
     scale = np.maximum(np.linalg.norm(block, axis=1).mean(axis=1), 1e-30)[:, None, None]
     gram = block.swapaxes(1, 2) @ block / scale**2
-    bad = (abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-4) | (np.linalg.det(block) <= 0)
+    bad |= (abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-4) | (np.linalg.det(block) <= 0)
     return np.flatnonzero(bad)[:1].tolist()
 
 

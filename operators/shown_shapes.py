@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 
+from ..properties.handlers import add_handler, remove_handler
 from ..robokin import RobokinError
 from .root_frames import metres_per_world_unit
 from .scene_targets import places_of
@@ -67,7 +67,6 @@ def _size(obj: bpy.types.Object, task: RobokinTask) -> Hashable:
     return np.round(stretch.T @ stretch, 6).tobytes(), metres_per_world_unit(obj)
 
 
-@persistent
 def _forget_changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if _shapes and any(u.is_updated_geometry and u.id.original.session_uid in _owners() for u in depsgraph.updates):
         _shapes.clear()
@@ -77,17 +76,16 @@ def _owners() -> set[int]:
     return {owner for _, owner in _shapes}
 
 
-@persistent
 def _forget_all(*_: object) -> None:
     _shapes.clear()
 
 
 def register() -> None:
-    bpy.app.handlers.load_post.append(_forget_all)
-    bpy.app.handlers.depsgraph_update_post.append(_forget_changed)
+    add_handler("load_post", _forget_all)
+    add_handler("depsgraph_update_post", _forget_changed)
 
 
 def unregister() -> None:
-    bpy.app.handlers.depsgraph_update_post.remove(_forget_changed)
-    bpy.app.handlers.load_post.remove(_forget_all)
+    remove_handler("depsgraph_update_post", _forget_changed)
+    remove_handler("load_post", _forget_all)
     _shapes.clear()

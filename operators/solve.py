@@ -7,6 +7,7 @@ from collections.abc import Generator
 import bpy
 
 from ..properties.bridge import read_configuration, robot_model, write_configuration
+from ..properties.overrides import takes_keys
 from ..properties.task_kinds import KINDS
 from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
@@ -69,7 +70,7 @@ class ROBOKIN_OT_solve_pose(SteppedOperator, bpy.types.Operator):
     bl_label = "Solve Pose"
 
     seed: bpy.props.IntProperty(
-        name="Seed", description="Which sequence of restarts is tried", min=0, options={"SKIP_SAVE"}
+        name="Seed", description="Which restarts are drawn when the first attempt fails", min=0, options={"SKIP_SAVE"}
     )
     key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels", options={"SKIP_SAVE"})
     report_path: bpy.props.StringProperty(
@@ -79,6 +80,10 @@ class ROBOKIN_OT_solve_pose(SteppedOperator, bpy.types.Operator):
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
         seed = self.given("seed", obj.robokin.solver.seed)
+        keyed = self.given("key", obj.robokin.solver.key or auto_keying(context, obj))
+        if keyed and not takes_keys(obj):
+            name = obj.animation_data.action.name
+            raise RobokinError(f"action {name!r} is linked from another file: no keys can be written into it")
         result, tasks, wanted = yield from solve_steps(context, obj, seed)
         if result.status is Status.EMPTY:
             left_out = _left_out(obj)
@@ -87,7 +92,7 @@ class ROBOKIN_OT_solve_pose(SteppedOperator, bpy.types.Operator):
             model = robot_model(obj)
             write_json(self.report_path, result.to_dict() | {"q": model.joint_values(result.q)})
         write_configuration(obj, result.q)
-        if self.given("key", obj.robokin.solver.key or auto_keying(context)):
+        if keyed:
             key_channels(obj, context.scene.frame_current_final)
         show_result(obj, result, tasks, wanted)
         if result.converged:

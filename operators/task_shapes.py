@@ -41,7 +41,7 @@ def curve_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Curv
     if not lines:
         raise RobokinError(f"{who}: its curve {owner.name!r} has no spline of two points or more")
     what = f"{who}: curve {owner.name!r}"
-    return Curves([Curve(_rigid(robot, owner, points), closed, what) for points, closed in lines])
+    return Curves([Curve(_rigid(robot, owner, points, who), closed, what) for points, closed in lines])
 
 
 def points_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Array:
@@ -50,7 +50,7 @@ def points_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Arr
         points = _vertices(mesh)
     if len(points) < 3:
         raise RobokinError(f"{who}: its target {owner.name!r} has fewer than 3 vertices")
-    return _rigid(robot, owner, points)
+    return _rigid(robot, owner, points, who)
 
 
 def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Mesh:
@@ -61,12 +61,15 @@ def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Me
         points = _vertices(mesh)
     if not len(corners):
         raise RobokinError(f"{who}: its surface {owner.name!r} has no faces")
-    return Mesh(_rigid(robot, owner, points), corners)
+    return Mesh(_rigid(robot, owner, points, who), corners)
 
 
-def _rigid(robot: bpy.types.Object, owner: bpy.types.Object, points: Array) -> Array:
-    """(n, 3) points of an object's own space, at its scale, in its axes [m]."""
+def _rigid(robot: bpy.types.Object, owner: bpy.types.Object, points: Array, who: str) -> Array:
+    """(n, 3) points of an object's own space, at its scale, in its axes [m]. Raises RobokinError that begins with
+    `who`."""
     stretch = np.array(owner.matrix_world, float)[:3, :3]
+    if not (np.isfinite(stretch).all() and np.isfinite(points).all() and np.linalg.det(stretch)):
+        raise RobokinError(f"{who}: {owner.name!r} has no size, or its scale or its points are not numbers")
     turn = rotations_of(stretch[None])[0]
     return points @ (turn.T @ stretch).T * metres_per_world_unit(robot)
 

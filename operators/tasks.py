@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import bpy
 from mathutils import Matrix
 
 from ..properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
+from ..properties.bridge.new_data import all_or_nothing, collections_for
 from ..properties.selection import is_selected, selected_bones
 from ..properties.task_kinds import ITEMS, KINDS
 from ..robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
@@ -59,6 +62,19 @@ def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.ty
     return task
 
 
+@contextmanager
+def new_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> Iterator[bpy.types.PropertyGroup]:
+    """Inside, the new task of `add_task` is filled in; where something raises, it is gone again."""
+    active = obj.robokin.active_task
+    task = add_task(obj, kind, tip, pose)
+    try:
+        yield task
+    except BaseException:
+        obj.robokin.tasks.remove(len(obj.robokin.tasks) - 1)
+        obj.robokin.active_task = active
+        raise
+
+
 def tip_pose(obj: bpy.types.Object, bone: str) -> Matrix:
     """World pose of the link frame of a bone in the present pose, without scale."""
     links = link_of_bone(obj)
@@ -88,15 +104,15 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         tip = self.tip or default_tip(obj)
-        task = add_task(obj, self.kind, tip, tip_pose(obj, tip))
-        task.use_target = False
-        if KINDS[self.kind].other:
-            task.other = self.other or default_other(obj, tip)
-        if self.kind == "ADVANCE":
-            task.location = (0.0, 0.0, 0.0)
-        if self.kind == "LINEAR_VELOCITY":
-            task.coefficients = _equal_velocities(obj, tip, self.other or default_other(obj, tip))
-        take_present(context, obj, task)
+        with new_task(obj, self.kind, tip, tip_pose(obj, tip)) as task:
+            task.use_target = False
+            if KINDS[self.kind].other:
+                task.other = self.other or default_other(obj, tip)
+            if self.kind == "ADVANCE":
+                task.location = (0.0, 0.0, 0.0)
+            if self.kind == "LINEAR_VELOCITY":
+                task.coefficients = _equal_velocities(obj, tip, self.other or default_other(obj, tip))
+            take_present(context, obj, task)
         return {"FINISHED"}
 
 
@@ -188,14 +204,12 @@ class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
             raise RobokinError(f"a task of type {kind.label} has no target: use Add Task")
         tip = self.tip or default_tip(obj)
         pose = tip_pose(obj, tip)
-        target = new_target(obj, self.kind, tip, pose)
-        collections = obj.users_collection or (context.scene.collection,)
-        collections[0].objects.link(target)
-        task = add_task(obj, self.kind, tip, pose)
-        task.target = target
-        context.view_layer.update()
-        if self.kind == "DISTANCE":
-            take_present(context, obj, task)
+        with all_or_nothing(), new_task(obj, self.kind, tip, pose) as task:
+            task.target = target = new_target(obj, self.kind, tip, pose)
+            collections_for(obj)[0].objects.link(target)
+            context.view_layer.update()
+            if self.kind == "DISTANCE":
+                take_present(context, obj, task)
         _select_only(context, target)
         return {"FINISHED"}
 

@@ -7,6 +7,7 @@ import bpy
 from ..properties.active_robot import active_robot
 from ..properties.bridge.channels import OWN
 from ..properties.bridge.fields import bound_field
+from ..properties.bridge.truth import KEY
 from ..properties.joint_range import RANGE
 from .one_look import one_look
 from .prepared import (
@@ -54,8 +55,8 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
         column.label(text=f"Follows {summary.follows}", icon="LINKED")
         column.prop(settings, "mimic_multiplier")
         column.prop(settings, "mimic_offset_length" if summary.freedoms[0][1] else "mimic_offset_angle")
-        if summary.unheld:
-            draw_text(context, layout, summary.unheld, "ERROR")
+    if summary.unheld:
+        draw_text(context, layout, summary.unheld, "ERROR")
     for field, text in summary.extra:
         layout.prop(settings, field, text=text)
     if summary.wheels:
@@ -171,8 +172,13 @@ class ROBOKIN_PT_bone_joint(bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = active_robot(context)
+        if obj is None:
+            return False
+        bone = active_bone(context, obj)
+        if obj.data.is_editmode:
+            return bone is not None and KEY in bone
         with one_look(obj):
-            return obj is not None and joint_summary(obj, active_bone(context, obj)) is not None
+            return joint_summary(obj, bone) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

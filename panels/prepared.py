@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from textwrap import wrap
 
 import bpy
 from bpy.utils.units import to_string
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge import Channel, binding
+from ..properties.bridge import Channel, binding, damaged_records
 from ..properties.bridge.carriers import Carrier, bone_axis
 from ..properties.bridge.channels import QUATERNION
 from ..properties.bridge.content import foreign_constraint
 from ..properties.bridge.fields import AXES, order_field
 from ..properties.bridge.truth import KEY
 from ..properties.joint_range import ranged_channel
-from ..robokin import Joint, RobokinError
+from ..robokin import Joint, RobokinError, RobotModel
+from ..robokin.far_limits import far_limit_warning
 from ..robokin.joint_types import JOINT_TYPES, plane_basis
 from ..robokin.mimics import mimic_warning
 from .one_look import one_look
@@ -37,9 +39,7 @@ STATUS_WORDS = {
     "LIMIT": "Held by joint limits",
     "TASK_CONFLICT": "Tasks contradict each other",
     "SINGULAR": "Singular pose",
-    "COLLISION": "Collision",
     "MAX_ITERATIONS": "Not reached",
-    "INVALID_START": "Start is outside the limits",
     "EMPTY": "No task",
 }
 
@@ -47,13 +47,15 @@ STATUS_WORDS = {
 @dataclass(frozen=True)
 class RobotSummary:
     """`problem`: one line when the armature cannot be read as a robot; the other texts are then empty.
-    constrained: constraints act on its joints, which Convert Rig makes tasks.   massless: no link has a mass."""
+    damaged: what is wrong with each damaged record, by its bone, "" for the armature's own.   constrained: constraints
+    act on its joints, which Convert Rig makes tasks.   massless: no link has a mass."""
 
     name: str
     freedom: str = ""
     joints: str = ""
     mass: str = ""
     problem: str = ""
+    damaged: Mapping[str, str] = field(default_factory=dict)
     constrained: bool = False
     massless: bool = False
 
@@ -62,9 +64,9 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
     try:
         model = binding(obj).model
     except RobokinError as error:
-        carrying = [bone for bone in obj.pose.bones if KEY in bone.bone]
+        carrying = [bone for bone in obj.pose.bones if KEY in bone.bone] if obj.pose is not None else []
         constrained = any(foreign_constraint(bone) is not None for bone in carrying)
-        return RobotSummary(obj.name, problem=str(error), constrained=constrained)
+        return RobotSummary(obj.name, problem=str(error), damaged=damaged_records(obj.data), constrained=constrained)
     followers = sum(joint.mimic is not None for joint in model.joints)
     joints = f"{len(model.moving_joints)} moving joints"
     if followers:
@@ -79,7 +81,7 @@ class JointSummary:
     """The joint of one bone: what to draw for it.
 
     bone: its own bone, also when one of its helper bones was asked for.   unheld: that its limits are not kept, where
-    what it follows takes it out of them.   channels: those of its pose bones, each with
+    they are far away, or what it follows takes it out of them.   channels: those of its pose bones, each with
     its label.   freedoms: (label, whether it is a length) of the degrees of freedom whose bounds can be edited; one
     alone needs no label.   cone: labels of the two swings of a spherical joint, whose bounds are those of a cone.
     extra: fields that only its type has, each with its label.   wheels: it is a wheeled base.   ranged: where it is in
@@ -123,7 +125,7 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         joint.kind.label,
         joint.nv > 0,
         joint.mimic.joint if joint.mimic else "",
-        mimic_warning(robot.model, joint.name) if joint.name in robot.model.unheld_mimics else "",
+        _unheld(robot.model, joint.name),
         labelled,
         tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
         _swing_labels(joint, carriers[0]) if joint.kind.has_cone else (),
@@ -131,6 +133,12 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
         joint.type == "wheeled",
         ranged_channel(robot, carriers[-1].bone) is not None,
     )
+
+
+def _unheld(model: RobotModel, name: str) -> str:
+    if name in model.unheld_mimics:
+        return mimic_warning(model, name)
+    return far_limit_warning(model, name) if name in model.far_limits else ""
 
 
 def _swing_labels(joint: Joint, carrier: Carrier) -> tuple[str, str]:

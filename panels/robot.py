@@ -6,7 +6,9 @@ import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
 from .one_look import one_look
-from .prepared import CATEGORY, draw_text, robot_summary
+from .prepared import CATEGORY, RobotSummary, draw_text, robot_summary
+
+_SHOWN = 4  # damaged records that the panel tells of
 
 
 class ROBOKIN_PT_robot(bpy.types.Panel):
@@ -24,16 +26,15 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
             draw_text(context, layout, why_no_robot(context), "INFO")
             layout.operator("robokin.import_urdf", icon="IMPORT")
             return
+        if obj.data.is_editmode:
+            draw_text(context, layout, "Leave Edit Mode to see the robot", "INFO")
+            return
         with one_look(obj):
             summary = robot_summary(obj)
         column = layout.column(align=True)
         column.label(text=summary.name, icon="ARMATURE_DATA")
         if summary.problem:
-            box = layout.box()
-            box.alert = True
-            draw_text(context, box, summary.problem, "ERROR")
-            if summary.constrained:
-                box.operator("robokin.convert_rig", icon="CON_KINEMATIC")
+            _draw_problem(context, layout, summary)
             return
         column.label(text=summary.freedom, icon="ORIENTATION_GIMBAL")
         column.label(text=summary.joints, icon="BONE_DATA")
@@ -44,6 +45,21 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         row = column.row(align=True)
         row.operator("robokin.home", icon="HOME")
         row.operator("robokin.reset_pose", text="To Rest", icon="LOOP_BACK").start = "REST"
+
+
+def _draw_problem(context: bpy.types.Context, layout: bpy.types.UILayout, summary: RobotSummary) -> None:
+    box = layout.box()
+    box.alert = True
+    draw_text(context, box, summary.problem, "ERROR")
+    for i, (bone, problem) in enumerate(summary.damaged.items()):
+        if i == _SHOWN:
+            draw_text(context, box, f"and {len(summary.damaged) - _SHOWN} more damaged records")
+            break
+        if problem != summary.problem:
+            draw_text(context, box, problem, "ERROR")
+        box.operator("robokin.reset_record", text=f"Reset {bone or 'Robot'}", icon="FILE_REFRESH").bone = bone
+    if summary.constrained:
+        box.operator("robokin.convert_rig", icon="CON_KINEMATIC")
 
 
 CLASSES = (ROBOKIN_PT_robot,)

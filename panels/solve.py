@@ -38,7 +38,7 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
             column.prop_search(settings, "posture", obj.robokin, "postures", icon="POSE_HLT")
         column.prop(settings, "new_action")
         _button(layout, "robokin.bake", "ACTION")
-        failures = settings.bake_failures
+        failures = [item for item in settings.bake_failures if item.status]
         draw_status(context, layout, settings.bake_status, "" if failures else settings.bake_reason)
         for index, failure in enumerate(failures[:SHOWN]):
             box = layout.box()

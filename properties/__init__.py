@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import criteria, joint, joint_range, overrides, postures, preferences, robot, solver_settings, tasks
+from . import criteria, handlers, joint, joint_range, overrides, postures, preferences, robot, solver_settings, tasks
 
 CLASSES = (
     *tasks.CLASSES,
@@ -27,11 +27,11 @@ def register() -> None:
     bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.EditBone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.PoseBone.robokin_range = joint_range.new_property()
-    bpy.app.handlers.load_post.append(postures.adopt_unnamed)
+    handlers.add_handler("load_post", postures.adopt_unnamed)
 
 
 def unregister() -> None:
-    bpy.app.handlers.load_post.remove(postures.adopt_unnamed)
+    handlers.remove_handler("load_post", postures.adopt_unnamed)
     del bpy.types.PoseBone.robokin_range
     del bpy.types.EditBone.robokin
     del bpy.types.Bone.robokin

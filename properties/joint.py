@@ -9,15 +9,17 @@ angles in degrees or radians, lengths, speeds and masses in Blender units.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import bpy
 
 from ..robokin import RobokinError
 from ..robokin.joint_types import JOINT_TYPES, JointType
 from .bridge.content import metres_per_unit
-from .bridge.fields import FREEDOMS, ORDERED, bound_field, order_field
+from .bridge.fields import FREEDOMS, ORDERED, bound_field, order_field, twist_along_bone
+from .bridge.read_records import read_record, read_robot
 from .bridge.rig import refresh_rigs
-from .bridge.truth import ROBOT_KEY, read_robot
+from .bridge.truth import KEY, ROBOT_KEY
 
 TYPES = tuple(
     (t.name, t.label, f"{t.label} joint: {t.nv} degrees of freedom", i) for i, t in enumerate(JOINT_TYPES.values())
@@ -41,6 +43,16 @@ def _edited(settings: RobokinJoint, context: bpy.types.Context) -> None:
     """Limits, locks and drivers of the posed bones follow an edit at once."""
     if settings.version:  # 0 while the fields are being rebuilt from the record
         refresh_rigs(settings.id_data)
+
+
+def _retyped(settings: RobokinJoint, context: bpy.types.Context) -> None:
+    if settings.version:
+        armature = settings.id_data
+        for bone in armature.edit_bones if armature.is_editmode else armature.bones:
+            if bone.robokin == settings and KEY in bone:
+                with suppress(RobokinError):  # of a damaged record, which the panel shows
+                    twist_along_bone(settings, read_record(bone[KEY], bone.name))
+    _edited(settings, context)
 
 
 def _metres(settings: RobokinJoint) -> float:
@@ -135,7 +147,7 @@ class RobokinJoint(bpy.types.PropertyGroup):
     version: bpy.props.IntProperty(
         name="Version", description="Version of the record these fields show; 0: not a joint", options={"HIDDEN"}
     )
-    joint_type: bpy.props.EnumProperty(name="Type", description="What the joint can do", items=TYPES, update=_edited)
+    joint_type: bpy.props.EnumProperty(name="Type", description="What the joint can do", items=TYPES, update=_retyped)
     axis: bpy.props.FloatVectorProperty(
         name="Axis",
         description="Axis of the joint in the frame of its link; of a spherical joint the axis of twist",

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..robokin import RobokinError
 from .bridge import Binding, Channel, binding, last_binding, read_configuration, write_configuration
+from .overrides import takes_keys
 
 RANGE = "robokin_range"
 
@@ -41,14 +42,16 @@ def _get(bone: bpy.types.PoseBone) -> float:
 
 def _set(bone: bpy.types.PoseBone, share: float) -> None:
     obj = bone.id_data
-    robot = binding(obj)
+    try:
+        robot, q = binding(obj), read_configuration(obj)
+    except RobokinError:
+        return  # no robot for now: the panel says why
     channel = ranged_channel(robot, bone.name)
     if channel is None:
         return
-    q = read_configuration(obj)
     q[channel.q] = channel.lower + share / 100.0 * (channel.upper - channel.lower)
     write_configuration(obj, q)
-    if bpy.context.scene.tool_settings.use_keyframe_insert_auto:
+    if bpy.context.scene.tool_settings.use_keyframe_insert_auto and takes_keys(obj):
         for moved in robot.written_channels:
             if moved.q == channel.q:
                 obj.pose.bones[moved.bone].keyframe_insert(moved.path, index=moved.index, group=moved.bone)

@@ -7,15 +7,16 @@ joint that was renamed since is found by the link that moves with it.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 
 from ..robokin import ConfigurationError, RobokinError, RobotModel, UnknownNameError, clamp
 from ..robokin.model import JointValue
 from ..robokin.units import coordinate_units
 from .bridge import is_robot, nearest_within_limits, robot_model
+from .handlers import going_on
 from .overrides import VALUE
 
 Array = np.ndarray
@@ -101,14 +102,14 @@ def posture_values(model: RobotModel, item: RobokinPosture) -> tuple[dict[str, J
 
     Raises RobokinError for a damaged text.
     """
-    stored, links = _object(item.values), _object(item.links)
+    stored, links = _object(item.values), _links(item)
     if stored is None:
         raise RobokinError(f"the posture {item.name!r} of {item.id_data.name!r} is damaged: its values are not JSON")
     joints = {joint.name: joint for joint in model.joints}
     mover = {joint.child: joint for joint in model.joints}
     values, lost = {}, []
     for name, value in stored.items():
-        joint = joints.get(name) or mover.get((links or {}).get(name))
+        joint = joints.get(name) or mover.get(links.get(name, ""))
         try:
             if joint is None:
                 raise ConfigurationError(name)
@@ -140,7 +141,7 @@ def rescale_postures(obj: bpy.types.Object, ratio: float) -> None:
     model = robot_model(obj)
     for item in obj.robokin.postures:
         values, lost = posture_values(model, item)
-        stored, links = _object(item.values) or {}, _object(item.links) or {}
+        stored, links = _object(item.values) or {}, _links(item)
         for name, value in values.items():
             factors = [ratio if unit == "m" else 1.0 for unit in coordinate_units(model.joint(name))]
             scaled = (np.atleast_1d(value) * factors).tolist()
@@ -193,21 +194,26 @@ def _object(text: str) -> dict | None:
     return data if isinstance(data, dict) else None
 
 
-@persistent
+def _links(item: RobokinPosture) -> dict[str, str]:
+    """The link that each joint moved; {} where the text is damaged."""
+    return {name: link for name, link in (_object(item.links) or {}).items() if isinstance(link, str)}
+
+
 def adopt_unnamed(*_: object) -> None:
     """Robots had one posture without a name, its values in `solver.posture`: it becomes the first of the list."""
     for obj in bpy.data.objects:
-        if not (is_robot(obj) and obj.is_editable):
-            continue
-        text = obj.robokin.solver.posture
-        if not text.lstrip().startswith("{") or _object(text) is None or text in obj.robokin.postures:
-            continue
-        item = obj.robokin.postures.add()
-        item.name, item.values = "Posture", text
-        obj.robokin.solver.posture = item.name
-        try:
-            model = robot_model(obj)
-            joints = {joint.name: joint.child for joint in model.joints}
-            item.links = json.dumps({name: joints[name] for name in _object(text) or {} if name in joints})
-        except RobokinError:
-            continue  # no robot for now; the names of its joints must do
+        if is_robot(obj) and obj.is_editable:
+            with going_on("reading postures"):
+                _adopt_unnamed(obj)
+
+
+def _adopt_unnamed(obj: bpy.types.Object) -> None:
+    text = obj.robokin.solver.posture
+    if not text.lstrip().startswith("{") or _object(text) is None or text in obj.robokin.postures:
+        return
+    item = obj.robokin.postures.add()
+    item.name, item.values = "Posture", text
+    obj.robokin.solver.posture = item.name
+    with suppress(RobokinError):  # no robot for now; the names of its joints must do
+        joints = {joint.name: joint.child for joint in robot_model(obj).joints}
+        item.links = json.dumps({name: joints[name] for name in _object(text) or {} if name in joints})

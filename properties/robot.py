@@ -33,6 +33,8 @@ def _active_joint(settings: RobokinRobot) -> int:
 
 def _choose_joint(settings: RobokinRobot, index: int) -> None:
     obj = settings.id_data
+    if obj.pose is None or not 0 <= index < len(obj.pose.bones):
+        return
     chosen = obj.pose.bones[index]
     for bone in obj.pose.bones:
         select(bone, bone == chosen)
@@ -86,7 +88,7 @@ class RobokinRobot(bpy.types.PropertyGroup):
     active_criterion: bpy.props.IntProperty(
         override=VALUE, name="Active Criterion", description="Criterion shown in the panel"
     )
-    solver: bpy.props.PointerProperty(type=RobokinSolverSettings, name="Solver")
+    solver: bpy.props.PointerProperty(override=VALUE, type=RobokinSolverSettings, name="Solver")
 
 
 CLASSES = (RobokinRobot,)

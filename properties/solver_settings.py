@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .criteria import MODES
+from .overrides import LIST, VALUE
 
 STARTS = (
     (
@@ -27,62 +28,86 @@ FORMATS = (
 
 
 class RobokinFailure(bpy.types.PropertyGroup):
-    """Frames in a row of the last bake that fail alike."""
+    """Frames in a row of the last bake that fail alike. Without a status it is none: an override cannot remove those
+    that are in its file."""
 
-    first: bpy.props.IntProperty(name="First", description="First of the frames", subtype="TIME")
-    last: bpy.props.IntProperty(name="Last", description="Last of the frames", subtype="TIME")
-    status: bpy.props.StringProperty(name="Status", description="What they came to")
-    reason: bpy.props.StringProperty(name="Reason", description="Why their tasks are not met, and which")
+    first: bpy.props.IntProperty(override=VALUE, name="First", description="First of the frames", subtype="TIME")
+    last: bpy.props.IntProperty(override=VALUE, name="Last", description="Last of the frames", subtype="TIME")
+    status: bpy.props.StringProperty(override=VALUE, name="Status", description="What they came to")
+    reason: bpy.props.StringProperty(
+        override=VALUE, name="Reason", description="Why their tasks are not met, and which"
+    )
 
 
 class RobokinSolverSettings(bpy.types.PropertyGroup):
     """Settings of the Solve, Bake, Check and Export panels; the operators take them as their own properties."""
 
     posture: bpy.props.StringProperty(
+        override=VALUE,
         name="Posture",
         description="The stored posture that bakes start from: its name; or joint values as JSON, in SI units",
     )
-    mode: bpy.props.EnumProperty(name="Mode", description="How tasks and criteria come together", items=MODES)
+    mode: bpy.props.EnumProperty(
+        override=VALUE, name="Mode", description="How tasks and criteria come together", items=MODES
+    )
     seed: bpy.props.IntProperty(
+        override=VALUE,
         name="Seed",
-        description="Which sequence of restarts is tried; the same seed gives the same pose",
+        description="Which restarts are drawn when the first attempt fails; the same seed gives the same pose",
         min=0,
     )
-    key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels after solving")
-    start: bpy.props.EnumProperty(name="Start", description="The pose that the bake starts from", items=STARTS)
-    range: bpy.props.EnumProperty(name="Range", description="Which frames", items=RANGES)
-    frame_start: bpy.props.IntProperty(name="First", description="First frame", default=1, subtype="TIME")
-    frame_end: bpy.props.IntProperty(name="Last", description="Last frame", default=250, subtype="TIME")
-    step: bpy.props.IntProperty(name="Step", description="Frames between two keys", default=1, min=1)
+    key: bpy.props.BoolProperty(
+        override=VALUE, name="Insert Keyframe", description="Key the robot's channels after solving"
+    )
+    start: bpy.props.EnumProperty(
+        override=VALUE, name="Start", description="The pose that the bake starts from", items=STARTS
+    )
+    range: bpy.props.EnumProperty(override=VALUE, name="Range", description="Which frames", items=RANGES)
+    frame_start: bpy.props.IntProperty(
+        override=VALUE, name="First", description="First frame", default=1, subtype="TIME"
+    )
+    frame_end: bpy.props.IntProperty(override=VALUE, name="Last", description="Last frame", default=250, subtype="TIME")
+    step: bpy.props.IntProperty(override=VALUE, name="Step", description="Frames between two keys", default=1, min=1)
     new_action: bpy.props.BoolProperty(
+        override=VALUE,
         name="New Action",
         description="Write into a new action and keep the present one",
         default=False,
     )
     markers: bpy.props.BoolProperty(
+        override=VALUE,
         name="Timeline Markers",
         description="Put a marker where a limit or a task begins to fail",
         default=True,
     )
     rate: bpy.props.FloatProperty(
+        override=VALUE,
         name="Rate",
         description="Samples per second; 0 takes the scene's frame rate",
         min=0.0,
         soft_max=1000.0,
     )
-    format: bpy.props.EnumProperty(name="Format", description="File format of the motion", items=FORMATS)
-
-    status: bpy.props.StringProperty(name="Status", description="What the last solve came to")
-    reason: bpy.props.StringProperty(name="Reason", description="Why the last solve did not reach its targets")
-    bake_status: bpy.props.StringProperty(name="Bake", description="What the last bake came to")
-    bake_reason: bpy.props.StringProperty(name="Bake Reason", description="Why frames of the last bake fail")
-    bake_failures: bpy.props.CollectionProperty(
-        type=RobokinFailure, name="Bake Failures", description="Frames of the last bake that are not met"
+    format: bpy.props.EnumProperty(
+        override=VALUE, name="Format", description="File format of the motion", items=FORMATS
     )
-    check_summary: bpy.props.StringProperty(name="Check", description="What the last check found")
-    check_passed: bpy.props.BoolProperty(name="Passed", description="The last check found nothing wrong")
+
+    status: bpy.props.StringProperty(override=VALUE, name="Status", description="What the last solve came to")
+    reason: bpy.props.StringProperty(
+        override=VALUE, name="Reason", description="Why the last solve did not reach its targets"
+    )
+    bake_status: bpy.props.StringProperty(override=VALUE, name="Bake", description="What the last bake came to")
+    bake_reason: bpy.props.StringProperty(
+        override=VALUE, name="Bake Reason", description="Why frames of the last bake fail"
+    )
+    bake_failures: bpy.props.CollectionProperty(
+        override=LIST, type=RobokinFailure, name="Bake Failures", description="Frames of the last bake that are not met"
+    )
+    check_summary: bpy.props.StringProperty(override=VALUE, name="Check", description="What the last check found")
+    check_passed: bpy.props.BoolProperty(
+        override=VALUE, name="Passed", description="The last check found nothing wrong"
+    )
     check_markers: bpy.props.StringProperty(
-        name="Check Markers", description="The timeline markers of the last check, as JSON"
+        override=VALUE, name="Check Markers", description="The timeline markers of the last check, as JSON"
     )
 
 

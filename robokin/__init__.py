@@ -1,40 +1,92 @@
 """The robot: model, kinematics, dynamics and file formats. NumPy only, no Blender."""
 
-from .arcs import arc_limits
-from .configuration import clamp, difference, in_limits, integrate, random_configuration
-from .construction import (
-    DHRow,
-    ScrewRow,
-    dh_table,
-    load_robot_table,
-    read_robot_table,
-    robot_from_dh,
-    robot_from_screws,
-    robot_table_text,
-    screw_table,
-    with_stick_figure,
-)
-from .drive import Drive, rolling_constraints
-from .dynamics import bias_torque, gravity_torque, inverse_dynamics, mass_matrix
-from .errors import (
-    BackendError,
-    ConfigurationError,
-    FileFormatError,
-    ModelError,
-    RobokinError,
-    TaskError,
-    UnknownNameError,
-)
-from .generalized_inverses import extended_inverse, null_space, transversality, weighted_pseudo_inverse
-from .jacobians import body_jacobian, center_of_mass_jacobian, frame_jacobian, rpy_jacobian, space_jacobian
-from .joint_text import format_joint_values, parse_joint_values, within_limits
-from .kinematics import FramePlacements, center_of_mass, forward_kinematics
-from .library import library_robot
-from .mirror import mirrored_configuration
-from .model import Joint, Link, Mimic, RobotModel
-from .resources import missing_meshes
-from .srdf import import_srdf, save_srdf
-from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .arcs import arc_limits
+    from .configuration import clamp, difference, in_limits, integrate, random_configuration
+    from .construction import (
+        DHRow,
+        ScrewRow,
+        dh_table,
+        load_robot_table,
+        read_robot_table,
+        robot_from_dh,
+        robot_from_screws,
+        robot_table_text,
+        screw_table,
+        with_stick_figure,
+    )
+    from .drive import Drive, rolling_constraints
+    from .dynamics import bias_torque, gravity_torque, inverse_dynamics, mass_matrix
+    from .errors import (
+        BackendError,
+        ConfigurationError,
+        FileFormatError,
+        ModelError,
+        RobokinError,
+        TaskError,
+        UnknownNameError,
+    )
+    from .generalized_inverses import extended_inverse, null_space, transversality, weighted_pseudo_inverse
+    from .jacobians import body_jacobian, center_of_mass_jacobian, frame_jacobian, rpy_jacobian, space_jacobian
+    from .joint_text import format_joint_values, parse_joint_values, within_limits
+    from .kinematics import FramePlacements, center_of_mass, forward_kinematics
+    from .library import library_robot
+    from .mirror import mirrored_configuration
+    from .model import Joint, Link, Mimic, RobotModel
+    from .resources import missing_meshes
+    from .srdf import import_srdf, save_srdf
+    from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
+else:
+    from .lazy import exports
+
+    __getattr__, __dir__ = exports(
+        __name__,
+        {
+            "arcs": ["arc_limits"],
+            "configuration": ["clamp", "difference", "in_limits", "integrate", "random_configuration"],
+            "construction": [
+                "DHRow",
+                "ScrewRow",
+                "dh_table",
+                "load_robot_table",
+                "read_robot_table",
+                "robot_from_dh",
+                "robot_from_screws",
+                "robot_table_text",
+                "screw_table",
+                "with_stick_figure",
+            ],
+            "drive": ["Drive", "rolling_constraints"],
+            "dynamics": ["bias_torque", "gravity_torque", "inverse_dynamics", "mass_matrix"],
+            "errors": [
+                "BackendError",
+                "ConfigurationError",
+                "FileFormatError",
+                "ModelError",
+                "RobokinError",
+                "TaskError",
+                "UnknownNameError",
+            ],
+            "generalized_inverses": ["extended_inverse", "null_space", "transversality", "weighted_pseudo_inverse"],
+            "jacobians": [
+                "body_jacobian",
+                "center_of_mass_jacobian",
+                "frame_jacobian",
+                "rpy_jacobian",
+                "space_jacobian",
+            ],
+            "joint_text": ["format_joint_values", "parse_joint_values", "within_limits"],
+            "kinematics": ["FramePlacements", "center_of_mass", "forward_kinematics"],
+            "library": ["library_robot"],
+            "mirror": ["mirrored_configuration"],
+            "model": ["Joint", "Link", "Mimic", "RobotModel"],
+            "resources": ["missing_meshes"],
+            "srdf": ["import_srdf", "save_srdf"],
+            "urdf": ["load_urdf", "read_urdf_text", "save_urdf", "urdf_losses", "urdf_text"],
+        },
+    )
 
 __all__ = [
     "BackendError",

@@ -7,26 +7,40 @@ from typing import TypeVar
 
 import numpy as np
 
-from .errors import ModelError, RobokinError
+from .errors import ConfigurationError, ModelError, RobokinError
 
 _NUMBERS = "biuf"  # kinds of NumPy's types: bool, signed, unsigned, float
 Item = TypeVar("Item")
 
+# Sizes of numbers with which solvers calculate: beyond them squares and products are infinite or 0.
+LEAST, MOST = 1e-30, 1e30
 _LONGEST = 80  # characters of a wrong value that a message repeats
 
 
 def float_array(value: object) -> np.ndarray:
     """A new float64 array of `value`. Raises ValueError for what is not real numbers; that of NumPy would also parse
-    text and dates, and drop imaginary parts."""
+    text and dates, take None for NaN, and drop imaginary parts."""
     array = np.array(value)
     if array.dtype == np.float64:
         return array
-    if array.dtype.kind not in _NUMBERS and (array.dtype != object or any(isinstance(x, str) for x in array.flat)):
+    if array.dtype.kind not in _NUMBERS and (
+        array.dtype != object or any(x is None or isinstance(x, str) for x in array.flat)
+    ):
         raise ValueError(f"{array.dtype} is no type of numbers")
     try:
         return array.astype(np.float64)
     except (TypeError, OverflowError) as error:  # integers of hundreds of digits are among the objects
         raise ValueError(str(error)) from None
+
+
+def check_size(array: np.ndarray, what: str) -> None:
+    """Raises ConfigurationError, which speaks of `what`, for entries that are not finite or are larger than MOST."""
+    if np.vdot(array, array) <= MOST * MOST:
+        return
+    if not np.isfinite(array).all():
+        raise ConfigurationError(f"{what} has entries that are not finite")
+    if abs(array).max() > MOST:
+        raise ConfigurationError(f"{what} must be at most {MOST:g}, not {abs(array).max():g}")
 
 
 def shown(value: object) -> str:
@@ -65,7 +79,7 @@ def list_of(
     items: Iterable[Item], wanted: type[Item], one: str, many: str, error: type[RobokinError]
 ) -> tuple[Item, ...]:
     """All of them. one, many: what they are called. Raises `error` for what is not a list of such."""
-    if isinstance(items, wanted):
+    if type(items) not in (list, tuple) and isinstance(items, wanted):
         raise error(f"{many} must be a list of {many}; put the one {one} in [ ]")
     try:
         found = tuple(items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import quaternion, swing_twist
-from .arrays import float_array, shown
+from .arrays import check_size, float_array, shown
 from .backend import get_backend
 from .errors import ConfigurationError
 from .joint_types import Motion
@@ -82,13 +82,12 @@ def check_tangent(model: RobotModel, value: object, what: str) -> Array:
 
 
 def check_vector(value: object, size: int, what: str) -> Array:
-    """`value` as a finite float64 array (size,); ConfigurationError that speaks of `what` otherwise."""
+    """`value` as a float64 array (size,) of entries up to MOST; ConfigurationError that speaks of `what` otherwise."""
     try:
         array = float_array(value)
     except ValueError:
         raise ConfigurationError(f"{what} must be {size} numbers, not {shown(value)}") from None
     if array.shape != (size,):
         raise ConfigurationError(f"{what} must have shape ({size},), not {array.shape}")
-    if not np.isfinite(array).all():
-        raise ConfigurationError(f"{what} has entries that are not finite")
+    check_size(array, what)
     return array

@@ -6,12 +6,16 @@ Forces are those of the rigid links alone; joint friction, damping and rotor ine
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .backend import STANDARD_GRAVITY, get_backend
 from .configuration import check_tangent, check_vector
 from .model import RobotModel, checked_model
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Array = np.ndarray
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -56,6 +55,8 @@ class UnknownNameError(RobokinError):
         self.kind = kind
         self.name = name
         self.choices = tuple(choices)
+        import difflib  # only where a name is wrong
+
         close = difflib.get_close_matches(name, self.choices, n=3) if isinstance(name, str) else []
         listed = close or list(self.choices[: self.SHOWN])
         lead = "did you mean" if close else "valid"

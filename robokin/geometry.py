@@ -49,7 +49,8 @@ class Source:
 class Mesh:
     """A mesh file. `filename` as written in the description; `path`: where it was found, None when it was not.
 
-    `source` and `searched` (the folders looked into when nothing was found) serve messages and are not compared.
+    `source`, `searched` (the folders looked into when nothing was found) and `refused` (why the name may not be looked
+    for at all) serve messages and are not compared.
     """
 
     filename: str
@@ -57,6 +58,7 @@ class Mesh:
     path: str | None = None
     source: Source | None = field(default=None, compare=False)
     searched: tuple[str, ...] = field(default=(), compare=False)
+    refused: str = field(default="", compare=False)
 
 
 Shape = Box | Cylinder | Capsule | Sphere | Mesh

@@ -14,9 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
-from .arrays import float_array, list_of, shown, text
+from .arrays import MOST, check_size, float_array, list_of, shown, text
 from .drive import Drive, RollingBase, rolling_base
 from .errors import ConfigurationError, ModelError, UnknownNameError
+from .far_limits import far_values
 from .joint import SHORTEST, Joint, Mimic
 from .link import Link
 from .mimics import followed_joint, mimic_law
@@ -36,8 +37,10 @@ class RobotModel:
     """An immutable robot. `joints[i]` moves `links[i]`; parents come before children; `joints[0]` is the root joint.
 
     nq, nv: sizes of q and v.   lower, upper: (nq,) position bounds, including those that mimic joints impose
-    on the joint they follow; `limits` holds them together with the cones of spherical joints.
+    on the joint they follow, without those that are so far away that they mean none (`far_limits.py`); `limits` holds
+    them together with the cones of spherical joints.
     velocity, effort, acceleration: (nv,) bounds; infinite where absent.
+    far_limits: names of the joints with such position limits.
     unheld_mimics: names of the mimic joints whose position limits cannot be kept anywhere in the range of the joint
     that they follow; that range stands, and they leave theirs (`mimics.mimic_warnings` says so in words).
     rolling_bases: the wheeled joints with their wheels.
@@ -85,7 +88,9 @@ class RobotModel:
         self.lower, self.upper = limits.positions.lower, limits.positions.upper
         self.limits = limits.positions
         self.velocity, self.effort, self.acceleration = limits.velocity, limits.effort, limits.acceleration
-        self.unheld_mimics = limits.unheld_mimics
+        self.unheld_mimics, self._joint_limits = limits.unheld_mimics, limits.of_joints
+        sides = zip(self.joints, limits.of_joints, strict=True)
+        self.far_limits = tuple(joint.name for joint, near in sides if far_values(joint, near))
         self.rolling_bases: tuple[RollingBase, ...] = tuple(
             rolling_base(self, joint) for joint in self.joints if joint.type == "wheeled"
         )
@@ -127,6 +132,11 @@ class RobotModel:
     def slot(self, name: str) -> JointSlot:
         """Where the coordinates of a joint lie in q and v."""
         return self.slots[self.joint_index(name)]
+
+    def joint_limits(self, name: str) -> tuple[Array, Array]:
+        """(lower, upper), each (nv,), of a joint alone: its own numbers, infinite where they are so far away that they
+        mean none."""
+        return self._joint_limits[self.joint_index(name)]
 
     # -- quantities ----------------------------------------------------------------------------------------------
 
@@ -208,7 +218,8 @@ class RobotModel:
             raise ConfigurationError(f"q must be {self.nq} numbers, not {shown(q)}") from None
         if array.shape != (self.nq,):
             raise ConfigurationError(f"q of {self.name!r} must have shape ({self.nq},), not {array.shape}")
-        if not np.isfinite(array).all():
+        is_small = np.vdot(array, array) <= MOST * MOST  # of quaternions only the direction counts
+        if not is_small and not np.isfinite(array).all():
             raise ConfigurationError(f"q of {self.name!r} has entries that are not finite")
         for start in self.tree.quaternions:
             length = math.hypot(*array[start : start + 4])
@@ -217,6 +228,8 @@ class RobotModel:
                     f"q of {self.name!r} has a quaternion of length {length:g} at entries {start}..{start + 3}"
                 )
             array[start : start + 4] /= length
+        if not is_small:
+            check_size(array, f"q of {self.name!r}")
         return array
 
     # -- construction --------------------------------------------------------------------------------------------

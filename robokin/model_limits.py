@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import ModelError
+from .far_limits import links_length, near_limits
 from .joint import Joint
 from .joint_types import plane_basis
 from .limits import PositionLimits
@@ -27,10 +28,12 @@ class JointSlot:
 
 @dataclass(frozen=True, eq=False)
 class ModelLimits:
-    """positions: of q.   velocity, effort, acceleration: (nv,), infinite where absent.   unheld_mimics: names of the
-    mimic joints whose own position limits are not kept."""
+    """positions: of q.   of_joints: (lower, upper) of each joint's own coordinates, far ones infinite.
+    velocity, effort, acceleration: (nv,), infinite where absent.   unheld_mimics: names of the mimic joints whose own
+    position limits are not kept."""
 
     positions: PositionLimits
+    of_joints: tuple[tuple[Array, Array], ...]
     velocity: Array
     effort: Array
     acceleration: Array
@@ -42,6 +45,7 @@ def collect_limits(
 ) -> ModelLimits:
     """slots, laws: of each joint; a law is (scale, offset) with q_joint = scale * q[slot] + offset.
 
+    Position limits that are far away are none (`far_limits`).
     A range that a mimic joint would leave empty is a fault of the description (several real ones have it); the followed
     joint's own range then stands. Raises ModelError for laws that overflow.
     """
@@ -49,27 +53,29 @@ def collect_limits(
     rates = {name: np.full(nv, np.inf) for name in ("velocity", "effort", "acceleration")}
     cones: list[Cone] = []
     unheld = []
-    for joint, slot in zip(joints, slots, strict=True):
+    length = links_length(joints)
+    of_joints = tuple(near_limits(joint, length) for joint in joints)
+    for joint, slot, near in zip(joints, slots, of_joints, strict=True):
         if joint.nv == 0 or joint.mimic is not None:
             continue
         if joint.kind.has_cone:
-            cone = _cone(joint, slot)
+            cone = _cone(joint, slot, near)
             cones += [] if cone.is_free else [cone]
         # Position bounds of a free joint concern its three lengths; quaternions have none.
         bounded = joint.nv if joint.nq == joint.nv else min(3, joint.nq - 4)
-        lower[slot.q.start : slot.q.start + bounded] = joint.lower[:bounded]
-        upper[slot.q.start : slot.q.start + bounded] = joint.upper[:bounded]
+        lower[slot.q.start : slot.q.start + bounded] = near[0][:bounded]
+        upper[slot.q.start : slot.q.start + bounded] = near[1][:bounded]
         for name, array in rates.items():
             array[slot.v] = getattr(joint, name)
-    for joint, slot, (scale, offset) in zip(joints, slots, laws, strict=True):
+    for joint, slot, (scale, offset), own in zip(joints, slots, laws, of_joints, strict=True):
         if joint.mimic is None:
             continue
         if not math.isfinite(scale) or not math.isfinite(offset):
             raise ModelError(f"joint {joint.name!r}: the multipliers of the joints that it mimics overflow", joint)
         if scale == 0.0:
-            unheld += [] if joint.lower[0] <= offset <= joint.upper[0] else [joint.name]
+            unheld += [] if own[0][0] <= offset <= own[1][0] else [joint.name]
             continue
-        ends = sorted((float(end[0]) - offset) / scale for end in (joint.lower, joint.upper))
+        ends = sorted((float(end[0]) - offset) / scale for end in own)
         low, high = max(lower[slot.q][0], ends[0]), min(upper[slot.q][0], ends[1])
         if low <= high:
             lower[slot.q], upper[slot.q] = low, high
@@ -79,11 +85,12 @@ def collect_limits(
             rates[name][slot.v] = np.minimum(rates[name][slot.v], float(getattr(joint, name)[0]) / abs(scale))
     for array in (lower, upper, *rates.values()):
         array.flags.writeable = False
-    return ModelLimits(PositionLimits(lower, upper, tuple(cones)), **rates, unheld_mimics=tuple(unheld))
+    return ModelLimits(PositionLimits(lower, upper, tuple(cones)), of_joints, **rates, unheld_mimics=tuple(unheld))
 
 
-def _cone(joint: Joint, slot: JointSlot) -> Cone:
-    a, b = (float(end) for end in joint.upper[:2])
-    lower, upper = max(float(joint.lower[2]), -math.pi), min(float(joint.upper[2]), math.pi)
+def _cone(joint: Joint, slot: JointSlot, near: tuple[Array, Array]) -> Cone:
+    low, high = near
+    a, b = (float(end) for end in high[:2])
+    lower, upper = max(float(low[2]), -math.pi), min(float(high[2]), math.pi)
     basis = np.column_stack((*plane_basis(joint.axis), joint.axis))
     return Cone(joint.name, slot.q.start, slot.v.start, basis, a, b, lower, upper)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from urllib.parse import unquote
 
 from .arrays import shown
 from .errors import FileFormatError, ModelError
@@ -80,6 +79,8 @@ class ResourceFinder:
         if scheme in ("package", "model"):
             return self._find_in_package(uri, rest.lstrip("/"))
         if scheme == "file":
+            from urllib.parse import unquote
+
             rest = unquote(rest).replace("\\", "/")
             if any(ord(c) < 32 for c in rest):
                 raise ModelError(f"{uri!r} has control characters")
@@ -134,8 +135,29 @@ class ResourceFinder:
 
     def package_folder(self, package: str) -> Path | None:
         """The folder of a package, the first one found; None when there is none."""
-        folders = self._folders_of(package) if re.fullmatch(r"[A-Za-z0-9_.-]+", package) and package.strip(".") else []
+        folders = self._folders_of(package) if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", package) else []
         return next((folder for folder in folders if folder.is_dir()), None)
+
+    def part(self, path: str, endings: tuple[str, ...]) -> str:
+        """Path of a file that the description is made of, such as an include; "" when it is not there.
+
+        ModelError for one that is no part of a robot by its ending, or outside the robot's folders: those around the
+        description, as far as a relative path may climb, the given ones and the packages that were found.
+        """
+        path = os.path.normpath(path)
+        if any(ord(c) < 32 for c in path):
+            raise ModelError(f"{path!r} has control characters")
+        if not path.lower().endswith(endings):
+            raise ModelError(f"{path!r} is no part of a robot by its name (valid: {', '.join(endings)})")
+        packages = [folder for found in self._packages.values() for folder in found]
+        bounds = [self.folder, self._relative_bound(), *self.given, *self.environment, *packages]
+        # Hidden folders hold what programs keep for themselves.
+        inside = (path[len(str(b)) :] for b in bounds if _within(path, [b]))
+        if not any(os.sep + "." not in rest for rest in inside):
+            raise ModelError(
+                f"{path!r} is outside the robot's folders (Package Folders, or --package-path, add to them)"
+            )
+        return path if os.path.isfile(path) else ""
 
     def _folders_of(self, package: str) -> list[Path]:
         if package not in self._packages:
@@ -167,8 +189,26 @@ class ResourceFinder:
         return found
 
 
+def file_beside(file: str | os.PathLike, name: str, endings: tuple[str, ...]) -> str | None:
+    """Path of a file that another one names (a mesh its picture), or None: only inside the package that holds it, or
+    some folders up where there is none, and never on a network. Many files name a picture where its author had it:
+    beside the file is the second place to look."""
+    finder = ResourceFinder(file)
+    plain = name.strip().replace("\\", "/")
+    if plain.lower().startswith("file://"):
+        plain = unquote(plain[7:]).replace("\\", "/")
+    last = plain.rpartition("/")[2]
+    if any(ord(c) < 32 for c in plain) or ":" in last or not plain.lower().endswith(endings):
+        return None
+    wanted = [] if _SCHEME.match(plain) or _is_absolute(plain) else [os.path.normpath(finder.folder / plain)]
+    for path in (*wanted, os.path.join(finder.folder, last)):
+        if _within(path, [finder._relative_bound()]) and os.path.isfile(path):
+            return path
+    return None
+
+
 def missing_meshes(model: RobotModel, visuals: bool = True, collisions: bool = True) -> list[FileFormatError]:
-    """One error per mesh file that was not found, to report or raise before meshes are imported."""
+    """One error per mesh file that was not found, or may not be read, to report before meshes are imported."""
     missing: dict[str, FileFormatError] = {}
     for link in model.links:
         for geometry in (*(link.visuals if visuals else ()), *(link.collisions if collisions else ())):
@@ -178,8 +218,10 @@ def missing_meshes(model: RobotModel, visuals: bool = True, collisions: bool = T
                 searched = ", ".join(mesh.searched[:6]) + (" ..." if len(mesh.searched) > 6 else "")
                 problem = (
                     f"mesh {mesh.filename!r} not found (searched: {searched or 'nothing'}; "
-                    "name its folder among the Package Folders, or with --package-path, or leave meshes out)"
+                    "name its folder among the Package Folders, or with --package-path)"
                 )
+                if mesh.refused:
+                    problem = f"mesh {mesh.refused}"
                 missing[mesh.filename] = FileFormatError(path, line, problem)
     return list(missing.values())
 

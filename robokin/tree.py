@@ -8,6 +8,7 @@ placement * Tz(length), which costs the kernel a third of the multiplications of
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,14 +72,16 @@ class Tree:
 
 def axis_to_z(axis: Array) -> Array:
     """(3, 3) rotation R with R @ (0, 0, 1) = axis; identity for z, so that usual robots keep their own frames."""
-    z = np.asarray(axis, float)
-    if z[2] > 0.0 and abs(z[:2]).max() < 1e-15:  # not by z[2]: its last digit is an angle of 2e-8
+    z = a, b, c = np.asarray(axis, float).tolist()
+    if c > 0.0 and max(abs(a), abs(b)) < 1e-15:  # not by c: its last digit is an angle of 2e-8
         return np.eye(3)
-    x = np.zeros(3)
-    x[np.argmin(abs(z))] = 1.0
-    x -= z * (z @ x)
-    x /= np.linalg.norm(x)
-    return np.column_stack((x, np.cross(z, x), z))
+    sizes = [abs(a), abs(b), abs(c)]
+    least = sizes.index(min(sizes))
+    x = [-each * z[least] for each in z]
+    x[least] += 1.0
+    length = math.hypot(*x)
+    d, e, f = [each / length for each in x]
+    return np.array(((d, b * f - c * e, a), (e, c * d - a * f, b), (f, a * e - b * d, c)))  # x, z x x, z
 
 
 def pack_placement(placement: Array) -> Array:

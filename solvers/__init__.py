@@ -1,49 +1,104 @@
 """Tasks, inverse kinematics and motion. No Blender."""
 
-from .check import MotionCheck, Violation, check_motion
-from .extended_jacobian import ExtendedJacobian
-from .hierarchical_ik import HierarchicalIK
-from .hierarchical_tracking import HierarchicalTracker
-from .ik import IKProblem
-from .motion import Motion
-from .motion_files import read_motion, write_motion
-from .results import BatchResult, Diagnosis, SolveResult, Status
-from .solve import solve_ik
-from .tasks import (
-    AdvanceTask,
-    AimTask,
-    AlongCurveTask,
-    AxisTask,
-    CenterOfMassTask,
-    Curve,
-    Curves,
-    DistanceTask,
-    FrameTask,
-    JointTask,
-    JointVelocityTask,
-    LaserTask,
-    LinearVelocityTask,
-    LoopClosureTask,
-    Mesh,
-    OnCurveTask,
-    OnLineTask,
-    OnPlaneTask,
-    OrientationTask,
-    Part,
-    PinTask,
-    Plane,
-    PoseTask,
-    PositionTask,
-    PostureTask,
-    RelativePoseTask,
-    Rows,
-    SupportTask,
-    Task,
-    TwistTask,
-)
-from .track_result import TrackResult
-from .tracking import Tracker, track
-from .velocity_step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .check import MotionCheck, Violation, check_motion
+    from .extended_jacobian import ExtendedJacobian
+    from .hierarchical_ik import HierarchicalIK
+    from .hierarchical_tracking import HierarchicalTracker
+    from .ik import IKProblem
+    from .motion import Motion
+    from .motion_files import read_motion, write_motion
+    from .results import BatchResult, Diagnosis, SolveResult, Status
+    from .solve import solve_ik
+    from .tasks import (
+        AdvanceTask,
+        AimTask,
+        AlongCurveTask,
+        AxisTask,
+        CenterOfMassTask,
+        Curve,
+        Curves,
+        DistanceTask,
+        FrameTask,
+        JointTask,
+        JointVelocityTask,
+        LaserTask,
+        LinearVelocityTask,
+        LoopClosureTask,
+        Mesh,
+        OnCurveTask,
+        OnLineTask,
+        OnPlaneTask,
+        OrientationTask,
+        Part,
+        PinTask,
+        Plane,
+        PoseTask,
+        PositionTask,
+        PostureTask,
+        RelativePoseTask,
+        Rows,
+        SupportTask,
+        Task,
+        TwistTask,
+    )
+    from .track_result import TrackResult
+    from .tracking import Tracker, track
+    from .velocity import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
+else:
+    from ..robokin.lazy import exports
+
+    __getattr__, __dir__ = exports(
+        __name__,
+        {
+            "check": ["MotionCheck", "Violation", "check_motion"],
+            "extended_jacobian": ["ExtendedJacobian"],
+            "hierarchical_ik": ["HierarchicalIK"],
+            "hierarchical_tracking": ["HierarchicalTracker"],
+            "ik": ["IKProblem"],
+            "motion": ["Motion"],
+            "motion_files": ["read_motion", "write_motion"],
+            "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
+            "solve": ["solve_ik"],
+            "tasks": [
+                "AdvanceTask",
+                "AimTask",
+                "AlongCurveTask",
+                "AxisTask",
+                "CenterOfMassTask",
+                "Curve",
+                "Curves",
+                "DistanceTask",
+                "FrameTask",
+                "JointTask",
+                "JointVelocityTask",
+                "LaserTask",
+                "LinearVelocityTask",
+                "LoopClosureTask",
+                "Mesh",
+                "OnCurveTask",
+                "OnLineTask",
+                "OnPlaneTask",
+                "OrientationTask",
+                "Part",
+                "PinTask",
+                "Plane",
+                "PoseTask",
+                "PositionTask",
+                "PostureTask",
+                "RelativePoseTask",
+                "Rows",
+                "SupportTask",
+                "Task",
+                "TwistTask",
+            ],
+            "track_result": ["TrackResult"],
+            "tracking": ["Tracker", "track"],
+            "velocity": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
+        },
+    )
 
 __all__ = [
     "AdvanceTask",

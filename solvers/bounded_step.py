@@ -62,7 +62,11 @@ def _solve(H: Array, g: Array, lo: Array, hi: Array, side: Array) -> tuple[Array
     free = side == FREE
     x = np.where(side == AT_LOWER, lo, np.where(side == AT_UPPER, hi, 0.0))
     if free.any():
-        x[free] = np.linalg.solve(H[np.ix_(free, free)], g[free] - H[np.ix_(free, ~free)] @ x[~free])
+        own, right = H[np.ix_(free, free)], g[free] - H[np.ix_(free, ~free)] @ x[~free]
+        try:
+            x[free] = np.linalg.solve(own, right)
+        except np.linalg.LinAlgError:  # the damping is lost in the rounding of huge weights
+            x[free] = np.linalg.lstsq(own, right)[0]
     return x, np.where(free, 0.0, H @ x - g)
 
 

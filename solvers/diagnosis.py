@@ -21,6 +21,7 @@ Array = np.ndarray
 STATIONARY = 1e-4  # |J'e| <= this * |e|, both scaled as in the solve
 SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0
 AROUND, AROUND_POSES = 0.1, 8  # radians or L: as far around a pose, it is looked what rank the rows have
+BUDGET = 24  # further solves of a diagnosis, at most
 _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
 
@@ -58,28 +59,39 @@ class Problem(Protocol):
         levels, of the first one that is not met, in the motions that those above leave."""
 
 
-def diagnose(
-    problem: Problem,
-    status: Status,
-    targets: Any,
-    q: Array,
-    residuals: Array,
-    seed: int,
-    find_reason: bool,
-    attempts: int,
-) -> Diagnosis:
-    """The diagnosis of a solve that did not converge; q: (nq,) its best configuration, of so many attempts."""
-    worst = _worst(problem, residuals)
+class _Trials:
+    """Further solves for one diagnosis, of a budget."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.left = seed, BUDGET
+
+    def reached(self, problem: Problem, targets: Any, q: Array) -> Array | None:
+        """A pose (nq,) that meets all tasks; None when none was found, or the budget is spent."""
+        self.left -= 1
+        return problem.reached(targets, q, self.seed) if self.left >= 0 else None
+
+
+def describe(problem: Problem, status: Status, targets: Any, residuals: Array, attempts: int) -> Diagnosis:
+    """What a solve that did not converge says without further solves."""
     if status is Status.OUT_OF_REACH:
         return _out_of_reach(problem, targets)
+    worst = _worst(problem, residuals)
+    return Diagnosis(Status.MAX_ITERATIONS, f"not met after {attempts} attempt{'s'[: attempts - 1]}; {worst}")
+
+
+def explain(
+    problem: Problem, status: Status, targets: Any, q: Array, residuals: Array, seed: int, attempts: int
+) -> Diagnosis:
+    """The diagnosis of a solve that did not converge; q: (nq,) its best configuration, of so many attempts."""
     found = None
-    if find_reason:
+    if status is not Status.OUT_OF_REACH:
+        trials = _Trials(seed)
         found = (
-            _limits(problem, targets, q, seed)
-            or _conflict(problem, targets, q, residuals, seed)
-            or _singular(problem, targets, q, worst)
+            _limits(problem, targets, q, trials)
+            or _conflict(problem, targets, q, residuals, trials)
+            or _singular(problem, targets, q, _worst(problem, residuals))
         )
-    return found or Diagnosis(Status.MAX_ITERATIONS, f"not met after {attempts} attempt{'s'[: attempts - 1]}; {worst}")
+    return found or describe(problem, status, targets, residuals, attempts)
 
 
 def _worst(problem: Problem, residuals: Array) -> str:
@@ -100,7 +112,7 @@ def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-def _limits(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | None:
+def _limits(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Diagnosis | None:
     """LIMIT when freeing bounds makes it converge; named are joints that a pose then found takes beyond them, as few as
     were found to suffice."""
     model, limits, depends = problem.model, problem.limits, problem.depends()
@@ -115,7 +127,7 @@ def _limits(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | 
 
     def without(names: Sequence[str], start: Array) -> Array | None:
         freed = problem.without_limits([i for name in names for i in coordinates(name)])
-        return freed.reached(targets, start, seed)
+        return trials.reached(freed, targets, start)
 
     bounded = [
         joint.name
@@ -148,12 +160,12 @@ def _limits(problem: Problem, targets: Any, q: Array, seed: int) -> Diagnosis | 
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, seed: int) -> Diagnosis | None:
+def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, trials: _Trials) -> Diagnosis | None:
     """TASK_CONFLICT when every task alone converges; as few tasks are named as were found to conflict."""
 
     def conflict(indices: Sequence[int]) -> bool:
         own = [targets[index] for index in indices]
-        return problem.some_tasks(indices).reached(own, q, seed) is None
+        return trials.reached(problem.some_tasks(indices), own, q) is None
 
     farthest = np.argsort(-(residuals / problem.tolerance).max(axis=1), kind="stable").tolist()
     counting = [index for index in farthest if problem.tasks[index].influence]

@@ -3,20 +3,25 @@
 One rule for all: their attributes may be set again until a problem is made of them, and from then on only a task's
 target; anything else is refused, as a compiled problem would not see it. What an attribute holds cannot be changed in
 place. `solve_ik`, `velocity_step`, `track` and `check_motion` make their problems of copies, so they see every change.
+
+Loops make the same task again and again, for another target. So all attributes but the target, the settings, are
+checked once for the same arguments (`_take_known`), and objects that are alike are found so at a glance (`settings`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ..robokin.errors import TaskError
+from .alike import Same, content, frozen, is_own, is_plain
 
-OWN = __name__.rpartition(".")[0] + "."  # the modules whose classes say all about themselves in their attributes
 FREE = "target"  # what problems read anew
+MOST_KNOWN = 512  # settings that are kept
 
 Checks = Mapping[str, Callable[[object, str], object]]  # of a value, and how messages call it
 Part = TypeVar("Part", bound="FixedArrays")
@@ -28,13 +33,17 @@ class FixedArrays:
     checks: ClassVar[Checks] = {}
     name: str
     _is_compiled = False
+    _settings: object = None
 
     def __setattr__(self, name: str, value: object) -> None:
-        if self._is_compiled and name != FREE and not name.startswith("_"):
+        is_setting = name != FREE and not name.startswith("_")
+        if is_setting and self._is_compiled:
             raise TaskError(f"{self.name}: {name} cannot be set any more, a problem is made of it: make another")
         check = self.checks.get(name)
         given = value if check is None else check(value, f"{self.name}: {name.replace('_', ' ')}")
-        object.__setattr__(self, name, _fixed(given, is_own(type(self))))
+        object.__setattr__(self, name, fixed_value(given, is_own(type(self))))
+        if is_setting:
+            self.__dict__.pop("_settings", None)
 
     def __copy__(self: Part) -> Part:
         other = object.__new__(type(self))
@@ -45,10 +54,44 @@ class FixedArrays:
         """Set at once, when the object is made, several times faster; arrays that are read-only already."""
         self.__dict__.update(attributes)
 
+    def _take_known(self, owner: type, arguments: tuple[object, ...]) -> bool:
+        """Take over the settings of an object of the same class that was made of the same words and numbers; whether
+        there was one. owner: whose `__init__` asks; only the outermost one knows all arguments."""
+        kind: Any = type(self)
+        if kind.__init__ is not owner.__init__:  # type: ignore[misc]
+            return False
+        try:
+            known = _settings_of(kind, *arguments)
+        except TypeError:
+            known = _settings_of_frozen(kind, arguments)
+        if not known:
+            return False
+        object.__setattr__(self, "__dict__", known.copy())
+        return True
 
-def is_own(kind: type) -> bool:
-    """Whether a class is one of this package; of those of other makers nothing is known."""
-    return kind.__module__.startswith(OWN)
+    def _make_known(self, owner: type, arguments: tuple[object, ...]) -> None:
+        """Tell what settings these arguments give, where they say all about themselves."""
+        if type(self).__init__ is owner.__init__:  # type: ignore[misc]
+            settings(self)
+            own = {name: value for name, value in vars(self).items() if name != FREE}
+            _settings_of_frozen(type(self), arguments).update(own)
+
+
+@lru_cache(maxsize=MOST_KNOWN, typed=True)
+def _settings_of(kind: type, *arguments: object) -> dict[str, Any]:
+    """What an object of a class and of these arguments has, but its target: empty until there was one. Raises TypeError
+    for arguments that do not say all about themselves, or not hashably."""
+    if not is_own(kind) or not all(map(is_plain, arguments)):
+        raise TypeError
+    return {}
+
+
+def _settings_of_frozen(kind: type, arguments: tuple[object, ...]) -> dict[str, Any]:
+    """The same of lists, arrays and dictionaries too; of what does not say all about itself, empty each time."""
+    try:
+        return _settings_of(kind, *map(frozen, arguments))
+    except TypeError:
+        return {}
 
 
 def compiled(parts: Iterable[Part]) -> None:
@@ -61,18 +104,34 @@ def compiled(parts: Iterable[Part]) -> None:
 def fixed(arrays: dict[str, np.ndarray]) -> Mapping[str, np.ndarray]:
     """The same, read-only."""
     for array in arrays.values():
-        array.flags.writeable = False
+        array.setflags(write=False)
     return MappingProxyType(arrays)
 
 
-def _fixed(value: object, is_whole: bool) -> object:
+def settings(part: object) -> object:
+    """Equal for tasks and criteria from which the same problem is compiled: of one class, alike in all but their
+    targets. Those of other makers' classes are like themselves only, for as long as they have the same attributes."""
+    known = getattr(part, "_settings", None)
+    if known is not None:
+        return known
+    if not isinstance(part, FixedArrays):
+        return Same(part)
+    kind, attributes = type(part), vars(part)
+    if not is_own(kind):
+        return Same(part), {name: Same(value) for name, value in attributes.items()}
+    own = {name: content(value) for name, value in attributes.items() if name != FREE and name[0] != "_"}
+    attributes["_settings"] = kind, own
+    return attributes["_settings"]
+
+
+def fixed_value(value: object, is_whole: bool) -> object:
     """The same, read-only: a copy of what others may write into. is_whole: lists and mappings too."""
     if isinstance(value, np.ndarray):
         if value.flags.writeable:
             value = value.copy()
-            value.flags.writeable = False
+            value.setflags(write=False)
     elif is_whole and type(value) is list:
-        return tuple(_fixed(each, True) for each in value)
+        return tuple(fixed_value(each, True) for each in value)
     elif is_whole and type(value) is dict:
-        return MappingProxyType({key: _fixed(each, True) for key, each in value.items()})
+        return MappingProxyType({key: fixed_value(each, True) for key, each in value.items()})
     return value

@@ -1,6 +1,6 @@
 """One frame of a motion of the hierarchy.
 
-A step inside the viability bounds (`velocity_step.py`), linearised again where it leads until it does not change: so
+A step inside the viability bounds (`velocity.py`), linearised again where it leads until it does not change: so
 that what is curved is met at the frame too, not only to first order. All linearisations of a frame share its bounds, so
 position, velocity and acceleration limits hold as they do for one step.
 """
@@ -69,9 +69,10 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Linearised:
-    """The tasks where a frame has come to. rows: of those that the kernel does not know, or of all.
-    levels: as `TaskLevels.levels`, no farther along ways than is given.   residuals: (tasks, 2)."""
+    """The tasks where a frame has come to. closures: of the loops.   rows: of the tasks that the kernel does not know,
+    or of all.   levels: as `TaskLevels.levels`, no farther along ways than is given.   residuals: (tasks, 2)."""
 
+    closures: Sequence[Level]
     rows: Mapping[int, Rows]
     levels: Callable[[float], Sequence[Level]]
     residuals: Callable[[], Array]
@@ -147,7 +148,7 @@ class Frame:
         inside, damping = curved.start, _far(linear.levels(np.inf), levels.counts, kept, damped)
         for _ in range(most):
             count += 1
-            above = [*self._rolling(q), *(level for _, level in levels.closures(state, linear.rows))]
+            above = [*self._rolling(q), *linear.closures]
             # At the end what criteria have left over is a correction, the shortest: they may settle too slowly.
             led = kept == every and count <= most - RESTORING
             own_H, own_g = (H, g) if led else (np.eye(len(x)), -x)
@@ -181,7 +182,8 @@ class Frame:
         at_side = np.zeros(len(x), bool)
         at_side[curved.at_bounds(x)] = at_side[pressed] = True
         hurried = np.isfinite(limits.largest) | np.isfinite(limits.change)
-        seen = [*(level.J for level in linear.levels(0.0)), *(own.J for own in linear.rows.values())]
+        seen = [level.J for level in (*linear.closures, *linear.levels(0.0))]
+        seen += [own.J for own in linear.rows.values()]
         concerned = np.any([J.any(axis=0) for J in seen], axis=0) if seen else np.zeros(len(x), bool)
         return Found(q, moved.by, linear.residuals(), count, at_side & hurried & concerned)
 
@@ -192,10 +194,11 @@ class Frame:
         levels, state = self.levels, moved.end
         known = None if self._kernel is None else self._kernel.at(state, self.asked.targets)
         if known is not None:
-            return _Linearised(known[2], lambda _: known[0], lambda: known[1])
+            return _Linearised(known.closures, known.rows, lambda _: known.levels, lambda: known.residuals)
         rows = self._rows(moved)
         still = np.zeros(self._model.nv)
         return _Linearised(
+            [level for _, level in levels.closures(state, rows)],
             dict(enumerate(rows)),
             lambda farthest: levels.levels(state, rows, 0.0, farthest),
             lambda: levels.residuals(rows, still, self.dt),

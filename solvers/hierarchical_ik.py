@@ -1,35 +1,37 @@
 """Poses for tasks of any kind and strict priorities, with criteria for the freedom that is left.
 
-Attempts (`pose_search.py`) descend as the kernel's do, each step being one of the hierarchy (`posing.py`). Where the
-tasks are met the criteria are brought to their optimum (`static_optimum.py`).
+The kernel searches (kernel/src/ik.c), or its twin (`ik_reference.py`). Where the tasks are met the criteria are brought to their optimum (`static_optimum.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
 from ..robokin.generalized_inverses import null_space
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel
-from .criteria import Criterion, Potential, checked_criteria, criterion_names
-from .diagnosis import around, diagnose, rank
+from .criteria import Criterion, Potential, checked_criteria
+from .criteria.base import costs
+from .diagnosis import around, describe, explain, rank
 from .fixed_arrays import compiled
 from .hierarchy import USELESS
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
-from .ik_steps import out_of_reach
-from .influence import checked_shares, is_partial, left_in
+from .ik_reference import LevelSearch
+from .ik_steps import DAMPING_FLOOR, out_of_reach
+from .influence import Left, checked_shares, is_partial, left_in
 from .level import Level
-from .pose_search import KNOWN_ATTEMPTS, KnownTasks, PoseSearch, Restarts, known_task
-from .posing import Posing, lacking
+from .posing import Point, Posing, lacking
 from .progress import finish, scaled
 from .random_numbers import SplitMix64
+from .restarts import Restarts, known_task
 from .results import CONVERGED, EMPTY, Diagnosis, SolveResult, Status
 from .static_optimum import optimum_of
 from .task_levels import TaskLevels, tolerances
@@ -37,11 +39,15 @@ from .tasks import PositionTask, Task
 from .tasks.base import states_rows_of
 from .tasks.tip import TipTask
 
+if TYPE_CHECKING:
+    from .native_stack import NativeLevelSearch
+
 Array = np.ndarray
 
 ATTEMPTS = 30
 ITERATIONS = 40
 TRIALS = 4  # attempts to tell whether something can be met at all
+CLOSING = 5  # steps that close loops
 SAMPLES = 3  # random poses at which it is looked which coordinates the tasks depend on
 
 
@@ -77,13 +83,14 @@ class HierarchicalIK:
         self.attempts = ATTEMPTS if attempts is None else checked_count(attempts, "attempts")
         self.iterations = checked_count(iterations, "iterations")
         self.limits = model.limits if limits is None else limits
+        self._searches: dict[tuple[float, ...], Any] = {}
 
     def solve(
         self,
         targets: object = None,
         q0: object | None = None,
         seed: int = 0,
-        find_reason: bool = True,
+        diagnose: bool = True,
         influence: Sequence[float] | Array | None = None,
     ) -> SolveResult:
         """As `IKProblem.solve`. Of a lower level that higher ones make impossible, TASK_CONFLICT names the tasks.
@@ -92,14 +99,14 @@ class HierarchicalIK:
         residuals are what is lacking of what a task's influence asks for (`influence.py`).
         CONVERGED with criteria: the pose is stationary too, and nothing better was found around it.
         """
-        return finish(self.solve_steps(targets, q0, seed, find_reason, influence))
+        return finish(self.solve_steps(targets, q0, seed, diagnose, influence))
 
     def solve_steps(
         self,
         targets: object = None,
         q0: object | None = None,
         seed: int = 0,
-        find_reason: bool = True,
+        diagnose: bool = True,
         influence: Sequence[float] | Array | None = None,
     ) -> Generator[float, None, SolveResult]:
         """`solve` that yields the share of the work done (0..1) now and then."""
@@ -107,27 +114,30 @@ class HierarchicalIK:
         start = self.limits.clamp(start)
         shares = checked_shares(self.tasks, influence)
         posing = self._posing(self.levels.checked_targets(targets), start, shares)
+        left_over: Mapping[int, Left] = {}
         if any(map(is_partial, shares)):
             without = [0.0 if is_partial(share) else share for share in shares]
             ground = (yield from self.solve_steps(targets, q0, seed, False, without)).q
             rows = self.levels.rows(posing.point(ground).state, posing.targets, shares)
             left = {i: left_in(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
             posing = Posing(self.levels, posing.targets, self.limits, shares, left)
+            left_over = left
         gaps = np.where(np.array(shares) < 1.0, 0.0, self.excess(posing.targets))
-        search = yield from scaled(self._search(posing, start, checked_seed(seed), self.attempts, gaps), 0.0, 0.5)
-        if not search.best.is_met:
-            search.settle()
-        search.close()
-        best = search.best
+        best, iterations, attempts = self._found(
+            posing, start, checked_seed(seed), self.attempts, gaps, shares, left_over
+        )
+        yield 0.5
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
-        if any(isinstance(each, Potential) for each in self.criteria) and best.met[:1].all():
-            optimum = yield from scaled(optimum_of(posing, self.criteria).find(best), 0.5, 0.9)
+        preferred = [each for each in self.criteria if each.weight]
+        if any(isinstance(each, Potential) for each in preferred) and best.met[:1].all():
+            optimum = yield from scaled(optimum_of(posing, preferred).find(best), 0.5, 0.9)
             kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
-            best, search.iterations = optimum.point, search.iterations + optimum.iterations
+            best, iterations = optimum.point, iterations + optimum.iterations
             if not optimum.is_optimal:
                 reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
                 reason += f": {optimum.reason}" if optimum.reason else ""
+        look = None
         if not any(shares):
             found = EMPTY
         elif best.is_met:
@@ -135,22 +145,28 @@ class HierarchicalIK:
         else:
             status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
             problem, aims, lacking = self._missed(posing.targets, best.residuals, shares)
-            found = diagnose(problem, status, aims, best.q, lacking, checked_seed(seed), find_reason, search.attempts)
-        values = [float(each.value(best.state, np.zeros(self.model.nv))) for each in self.criteria]
-        costs = dict(zip(criterion_names(self.criteria), values, strict=True))
+            found = describe(problem, status, aims, lacking, attempts)
+
+            def look() -> Diagnosis:
+                return explain(problem, status, aims, best.q, lacking, checked_seed(seed), attempts)
+
         parts = part_names(self.tasks)
-        return SolveResult(
+        result = SolveResult(
             found,
             best.q,
             best.residuals,
-            search.iterations,
-            search.attempts,
+            iterations,
+            attempts,
             self.limits_active,
             parts,
-            costs,
+            costs(self.criteria, best.state, np.zeros(self.model.nv)),
             kkt_residual,
             is_optimal,
+            look,
         )
+        if diagnose:
+            result.diagnose()
+        return result
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""
@@ -166,13 +182,22 @@ class HierarchicalIK:
     def excess(self, targets: Sequence[Any]) -> Array:
         """(tasks,) metres by which a started target is farther than the links are long, as far as that can be told."""
         found = np.zeros(len(self.tasks))
-        for i, reach in self._reaches.items():
-            task, record = self.tasks[i], reach.records[0]
-            slack = task.parts[0].tolerance + 1e-9 * self.levels.length
-            found[i] = task.missed_by(targets[i], record["reach_centre"], record["reach"]) - slack
-            if known_task(task) is not None:  # which the wrist tells more of
-                found[i] = max(found[i], out_of_reach(reach, targets[i][None])[0])
+        for i in self._reaches:
+            found[i] = self._excess_of(i, targets[i])
         return np.maximum(found, 0.0)
+
+    def is_out_of_reach(self, targets: Sequence[Any], missed: Array) -> bool:
+        """Whether some of the tasks that are missed (tasks,) bool are farther than the links are long."""
+        return any(missed[i] and self._excess_of(i, targets[i]) > 0.0 for i in self._reaches)
+
+    def _excess_of(self, i: int, target: Any) -> float:
+        task, reach = self.tasks[i], self._reaches[i]
+        record = reach.records[0]
+        slack = task.parts[0].tolerance + 1e-9 * self.levels.length
+        found = task.missed_by(target, record["reach_centre"], record["reach"]) - slack
+        if known_task(task) is not None:  # which the wrist tells more of
+            found = max(found, out_of_reach(reach, target[None])[0])
+        return float(found)
 
     def depends(self) -> Array:
         """(nq,) bool: the coordinates that the tasks depend on."""
@@ -186,8 +211,8 @@ class HierarchicalIK:
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        search = finish(self._search(self._posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps))
-        return search.best.q if search.best.is_met else None
+        best, _, _ = self._found(self._posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        return best.q if best.is_met else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:
         """(nq,) random in what the tasks depend on, as q in the rest."""
@@ -196,7 +221,8 @@ class HierarchicalIK:
     def without_limits(self, coordinates: Sequence[int]) -> HierarchicalIK:
         other = copy(self)
         other.limits = self.limits.without(coordinates)
-        for name in ("_known", "_reaches", "_restarts"):
+        other._searches = {}
+        for name in ("_reaches", "_restarts"):
             vars(other).pop(name, None)
         return other
 
@@ -204,7 +230,7 @@ class HierarchicalIK:
         tasks = [self.tasks[index] for index in indices]
         known = [task for task in map(known_task, tasks) if task is not None]
         if len(known) == len(tasks) and len({task.priority for task in tasks}) == 1:
-            attempts = min(self.attempts, KNOWN_ATTEMPTS)
+            attempts = min(self.attempts, ATTEMPTS)
             return IKProblem(self.model, known, self.backend, attempts, limits=self.limits)
         other = HierarchicalIK(self.model, tasks, (), self.backend, self.attempts, self.iterations, self.limits)
         other._columns, other._restarts = self._columns, self._restarts  # more than it needs, which need not be found
@@ -218,7 +244,8 @@ class HierarchicalIK:
         here = posing.point(q)
         unmet = int(np.argmin(here.met))
         level, e = here.levels[unmet], lacking(here.levels[unmet])
-        active = (level.lower == level.upper) | (e != 0.0)
+        # Rows that are met and that no motion changes, as of a beam turned at its spot, say nothing of the pose.
+        active = ((level.lower == level.upper) & level.J.any(axis=1)) | (e != 0.0)
 
         def left(levels: Sequence[Level]) -> Array:
             above = [level.J[level.lower == level.upper][:, self._columns] for level in levels[:unmet]]
@@ -247,17 +274,50 @@ class HierarchicalIK:
         problem, aims = self.some_tasks(whole), [targets[i] for i in whole]
         return problem, np.array(aims) if isinstance(problem, IKProblem) else aims, residuals[whole]
 
-    def _search(
-        self, posing: Posing, start: Array, seed: int, attempts: int, gaps: Array
-    ) -> Generator[float, None, PoseSearch]:
-        hopeful = posing.levels_without(np.flatnonzero(gaps))
-        search = PoseSearch(posing, start, self.iterations, hopeful)
-        yield from search.run(attempts, self._known, lambda: self._restarts, seed)
-        return search
+    def _found(
+        self,
+        posing: Posing,
+        start: Array,
+        seed: int,
+        attempts: int,
+        gaps: Array,
+        shares: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> tuple[Point, int, int]:
+        """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
+        reach."""
+        shares = [task.influence for task in self.tasks] if shares is None else list(shares)
+        reachable = posing.levels_without(np.flatnonzero(gaps))
+        posture = posing.posture(start)
+        search = self._search_of(shares)
+        _, q, _, iterations, tried = search.solve(posing.targets, start, seed, reachable, posture, attempts, left or {})
+        best = posing.point(self.limits.clamp(q))
+        return self._closed(posing, best), iterations, tried
 
-    @cached_property
-    def _known(self) -> KnownTasks:
-        return KnownTasks(self.levels, self.limits)
+    def _closed(self, posing: Posing, best: Point) -> Point:
+        """With loops brought together as nearly as rounding allows, whatever their tolerance: they are joints."""
+        loops, whole = len(self.levels.loops), best.is_met
+        for _ in range(CLOSING if loops else 0):
+            x, _ = posing.step(best, DAMPING_FLOOR, None if whole else loops)
+            point = posing.point(posing.moved(best.q, x))
+            nearer = point.errors[:loops].sum() < best.errors[:loops].sum()
+            if not nearer or (best.met & ~point.met).any():
+                break
+            best = point
+        return best
+
+    def _search_of(self, shares: Sequence[float]) -> NativeLevelSearch | LevelSearch:
+        """For tasks of these influences; made once."""
+        key = tuple(shares)
+        if key not in self._searches:
+            used = self.depends()
+            kind = LevelSearch
+            if get_backend(self.backend).name == "native":
+                from .native_stack import NativeLevelSearch
+
+                kind = NativeLevelSearch
+            self._searches[key] = kind(self.levels, self.limits, used, shares, self.attempts, self.iterations)
+        return self._searches[key]
 
     @cached_property
     def _reaches(self) -> dict[int, IKData]:

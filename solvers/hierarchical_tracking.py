@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..robokin.backend import get_backend
 from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
@@ -18,6 +19,7 @@ from .hierarchical_ik import HierarchicalIK, part_names
 from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .influence import Left, checked_shares, is_partial, left_in
+from .level_tracking import LevelTracking
 from .results import SolveResult, Status
 from .state import State
 from .task_levels import TaskLevels, tolerances
@@ -27,9 +29,13 @@ from .tracking_reference import LATE
 from .viability import StepLimits
 from .way_keeping import solve_on_the_way
 
+if TYPE_CHECKING:
+    from .native_stack import NativeLevelTracking
+
 Array = np.ndarray
 
 BITS = 8  # of a frame with a velocity that leads far
+CHUNK = 16  # frames of poses between two reports of progress
 LINEARISATIONS, UNHURRIED = 10, 20  # of a frame, and of one that is looked at without limits on speed
 
 
@@ -64,9 +70,11 @@ class HierarchicalTracker:
     place of the tasks' own.
     """
 
-    chunk = 1  # frames between two reports of progress
+    chunk: int  # frames between two reports of progress
 
     _before: Array  # (nq,) where the robot stood a frame earlier
+    _moved_alone: bool  # the engine has not been told yet where the robot stands,
+    _is_late: bool  # and that it is not where its targets are
 
     def __init__(
         self,
@@ -96,7 +104,19 @@ class HierarchicalTracker:
         self._scale = neutral.scale
         for criterion in self.criteria:
             criterion.check(neutral)
+        # What asks for velocities, or fades in and out, is followed frame by frame below.
+        poses = not any(task.is_velocity or type(task).is_left is not Task.is_left for task in self.tasks)
+        self._engine = self._engine_of_poses() if poses and self.tasks else None
+        self.chunk = CHUNK if self._engine is not None else 1
         self.stand(model.limits.middle(model.neutral()))
+
+    def _engine_of_poses(self) -> LevelTracking | NativeLevelTracking:
+        kind: Any = LevelTracking
+        if get_backend(self.backend).name == "native":
+            from .native_stack import NativeLevelTracking
+
+            kind = NativeLevelTracking
+        return kind(self.levels, self.criteria, np.ones(len(self.tasks)).tolist(), self.limits)
 
     def check_targets(self, targets: object) -> list[list[Any]]:
         """Per frame, the checked targets. Raises TaskError."""
@@ -120,14 +140,52 @@ class HierarchicalTracker:
         there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
         self.q = self._before = self.model.limits.clamp(self.model.check_configuration(q))
         self.last = self.limits.viable(self.q, self._velocity(velocity) * self.dt)
-        self.memory = memory or Memory()
+        self.memory, self._moved_alone, self._is_late = memory or Memory(), True, False
 
     def run(self, targets: Sequence[Sequence[Any]], influence: Sequence[Array] | None = None) -> TrackResult:
         """As many frames on as there are sets of checked targets."""
         self.start_velocity, self.frames = self.v, []
-        for number, each in enumerate(targets):
-            self.step(each, None if influence is None else influence[number])
+        done = 0
+        while done < len(targets):
+            whole = done
+            while whole < len(targets) and self._is_whole(None if influence is None else influence[whole]):
+                whole += 1
+            if whole > done:
+                self._follow_poses(targets[done:whole])
+            else:
+                self.step(targets[done], None if influence is None else influence[done])
+            done = max(whole, done + 1)
         return self.result()
+
+    def _is_whole(self, influence: Array | None) -> bool:
+        """Whether a frame asks for nothing but poses, of tasks that count wholly."""
+        return self._engine is not None and bool((self._shares(influence) == 1.0).all())
+
+    def _follow_poses(self, targets: Sequence[Sequence[Any]]) -> None:
+        engine = self._engine
+        assert engine is not None
+        if self._moved_alone:
+            engine.stand(self.q, self.last, self._is_late)
+            if self.memory.targets:
+                engine.note([self.memory.targets.get(task, task.target) for task in self.tasks])
+            self._moved_alone = False
+        shares, origins = np.ones(len(self.tasks)), self._origins(targets[0], np.ones(len(self.tasks)))
+        wanted = [self._started(each, origins) for each in targets]
+        outcome = engine.run(wanted)
+        if len(outcome.q) > 1:
+            self._before = outcome.q[-2]
+        else:
+            self._before = self.q
+        self.q, self.last = outcome.q[-1].copy(), engine.step.copy()
+        self.memory = Memory(origins, {}, dict(zip(self.tasks, wanted[-1], strict=True)))
+        for frame, code in enumerate(outcome.codes.tolist()):
+            own = wanted[frame]
+            missed = (outcome.residuals[frame] > self.tolerance).any(axis=1)
+            if code == NOT_CONVERGED and self.problem.is_out_of_reach([own[i] for i in self._static], missed):
+                code = OUT_OF_REACH
+            behind = outcome.behind[frame].astype(bool)
+            count, residuals = int(outcome.iterations[frame]), outcome.residuals[frame]
+            self.frames.append(_Done(code, outcome.q[frame], residuals, count, behind, "", shares, own))
 
     def start(
         self,
@@ -148,7 +206,7 @@ class HierarchicalTracker:
         origins = {task: state for task in counting if origin is None or task.is_counted_from_start}
         wanted = self._started(targets, origins)
         own, aims = shares[self._static], [wanted[i] for i in self._static]
-        found = self.problem.solve(aims, q0, seed, find_reason=False, influence=own)
+        found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
         found = self._on_ways(found, aims, wanted, shares, seed)
         self.q = self._before = found.q
         self.last = self.limits.viable(found.q, self._velocity(start_velocity) * self.dt)
@@ -156,14 +214,15 @@ class HierarchicalTracker:
         place = Place(self.q, self.last)
         if fading:
             whole = np.where(own < 1.0, 0.0, own)
-            place = place._replace(q=self.problem.solve(aims, q0, seed, find_reason=False, influence=whole).q)
+            place = place._replace(q=self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q)
         self.memory = Memory(origins, dict.fromkeys(fading, place), dict(zip(self.tasks, wanted, strict=True)))
-        self.start_velocity = self.last / self.dt
+        self.start_velocity, self._moved_alone = self.last / self.dt, True
         residuals = np.zeros((len(self.tasks), 2))
         residuals[self._static] = found.residual_array[: len(self._static)]
         within = (residuals <= self.tolerance).all(axis=1)[shares >= 1.0].all()
         missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
         code = EMPTY if not shares.any() else CONVERGED if within else missed
+        self._is_late = code not in (CONVERGED, EMPTY)
         still = np.zeros(self.model.nv, bool)
         self.frames = [_Done(code, found.q, residuals, found.iterations, still, "", shares, wanted)]
         return self.result()
@@ -179,7 +238,7 @@ class HierarchicalTracker:
         problem = HierarchicalIK(self.model, [*(self.tasks[i] for i in self._static), *ways], (), self.backend)
         own = np.concatenate((shares[self._static], np.ones(len(ways))))
         targets = [*aims, *(way.target for way in ways)]
-        better = problem.solve(targets, found.q, seed, find_reason=False, influence=own)
+        better = problem.solve(targets, found.q, seed, diagnose=False, influence=own)
         return better if better.converged else found
 
     def step(self, targets: Sequence[Any], influence: Array | None = None) -> None:
@@ -207,6 +266,7 @@ class HierarchicalTracker:
             code = NOT_CONVERGED
         remark = self._remark(wanted) if code == NOT_CONVERGED else ""
         reached = frame.reached(found)
+        self._moved_alone, self._is_late = True, code not in (CONVERGED, EMPTY)
         self._before, self.last, self.q = self.q, found.moved, found.q
         self.memory = Memory(origins, without, dict(zip(self.tasks, reached, strict=True)))
         self.frames.append(_Done(code, found.q, found.residuals, count, behind, remark, shares, wanted))

@@ -65,16 +65,16 @@ def solve_hierarchy(
     lo: Array,
     hi: Array,
     levels: Sequence[Level],
-    H: Array,
-    g: Array,
+    H: Array | None,
+    g: Array | None,
     backend: str = "auto",
     start: Array | None = None,
 ) -> HierarchyResult:
     """x (n,) with lo <= x <= hi that meets the levels in their order; what freedom they leave minimises
     1/2 x'Hx + g'x.
 
-    lo <= hi: (n,), may be infinite.   H: (n, n) symmetric positive semidefinite; what it does not see is held near 0.
-    g: (n,), in the range of H.
+    lo <= hi: (n,), may be infinite.   H: (n, n) symmetric positive semidefinite; what it does not see is held near 0;
+    None: what is left stays.   g: (n,), in the range of H.
     start: (n,), 0 unless given: where x is, moved inside the bounds, before the first level moves it; so that without
     rows, H or g nothing moves.
     Raises TaskError when H is not positive semidefinite; BackendError.
@@ -90,7 +90,8 @@ def solve_hierarchy(
         descent.meet(level)
         freedom.append(descent.Z.shape[1])
         points.append(descent.x)
-    descent.minimise(H, g)
+    if H is not None and g is not None:
+        descent.minimise(H, g)
     x = descent.x
     return HierarchyResult(x, [lacking(level, x) for level in levels], freedom, np.array([*points, x]))
 

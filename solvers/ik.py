@@ -14,7 +14,7 @@ from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
 from ..robokin.model import RobotModel, checked_model
 from . import results
-from .diagnosis import around, diagnose
+from .diagnosis import around, describe, explain
 from .fixed_arrays import compiled
 from .ik_data import IKData, compile_ik
 from .ik_engine import CONVERGED, Engine
@@ -77,13 +77,14 @@ class IKProblem:
         return np.array([task.target for task in self.tasks]).reshape(self.shape)
 
     def solve(
-        self, targets: object = None, q0: Array | None = None, seed: int = 0, find_reason: bool = True
+        self, targets: object = None, q0: Array | None = None, seed: int = 0, diagnose: bool = True
     ) -> SolveResult:
         """Solve from `q0` (mid-range when None; moved inside the limits when outside), then from restarts.
 
         targets: one per task, each in its task's own terms or (4, 4); the tasks' own when None.
         seed: of the restarts; the same seed gives the same bits on the same backend.
-        find_reason: after a failure, tell LIMIT, TASK_CONFLICT and SINGULAR from MAX_ITERATIONS (some more solves).
+        diagnose: after a failure, tell LIMIT, TASK_CONFLICT and SINGULAR from MAX_ITERATIONS, by some more solves;
+        without it `result.diagnose()` does so when it is asked.
         Coordinates that no task depends on keep their start value; angles without bounds end within half a turn of
         theirs. Raises TaskError, ConfigurationError.
         """
@@ -95,10 +96,20 @@ class IKProblem:
             return SolveResult(results.EMPTY, start, none, 0, 0, self.limits_active)
         code, q, residuals, iterations, attempts = self._engine.solve(goal, start, checked_seed(seed))
         if code == CONVERGED:
-            found = results.CONVERGED
-        else:
-            found = diagnose(self, _CODES[code], goal, q, residuals, seed, find_reason, attempts)
-        return SolveResult(found, q, residuals, iterations, attempts, self.limits_active)
+            return SolveResult(results.CONVERGED, q, residuals, iterations, attempts, self.limits_active)
+        missed = self, _CODES[code], goal.copy()
+        result = SolveResult(
+            describe(*missed, residuals, attempts),
+            q,
+            residuals,
+            iterations,
+            attempts,
+            self.limits_active,
+            explain=lambda: explain(*missed, q, residuals, seed, attempts),
+        )
+        if diagnose:
+            result.diagnose()
+        return result
 
     def solve_batch(
         self, targets: object, q0: Array | None = None, seed: int = 0, threads: int | None = None
@@ -186,7 +197,8 @@ class IKProblem:
             if targets.dtype.kind in "fiu":
                 return np.ascontiguousarray(targets, np.float64)
         try:
-            return np.array([self._goal(each) for each in targets]).reshape(-1, *self.shape)  # type: ignore[attr-defined]
+            goals = [self._goal(each) for each in targets]  # type: ignore[attr-defined]
+            return np.array(goals).reshape(len(goals), *self.shape)
         except TypeError:
             raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
 

@@ -23,6 +23,9 @@ from .tasks import FrameTask
 
 Array = np.ndarray
 
+MANY_TURNS = 3.0 * np.pi  # [rad] half range of an angle beyond which restarts do not go through all of its turns ...
+NEAR_TURNS = 2.0 * np.pi  # ... but stay so near to the start, which is a whole turn also at a bound
+
 # Field by field `struct rk_task` of kernel/include/robokin_ik.h.
 TASK_RECORD = np.dtype(
     [
@@ -80,7 +83,8 @@ class IKData:
     cones, bases: of the support's balls, and its wheeled bases; indices are those of the support.
     records: TASK_RECORD per task.   length: the scale L [m] that position errors are divided by.
     lower, upper: (nq,).   middle: (nq,) centre of restarts: mid-range, half a turn from an only bound of an angle.
-    spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion.
+    spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion. Angles
+    of many turns stay near the start's.
     centred: (nq,) bool, restarts are centred on `middle` (else on the start's value).
     turns: (nq,) bool, angles without bounds, of which whole turns do not matter.
     damping: (nv,) factor of each column's damping: 1 for angles, 1/L^2 for lengths.
@@ -211,6 +215,18 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLi
     return _with_ranges(limits, support, records, length)
 
 
+def compile_whole(model: RobotModel, limits: PositionLimits, used: Array, length: float) -> IKData:
+    """The whole robot, without tips, for tasks in levels. used: (nq,) bool, the coordinates that restarts draw."""
+    tree = replace(model.tree, lower=limits.lower, upper=limits.upper)
+    data = _with_ranges(
+        limits, Support(tree, np.arange(model.nq), model.rolling_bases), np.zeros(0, TASK_RECORD), length
+    )
+    no_tips = replace(tree, frame_node=np.zeros(0, np.int32), frame_placement=np.zeros((0, 12)))
+    # Whole turns matter to tasks on joint values.
+    turns = np.zeros(model.nq, bool)
+    return replace(data, tree=no_tips, spread=np.where(used, data.spread, 0.0), turns=turns)
+
+
 def _with_ranges(limits: PositionLimits, support: Support, records: Array, length: float) -> IKData:
     """Where solves start and restart, and how columns are damped."""
     tree = support.tree
@@ -234,6 +250,8 @@ def _with_ranges(limits: PositionLimits, support: Support, records: Array, lengt
             lengths = 1 if motion is Motion.TRANSLATION else 3
             damping[iv : iv + lengths] = 1.0 / length**2
         if motion is Motion.ROTATION:
+            if finite[iq] and spread[iq] > MANY_TURNS:
+                spread[iq], centred[iq] = NEAR_TURNS, False
             turns[iq] &= float(tree.scale[node]).is_integer()  # of mimic joints
         else:
             turns[iq : iq + motion.nq] = False

@@ -24,6 +24,7 @@ from .tasks.frame import to_tip_axes
 Array = np.ndarray
 
 DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
+NUDGE = 0.03  # radians or L
 
 
 def linearise(data: IKData, tasks: Sequence[FrameTask], targets: Array, q: Array) -> tuple[Array, Array, Array]:
@@ -118,6 +119,16 @@ def integrate(data: IKData, q: Array, x: Array) -> Array:
     if data.rolled_from is not None:
         roll(data.bases, data.rolled_from, q)
     return q
+
+
+def nudged(data: IKData, q: Array) -> Array:
+    """(nq,) beside q: limbs that stand straight at their target bend to one side, whatever rounding says."""
+    there = q.copy()
+    for k, i in enumerate(data.coordinate.tolist()):
+        if i >= 0:
+            aside = NUDGE / math.sqrt(data.damping[k])
+            there[i] += aside if q[i] + aside <= data.upper[i] else -aside
+    return np.minimum(np.maximum(there, data.lower), data.upper)
 
 
 def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:

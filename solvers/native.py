@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..robokin.arrays import MOST
 from ..robokin.backend.library import load_library, model_struct
 from ..robokin.backend.parallel import run_chunks
 from ..robokin.errors import BackendError, ConfigurationError, TaskError
@@ -46,6 +47,7 @@ class ProblemStruct(ctypes.Structure):
         ("cones", ctypes.c_void_p),
         ("bases", ctypes.c_void_p),
         ("length", ctypes.c_double),
+        ("stack", ctypes.c_void_p),
         *((name, ctypes.c_int32) for name in ("robot_nq", "attempts", "iterations", "n_cones", "n_bases", "reserved")),
     )
 
@@ -147,7 +149,7 @@ class NativeEngine:
     def _complain(self, code: int, targets: Array) -> None:
         """Raise the error for what the kernel refused."""
         if code == BAD_START:
-            raise ConfigurationError("q0 has entries that are not finite")
+            raise ConfigurationError(f"q0 has entries that are not finite, or larger than {MOST:g}")
         for task, target in zip(self.tasks, targets, strict=True):
             rigid(target, f"{task.name}: target")
         raise TaskError("a target is not a rigid pose")  # by a rounding error less than `rigid` allows

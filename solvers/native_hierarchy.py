@@ -28,7 +28,7 @@ class LevelsStruct(ctypes.Structure):
 
 
 def solve(
-    lo: Array, hi: Array, levels: Sequence[Level], H: Array, g: Array, begin: Array
+    lo: Array, hi: Array, levels: Sequence[Level], H: Array | None, g: Array | None, begin: Array
 ) -> tuple[Array, list[Array], list[int], Array]:
     """The fields of a HierarchyResult. Raises TaskError when H is not positive semidefinite."""
     library = load_library()
@@ -42,11 +42,12 @@ def solve(
     damping = np.array([level.damping for level in levels], np.float64)
     start = np.array(ends, np.int32)
     struct = LevelsStruct(len(levels), *(array.ctypes.data for array in (start, J, lower, upper, damping)))
-    low, high, matrix, slope = (np.ascontiguousarray(array, np.float64) for array in (lo, hi, H, g))
+    given = [None if array is None else np.ascontiguousarray(array, np.float64) for array in (lo, hi, H, g)]
     work = np.empty(library.rk_hierarchy_workspace(n, rows))
     x, points = np.array(begin, np.float64), np.empty((len(levels) + 1, n))
     residuals, freedom = np.empty(rows), np.empty(len(levels) + 1, np.int32)
-    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (low, high, matrix, slope, work, x, points, residuals, freedom)]
+    arrays = (*given, work, x, points, residuals, freedom)
+    pointers = [None if a is None else ctypes.c_void_p(a.ctypes.data) for a in arrays]
     if not library.rk_hierarchy(n, *pointers[:2], ctypes.byref(struct), *pointers[2:]):
         raise TaskError("the matrix H of a hierarchy is not positive semidefinite")
     of_levels = [residuals[first:last] for first, last in itertools.pairwise(ends)]

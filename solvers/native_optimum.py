@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..robokin.backend.library import load_library
 from ..robokin.errors import BackendError
 from ..robokin.limits import PositionLimits
-from .criteria import Criterion, Potential
-from .criteria.base import CriterionRecord
+from .criteria import Manipulability, Potential, SmallestSingularValue
 from .criteria.kinds import KINDS
 from .endless import endless
 from .ik_data import cone_records
-from .native_step import NativeStep
+from .influence import Left
+from .native_stack import NativeStack, stack_library
 from .objective import Objective
 from .posing import Point, Posing
 from .static_optimum import ITERATIONS, PATIENCE, ROUNDS, Optimum
-from .task_levels import TaskLevels, tolerances
+from .task_levels import TaskLevels
 from .task_surface import TaskSurface
-from .viability import StepLimits
 
 Array = np.ndarray
+
+_POTENTIALS = ctypes.CFUNCTYPE(None, ctypes.c_int32)
 
 
 class OptimumStruct(ctypes.Structure):
     """`rk_optimum` of the kernel."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("step", "lower", "upper", "cones", "tolerance", "level")),
+        *((name, ctypes.c_void_p) for name in ("stack", "lower", "upper", "cones", "metric", "other")),
+        ("potentials", _POTENTIALS),
         *((name, ctypes.c_int32) for name in ("n_cones", "reserved")),
     )
 
@@ -46,6 +49,7 @@ class OutcomeStruct(ctypes.Structure):
 
 def _library() -> ctypes.CDLL:
     """The kernel, checked to have the struct that this file describes. Raises BackendError."""
+    stack_library()
     library = load_library()
     found = library.rk_sizeof_optimum()
     if found != ctypes.sizeof(OptimumStruct):
@@ -55,70 +59,82 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-class KernelOptimum:
-    """Tasks and potentials bound to the kernel. Not to be shared between threads."""
+class KernelOptimum(NativeStack):
+    """Tasks and potentials bound to the kernel, which asks for those that it does not know.
 
-    def __init__(self, levels: TaskLevels, records: Sequence[tuple[Criterion, CriterionRecord | None]]) -> None:
-        self._library = _library()
-        model = levels.model
-        scale = levels.state(model.neutral(), levels.targets, 1.0).scale
-        self._step = NativeStep(model, levels.tasks, levels, records, StepLimits.of(model, 1.0), scale, 0.0)
-        order = self._step.native_tasks
-        levels_of = {i: k for k, indices in enumerate(levels.indices) for i in indices}
-        self._tolerance = np.ascontiguousarray(tolerances([levels.tasks[i] for i in order]))
-        self._level = np.array([levels_of[i] for i in order], np.int32)
-        self._struct = OptimumStruct(tolerance=self._tolerance.ctypes.data, level=self._level.ctypes.data)
-        self._outcome = OutcomeStruct()
-        self._q = np.empty(model.nq)
+    Not to be shared between threads. influence: (tasks,), in place of the tasks' own. Raises BackendError.
+    """
+
+    def __init__(self, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None) -> None:
+        super().__init__(levels, potentials, influence)
+        self._library, nv = _library(), levels.model.nv
+        self._asked = [potentials[i] for i in self.step.other_criteria]
+        self._metric, self._other = np.zeros(nv), np.zeros(2 + nv)
+        self._optimum = OptimumStruct(other=self._other.ctypes.data)
+        if self._asked:
+            self._optimum.metric = self._metric.ctypes.data
+            self._optimum.potentials = _POTENTIALS(self._guarded(self._sum))
 
     @classmethod
-    def of(cls, levels: TaskLevels, criteria: Sequence[Criterion]) -> KernelOptimum | None:
-        """None when the kernel does not know all tasks and potentials."""
+    def of(
+        cls, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None
+    ) -> KernelOptimum | None:
+        """None when the kernel has not all that have edges, or not the rows that these look at."""
         neutral = levels.state(levels.model.neutral(), levels.targets, 1.0)
-        potentials = [each for each in criteria if isinstance(each, Potential)]
-        if levels.loops or not all(type(each) in KINDS.values() for each in potentials):
-            return None
-        records = [(each, each.record(neutral)) for each in potentials]
-        if any(record is None for _, record in records):
-            return None
-        found = cls(levels, records)
-        return None if found._step.other_tasks else found
+        is_whole = influence is None or all(share == 1.0 for share in influence)
+        for each in potentials:
+            is_known = type(each) in KINDS.values() and each.record(neutral) is not None
+            looks_at_rows = isinstance(each, Manipulability | SmallestSingularValue)
+            if (looks_at_rows and not is_whole) if is_known else (type(each).edge is not Potential.edge):
+                return None
+        return cls(levels, potentials, influence)
 
-    def find(self, targets: Sequence[object], limits: PositionLimits, q: Array) -> tuple[Array, OutcomeStruct]:
-        """(nq,) the optimum, from q (nq,), and what the kernel says of it."""
-        self._step.aim(targets)
-        step, data = self._step.laid_out()
-        struct, cones = self._struct, cone_records(limits.cones)
-        struct.step, struct.lower, struct.upper = step, limits.lower.ctypes.data, limits.upper.ctypes.data
-        struct.cones, struct.n_cones = cones.ctypes.data, len(cones)
-        self._q[...] = q
-        work = np.empty(self._library.rk_optimum_workspace(ctypes.byref(struct), data))
-        self._library.rk_optimum_find(
-            ctypes.byref(struct),
-            data,
-            ctypes.c_void_p(self._q.ctypes.data),
-            ctypes.c_void_p(work.ctypes.data),
-            ctypes.byref(self._outcome),
-        )
-        return self._q.copy(), self._outcome
+    def find(
+        self, targets: Sequence[Any], limits: PositionLimits, left: Mapping[int, Left], q: Array
+    ) -> tuple[Array, OutcomeStruct]:
+        """(nq,) the optimum, from q (nq,), and what the kernel says of it. left: see `NativeStack.aim`."""
+        optimum, outcome, cones = self._optimum, OutcomeStruct(), cone_records(limits.cones)
+        optimum.lower, optimum.upper = limits.lower.ctypes.data, limits.upper.ctypes.data
+        optimum.cones, optimum.n_cones = cones.ctypes.data, len(cones)
+        if self._asked:
+            state = self.levels.state(q, targets, 1.0, None, self.influence)
+            self._metric[...] = sum(each.weight * each.gain * each.metric(state) for each in self._asked)
+        while True:
+            self.aim([targets], left)
+            optimum.stack = ctypes.addressof(self.struct)
+            found = q.copy()
+            work = np.empty(self._library.rk_optimum_workspace(ctypes.byref(optimum)))
+            pointers = (ctypes.c_void_p(array.ctypes.data) for array in (found, work))
+            self._library.rk_optimum_find(ctypes.byref(optimum), *pointers, ctypes.byref(outcome))
+            if self.is_done():
+                return found, outcome
+
+    def _sum(self, with_slope: int) -> None:
+        """The potentials that the kernel does not know, at what is in `step.q`."""
+        state = self._state(0)
+        values = [each.weight * each.gain * each.potential(state) for each in self._asked]
+        self._other[:2] = sum(values), sum(map(abs, values))
+        if with_slope:
+            self._other[2:] = sum(each.weight * each.gain * each.gradient(state) for each in self._asked)
 
 
 class NativeOptimum:
     """`StaticOptimum` in the kernel."""
 
-    def __init__(self, posing: Posing, criteria: Sequence[Criterion], kernel: KernelOptimum) -> None:
-        self.posing, self._criteria, self._kernel = posing, criteria, kernel
+    def __init__(self, posing: Posing, potentials: Sequence[Potential], kernel: KernelOptimum) -> None:
+        self.posing, self._potentials, self._kernel = posing, potentials, kernel
 
     def find(self, start: Point) -> Generator[float, None, Optimum]:
         """As `StaticOptimum.find`; it yields nothing."""
-        q, found = self._kernel.find(self.posing.targets, self.posing.limits, start.q)
-        point, is_optimal = self.posing.point(q), found.code == 0
+        posing = self.posing
+        q, found = self._kernel.find(posing.targets, posing.limits, posing.left, start.q)
+        point, is_optimal = posing.point(q), found.code == 0
         reason = "" if is_optimal else self._reason(start, point, found)
         return Optimum(point, found.stationary, is_optimal, found.iterations, reason)
         yield
 
     def _reason(self, start: Point, point: Point, found: OutcomeStruct) -> str:
-        surface, objective = TaskSurface(self.posing, start), Objective(self._criteria, self.posing.scale)
+        surface, objective = TaskSurface(self.posing, start), Objective(self._potentials, self.posing.scale)
         return (
             endless(self.posing, objective, surface.start, point, surface.nearest)
             or (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,22 +13,13 @@ from ..robokin.backend.library import ModelStruct
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .criteria.base import Criterion, CriterionRecord
-from .ik_data import TASK_RECORD
 from .level import Level
-from .native_tasks import RobotTask, is_on_robot, on_tip
-from .step_structs import (
-    CriterionStruct,
-    DataStruct,
-    StepStruct,
-    fill_criterion,
-    step_library,
-    task_record,
-    tree_of_tips,
-)
+from .native_layout import NOTHING, Block, Given, Layout
+from .native_tasks import RobotTask, TipTasks, is_on_robot, tip_form_of
+from .step_structs import CriterionStruct, DataStruct, StepStruct, fill_criterion, step_library
 from .task_levels import TaskLevels
 from .tasks import Task
 from .tasks.robot_rows import ROBOT_ROW
-from .tasks.tip import AT_LINK
 from .viability import StepLimits
 
 Array = np.ndarray
@@ -55,9 +46,11 @@ class Found(NamedTuple):
 class NativeStep:
     """A velocity problem bound to the kernel, with buffers for one step: for one thread at a time.
 
-    tasks, criteria: all; `native_tasks` and `native_criteria` say which
-    of them the kernel computes, those on tips first; `order` puts these in the order of the tasks. Rows and matrices of
-    the `other_...` are given at each step.
+    tasks, criteria: all; `native_tasks` and `native_criteria` say which of them the kernel computes, those on tips
+    first; `order` puts these in the order of the tasks. Rows and matrices of the `other_...` are given at each step.
+    Loop closures are native all or none (`closes_loops`).
+    is_step: tasks of partial influence ask for that share of what is lacking; else for all.
+    others: tasks whose rows are given though the kernel knows them.
     """
 
     def __init__(
@@ -69,92 +62,97 @@ class NativeStep:
         limits: StepLimits,
         scale: Array,
         damping: float,
+        is_step: bool = True,
+        others: Collection[int] = (),
     ) -> None:
         library, length = step_library(), levels.length
         self._run, self._workspace = library.rk_step_run, library.rk_step_workspace
         self.model, self.levels, self.damping = model, levels, damping
-        tips = {i: tip for i, task in enumerate(tasks) if (tip := on_tip(task))}
-        self._tip_tasks, frames = list(tips), list(tips.values())
-        self._may_stay = any(tip is not tasks[i] for i, tip in tips.items())
-        self._robot_tasks = [i for i, task in enumerate(tasks) if is_on_robot(task)]
-        self._on_robot = [RobotTask(model, tasks[i], k, length) for k, i in enumerate(self._robot_tasks)]
-        self.native_tasks = self._tip_tasks + self._robot_tasks
+        forms = {i: form for i, task in enumerate(tasks) if i not in others and (form := tip_form_of(task))}
+        loops = [i for i, _ in levels.loops]
+        self.closes_loops = all(i in forms for i in loops)
+        if not self.closes_loops:
+            forms = {i: form for i, form in forms.items() if i not in loops}
+        self._loops = loops if self.closes_loops else []
+        self._tip_numbers = {i: k for k, i in enumerate(forms)}
+        top = levels.indices[0] if levels.indices else []
+        first = [i in top and bool(tasks[i].influence) for i in forms]
+        self._tips = TipTasks(model, [tasks[i] for i in forms], list(forms.values()), first, length)
+        on_robot = [i for i, task in enumerate(tasks) if i not in others and is_on_robot(model, task)]
+        self._robot_numbers = {i: k for k, i in enumerate(on_robot)}
+        self._add_robot_tasks([tasks[i] for i in on_robot], length)
+        self.native_tasks = [*forms, *on_robot]
         is_in_order = self.native_tasks == sorted(self.native_tasks)
         self.order: slice | Array = slice(None) if is_in_order else np.argsort(self.native_tasks)
         self.other_tasks = [i for i in range(len(tasks)) if i not in self.native_tasks]
         self.native_criteria = [i for i, (_, record) in enumerate(criteria) if record is not None]
         self.other_criteria = [i for i, (_, record) in enumerate(criteria) if record is None]
         self.is_alone = not self.other_tasks and not self.other_criteria
-        records = np.array([task_record(task, length) for task in frames], TASK_RECORD)
-        self._counts = {i: int(record["used"].sum()) for i, record in zip(self._tip_tasks, records, strict=True)}
-        self._counts |= dict.fromkeys(self._robot_tasks, 0)  # until they are aimed
-        counts = {"n_criteria": len(self.native_criteria), "n_robot_tasks": len(self._robot_tasks)}
-        self._struct = StepStruct(dt=limits.dt, length=length, **counts)
-        struct = ModelStruct(tree_of_tips(model, frames))
+        counts = {"n_criteria": len(self.native_criteria), "n_robot_tasks": len(on_robot)}
+        self._struct = StepStruct(dt=limits.dt, length=length, n_tips=len(forms), **counts)
+        struct = ModelStruct(self._tips.tree)
         packed = (CriterionStruct * len(self.native_criteria))()
         own = [(criterion, record) for criterion, record in criteria if record is not None]
         self._kept: list[object] = [struct, packed]
         self._kept += [fill_criterion(each, *pair) for each, pair in zip(packed, own, strict=True)]
         self._struct.model, self._struct.criteria = ctypes.addressof(struct), ctypes.addressof(packed)
-        bands = np.array([task.band for task in frames]).reshape(-1, 6)
-        top = levels.indices[0] if levels.indices else []
-        first = np.array([i in top and bool(tasks[i].influence) for i in self._tip_tasks], np.int32)
-        arrays = {
-            "tasks": records,
-            "bands": bands,
-            "first": first,
-            "scale": scale,
-            "coordinate": limits.coordinate.astype(np.int32),
-        }
+        arrays = {"tips": self._tips.records, "scale": scale, "coordinate": limits.coordinate.astype(np.int32)}
         for name in ("largest", "change", "lower", "upper"):
             arrays[name] = np.ascontiguousarray(getattr(limits, name), np.float64)
         for name, array in arrays.items():
             self._kept.append(array)
             setattr(self._struct, name, array.ctypes.data)
         self._step_address = ctypes.c_void_p(ctypes.addressof(self._struct))
-        self._make_buffers(len(frames), len(self.native_criteria))
+        self._shares = np.array([tasks[i].influence if is_step else 1.0 for i in self.native_tasks], np.float64)
+        self._make_buffers(len(self.native_criteria))
 
-    def _make_buffers(self, frames: int, criteria: int) -> None:
-        nq, nv = self.model.nq, self.model.nv
+    def _add_robot_tasks(self, tasks: Sequence[Task], length: float) -> None:
+        self._on_robot: list[RobotTask] = []
+        self._rates = np.zeros((0, self.model.nv))
+        for k, task in enumerate(tasks):
+            self._on_robot.append(RobotTask(self.model, task, k, length, len(self._rates)))
+            rates = task.rates(self.model)
+            assert rates is not None
+            self._rates = np.vstack((self._rates, rates))
+
+    def _make_buffers(self, criteria: int) -> None:
+        nq, nv, tips = self.model.nq, self.model.nv, self._tips
         self._data = DataStruct()
-        self.q, self.previous, self.targets = np.empty(nq), np.zeros(nv), np.empty((frames, 4, 4))
-        self._first_row, self._stays = np.zeros(frames, np.int32), np.zeros(frames, np.int32)
+        self.q, self.previous = np.empty(nq), np.zeros(nv)
+        self._first_row = np.zeros(len(tips.forms), np.int32)
+        self._made_row = np.full((len(tips.forms), 2), -1, np.int32)
         self._robot_rows, self._robot_at = np.zeros(0, ROBOT_ROW), np.zeros(0, np.int32)
         self._v, self._costs, self._active = np.empty(nv), np.empty(criteria), np.empty(nv, np.int32)
         self._errors = np.empty((2, len(self.native_tasks), 2))  # before and after
         self._H, self._g = np.empty((nv, nv)), np.empty(nv)
         self._point("q", self.q)
         self._point("previous", self.previous)
-        self._point("targets", self.targets)
-        self._point("first_row", self._first_row)
-        self._point("stays", self._stays)
-        self._point("v", self._v)
-        self._point("costs", self._costs)
-        self._point("active", self._active)
-        self._point("errors", self._errors)
+        self._point("targets", tips.targets)
+        self._point("stays", tips.stays)
+        for name in ("first_row", "made_row", "shares", "rates", "v", "costs", "active", "errors"):
+            self._point(name, getattr(self, f"_{name}"))
         if self.other_criteria:
             self._point("H", self._H)
             self._point("g", self._g)
         self._data.residuals = self._errors.ctypes.data + self._errors[0].nbytes
-        self._data_address = ctypes.c_void_p(ctypes.addressof(self._data))
+        self.address, self.data_address = ctypes.addressof(self._struct), ctypes.addressof(self._data)
+        self._data_address = ctypes.c_void_p(self.data_address)
         self._capacity = -1
-        self._plain = False  # whether the rows lie as without hard levels and other tasks
-        self._lay_out([], {})
+        self._plain = False  # whether the rows lie as without levels that are given
+        self.lay_out(NOTHING)
 
     def _point(self, name: str, array: Array) -> None:
         setattr(self._data, name, array.ctypes.data)
 
-    def run(
-        self, hard: Sequence[Level], others: Mapping[int, Sequence[Level]], objective: tuple[Array, Array] | None
-    ) -> Found | None:
-        """One step from what is in `q`, `previous`, `targets`; None when they are no start (see the kernel's header).
+    def run(self, given: Given, objective: tuple[Array, Array] | None) -> Found | None:
+        """One step from what is in `q`, `previous`, towards what was aimed at; None when they are no start (see the
+        kernel's header).
 
-        hard: levels before those of the tasks.   others: rows of the tasks that are not native, of one
-        level or two (`TaskLevels.parts_of`).   objective: H and g
-        of the criteria that are not. Raises TaskError when that H is not positive semidefinite.
+        objective: H and g of the criteria that are not native. Raises TaskError when that H is not positive
+        semidefinite.
         """
-        if not self._plain or hard or others:
-            self._lay_out(hard, others)
+        if not self._plain or given is not NOTHING:
+            self.lay_out(given)
         if objective is not None:
             self._H[...], self._g[...] = objective
         code = self._run(self._step_address, self._data_address, self._work_address)
@@ -175,75 +173,83 @@ class NativeStep:
             self._points.copy(),
         )
 
-    def rows(self, others: Mapping[int, Sequence[Level]]) -> tuple[list[Level], Array] | None:
-        """At what is in `q` and `targets`: the levels of tasks, dimensionless and weighted, and what the parts of the
-        native tasks lack (k, 2); None when it is no start. others: as in `run`."""
-        if not self._plain or others:
-            self._lay_out([], others)
+    def rows(self, given: Given) -> tuple[list[Level], Array] | None:
+        """At what is in `q`, towards what was aimed at: the levels, dimensionless and weighted, and what the parts of
+        the native tasks lack (k, 2); None when it is no start."""
+        if not self._plain or given is not NOTHING:
+            self.lay_out(given)
         levels, self._data.levels = self._data.levels, ROWS_ONLY
         code = self._run(self._step_address, self._data_address, self._work_address)
         self._data.levels = levels
-        if code == BAD_START:
-            return None
+        return None if code == BAD_START else (self._levels(0, len(self._spans)), self._errors[0].copy())
+
+    def closures(self, first: int) -> list[Level]:
+        """Those of the last call, of which the first one is level number `first`."""
+        return self._levels(first, first + len(self._loops))
+
+    def _levels(self, first: int, last: int) -> list[Level]:
         J, low, high = self._J, self._low, self._high
-        own = [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans]
-        return own, self._errors[0].copy()
+        return [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans[first:last]]
 
-    def laid_out(self) -> tuple[ctypes.c_void_p, ctypes.c_void_p]:
-        """Addresses of `rk_step` and `rk_step_data`, whose targets and rows are those that it was aimed at last."""
-        if not self._plain:
-            self._lay_out([], {})
-        return self._step_address, self._data_address
-
-    def _lay_out(self, hard: Sequence[Level], others: Mapping[int, Sequence[Level]]) -> None:
-        """Where each level's and each task's rows lie; those that are given are filled in."""
-        given: list[tuple[int, Level]] = []
-        ends = [0]
-        row = 0
-        for level in hard:
-            given.append((row, level))
-            row += len(level.J)
-            ends.append(row)
-        first_rows = {}
-        for indices, count in zip(self.levels.indices, self.levels.counts, strict=True):
-            for part in range(count):
-                for i in indices:
-                    if i in self._counts and part == 0:
-                        first_rows[i] = row
-                        row += self._counts[i]
-                    elif i in others and part < len(others[i]):
-                        given.append((row, others[i][part]))
-                        row += len(others[i][part].J)
-                ends.append(row)
-        self._reserve(row, len(ends) - 1)
-        self._start[...] = ends
-        self._spans = list(itertools.pairwise(ends))
-        self._damping[: len(hard)], self._damping[len(hard) :] = 0.0, self.damping
-        self._first_row[...] = [first_rows[i] for i in self._tip_tasks]
-        spans = [range(first_rows[i], first_rows[i] + self._counts[i]) for i in self._robot_tasks]
-        self._robot_at = np.fromiter(itertools.chain(*spans), np.int32)
+    def lay_out(self, given: Given) -> list[Block]:
+        """Where the rows of all tasks lie; those that are given are filled in. Returns their blocks, in order."""
+        levels, numbers = self.levels, (self._tip_numbers, self._robot_numbers)
+        layout = Layout(levels.indices, levels.counts, self._loops, *numbers, self._tips, self._on_robot, given)
+        self._reserve(layout.rows, layout.ends)
+        self._damping[: layout.hard], self._damping[layout.hard :] = 0.0, self.damping
+        self._first_row[...], self._made_row[...], self._robot_at = layout.first_row, layout.made_row, layout.robot_at
         self._point("robot_at", self._robot_at)
-        for first, level in given:
-            last = first + len(level.J)
-            self._J[first:last], self._low[first:last], self._high[first:last] = level.J, level.lower, level.upper
-        self._plain = not hard and not others
+        for block in layout.given:
+            own, level = slice(block.at, block.at + block.rows), block.level
+            assert level is not None
+            self._J[own], self._low[own], self._high[own] = level.J, level.lower, level.upper
+        self._plain, self.is_laid_out = given is NOTHING, True
+        return layout.given
 
-    def aim(self, targets: Sequence[Any]) -> None:
-        """targets: checked, of all tasks."""
-        if self._tip_tasks:
-            poses = [targets[i] for i in self._tip_tasks]
-            if self._may_stay:
-                self._stays[...] = [pose is None for pose in poses]
-                poses = [AT_LINK if pose is None else pose for pose in poses]
-            np.concatenate(poses, out=self.targets.reshape(-1, 4))
-        if self._robot_tasks:
-            self._aim_robot([targets[i] for i in self._robot_tasks])
+    def fill(self, block: Block, level: Level) -> None:
+        """Rows of a task that is not native; of a block those that it has not now are 0."""
+        used, last = block.at + len(level.J), block.at + block.rows
+        self._J[block.at : used], self._low[block.at : used] = level.J, level.lower
+        self._high[block.at : used] = level.upper
+        self._J[used:last], self._low[used:last], self._high[used:last] = 0.0, 0.0, 0.0
+
+    def weigh(self, H: Array, g: Array) -> None:
+        """H and g of the criteria that are not native."""
+        self._H[...], self._g[...] = H, g
+
+    def write_errors_to(self, errors: Array) -> None:
+        """errors: (tasks, 2) or more, of the native tasks first."""
+        self._point("errors", errors)
+
+    @property
+    def aimed(self) -> tuple[Array, Array]:
+        """What the kernel takes for targets: (tips, 16), and ROBOT_ROW of tasks on the whole robot."""
+        return self._tips.targets, self._robot_rows
+
+    def unknown(self, targets: Sequence[Any]) -> list[int]:
+        """The native tasks whose checked targets, of all tasks, the kernel does not know."""
+        return [i for i, k in self._tip_numbers.items() if not self._tips.knows(k, targets[i])]
+
+    def aim(self, targets: Sequence[Any]) -> bool:
+        """targets: checked, of all tasks. Returns False for targets that the kernel does not know: then `run` and
+        `rows` may not be called."""
+        shape = self._tips.shape
+        if not self._tips.aim([targets[i] for i in self._tip_numbers]):
+            return False
+        self._plain &= shape == self._tips.shape
+        self.is_laid_out &= shape == self._tips.shape
+        if self._on_robot:
+            self._aim_robot([targets[i] for i in self._robot_numbers])
+        return True
 
     def _aim_robot(self, targets: Sequence[Any]) -> None:
-        for i, task, target in zip(self._robot_tasks, self._on_robot, targets, strict=True):
-            task.aim(target)
-            if self._counts[i] != len(task.rows):
-                self._counts[i], self._plain = len(task.rows), False
+        counts = [len(task.rows) for task in self._on_robot]
+        aimed = [task.aim(target) for task, target in zip(self._on_robot, targets, strict=True)]
+        if not any(aimed):
+            return
+        is_alike = counts == [len(task.rows) for task in self._on_robot]
+        self._plain &= is_alike
+        self.is_laid_out &= is_alike
         count = sum(len(task.rows) for task in self._on_robot)
         if count != len(self._robot_rows):
             self._robot_rows = np.empty(count, ROBOT_ROW)
@@ -254,10 +260,12 @@ class NativeStep:
             self._robot_rows[row : row + len(task.rows)] = task.rows
             row += len(task.rows)
 
-    def _reserve(self, rows: int, levels: int) -> None:
-        """Buffers of `rows` rows in so many levels."""
-        self._start, self._damping = np.empty(levels + 1, np.int32), np.empty(levels)
-        self._freedom, self._lacking = np.empty(levels + 1, np.int32), np.empty(rows)
+    def _reserve(self, rows: int, ends: Sequence[int]) -> None:
+        """Buffers of so many rows, in levels that end there."""
+        levels = len(ends) - 1
+        self._start, self._damping = np.array(ends, np.int32), np.empty(levels)
+        self._spans = list(itertools.pairwise(ends))
+        self._freedom, self._lacking = np.empty(levels + 1, np.int32), np.empty(ends[-1])
         self._points = np.empty((levels + 1, self.model.nv))
         for name in ("start", "damping", "freedom", "lacking", "points"):
             self._point(name, getattr(self, f"_{name}"))

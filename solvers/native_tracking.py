@@ -25,7 +25,7 @@ _ARRAYS = (
 )
 
 
-class _Track(ctypes.Structure):
+class TrackStruct(ctypes.Structure):
     """`rk_track` of the kernel. Keeps the arrays alive that it points to."""
 
     _fields_ = (
@@ -37,7 +37,8 @@ class _Track(ctypes.Structure):
 
     def __init__(self, problem: ProblemStruct, limits: TrackLimits) -> None:
         super().__init__(ik=ctypes.addressof(problem), braked=limits.braked, curved=limits.curved)
-        self.kept: list[object] = [problem]
+        self.problem = problem
+        self.kept: list[object] = []
         for name, dtype in _ARRAYS:
             array = np.ascontiguousarray(getattr(limits, name), dtype)
             self.kept.append(array)
@@ -50,7 +51,7 @@ class _Call:
     def __init__(self, frames: int, data: IKData) -> None:
         self.targets = np.empty((frames, len(data.records), 4, 4))
         self.outcome = TrackOutcome.empty(frames, data)
-        self.sources = ctypes.c_int64(frames), ctypes.c_void_p(self.targets.ctypes.data)
+        self.sources = ctypes.c_int64(frames), ctypes.c_void_p(self.targets.ctypes.data), None, None
         self.results = tuple(
             ctypes.c_void_p(getattr(self.outcome, name).ctypes.data)
             for name in ("q", "residuals", "codes", "iterations", "behind")
@@ -64,16 +65,10 @@ class NativeTracking:
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits) -> None:
         """Raises BackendError when the kernel is of another version."""
-        library = load_library()
-        if library.rk_sizeof_track() != ctypes.sizeof(_Track):
-            raise BackendError(
-                f"the kernel's rk_track has {library.rk_sizeof_track()} bytes, not {ctypes.sizeof(_Track)}"
-            )
-        library.rk_track_workspace.restype = ctypes.c_int64
-        library.rk_track_run.restype = ctypes.c_int64
+        library = tracking_library()
         self.data, self.tasks = data, tasks
         self._run = library.rk_track_run
-        self._track = _Track(ProblemStruct(data, 1, 1), limits)
+        self._track = TrackStruct(ProblemStruct(data, 1, 1), limits)
         nq, nv = data.tree.nq, data.tree.nv
         self._reference = ctypes.byref(self._track)
         self._work = np.empty(library.rk_track_workspace(self._reference))
@@ -102,3 +97,15 @@ class NativeTracking:
             refuse_targets(self.tasks, call.targets[done], done)
             raise TaskError(f"a target of frame {done} is not a rigid pose")
         return call.outcome
+
+
+def tracking_library() -> ctypes.CDLL:
+    """The kernel, checked to have the struct that this file describes. Raises BackendError."""
+    library = load_library()
+    if library.rk_sizeof_track() != ctypes.sizeof(TrackStruct):
+        raise BackendError(
+            f"the kernel's rk_track has {library.rk_sizeof_track()} bytes, not {ctypes.sizeof(TrackStruct)}"
+        )
+    library.rk_track_workspace.restype = ctypes.c_int64
+    library.rk_track_run.restype = ctypes.c_int64
+    return library

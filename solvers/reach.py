@@ -14,6 +14,8 @@ from .tasks import FrameTask
 
 Array = np.ndarray
 
+STROKES = 10.0  # times the length of the links (or 1 m, if that is more) that strokes count in L, at most
+
 
 def _stretch(tree: Tree, node: int, step: Array) -> float:
     """Longest distance from the origin of `node`'s fixed frame to a point `step` behind its motion."""
@@ -55,23 +57,26 @@ def certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
 
 
 def length_scale(tree: Tree, records: Array) -> float:
-    """L [m]: the longest chain of a position task, unbounded strokes left out; 1 m when there is none."""
+    """L [m]: the longest chain of a position task, see `_longest`; 1 m when there is none."""
     return _longest(tree, [index for index, record in enumerate(records) if record["parts"] & 1])
 
 
 def _longest(tree: Tree, frames: Iterable[int]) -> float:
+    """Unbounded strokes are left out; what others exceed STROKES by does not count: else an arm on a long rail would
+    weigh metres as if they were nothing, and not be solved."""
     longest = 0.0
     for index in frames:
-        total = 0.0
+        links = total = 0.0
         for node, step in zip(*chain_to(tree, index), strict=False):
-            stretch = _stretch(tree, node, step)
-            total += stretch if np.isfinite(stretch) else float(np.linalg.norm(step))
-        longest = max(longest, total)
+            stretch, own = _stretch(tree, node, step), float(np.linalg.norm(step))
+            links += own
+            total += stretch if np.isfinite(stretch) else own
+        longest = max(longest, min(total, links + STROKES * max(links, 1.0)))
     return longest if longest > 0.0 else 1.0
 
 
 def chain_length(model: RobotModel, points: Sequence[tuple[str, Array]]) -> float:
-    """L [m]: the longest chain to points (3,) in links, unbounded strokes left out; 1 when all have length 0.
+    """L [m]: the longest chain to points (3,) in links, see `_longest`; 1 when all have length 0.
 
     Raises UnknownNameError.
     """

@@ -3,81 +3,21 @@
 from __future__ import annotations
 
 import copy
+import operator
 import threading
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
-
-import numpy as np
+from typing import Any, Generic, TypeVar
 
 from ..robokin.model import RobotModel
+from .alike import content, is_own
 from .criteria import Criterion
-from .fixed_arrays import is_own
-from .tasks import Part, Task
+from .fixed_arrays import settings
+from .tasks import Task
 
 KEPT = 8  # of each thread, since a problem has buffers of its own
-PLAIN = frozenset((float, int, str, bool, type(None), Part))
 
 Problem = TypeVar("Problem")
 AnyPart = TypeVar("AnyPart", Task, Criterion)
-
-
-class _Same:
-    """Equal to the same object only, which it keeps alive."""
-
-    __slots__ = ("what",)
-
-    def __init__(self, what: object) -> None:
-        self.what = what
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.what is other.what
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def _content(value: object) -> object:
-    """Something that is equal for equal numbers and words, and for the same object of any other kind."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    kind = type(value)
-    if kind in PLAIN:
-        return value
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return value.shape, value.dtype, value.tobytes()
-    if kind in (tuple, list):
-        return kind, [_content(each) for each in value]  # type: ignore[attr-defined]
-    if kind in (dict, MappingProxyType):
-        return kind, [(_content(key), _content(each)) for key, each in value.items()]  # type: ignore[attr-defined]
-    return _Same(value)
-
-
-def _told(part: Task | Criterion) -> list[str]:
-    """The attributes that a problem is compiled from: all of a part of our own but a task's target. Of classes of other
-    makers nothing is known."""
-    return [name for name in vars(part) if not is_own(type(part)) or (name != "target" and name[0] != "_")]
-
-
-class _Likeness:
-    """What parts must be like."""
-
-    def __init__(self, part: Task | Criterion) -> None:
-        self.kind, self.names, self.told = type(part), frozenset(vars(part)), _told(part)
-        self.same = None if is_own(self.kind) else part
-        content = _content if self.same is None else _Same
-        self.values = [(name, value, content(value)) for name, value in vars(part).items() if name in self.told]
-
-    def fits(self, part: Task | Criterion) -> bool:
-        if type(part) is not self.kind or (self.same is not None and self.same is not part):
-            return False
-        given = vars(part)
-        if given.keys() != self.names and _told(part) != self.told:
-            return False
-        for name, known, content in self.values:
-            value = given[name]
-            if value is not known and (value if type(value) in PLAIN else _content(value)) != content:
-                return False
-        return True
 
 
 def own_copies(parts: Sequence[AnyPart]) -> list[AnyPart]:
@@ -86,74 +26,60 @@ def own_copies(parts: Sequence[AnyPart]) -> list[AnyPart]:
     return [copy.copy(part) if is_own(type(part)) else part for part in parts]
 
 
-class Recent(NamedTuple, Generic[Problem]):
-    """A problem, and the checked targets of the tasks that were asked for: the same list for the same tasks."""
+class Recent(Generic[Problem]):
+    """A problem, and what it was made of. wanted: the settings of its tasks and criteria, and what else counts.
+    targets: checked, of the tasks that were asked for last; the same list for the same ones."""
 
-    problem: Problem
-    targets: list[Any]
+    def __init__(self, problem: Problem, model: RobotModel, wanted: list[object]) -> None:
+        self.problem, self.model, self.wanted = problem, model, wanted
+        self.targets: list[Any] = []
 
-
-class _Entry(Generic[Problem]):
-    """A problem, what it was made of, and the objects that asked for it last, none of which was given another attribute
-    since."""
-
-    def __init__(
-        self, problem: Problem, parts: tuple[Any, ...], model: RobotModel, settings: tuple[object, ...]
-    ) -> None:
-        self.problem, self.model, self.settings = problem, model, settings
-        self.likenesses = [_Likeness(part) for part in parts]
-
-    def adopt(self, parts: tuple[Any, ...], tasks: Sequence[Task]) -> Recent[Problem]:
-        self.parts, self.attributes = parts, _attributes(parts)
-        self.found = Recent(self.problem, [task.target for task in tasks])
-        return self.found
-
-    def is_of(self, parts: tuple[Any, ...], model: RobotModel, settings: tuple[object, ...]) -> bool:
-        try:
-            return (
-                self.parts == parts
-                and self.model is model
-                and self.settings == settings
-                and self.attributes == _attributes(parts)
-            )
-        except ValueError:  # another array: one that is the same object is equal without being looked at
-            return False
-
-    def fits(self, parts: tuple[Any, ...], model: RobotModel, settings: tuple[object, ...]) -> bool:
-        if self.model is not model or len(parts) != len(self.likenesses) or self.settings != settings:
-            return False
-        return all(each.fits(part) for each, part in zip(self.likenesses, parts, strict=True))
-
-
-def _attributes(parts: tuple[Any, ...]) -> list[tuple[object, ...]]:
-    return [tuple(vars(part).values()) for part in parts]
+    def towards(self, targets: list[Any]) -> Recent[Problem]:
+        last = self.targets
+        if len(targets) != len(last) or any(map(operator.is_not, targets, last)):
+            self.targets = targets
+        return self
 
 
 class RecentProblems(threading.local, Generic[Problem]):
     """Of this thread. Tasks and criteria that are equal but for the tasks' targets have the same problem."""
 
     def __init__(self) -> None:
-        self.entries: list[_Entry[Problem]] = []
+        self.entries: list[Recent[Problem]] = []
+
+    def find(
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        criteria: Sequence[Criterion],
+        others: tuple[object, ...],
+    ) -> Recent[Problem] | None:
+        """The problem of these when there is one. others: what else counts, words and floats."""
+        wanted = _wanted(tasks, criteria, others)
+        for entry in self.entries:
+            if entry.model is model and entry.wanted == wanted:
+                return entry.towards([task.target for task in tasks])
+        return None
 
     def get(
         self,
         make: Callable[[Sequence[Task], Sequence[Criterion]], Problem],
         model: RobotModel,
-        tasks: tuple[Task, ...],
-        criteria: tuple[Criterion, ...],
-        settings: tuple[object, ...],
+        tasks: Sequence[Task],
+        criteria: Sequence[Criterion],
+        others: tuple[object, ...],
     ) -> Recent[Problem]:
-        """The problem of these, made when there is none. settings: what else counts, words and floats.
-        Raises what `make` raises; targets that the robot cannot have are found when they are met."""
-        parts, settings = (*tasks, *criteria), tuple(map(_content, settings))
-        for entry in self.entries:
-            if entry.is_of(parts, model, settings):
-                return entry.found
-        for entry in self.entries:
-            if entry.fits(parts, model, settings):
-                return entry.adopt(parts, tasks)
+        """The same, made when there is none. Raises what `make` raises; targets that the robot cannot have are found
+        when they are met."""
+        found = self.find(model, tasks, criteria, others)
+        if found is not None:
+            return found
         # Of copies: the problem is others' too when these are given other attributes.
         problem = make(own_copies(tasks), own_copies(criteria))
-        entry = _Entry(problem, parts, model, settings)
+        entry = Recent(problem, model, _wanted(tasks, criteria, others))
         self.entries = [entry, *self.entries[: KEPT - 1]]
-        return entry.adopt(parts, tasks)
+        return entry.towards([task.target for task in tasks])
+
+
+def _wanted(tasks: Sequence[Task], criteria: Sequence[Criterion], others: tuple[object, ...]) -> list[object]:
+    return [*map(settings, tasks), None, *map(settings, criteria), None, *map(content, others)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from .legs import Leg
-from .pose_search import of_first_level
+from .restarts import of_first_level
 from .tasks.frame import is_plain_task
 from .tracking import Tracker
 

@@ -19,9 +19,7 @@ class Status(enum.StrEnum):
     LIMIT = "LIMIT"  # converges once the bounds of the named joints are freed
     TASK_CONFLICT = "TASK_CONFLICT"  # each named task alone converges, all together do not
     SINGULAR = "SINGULAR"  # J'e is about 0, e is not, and J has fewer singular values above the threshold than around
-    COLLISION = "COLLISION"  # a collision row had to be relaxed
     MAX_ITERATIONS = "MAX_ITERATIONS"  # none of the others was shown
-    INVALID_START = "INVALID_START"  # the start violates the limits and was not moved in
     EMPTY = "EMPTY"  # there is no task
 
 
@@ -54,6 +52,7 @@ class SolveResult:
 
     __slots__ = (
         "_active",
+        "_explain",
         "_parts",
         "attempts",
         "costs",
@@ -77,9 +76,10 @@ class SolveResult:
         costs: dict[str, float] | None = None,
         kkt_residual: float | None = None,
         is_optimal: bool | None = None,
+        explain: Callable[[], Diagnosis] | None = None,
     ) -> None:
         """`active(q)`: names of the joints at a bound; called when they are asked for.   parts: names of each task's
-        residuals; None: those of tasks on one tip."""
+        residuals; None: those of tasks on one tip.   explain: looks for the reason of a failure by further solves."""
         self.diagnosis = diagnosis
         self.q = q
         self.residual_array = residual_array
@@ -89,6 +89,22 @@ class SolveResult:
         self.kkt_residual, self.is_optimal = kkt_residual, is_optimal
         self._active = active
         self._parts = parts
+        self._explain = explain
+
+    def diagnose(self) -> Diagnosis:
+        """Look for the reason of a failure, by a bounded number of further solves: the `diagnosis` from then on. What
+        has converged, or was looked into, stays as it is."""
+        if self._explain is not None:
+            explain, self._explain = self._explain, None
+            self.diagnosis = explain()
+        return self.diagnosis
+
+    def among(self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]]) -> SolveResult:
+        """The result of the tasks that count, as one of all: the others lack nothing. parts: names, of all."""
+        residuals = np.zeros((len(counting), 2))
+        residuals[np.array(counting, bool)] = self.residual_array
+        self.residual_array, self._parts = residuals, parts
+        return self
 
     @property
     def status(self) -> Status:

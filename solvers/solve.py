@@ -9,13 +9,14 @@ import numpy as np
 from ..robokin.backend import get_backend
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
-from .hierarchical_ik import HierarchicalIK
+from .criteria.base import costs
+from .hierarchical_ik import HierarchicalIK, part_names
 from .ik import IKProblem
 from .influence import partial
 from .progress import finish
 from .recent_problems import RecentProblems, own_copies
 from .results import SolveResult
-from .task_levels import checked_tasks
+from .task_levels import TaskLevels, checked_tasks
 from .tasks import Task
 from .tasks.frame import is_plain_task
 
@@ -30,14 +31,15 @@ def solve_ik(
     backend: str = "auto",
     attempts: int | None = None,
     criteria: Sequence[Criterion] = (),
+    diagnose: bool = True,
 ) -> SolveResult:
     """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
 
     Tasks on one tip, of one priority and without criteria, go to `IKProblem`, everything else to `HierarchicalIK`;
     arguments, result and errors are described there. `IKProblem`s whose tasks differ in their targets only are
-    compiled once.
+    compiled once. Tasks of influence 0 and criteria of weight 0 change nothing; of the latter the costs are told.
     """
-    return finish(solve_ik_steps(model, tasks, q0, seed, backend, attempts, criteria))
+    return finish(solve_ik_steps(model, tasks, q0, seed, backend, attempts, criteria, diagnose))
 
 
 def solve_ik_steps(
@@ -48,18 +50,31 @@ def solve_ik_steps(
     backend: str = "auto",
     attempts: int | None = None,
     criteria: Sequence[Criterion] = (),
+    diagnose: bool = True,
 ) -> Generator[float, None, SolveResult]:
     """`solve_ik` that yields the share of the work done (0..1) now and then, where it takes long."""
-    checked = checked_tasks(tasks)
+    given = checked_tasks(tasks)
     preferred = () if criteria is None else checked_criteria(criteria)
+    engine = get_backend(backend).name, attempts
+    recent = None if preferred else _recent.find(model, given, (), engine)
+    if recent is not None:
+        return recent.problem.solve(np.array(recent.targets).reshape(-1, 4, 4), q0, seed, diagnose)
+    checked = tuple(task for task in given if task.influence) or given
+    if len(checked) < len(given):
+        found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, criteria, diagnose)
+        return found.among([bool(task.influence) for task in given], part_names(given))
+    if preferred and not any(criterion.weight for criterion in preferred):
+        found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose)
+        levels = TaskLevels(model, checked, backend)
+        found.costs = costs(preferred, levels.state(found.q, levels.targets, 1.0), np.zeros(model.nv))
+        return found
     if not preferred and is_plain(checked):
-        kept, targets = _recent.get(
-            lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts),
-            *(model, checked, (), (get_backend(backend).name, attempts)),
+        recent = _recent.get(
+            lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts), model, checked, (), engine
         )
-        return kept.solve(np.array(targets).reshape(-1, 4, 4), q0, seed)
+        return recent.problem.solve(np.array(recent.targets).reshape(-1, 4, 4), q0, seed, diagnose)
     problem = HierarchicalIK(model, own_copies(checked), own_copies(preferred), backend, attempts)
-    return (yield from problem.solve_steps(q0=q0, seed=seed))
+    return (yield from problem.solve_steps(q0=q0, seed=seed, diagnose=diagnose))
 
 
 _recent: RecentProblems[IKProblem] = RecentProblems()

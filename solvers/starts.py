@@ -214,7 +214,7 @@ class _Search:
     ) -> Generator[list[TrackResult], None, list[Array]]:
         generator, solutions = SplitMix64(seed), []
         for _ in range(FEWER):
-            found = problem.solve(targets, problem.drawn(hint, generator), seed, find_reason=False)
+            found = problem.solve(targets, problem.drawn(hint, generator), seed, diagnose=False)
             self.spent += found.iterations
             if found.converged:
                 solutions.append(found.q)
@@ -226,7 +226,7 @@ class _Search:
         if frame not in self.met:
             number, index = self._at(frame)
             problem, targets = self.legs[number].posed(index)
-            found = problem.solve(targets, q, self.seed, find_reason=False)
+            found = problem.solve(targets, q, self.seed, diagnose=False)
             self.spent += found.iterations
             self.met[frame] = found.converged
         return self.met[frame]

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..robokin.backend import get_backend
 from ..robokin.generalized_inverses import null_space
-from .criteria import Criterion
+from .criteria import Criterion, Potential
 from .criteria.edge import Edge
 from .endless import FLAT, endless
 from .objective import NEAR, Objective, Slopes
@@ -238,8 +238,9 @@ class StaticOptimum:
         values, E = np.linalg.eigh(self._bending(look, face))
         self._note_curvatures(values)
         E = face @ E
-        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.left) / STRIDE), LEAST * self._curvature)
-        return E * values @ E.T + ACROSS * self._usual * (np.eye(len(E)) - E @ E.T)
+        least = LEAST * self._curvature
+        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.left) / STRIDE), least)
+        return E * values @ E.T + max(ACROSS * self._usual, least) * (np.eye(len(E)) - E @ E.T)
 
     def _face(self, look: _Look, least: float = 0.0) -> Array:
         """(nv, d) basis of the motions that keep what holds the pose, and presses more than `least`, as it is."""
@@ -304,11 +305,12 @@ def _unit(x: Array) -> Array:
 
 
 def optimum_of(posing: Posing, criteria: Sequence[Criterion]) -> StaticOptimum | NativeOptimum:
-    """In the kernel, when that is the backend and it knows all tasks and potentials, whole ones."""
-    if get_backend(posing.levels.backend).name == "native" and posing.is_whole:
-        kernel = posing.levels.kernel_optimum(criteria)
+    """In the kernel, when that is the backend and can minimise them."""
+    if get_backend(posing.levels.backend).name == "native":
+        potentials = [each for each in criteria if isinstance(each, Potential)]
+        kernel = posing.levels.kernel_optimum(potentials, posing.influence)
         if kernel is not None:
             from .native_optimum import NativeOptimum
 
-            return NativeOptimum(posing, criteria, kernel)
+            return NativeOptimum(posing, potentials, kernel)
     return StaticOptimum(posing, criteria)

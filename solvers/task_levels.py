@@ -25,7 +25,7 @@ from .tasks import LoopClosureTask, Rows, Task
 from .tasks.base import Moved, residuals
 
 if TYPE_CHECKING:
-    from .criteria import Criterion
+    from .criteria import Potential
     from .kernel_rows import KernelRows
     from .native_optimum import KernelOptimum
 
@@ -59,7 +59,7 @@ class TaskLevels:
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
         self._targets: list[Any] = []
         self._kernel_rows: KernelRows | None = None
-        self._kernel_optimum: tuple[Sequence[Criterion], KernelOptimum | None] | None = None
+        self._optimum: tuple[tuple[Any, ...], KernelOptimum | None] | None = None
 
     @property
     def targets(self) -> list[Any]:
@@ -146,15 +146,17 @@ class TaskLevels:
             self._kernel_rows = KernelRows(self)
         return self._kernel_rows
 
-    def kernel_optimum(self, criteria: Sequence[Criterion]) -> KernelOptimum | None:
-        """Of these criteria, made once; None when the kernel does not know all tasks and potentials.
-
-        Raises BackendError without a kernel."""
-        if self._kernel_optimum is None or self._kernel_optimum[0] is not criteria:
+    def kernel_optimum(
+        self, potentials: Sequence[Potential], influence: Sequence[float] | None
+    ) -> KernelOptimum | None:
+        """Of these potentials, made once for as long as they and the influences (in place of the tasks' own) are the
+        same; None when the kernel cannot minimise them. Raises BackendError without a kernel."""
+        of = tuple(potentials), tuple(influence or ())
+        if self._optimum is None or self._optimum[0] != of:
             from .native_optimum import KernelOptimum
 
-            self._kernel_optimum = criteria, KernelOptimum.of(self, criteria)
-        return self._kernel_optimum[1]
+            self._optimum = of, KernelOptimum.of(self, potentials, influence)
+        return self._optimum[1]
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
         """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""
@@ -173,12 +175,12 @@ class TaskLevels:
         return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
 
     def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0, farthest: float = np.inf) -> list[Level]:
-        """The same; of rows that say what is ahead two levels, first what is across the way."""
+        """The same; of rows that say what is ahead two levels, first what is across the way. Where that has no
+        direction, the first row is along it."""
         level, ahead = self.level_of(i, state, rows, damping), rows.ahead
-        if ahead is None or not ahead.any():
+        if ahead is None:
             return [level]
-        factor = self._factors(i, rows)
-        u = factor * ahead
+        u = self._factors(i, rows) * ahead if ahead.any() else np.eye(1, len(ahead))[0]
         most = farthest * float(np.linalg.norm(u) / np.linalg.norm(u / rows.weight))
         w = u / np.linalg.norm(u)
         w[0] += -1.0 if w[0] < 0.0 else 1.0

@@ -117,6 +117,13 @@ class TrackResult:
             return problem.solve(targets, self.q[frame], influence=[1.0] * len(indices))
         return problem.solve(targets, self.q[frame])
 
+    def among(self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]], tolerances: Array) -> TrackResult:
+        """The result of the tasks that count, as one of all: the others lack nothing. parts: names, and tolerances
+        (tasks, 2), of all."""
+        residuals = np.zeros((len(self), len(counting), 2))
+        residuals[:, np.array(counting, bool)] = self.residuals
+        return replace(self, residuals=residuals, parts=parts, tolerances=tolerances)
+
     def frame(self, frame: int) -> SolveResult:
         """One frame in the words of static solves; without `diagnosis`'s search for a reason."""
         found = short_diagnosis(self.problem.model, int(self.codes[frame]), self.behind[frame])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
+from .hierarchical_ik import part_names
 from .hierarchical_tracking import HierarchicalTracker
 from .ik import IKProblem
 from .ik_data import IKData, robot_columns
@@ -20,7 +22,7 @@ from .recent_problems import own_copies
 from .results import SolveResult
 from .solve import is_plain
 from .starts import Leg, follow, follow_from_best
-from .task_levels import checked_tasks
+from .task_levels import checked_tasks, tolerances
 from .tasks import Task
 from .tasks.checks import numbers
 from .track_result import EMPTY, STATUS, TrackResult, joined, short_diagnosis
@@ -57,9 +59,17 @@ def track(
     there. Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
     """
     tracker: Tracker | HierarchicalTracker
-    own = own_copies(checked_tasks(tasks))
-    if criteria or not is_plain(own):
-        tracker = HierarchicalTracker(model, own, own_copies(checked_criteria(criteria)), dt, backend)
+    given = checked_tasks(tasks)
+    counting = [bool(task.influence) for task in given]
+    if any(counting) and not all(counting):
+        kept = [task for task in given if task.influence]
+        own_aims = [list(itertools.compress(frame, counting)) for frame in _of_each(targets, len(given))]
+        found = track(model, kept, own_aims, q0, dt, start_velocity, seed, backend, progress, criteria)
+        return found.among(counting, part_names(given), tolerances(given))
+    own = own_copies(given)
+    weighted = [criterion for criterion in checked_criteria(criteria) if criterion.weight]
+    if weighted or not is_plain(own):
+        tracker = HierarchicalTracker(model, own, own_copies(weighted), dt, backend)
     else:
         tracker = Tracker(model, own, dt, backend)
     legs = [Leg(tracker, tracker.check_targets(targets))]
@@ -81,6 +91,18 @@ def track(
     if progress is not None:
         progress(frames, frames)
     return joined(parts)
+
+
+def _of_each(targets: object, tasks: int) -> list[list[Any]]:
+    """Of each frame, the targets of so many tasks. Raises TaskError."""
+    try:
+        frames = [list(frame) for frame in targets]  # type: ignore[attr-defined]
+    except TypeError:
+        raise TaskError("targets must be one set of targets per frame") from None
+    for number, frame in enumerate(frames):
+        if len(frame) != tasks:
+            raise TaskError(f"there are {tasks} tasks but {len(frame)} targets in frame {number}")
+    return frames
 
 
 class Tracker:
@@ -130,7 +152,7 @@ class Tracker:
         """Solve the first frame, with restarts, and stand there. targets: one set of them."""
         wanted = self._one_set(targets)
         velocity = self._velocity(start_velocity)
-        found = self.problem.solve(wanted[0], q0, seed, find_reason=False)  # type: ignore[arg-type]
+        found = self.problem.solve(wanted[0], q0, seed, diagnose=False)  # type: ignore[arg-type]
         self._stand(found.q, self.limits.viable(found.q, velocity * self.dt), late=not found.converged)
         code = next(code for code, status in STATUS.items() if status is found.status)
         return TrackResult(

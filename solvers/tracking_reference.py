@@ -1,31 +1,38 @@
-"""Tracking in NumPy: the readable twin of kernel/src/track.c, and the fallback.
+"""Tracking in NumPy: the readable twin of kernel/src/track.c, and the fallback. Tasks of one level or of several.
 
-Every frame moves inside a box around the last configuration: the viability bounds of solvers/viability.py. The bounded
-damped steps of the static solver (ik_steps.py) run inside that box, so all limits hold at every frame.
+Every frame moves inside a box around the last configuration: the viability bounds of solvers/viability.py. The damped
+steps of the static solver (descent.py) run inside that box, so all limits hold at every frame.
 
 When the targets cannot be met inside the box, the robot is late. Then the goal is the configuration that meets them
-inside the position limits alone, found from the last goal, and the robot either comes as near to the targets as the
-box allows (when no acceleration is limited, and as long as that also brings it nearer to the goal), or follows the
-goal joint by joint: each joint as fast as its limits allow, braking in time to meet the goal's position and velocity.
-That is the time-optimal way for a single joint, so what is late catches up and does not swing about its target.
+inside the position limits alone, found from the last goal, and the robot follows the goal joint by joint: each joint as
+fast as its limits allow, braking in time to meet the goal's position and velocity. That is the time-optimal way for a
+single joint, so what is late catches up and does not swing about its target. Where levels cannot all be met the goal
+is as near to each as those above allow, and since it is only ever changed for a better one, a still scene has a still
+robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what those above have
+got of it, and is pulled towards where its own goal leads, so no level takes anything from those above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ..robokin.backend import reference
 from ..robokin.joint_types import Motion
 from .coupled_limits import ball_within, base_within
+from .descent import KEPT, Descent, Iterate, LevelRows
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
-from .ik_steps import linearise, reachable, roll, take_step
+from .ik_steps import nudged, reachable, roll
+from .level import Level
+from .level_rows import Preference
 from .tasks import FrameTask
 from .tasks.checks import rigid
-from .viability import braking_step, viable_steps
+from .tip_rows import TipRows
+from .viability import StepLimits, braking_step, viable_steps
 
 Array = np.ndarray
 
@@ -33,8 +40,10 @@ LATE = 5  # the targets can be met, but not that fast; continues the codes of ik
 
 FRAME_STEPS = 10  # steps within a frame, at most
 GOAL_STEPS = 30
+PULLS = 4  # steps that pull a level towards its goal beside what those above keep
+SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
-NEARER = 0.25  # of a frame's way to the goal that the nearest point to the targets must bring
+FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
 AT_GOAL = 1e-9  # [rad, m]
 
 
@@ -53,6 +62,17 @@ class TrackLimits:
     coordinate: Array
     lower: Array
     upper: Array
+
+    @classmethod
+    def of_all(cls, limits: StepLimits) -> TrackLimits:
+        """Of all columns of a robot."""
+        return cls(
+            np.ascontiguousarray(limits.largest, np.float64),
+            np.ascontiguousarray(limits.change, np.float64),
+            limits.coordinate.astype(np.int32),
+            np.ascontiguousarray(limits.lower, np.float64),
+            np.ascontiguousarray(limits.upper, np.float64),
+        )
 
     @property
     def braked(self) -> bool:
@@ -108,45 +128,80 @@ class ReferenceTracking:
         """One frame; targets: (tasks, 4, 4). The outcome's arrays are valid until the next call."""
         return self.run(targets[None])
 
-    def run(self, targets: Array) -> TrackOutcome:
+    def run(self, targets: Sequence[Any]) -> TrackOutcome:
         """targets: (n, tasks, 4, 4). Raises TaskError for one that is not a rigid pose, having done nothing."""
         for frame, wanted in enumerate(targets):
             refuse_targets(self.tasks, wanted, frame)
-        outcome = TrackOutcome.empty(len(targets), self.data)
+        return self._run(targets, TrackOutcome.empty(len(targets), self.data))
+
+    def _run(self, targets: Sequence[Any], outcome: TrackOutcome) -> TrackOutcome:
         for frame, wanted in enumerate(targets):
             code, residuals, iterations, behind = self._frame(wanted)
             outcome.codes[frame], outcome.q[frame] = code, self._q
             outcome.residuals[frame], outcome.iterations[frame], outcome.behind[frame] = residuals, iterations, behind
         return outcome
 
-    def _frame(self, targets: Array) -> tuple[int, Array, int, Array]:
-        data, limits, tree = self.data, self.limits, self.data.tree
-        nearest = _Descent(data, self.tasks, targets)
-        behind = np.zeros(tree.nv, np.int8)
-        last = self._q
-        lo, hi = self._bounds()
-        if not (self._late and limits.braked) and nearest.inside(self, last, lo, hi):
-            self._advance(nearest.q, nearest.q, late=False)
-            return CONVERGED, nearest.residuals, nearest.iterations, behind
+    def _rows(self, targets: Any, data: IKData) -> LevelRows:
+        """Of a frame, inside the limits of `data`."""
+        return TipRows(data, self.tasks, targets)
 
-        aim = _Descent(data, self.tasks, targets)
-        possible = aim.run(self._goal_to_be(), GOAL_STEPS, replace(data, rolled_from=last))
-        iterations = nearest.iterations + aim.iterations
-        way = reference.difference(tree, last, aim.q)
-        if limits.braked or (possible and not self._comes_nearer(way, nearest.q, aim.q)):
-            nearest.q = self._follow(aim.q, way, lo, hi)
-            _, _, nearest.residuals = linearise(data, self.tasks, targets, nearest.q)
-        met = bool((nearest.residuals <= data.records["tolerance"]).all())
-        self._advance(nearest.q, nearest.q if met else aim.q, late=not met)
-        if met:
-            return CONVERGED, nearest.residuals, iterations, behind
-        if possible:
-            behind[abs(reference.difference(tree, nearest.q, aim.q)) > AT_GOAL] = 1
-            for base in data.bases:
+    def _reachable(self, targets: Any) -> bool:
+        return reachable(self.data, targets)
+
+    def _preference(self, targets: Any) -> Preference | None:
+        """What criteria prefer in this frame."""
+        return None
+
+    def _is_still(self, targets: Any) -> bool:
+        """Whether the targets are known to be those of the frame before."""
+        return False
+
+    def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
+        is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
+        here = _Frame(self, targets, *self._bounds())
+        levels, is_braking = here.inside.rows.levels, self._late and self.limits.braked
+        preference = self._preference(targets)
+        # What was not met at once is so by its goal again, until it is met.
+        if not (is_braking or (self._late and levels > 1)):
+            here.inside.rows.preference = preference
+            if here.inside.run(self._q, levels, FRAME_STEPS):
+                at = here.inside.best
+                self._advance(at.q, at.q, late=False)
+                return CONVERGED, at.residuals, here.iterations, behind
+        # What stands at its goal, for the same targets, stays there: searching on would only creep.
+        _, is_reached = self._followed(self._goal)
+        stays = is_still and self._late and is_reached and bool((self._q == self._goal).all())
+        goals, possible = ([self._goal], 0) if stays else here.goals()
+        goal, (q, is_reached) = goals[-1], self._followed(goals[-1])
+        if not is_reached:
+            q = here.hurried(goals, is_braking)
+        at = here.inside.look(q)
+        if is_reached and preference is not None:
+            at = here.preferred(at, preference)
+        found = _leading(at.met)
+        is_met = found == levels
+        is_late = not is_met and possible > found
+        if is_late:
+            lost = goals[found]  # who does not get to the goal of the first level that is lost
+            behind[abs(reference.difference(self.data.tree, lost, self._followed(lost)[0])) > AT_GOAL] = 1
+            for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
-            return LATE, nearest.residuals, iterations, behind
-        code = NOT_CONVERGED if reachable(data, targets) else OUT_OF_REACH
-        return code, nearest.residuals, iterations, behind
+        self._advance(at.q, at.q if is_met or is_reached else goal, late=not is_met)
+        if is_met or is_late:
+            return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
+        code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
+        return code, at.residuals, here.iterations, behind
+
+    def is_brakeable(self, q: Array, goal: Array) -> bool:
+        """Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what is
+        met so is not passed in the next one."""
+        way, pace = (reference.difference(self.data.tree, *pair) for pair in ((self._q, q), (self._goal, goal)))
+        return bool((abs(way - pace) <= self.limits.change).all())
+
+    def _followed(self, goal: Array) -> tuple[Array, bool]:
+        """Where following a goal leads in this frame, and whether it is reached so."""
+        q = self._follow(goal, *self._bounds())
+        return q, bool((abs(reference.difference(self.data.tree, goal, q)) <= AT_GOAL).all())
 
     def _goal_to_be(self) -> Array:
         """The last goal, with the bases where they are: only from there they can roll."""
@@ -224,62 +279,136 @@ class ReferenceTracking:
             if share < 1.0:
                 moved[at] = last[at] + share * way
 
-    def _comes_nearer(self, way: Array, q: Array, goal: Array) -> bool:
-        """Whether q is nearer to the goal than the last configuration, counted in frames of the slowest joint."""
-        left = reference.difference(self.data.tree, q, goal)
-        before = np.max(abs(way) / self.limits.largest, initial=0.0)
-        after = np.max(abs(left) / self.limits.largest, initial=0.0)
-        return before > 1.0 and after <= before - NEARER
-
-    def _follow(self, goal: Array, way: Array, lo: Array, hi: Array) -> Array:
+    def _follow(self, goal: Array, lo: Array, hi: Array) -> Array:
         """The configuration one frame on when every joint follows its goal time-optimally."""
         limits, tree = self.limits, self.data.tree
         pace = reference.difference(tree, self._goal, goal)
         pace = np.minimum(np.maximum(pace, -limits.largest), limits.largest)
-        gap = way - pace
+        gap = reference.difference(tree, self._q, goal) - pace
         step = pace + np.copysign(braking_step(abs(gap), limits.change), gap)
         step = np.minimum(np.maximum(step, lo), hi)
         moved = reference.integrate(tree, self._q, step)
         return self.within(self.box(self._q, lo, hi), self._q, lo, hi, moved)
 
 
-class _Descent:
-    """Damped steps towards targets; keeps the configuration of least error."""
+class _Frame:
+    """The descents of one frame. inside: within the frame's bounds."""
 
-    def __init__(self, data: IKData, tasks: Sequence[FrameTask], targets: Array) -> None:
-        self.data, self.tasks, self.targets = data, tasks, targets
-        self.q = np.zeros(data.tree.nq)
-        self.residuals = np.zeros((len(tasks), 2))
-        self.iterations = 0
-
-    def inside(self, tracking: ReferenceTracking, last: Array, lo: Array, hi: Array) -> bool:
-        """From the last configuration, inside the frame's bounds."""
+    def __init__(self, tracking: ReferenceTracking, targets: Any, lo: Array, hi: Array) -> None:
+        self._tracking, last = tracking, tracking._q
         box = tracking.box(last, lo, hi)
-        return self.run(last, FRAME_STEPS, box, lambda q: tracking.within(box, last, lo, hi, q))
+        self.inside = _Descent(tracking._rows(targets, box), lambda q: tracking.within(box, last, lo, hi, q))
+        self._freely = _Descent(tracking._rows(targets, replace(tracking.data, rolled_from=last)))
 
-    def run(self, start: Array, steps: int, box: IKData | None = None, within=lambda q: q) -> bool:
-        """True when the targets are met. One step at least, so that slow targets are followed smoothly and not
-        in jerks of the size of the tolerance."""
-        box = box or self.data
-        q = within(start)
-        history: list[float] = []
-        e, J, self.residuals = linearise(self.data, self.tasks, self.targets, q)
-        self.q, least = q, 0.5 * float(e @ e)
-        error = least
-        for count in range(steps):
-            history.append(error)
-            q = within(take_step(box, q, e, J, error))
-            self.iterations += 1
-            e, J, residuals = linearise(self.data, self.tasks, self.targets, q)
-            error = 0.5 * float(e @ e)
-            met = bool((residuals <= self.data.records["tolerance"]).all())
-            if met or error < least:
-                self.q, self.residuals, least = q, residuals, error
-            if met:
-                return True
-            if count + 1 >= PATIENCE and error > PROGRESS * history[count + 1 - PATIENCE]:
-                return False
+    @property
+    def iterations(self) -> int:
+        return self.inside.iterations + self._freely.iterations
+
+    def goals(self) -> tuple[list[Array], int]:
+        """The goals (nq,) of the first levels, each from the one before: configurations that meet them, or come as near as
+        those above allow, without limits on speed. And how many levels are met from the first on."""
+        free, start = self._freely, self._tracking._goal_to_be()
+        goals: list[Array] = []
+        possible = 0
+        for on in range(1, free.rows.levels + 1):
+            met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
+            free.on = on
+            if (met or free.settle(GOAL_STEPS, SETTLED)) and possible == on - 1:
+                possible = on
+            goals.append(free.best.q)
+        return goals, possible
+
+    def _unbent(self, start: Array) -> bool:
+        """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met there."""
+        free = self._freely
+        best = free.best
+        if free.run(nudged(self._tracking.data, start), 1, GOAL_STEPS):
+            return True
+        free.best = best
         return False
+
+    def hurried(self, goals: Sequence[Array], is_braking: bool) -> Array:
+        """q of a frame that is too fast: level by level as near as limits on speed allow, so that no level takes anything
+        from those above it."""
+        q, in_time = self._tracking._q, True
+        for on, goal in enumerate(goals, 1):
+            self.inside.rows.preference = None
+            if in_time and self.inside.run(q, on, FRAME_STEPS):
+                met = self.inside.best.q
+                if not is_braking or self._tracking.is_brakeable(met, goal):
+                    q = met
+                    continue
+            there, is_reached = self._tracking._followed(goal)
+            q = there if on == 1 or (in_time and is_reached) else self._pulled(q, on - 1, there)
+            in_time = in_time and is_reached
+        return q
+
+    def _pulled(self, q: Array, above: int, there: Array) -> Array:
+        """q, which has brought the first `above` levels as far as limits on speed allow, towards `there`, while these
+        levels keep what they have."""
+        inside = self.inside
+        start = at = inside.look(q)
+        left = [np.clip(0.0, level.lower, level.upper) for level in start.linear[:above]]
+        nv = len(inside.rows.scale)
+        for number in range(PULLS):
+            inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
+            noted = [
+                Level(level.J, level.lower - own, level.upper - own) if len(own) == len(level.J) else level
+                for level, own in zip(at.linear, left, strict=False)
+            ]
+            at = inside.look(inside.within(inside.rows.step(replace(at, linear=noted), above, None, False)))
+            inside.iterations += 1
+            if inside.rows.keeps(start, at, above):
+                return at.q
+        return q
+
+    def preferred(self, best: Iterate, preference: Preference) -> Iterate:
+        """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep what they
+        have."""
+        inside, at = self.inside, best
+        for wanted in (preference, None):  # then without criteria, for what their motion has bent
+            inside.rows.preference = wanted
+            inside.on = inside.rows.levels
+            at = inside.look(inside.within(inside.step(at)))
+            if (at.met | (~best.met & (at.errors <= best.errors * (1.0 + KEPT)))).all():
+                return at
+        return best
+
+
+class _Descent(Descent):
+    """Damped steps; `within` brings each into the bounds of the frame."""
+
+    best: Iterate
+    rows: Any
+
+    def __init__(self, rows: LevelRows, within: Callable[[Array], Array] = lambda q: q) -> None:
+        super().__init__(rows)
+        self.within = within
+
+    def look(self, q: Array) -> Iterate:
+        return self.rows.measure(q)
+
+    def run(self, start: Array, on: int, steps: int) -> bool:
+        """True when the first `on` levels are met. One step at least, so that slow targets are followed smoothly and not
+        in jerks of the size of the tolerance."""
+        self.on = on
+        self.best = at = self.look(self.within(start))
+        history: list[float] = []
+        for count in range(steps):
+            history.append(self.error(at))
+            at = self.look(self.within(self.step(at)))
+            self.offer(at)
+            left = float(at.errors[:on].sum())
+            if self.is_met(at) and (self.rows.preference is None or left <= FINE):
+                return True  # what criteria ask for bends the way
+            if count + 1 >= PATIENCE and not self.error(at) < PROGRESS * history[count + 1 - PATIENCE]:
+                break
+        return self.is_met(self.best)
+
+
+def _leading(met: Array) -> int:
+    """How many are met from the first on."""
+    return int(np.argmin(met)) if not met.all() else len(met)
 
 
 def refuse_targets(tasks: Sequence[FrameTask], targets: Array, frame: int) -> None:

@@ -26,6 +26,7 @@ from .criteria.kinds import KINDS
 from .curved_step import CurvedLimits, CurvedStep
 from .fixed_arrays import compiled
 from .level import Level
+from .native_layout import NOTHING, Given
 from .rolling_level import rolling_level
 from .state import State
 from .task_levels import TaskLevels
@@ -109,6 +110,7 @@ class VelocityProblem:
         self._criterion_names = criterion_names(self.criteria)
         self._joint_of = [joint.name for joint in model.moving_joints for _ in range(joint.nv)]
         self._aims: Sequence[Any] | None = None  # what the kernel was given last
+        self._is_aimed = False  # the kernel takes the last aims
         self._native = self._bound_to_kernel(neutral) if get_backend(backend).name == "native" else None
 
     def _bound_to_kernel(self, neutral: State) -> NativeStep:
@@ -146,8 +148,9 @@ class VelocityProblem:
             curved = self._curved.at(q, last * self.dt)
         if native is not None and (curved is None or curved.is_plain):
             if aims is not self._aims:
-                native.aim(aims)
-                self._aims = aims
+                self._is_aimed, self._aims = native.aim(aims), aims
+            if not self._is_aimed:
+                return self._by_reference(check(q), last, aims, constraints, curved)
             step = None
             if native.is_alone and isinstance(q, np.ndarray) and q.dtype == float and q.shape == native.q.shape:
                 step = self._by_kernel(native, q, last, aims, constraints, curved)
@@ -170,7 +173,9 @@ class VelocityProblem:
         curved = self._curved.at(start, last * dt) if curved is None else curved
         state = self.levels.state(start, aims, dt, last)
         rows = self.levels.step_rows(state, aims)
-        hard, names = self._constraints(start, constraints, self.levels.closures(state, rows))
+        closures = self.levels.closures(state, rows)
+        rolling, given = self._rolling(start), self._constraints(constraints)
+        names, hard = _unzipped([*rolling, *closures, *given])
         H, g = combine(self.criteria, state)
         found = curved.solve(
             [*hard, *self.levels.levels(state, rows, self.damping)],
@@ -200,14 +205,15 @@ class VelocityProblem:
     ) -> VelocityStep | None:
         """None when the kernel does not take `start`, or a level leads out of a curved limit."""
         levels = self.levels
-        hard: list[Level] = []
-        names: list[str] = []
         bent = [] if curved is None else curved.levels
+        rolling = self._rolling(start) if self.limits.bases else []
+        constrained = self._constraints(constraints) if constraints else []
+        given = NOTHING
+        if bent or rolling or constrained:
+            given = Given([*bent, *(level for _, level in rolling)], [level for _, level in constrained])
         native.q[...], native.previous[...] = start, last
         if native.is_alone:
-            if constraints or self.limits.bases:
-                hard, names = self._constraints(start, constraints, [])
-            found = native.run([*bent, *hard], {}, None)
+            found = native.run(given, None)
             if found is None or not (curved is None or curved.contain(found.points)):
                 return None
             errors, residuals = found.errors[native.order], found.residuals[native.order]
@@ -216,9 +222,12 @@ class VelocityProblem:
             state = levels.state(start, aims, self.dt, last)
             rows = {i: levels.step_rows_of(i, state, aims[i]) for i in native.other_tasks}
             scaled = {i: levels.parts_of(i, state, own) for i, own in rows.items()}
-            hard, names = self._constraints(start, constraints, levels.closures(state, rows))
+            if not native.closes_loops:
+                rolling += levels.closures(state, rows)
+                given = Given([*bent, *(level for _, level in rolling)], given.after)
             others = [self.criteria[i] for i in native.other_criteria]
-            found = native.run([*bent, *hard], scaled, combine(others, state) if others else None)
+            given = given._replace(others=scaled) if scaled else given
+            found = native.run(given, combine(others, state) if others else None)
             if found is None or not (curved is None or curved.contain(found.points)):
                 return None
             errors, residuals = np.zeros((2, len(self.tasks), 2))
@@ -229,6 +238,10 @@ class VelocityProblem:
             values = dict(zip(native.native_criteria, found.costs, strict=True))
             values |= {i: self.criteria[i].value(state, found.v) for i in native.other_criteria}
             costs = {name: values[i] for i, name in enumerate(self._criterion_names)}
+        if native.closes_loops and levels.loops:
+            closures = native.closures(len(bent) + len(rolling))
+            rolling += [(loop.name, level) for (_, loop), level in zip(levels.loops, closures, strict=True)]
+        names, hard = _unzipped([*rolling, *constrained])
         first = len(bent) + len(hard)
         point = found.points[-1]
         return VelocityStep(
@@ -250,17 +263,17 @@ class VelocityProblem:
             freedom = [freedom[0], *(freedom[end] for end in ends)]
         return tuple(map(StepLevel, self.levels.priorities, self._level_names, lacking, freedom[1:]))
 
-    def _constraints(
-        self, q: Array, constraints: Sequence[VelocityConstraint], closures: Sequence[tuple[str, Level]]
-    ) -> tuple[list[Level], list[str]]:
-        """The levels before the tasks, and how reports call them."""
-        equations, inequalities = constraint_levels(constraints, self._scale, self.dt)
-        rolling = [
+    def _rolling(self, q: Array) -> list[tuple[str, Level]]:
+        """How reports call the levels of the wheels, before the loop closures, and these."""
+        return [
             (f"rolling of {base.joint}", rolling_level(base, float(q[base.q + 2]), self._scale))
             for base in self.limits.bases
         ]
-        named = [*rolling, *closures, *equations, *inequalities]
-        return [level for _, level in named], [name for name, _ in named]
+
+    def _constraints(self, constraints: Sequence[VelocityConstraint]) -> list[tuple[str, Level]]:
+        """The same of the levels after the loop closures."""
+        equations, inequalities = constraint_levels(constraints, self._scale, self.dt)
+        return [*equations, *inequalities]
 
     def _unmet(
         self,
@@ -284,3 +297,7 @@ class VelocityProblem:
             return tuple(dict.fromkeys(own))
         names = {*own, *curved.active(x)}
         return tuple(dict.fromkeys(name for name in self._joint_of if name in names))
+
+
+def _unzipped(named: Sequence[tuple[str, Level]]) -> tuple[list[str], list[Level]]:
+    return [name for name, _ in named], [level for _, level in named]

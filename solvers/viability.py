@@ -16,7 +16,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..robokin.arrays import shown
+from ..robokin.arrays import LEAST, shown
 from ..robokin.drive import RollingBase
 from ..robokin.errors import ConfigurationError
 from ..robokin.joint_types import Motion as Elementary
@@ -29,7 +29,8 @@ Array = np.ndarray
 # Velocities and accelerations are differences of rounded positions: this much of the limits is left unused so that
 # the differences of what was written stay inside too.
 ROUNDING = 1e-9
-LONGEST_STEP = 1e9  # [s] beyond which displacements overflow in what is computed with them
+# [s] Shorter steps change no position beyond its rounding, of longer ones displacements overflow.
+SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9
 
 
 def braking_step(gap: Array, change: Array) -> Array:
@@ -90,17 +91,17 @@ class StepLimits:
 
     @classmethod
     def of(cls, model: RobotModel, dt: float) -> StepLimits:
-        """Raises ConfigurationError when dt is not a positive number."""
-        if not (isinstance(dt, Real) and 0.0 < dt <= LONGEST_STEP):
-            raise ConfigurationError(
-                f"dt must be a positive number of seconds, not {shown(dt)} (at most {LONGEST_STEP:g})"
-            )
+        """Raises ConfigurationError when dt is not a number from SHORTEST_STEP to LONGEST_STEP."""
+        if not (isinstance(dt, Real) and SHORTEST_STEP <= dt <= LONGEST_STEP):
+            valid = f"from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
+            raise ConfigurationError(f"dt must be a number of seconds {valid}, not {shown(dt)}")
         coordinate = dof_coordinates(model)
         scalar = coordinate >= 0
         lower = np.where(scalar, model.lower[coordinate], -np.inf) if model.nv else np.zeros(0)
         upper = np.where(scalar, model.upper[coordinate], np.inf) if model.nv else np.zeros(0)
         keep = 1.0 - ROUNDING
         largest, change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
+        change = np.maximum(change, LEAST**2)  # distances are divided by it
         return cls(dt, largest, change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
 
     def bounds(self, q: Array, previous: Array) -> tuple[Array, Array]:

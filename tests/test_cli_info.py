@@ -25,7 +25,17 @@ def limit(joint: ElementTree.Element, word: str, absent_when_zero: bool) -> floa
 def test_joints_and_links_are_those_of_the_file(name, capsys, tmp_path) -> None:
     document = ElementTree.parse(robot(name)).getroot()
     said = report(capsys, tmp_path, "info", robot(name))
-    assert set(said) == {"robot", "nq", "nv", "total_mass", "center_of_mass", "joints", "links", "unheld_mimics"}
+    assert set(said) == {
+        "robot",
+        "nq",
+        "nv",
+        "total_mass",
+        "center_of_mass",
+        "joints",
+        "links",
+        "unheld_mimics",
+        "far_limits",
+    }
     assert said["robot"] == document.get("name")
     joints = {joint["name"]: joint for joint in said["joints"]}
     assert sorted(joints) == sorted(j.get("name") for j in document.findall("joint"))

@@ -35,7 +35,7 @@ def _both(
     model: RobotModel, tasks: list[Task], start: np.ndarray | None, attempts: int, seed: int
 ) -> list[SolveResult]:
     return [
-        IKProblem(model, tasks, backend=backend, attempts=attempts).solve(q0=start, seed=seed, find_reason=False)
+        IKProblem(model, tasks, backend=backend, attempts=attempts).solve(q0=start, seed=seed, diagnose=False)
         for backend in ("native", "numpy")
     ]
 
@@ -73,7 +73,7 @@ def test_kernel_equals_reference_through_many_restarts() -> None:
 def test_best_effort_is_inside_the_limits_and_is_what_the_residuals_say(seed: int, backend: str) -> None:
     model, tasks, start = _case(seed + 100)
     problem = IKProblem(model, tasks, backend=backend, attempts=4)
-    result = problem.solve(q0=start, seed=seed, find_reason=False)
+    result = problem.solve(q0=start, seed=seed, diagnose=False)
     assert (result.q >= model.lower).all() and (result.q <= model.upper).all()
     frames = forward_kinematics(model, result.q, backend="numpy")
     for task, residual in zip(tasks, result.residual_array, strict=True):
@@ -110,7 +110,7 @@ def test_batch_is_bit_equal_to_single_solves_for_any_number_of_threads(backend: 
             np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
         for i, target in enumerate(targets):
             own = starts[i] if q0 is starts else q0
-            single = problem.solve(target, own, seed=3, find_reason=False)
+            single = problem.solve(target, own, seed=3, diagnose=False)
             np.testing.assert_array_equal(single.q, one.q[i])
             np.testing.assert_array_equal(single.residual_array, one.residuals[i])
             assert (single.status, single.iterations) == (one.status[i], one.iterations[i])
@@ -121,6 +121,17 @@ def test_seeds_choose_the_restarts() -> None:
     first, again, other = (problem.solve_batch(targets, seed=seed).q for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
+
+
+def test_a_seed_counts_only_when_the_first_attempt_fails() -> None:
+    """What the guide says of Seed: from the same start another seed is no other posture, but where restarts are."""
+    problem, targets, _ = _batch()
+    first, other = (problem.solve_batch(targets, seed=seed) for seed in (1, 2))
+    at_once = first.attempts == 1
+    assert 0 < at_once.sum() < len(targets)
+    np.testing.assert_array_equal(first.q[at_once], other.q[at_once])
+    again = ~at_once & first.converged & other.converged
+    assert (first.q[again] != other.q[again]).any()
 
 
 def test_prepared_problem_equals_a_new_one_and_keeps_its_own_targets() -> None:

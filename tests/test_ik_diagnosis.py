@@ -80,7 +80,7 @@ def test_out_of_reach_is_never_said_of_what_is_met() -> None:
         model = random_robot(seed, int(rng.integers(2, 10)), str(rng.choice(["fixed", "planar"])), types)
         q = random_configuration(model, rng)
         tasks = [random_task(rng, model, q) for _ in range(2)]
-        result = IKProblem(model, tasks, attempts=1).solve(q0=q, find_reason=False)
+        result = IKProblem(model, tasks, attempts=1).solve(q0=q, diagnose=False)
         assert result.converged and result.iterations == 0
 
 
@@ -361,7 +361,7 @@ def test_criteria_without_tasks_that_count_are_at_their_optimum(panda: RobotMode
 
 @pytest.mark.parametrize("tasks", [[], ["plain"], ["plain", "second level"], ["aim"]])
 def test_a_start_outside_the_limits_is_moved_in(panda: RobotModel, tasks: list[str]) -> None:
-    """No solve ends with INVALID_START: the nearest pose inside is the start."""
+    """The nearest pose inside is the start."""
     q = 0.5 * (panda.lower + panda.upper)
     known = {
         "plain": PositionTask(TIP, forward_kinematics(panda, q)[TIP][:3, 3]),
@@ -390,7 +390,7 @@ def test_limits_active_names_joints_at_a_bound() -> None:
 
 def test_reason_is_only_sought_when_wanted() -> None:
     problem = IKProblem(_planar_arm((-0.5, 0.5), FULL), [PositionTask("tip", [0.0, 1.2, 0.0])])
-    plain: SolveResult = problem.solve(find_reason=False)
+    plain: SolveResult = problem.solve(diagnose=False)
     assert plain.status is Status.MAX_ITERATIONS
     np.testing.assert_array_equal(plain.q, problem.solve().q)
 
@@ -409,9 +409,9 @@ def test_the_whole_tasks_of_a_solve_are_diagnosed() -> None:
 def test_attempts_that_were_made_are_told(panda: RobotModel) -> None:
     name = panda.moving_joints[0].name
     for tasks in ([JointTask(name, 1.0), JointTask(name, -1.0)], [PostureTask({name: 1.0}), JointTask(name, -1.0)]):
-        found = HierarchicalIK(panda, tasks).solve(find_reason=False)
+        found = HierarchicalIK(panda, tasks).solve(diagnose=False)
         assert f"after {found.attempts} attempt" in found.reason
-    once = HierarchicalIK(panda, tasks, attempts=1).solve(find_reason=False)
+    once = HierarchicalIK(panda, tasks, attempts=1).solve(diagnose=False)
     assert "after 1 attempt;" in once.reason
 
 

@@ -35,7 +35,7 @@ def test_targets_that_are_no_pose(panda: RobotModel, target: np.ndarray, backend
         problem.solve(target[None])
     with pytest.raises(TaskError, match=TIP):
         problem.solve_batch(np.array([[np.eye(4)], [target]]))
-    assert problem.solve(np.eye(4)[None], find_reason=False).attempts > 0  # and the problem is still good
+    assert problem.solve(np.eye(4)[None], diagnose=False).attempts > 0  # and the problem is still good
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ ALLOWED = {
 PURE = ("robokin", "solvers")
 BLENDER = {"bpy", "bpy_extras", "mathutils", "gpu", "gpu_extras", "blf", "bl_ui", "bmesh", "addon_utils", "idprop"}
 THIRD_PARTY = {"numpy"}
-OPTIONAL = {"xacro"}  # used where it is installed, and imported only then
 
 
 def source_files() -> list[Path]:
@@ -123,15 +122,13 @@ def test_pure_parts_import_numpy_and_the_standard_library_only() -> None:
     wrong = [
         f"{i.where}: {i.target}"
         for i in ALL_IMPORTS
-        if part_of(i.module) in PURE
-        and not i.relative
-        and i.target.split(".")[0] not in known | (set() if i.at_load else OPTIONAL)
+        if part_of(i.module) in PURE and not i.relative and i.target.split(".")[0] not in known
     ]
     assert not wrong, "\n".join(wrong)
 
 
 def test_everything_imports_blender_numpy_and_the_standard_library_only() -> None:
-    known = set(sys.stdlib_module_names) | THIRD_PARTY | OPTIONAL | BLENDER | {"robokin_kernel", PACKAGE}
+    known = set(sys.stdlib_module_names) | THIRD_PARTY | BLENDER | {"robokin_kernel", PACKAGE}
     wrong = [f"{i.where}: {i.target}" for i in ALL_IMPORTS if i.target.split(".")[0] not in known]
     assert not wrong, "not in Blender's Python and not bundled:\n" + "\n".join(wrong)
 

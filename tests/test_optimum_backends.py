@@ -33,7 +33,7 @@ KKT, STEP = 1e-6, 1e-6
 
 def _solved(problem: OptimumProblem, q0: Array, backend: str) -> SolveResult:
     solver = HierarchicalIK(problem.model, problem.tasks, problem.criteria, backend)
-    return solver.solve(q0=q0, find_reason=False)
+    return solver.solve(q0=q0, diagnose=False)
 
 
 def _posing(problem: OptimumProblem, backend: str = "auto") -> Posing:
@@ -77,7 +77,7 @@ def test_kernel_and_numpy_find_the_same(kind: str) -> None:
 @pytest.mark.parametrize(("kind", "first"), [("arm", 100), ("tree", 100), ("legged", 100), ("talos", 100)])
 def test_kernel_and_numpy_find_the_same_of_many(kind: str, first: int) -> None:
     """Where a valley has several ends, or a cost falls without one, rounding chooses."""
-    count, same, others = _agree(kind, range(first, first + 30))
+    count, same, others = _agree(kind, range(first, first + 20))
     assert same >= 0.85 * count and others <= 1
 
 
@@ -172,7 +172,7 @@ def test_a_level_out_of_reach_leaves_what_does_not_move_it(backend: str) -> None
     ]
     criteria = [RestPosture({"first": 0.4, "second": -0.7, "roll": 0.6})]
     solver = HierarchicalIK(_straight_arm(), tasks, criteria, backend)
-    result = solver.solve(q0=[0.3, 0.4, -1.0], find_reason=False)
+    result = solver.solve(q0=[0.3, 0.4, -1.0], diagnose=False)
     np.testing.assert_allclose(result.q, [0.0, 0.0, 0.6], atol=1e-4)
     assert result.is_optimal and result.kkt_residual <= KKT
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
+import shutil
+import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -58,6 +63,24 @@ def test_the_manifest_keeps_to_what_blender_asks() -> None:
     assert "GNU GENERAL PUBLIC LICENSE" in (ROOT / "LICENSE").read_text("utf-8")
 
 
+# What each permission of Blender's manifest stands for, as it is written in our sources.
+USES = {
+    "clipboard": r"window_manager\.clipboard",
+    "files": r"\b(write_text|read_text|write_bytes|read_bytes|open)\(",
+    "network": r"\b(import|from) (socket|urllib\.request|http|requests|ssl|ftplib)\b",
+    "camera": r"\bimport cv2\b",
+    "microphone": r"\bimport (pyaudio|sounddevice)\b",
+}
+
+
+def test_the_manifest_asks_for_what_is_used() -> None:
+    sources = [path.read_text("utf-8") for part in PARTS for path in (ROOT / part).rglob("*.py")]
+    used = {name for name, pattern in USES.items() if any(re.search(pattern, source) for source in sources)}
+    assert set(MANIFEST["permissions"]) == used == {"clipboard", "files"}
+    for reason in MANIFEST["permissions"].values():
+        assert 0 < len(reason) <= 64 and reason[-1].isalnum()
+
+
 @pytest.fixture
 def staged(tmp_path: Path) -> Path:
     wheels, folder = tmp_path / "wheels", tmp_path / "staged"
@@ -79,3 +102,60 @@ def test_the_extension_holds_the_package_and_nothing_else(staged: Path) -> None:
 
 def test_the_extension_holds_the_wheels_of_its_manifest(staged: Path) -> None:
     assert {f"./wheels/{path.name}" for path in (staged / "wheels").iterdir()} == set(MANIFEST["wheels"])
+
+
+BUILD = """
+import sys
+function, out = sys.argv[1:]
+sys.path.insert(0, "tools")
+import build_backend
+assert build_backend.ZIG in build_backend.get_requires_for_build_wheel()
+print("built", getattr(build_backend, function)(out))
+"""
+
+SOLVE = """
+import numpy as np
+from robokin_addon.robokin import forward_kinematics, library_robot
+from robokin_addon.solvers import PoseTask, solve_ik
+model = library_robot("panda")
+q = 0.5 * (model.lower + model.upper)
+target = forward_kinematics(model, q + 0.1)["tool"]
+print(solve_ik(model, [PoseTask("tool", target)], q, backend="native").status)
+"""
+
+
+def built(function: str, source: Path, out: Path) -> Path:
+    """What the build backend of an unpacked source makes."""
+    out.mkdir()
+    command = [sys.executable, "-c", BUILD, function, str(out)]
+    run = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    return out / run.stdout.splitlines()[-1].removeprefix("built ")
+
+
+@pytest.mark.slow
+def test_what_pip_installs_has_the_kernel(tmp_path: Path) -> None:
+    """From a checkout, and from a source distribution, which must hold all that it takes."""
+    checkout = tmp_path / "checkout"
+    unwanted = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "out")
+    shutil.copytree(ROOT, checkout, ignore=unwanted)
+    with tarfile.open(built("build_sdist", checkout, tmp_path / "sdist")) as archive:
+        archive.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    wheel = built("build_wheel", source, tmp_path / "wheel")
+    build = script("kernel/build.py")
+    assert wheel.name == f"robokin-{MANIFEST['version']}-py3-none-{build.TARGETS[build.host()].tag}.whl"
+    assert [path.name for path in wheel.parent.iterdir()] == [wheel.name]
+    site = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", str(site)]
+    subprocess.run([*pip, str(wheel)], check=True, timeout=120)
+    assert (site / "robokin_kernel" / build.library_name(build.TARGETS[build.host()])).is_file()
+    environment = os.environ | {"PYTHONPATH": str(site), "ROBOKIN_BACKEND": "native"}
+    run = subprocess.run([sys.executable, "-c", SOLVE], env=environment, capture_output=True, text=True, timeout=120)
+    assert run.stdout.split() == ["CONVERGED"], run.stderr
+
+
+def test_one_version_of_zig() -> None:
+    assert f'ZIG = "{toml("pyproject.toml")["project"]["optional-dependencies"]["build"][0]}"' in (
+        ROOT / "tools" / "build_backend.py"
+    ).read_text("utf-8")

@@ -18,8 +18,10 @@ from robokin_addon.solvers import (
     HierarchicalIK,
     IKProblem,
     JointVelocityTask,
+    LaserTask,
     LinearVelocityTask,
     OnPlaneTask,
+    Plane,
     PoseTask,
     PositionTask,
     PostureTask,
@@ -76,6 +78,11 @@ def test_what_differs_in_targets_only_is_compiled_once() -> None:
         ((target,),) = [get([PositionTask(TIP, place)], [JointSprings({JOINT: 2.0}), RestPosture(Q)])]
         np.testing.assert_array_equal(target[:3, 3], place)  # type: ignore[index]
     assert len(made) == 1
+    for spot in ([0.1, 0.2, 0.3], [0.2, 0.2, 0.3]):
+        get([LaserTask(TIP, (0.0, 0.0, 1.0), spot, Plane((1.0, 0.0, 0.0), (1.0, 0.0, 0.1)))])
+        assert len(made) == 2
+    get([LaserTask(TIP, (0.0, 0.0, 1.0), spot, Plane((1.0, 0.0, 0.0), (1.0, 0.0, 0.2)))])
+    assert len(made) == 3
     different: list[Callable[[], tuple[list[Task], list[Criterion]]]] = [
         lambda: ([PositionTask(TIP, [0, 0, 0], weights=2.0)], []),
         lambda: ([PositionTask(TIP, [0, 0, 0], weights=[2.0, 2.0, 1.0])], []),
@@ -86,7 +93,7 @@ def test_what_differs_in_targets_only_is_compiled_once() -> None:
         lambda: ([PositionTask(TIP, [0, 0, 0])], [RestPosture(1.01 * Q)]),
         lambda: ([PositionTask(TIP, [0, 0, 0])], [KineticEnergy(2.0)]),
     ]
-    for count, both in enumerate(different[:KEPT], 2):
+    for count, both in enumerate(different[:KEPT], 4):
         get(*both())
         get(*both())
         assert len(made) == count

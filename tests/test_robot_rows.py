@@ -23,7 +23,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.criteria import KineticEnergy
-from robokin_addon.solvers.native_tasks import is_on_robot, on_tip
+from robokin_addon.solvers.native_tasks import is_on_robot, tip_form_of
 from support.every_task import every_task
 from support.random_trees import random_robot
 
@@ -134,9 +134,9 @@ def test_rows_of_other_makers_are_asked_for() -> None:
     model = random_robot(4, 8)
     q = random_configuration(model, np.random.default_rng(4))
     other = [Halfway([0.1, 0.2, 0.3]), Loose(model.link_names[-1], np.eye(4))]
-    assert not any(is_on_robot(task) or on_tip(task) for task in other)
+    assert not any(is_on_robot(model, task) or tip_form_of(task) for task in other)
     own = AxisTask(model.link_names[-1], (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
-    assert on_tip(own) is own and on_tip(PinTask(model.link_names[-1])) is not None
+    assert tip_form_of(own) and tip_form_of(PinTask(model.link_names[-1]))
     whole, half = (
         velocity_step(model, q, [own], [KineticEnergy()]) for own in (CenterOfMassTask([0.1, 0.2, 0.3]), other[0])
     )

@@ -128,7 +128,7 @@ def test_both_backends_take_the_same_steps(seed):
     far = [PositionTask(tip, (0.9, 0.9, 0.9))]
     for wanted in (tasks, far):
         native, numpy = (IKProblem(model, wanted, backend=name, attempts=5) for name in ("native", "numpy"))
-        a, b = (problem.solve(find_reason=False) for problem in (native, numpy))
+        a, b = (problem.solve(diagnose=False) for problem in (native, numpy))
         assert (a.status, a.attempts) == (b.status, b.attempts)
         assert in_limits(model, b.q) and in_limits(model, a.q)
         if a.converged:

@@ -134,7 +134,7 @@ def test_optimum(name: str, criterion: str) -> None:
         way = scale * (Z @ rng.normal(size=Z.shape[1]))
         away = integrate(model, result.q, AROUND * rng.uniform() * way / abs(way).max())
         away = np.clip(away, model.lower, model.upper)
-        back = IKProblem(model, [task], "native", 1).solve(q0=away, find_reason=False)
+        back = IKProblem(model, [task], "native", 1).solve(q0=away, diagnose=False)
         if not back.converged or abs(difference(model, result.q, back.q)).max() > AROUND:
             continue
         found += 1

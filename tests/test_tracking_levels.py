@@ -186,7 +186,7 @@ def test_runs_in_pieces() -> None:
     model, start = _panda()
     tasks, criteria = [PoseTask(HAND, start)], [JointSprings(), Smooth()]
     whole, pieces = (HierarchicalTracker(model, tasks, criteria, DT) for _ in range(2))
-    targets = whole.check_targets([[pose] for pose in _circle(start, 0.1, 9)])
+    targets = whole.check_targets([[pose] for pose in _circle(start, 0.02, 9)])  # slowly: no frame is late
     for tracker in (whole, pieces):
         tracker.start(targets[0], Q)
     at_once = whole.run(targets[1:])
@@ -266,7 +266,8 @@ def test_a_second_level_with_a_far_target_gets_as_near_as_it_can_and_stays(way, 
     result = track(model, tasks, [[task.target for task in tasks]] * 40, q)
     assert result.residuals[:, 0].max() < 1e-5
     lacking = result.residuals[:, 1, 0]
-    assert lacking[0] - lacking[-1] > 0.015 and lacking[-1] < lacking.min() + 1e-3
+    before = np.linalg.norm(np.array(way) - T["panda_link5"][:3, 3])
+    assert before - lacking[-1] > 0.015 and lacking[-1] < lacking.min() + 1e-3
     assert np.linalg.norm(np.diff(result.q, axis=0), axis=1)[-5:].max() < 0.1
 
 

@@ -18,6 +18,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.solvers import (
     AlongCurveTask,
+    HierarchicalIK,
     JointTask,
     JointVelocityTask,
     LinearVelocityTask,
@@ -27,6 +28,8 @@ from robokin_addon.solvers import (
     TwistTask,
     VelocityConstraint,
     VelocityProblem,
+    solve_ik,
+    track,
     velocity_step,
 )
 from support.robots import robot
@@ -181,6 +184,21 @@ def test_a_four_bar_linkage_turns_closed(tilt: float) -> None:
     assert q[0] - start == pytest.approx(400 * 0.02 * 2.0, rel=1e-9)  # 2.5 turns
     assert gap < 1e-3  # of one step, corrected in the next: it does not grow
     assert drive.step(q).errors[0, 0] < 1e-3
+
+
+def test_a_loop_has_no_target_to_give() -> None:
+    """None, as the table of tasks says, in every place where targets are given."""
+    model, loop = four_bar()
+    q0, tasks = np.array([0.3, -1.5, -1.8]), [loop, JointTask("drive", 0.4)]
+    q = solve_ik(model, tasks, q0).q
+    np.testing.assert_array_equal(HierarchicalIK(model, tasks).solve([None, 0.4], q0).q, q)
+    problem = VelocityProblem(model, tasks)
+    np.testing.assert_array_equal(problem.step(q, targets=[None, 0.5]).v, problem.step(q, targets=[np.eye(4), 0.5]).v)
+    assert track(model, tasks, [[None, 0.4 + 0.01 * i] for i in range(5)], q0=q, dt=0.04).converged.all()
+    loop.target = None
+    np.testing.assert_array_equal(loop.target, np.eye(4))
+    with pytest.raises(TaskError, match="value of 'drive' must be numbers, not None"):
+        HierarchicalIK(model, tasks).solve([None, None], q0)
 
 
 def test_a_loop_is_harder_than_the_first_task() -> None:

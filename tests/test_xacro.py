@@ -1,21 +1,24 @@
-"""xacro through the package of that name: macros, arguments, files, packages without ROS; faults in one line."""
+"""Robots in xacro: macros, arguments, files, packages without ROS; the same as the package `xacro` makes; faults."""
 
 from __future__ import annotations
 
-import builtins
+import contextlib
+import io
+import logging
 import math
 import shutil
 from pathlib import Path
 
 import pytest
-from robokin_addon.robokin import FileFormatError, RobokinError, load_urdf
+import xacro
+from robokin_addon.robokin import FileFormatError, RobokinError, load_urdf, read_urdf_text, urdf_text
 from robokin_addon.robokin.construction.examples import EXAMPLES
 from robokin_addon.robokin.urdf import parse_xacro_args
 from support.command import report, run
 from support.robots import robot_data
+from support.xacro_styles import HEAD, STYLES
 
 ARM = Path(__file__).parent / "data" / "xacro_robot" / "urdf" / "arm.urdf.xacro"
-HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 
 
 def test_a_robot_of_several_files():
@@ -50,7 +53,7 @@ def test_packages_are_found_in_given_folders(tmp_path):
         load_urdf(top)
     model = load_urdf(top, [tmp_path / "workspace"])
     assert len(model.moving_joints) == 3
-    with pytest.raises(FileFormatError, match=r"'\.\.'"):
+    with pytest.raises(FileFormatError, match=r"package '\.\.'"):
         top.write_text(f'{HEAD}<xacro:include filename="$(find ..)/x"/></robot>')
         load_urdf(top)
 
@@ -67,17 +70,96 @@ def test_a_real_one(tmp_path):
     assert [g.shape.path for g in found.visuals] == [g.shape.path for g in wanted.visuals] != []
 
 
+def of_the_package(path: Path) -> str:
+    with contextlib.redirect_stderr(io.StringIO()):
+        return xacro.process_file(str(path)).toxml()
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_same_as_the_package_xacro_makes(tmp_path, style):
+    path = tmp_path / "robot.xacro"
+    path.write_text(f"{HEAD}{STYLES[style]}</robot>")
+    assert urdf_text(load_urdf(path)) == urdf_text(read_urdf_text(of_the_package(path), path))
+
+
+def test_files_and_namespaces_are_as_in_the_package_xacro(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "wheel.xacro").write_text(
+        f"""{HEAD}<xacro:include filename="sizes.xacro"/>
+        <xacro:macro name="wheel" params="side"><link name="${{side}}_wheel_${{size}}"/>
+        <joint name="${{side}}_axle" type="continuous"><parent link="base"/><child link="${{side}}_wheel_${{size}}"/>
+        </joint></xacro:macro></robot>"""
+    )
+    (tmp_path / "parts" / "sizes.xacro").write_text(
+        f"""{HEAD}<xacro:property name="sizes" value="${{xacro.load_yaml('sizes.yaml')}}"/>
+        <xacro:property name="size" value="${{sizes.wheel.diameter}}" lazy_eval="false"/></robot>"""
+    )
+    (tmp_path / "parts" / "sizes.yaml").write_text("wheel:\n  diameter: 0.25  # metres\n  angle: !degrees 90\n")
+    path = tmp_path / "robot.xacro"
+    path.write_text(
+        f"""{HEAD}<xacro:include filename="parts/wheel.xacro" ns="w"/>
+        <xacro:include filename="none.xacro" optional="true"/>
+        <xacro:property name="size" value="mine"/><link name="base"/>
+        <xacro:w.wheel side="left"/><link name="s_${{size}}_${{w.size}}_${{w.sizes['wheel']['angle']}}"/>
+        <joint name="j" type="fixed"><parent link="base"/><child link="s_mine_0.25_{math.pi / 2}"/></joint></robot>"""
+    )
+    found = urdf_text(load_urdf(path))
+    assert found == urdf_text(read_urdf_text(of_the_package(path), path)) and "left_wheel_0.25" in found
+
+
+def test_the_name_of_the_robot_may_be_an_argument_with_a_default(tmp_path):
+    path = tmp_path / "robot.xacro"
+    path.write_text('<robot name="$(arg name)"><xacro:arg name="name" default="six"/><link name="a"/></robot>')
+    assert load_urdf(path).name == "six"
+    assert load_urdf(path, xacro_args={"name": "seven"}).name == "seven"
+
+
+def test_the_environment_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBOKIN_SECRET", "secret")
+    path = tmp_path / "robot.xacro"
+    path.write_text(f"{HEAD}<link name='$(optenv ROBOKIN_SECRET nothing at all)'/></robot>")
+    assert load_urdf(path).links[0].name == "nothing at all"
+    assert load_urdf(path, xacro_args={"ROBOKIN_SECRET": "given"}).links[0].name == "given"
+    path.write_text(f"{HEAD}<link name='$(env ROBOKIN_SECRET)'/></robot>")
+    assert load_urdf(path, xacro_args={"ROBOKIN_SECRET": "given"}).links[0].name == "given"
+
+
+def test_warnings_of_the_file_are_said(tmp_path, caplog):
+    path = tmp_path / "robot.xacro"
+    path.write_text(f"{HEAD}<link name='a'>${{xacro.warning('no inertia', 'of', 1)}}</link></robot>")
+    with caplog.at_level(logging.WARNING):
+        load_urdf(path)
+    assert [record.getMessage() for record in caplog.records] == [f"{path}: no inertia of 1"]
+
+
 FAULTS = {
-    "expression": ("<link name='${a + 1}'/>", None, "name 'a' is not defined"),
-    "macro": ("<xacro:nothing/>", None, "unknown macro name: xacro:nothing"),
-    "argument": ("<link name='$(arg size)'/>", None, "size"),
-    "file": ("<xacro:include filename='none.xacro'/>", None, "none.xacro"),
+    "expression": ("\n<link name='${a + 1}'/>", 2, "in ${a + 1}: name 'a' is not defined"),
+    "grammar": ("<link name='${1 +}'/>", 1, "not an expression"),
+    "not closed": ("<link name='${1'/>", 1, "not closed"),
+    "macro": ("<xacro:nothing/>", 1, "unknown macro name: xacro:nothing"),
+    "macro of a namespace": ("<xacro:no.thing/>", 1, "unknown macro name: xacro:no.thing"),
+    "parameter": ("<xacro:macro name='m' params='a b'/>\n<xacro:m a='1' c='2'/>", 2, "no parameter 'c' (valid: a, b)"),
+    "parameter missing": ("<xacro:macro name='m' params='a b'/>\n<xacro:m a='1'/>", 2, "macro 'm' needs b"),
+    "caller's": ("<xacro:macro name='m' params='a:=^'/>\n<xacro:m/>", 2, "'a', which the macro takes from its caller"),
+    "block missing": ("<xacro:macro name='m' params='*b'/>\n<xacro:m/>", 2, "takes 1 blocks inside, not 0"),
+    "block too many": ("<xacro:macro name='m'/>\n<xacro:m><origin/></xacro:m>", 2, "takes 0 blocks inside, not 1"),
+    "no block": ("<xacro:insert_block name='b'/>", 1, "there is no block 'b'"),
+    "argument": ("<link name='$(arg size)'/>", 1, "argument 'size' has no value"),
+    "command": ("<link name='$(shell ls)'/>", 1, "$(shell ls) is not supported (valid: arg, find"),
+    "no command": ("<link name='$( )'/>", 1, "is not supported"),
+    "environment": ("<link name='$(env HOME)'/>", 1, "argument 'HOME' has no value"),
+    "file": ("<xacro:include filename='none.xacro'/>", 1, "cannot read 'none.xacro'"),
+    "yaml": ("<link name='${xacro.load_yaml(\"none.yaml\")}'/>", 1, "cannot read 'none.yaml'"),
     "xml": ("\n<link name='a'>\n", 3, "mismatched tag"),
-    "recursion": ("<xacro:macro name='m'><xacro:m/></xacro:macro><xacro:m/>", None, "recursion"),
-    "dunder": ("<link name='${().__class__}'/>", None, "__class__"),
-    "condition": ("<xacro:if value='perhaps'/>", None, "perhaps"),
-    "urdf": ("\n\n<link name='a'/><link name='a'/>", None, "expanded text"),
-}
+    "recursion": ("<xacro:macro name='m'><xacro:m/></xacro:macro><xacro:m/>", 1, "recursion"),
+    "circle": ("<xacro:property name='a' value='${b}'/><xacro:property name='b' value='${a}'/><link name='${a}'/>", 1,
+               "properties need each other: a -> b -> a"),
+    "name": ("<xacro:property name='a-b' value='1'/>", 1, "'a-b' cannot be the name of a property"),
+    "dunder": ("<link name='${().__class__}'/>", 1, "__class__"),
+    "condition": ("<xacro:if value='perhaps'/>", 1, "'perhaps' is neither true nor false"),
+    "fatal": ("<xacro:if value='1'>${xacro.fatal('no such', 'size')}</xacro:if>", 1, "no such size"),
+    "urdf": ("\n\n<link name='a'/><link name='a'/>", 3, "two links are named 'a'"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "line", "words"), FAULTS.values(), ids=FAULTS.keys())
@@ -96,19 +178,6 @@ def test_the_file_is_the_one_that_is_wrong(tmp_path):
     with pytest.raises(FileFormatError, match=r"inner\.xacro:2: ") as fault:
         load_urdf(tmp_path / "top.xacro")
     assert fault.value.line == 2
-
-
-def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
-    original = builtins.__import__
-
-    def refuse(name, *rest):
-        if name.split(".")[0] == "xacro":
-            raise ImportError(name)
-        return original(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(FileFormatError, match="needs the Python package xacro: pip install xacro"):
-        load_urdf(ARM)
 
 
 def test_source_under_another_name_says_what_to_do(tmp_path):

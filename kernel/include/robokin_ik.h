@@ -35,6 +35,8 @@ typedef struct rk_base {
   double separation;
 } rk_base;
 
+struct rk_stack; /* robokin_stack.h */
+
 /* A compiled problem: IKData in solvers/ik_data.py. Not owned. */
 typedef struct rk_ik {
   const rk_model *model;         /* the support tree; frame i is the tip of task i */
@@ -53,6 +55,7 @@ typedef struct rk_ik {
   const rk_cone *cones;          /* [n_cones] */
   const rk_base *bases;          /* [n_bases] */
   double length;
+  const struct rk_stack *stack;  /* tasks in levels in place of `tasks`; null: the tasks of one level */
   int32_t robot_nq, attempts, iterations, n_cones, n_bases, reserved;
 } rk_ik;
 
@@ -60,8 +63,8 @@ enum rk_ik_code {
   RK_IK_CONVERGED = 0,
   RK_IK_OUT_OF_REACH = 1,
   RK_IK_NOT_CONVERGED = 2,
-  RK_IK_BAD_TARGET = 3, /* not a finite rigid placement */
-  RK_IK_BAD_START = 4   /* not finite */
+  RK_IK_BAD_TARGET = 3, /* not a rigid placement, or farther away than 1e30 */
+  RK_IK_BAD_START = 4   /* not finite, or larger than 1e30 */
 };
 
 typedef struct rk_ik_outcome {

@@ -2,16 +2,21 @@
 #ifndef ROBOKIN_OPTIMUM_H
 #define ROBOKIN_OPTIMUM_H
 
-#include "robokin_step.h"
+#include "robokin_stack.h"
 
-/* A compiled problem: KernelOptimum in solvers/native_optimum.py. Of `step` the robot, the tasks, the criteria, scale
-   and length count; criteria on velocities have no say. Not owned. */
+/* Fills rk_optimum.other in with the potentials that the kernel has not, at stack->q; the slope only when it is asked
+   for. */
+typedef void (*rk_other_potentials)(int32_t with_slope);
+
+/* A compiled problem: KernelOptimum in solvers/native_optimum.py. Of the stack's criteria those on velocities have no
+   say. Not owned. */
 typedef struct rk_optimum {
-  const rk_step *step;
-  const double *lower, *upper; /* [nq] where q may be */
-  const rk_cone *cones;        /* [n_cones] */
-  const double *tolerance;     /* [n_frames + n_robot_tasks][2] of the parts of each task; infinite: no such part */
-  const int32_t *level;        /* [n_frames + n_robot_tasks] of each task */
+  const rk_stack *stack;
+  const double *lower, *upper;    /* [nq] where q may be */
+  const rk_cone *cones;           /* [n_cones] */
+  const double *metric;           /* [nv] of the other potentials, weighted; null: none */
+  const double *other;            /* [2 + nv] their weighted sum, that of their sizes, and its slope along v */
+  rk_other_potentials potentials; /* null: the kernel has all */
   int32_t n_cones, reserved;
 } rk_optimum;
 
@@ -33,13 +38,11 @@ typedef struct rk_optimum_outcome {
 
 RK_API int32_t rk_sizeof_optimum(void);
 
-/* Doubles of workspace that rk_optimum_find needs for the same arguments. */
-RK_API int64_t rk_optimum_workspace(const rk_optimum *optimum, const rk_step_data *data);
+/* Doubles of workspace that rk_optimum_find needs. */
+RK_API int64_t rk_optimum_workspace(const rk_optimum *optimum);
 
 /* Moves q[nq], which is inside the limits and meets the tasks as far as it does, to where the weighted sum of the
-   potentials, each times its gain, is least; no level is met worse than before. Of `data` the targets and the layout
-   of the rows are read: targets, first_row, stays, robot_rows, robot_at, levels, start. */
-RK_API void rk_optimum_find(const rk_optimum *optimum, const rk_step_data *data, double *q, double *work,
-                            rk_optimum_outcome *outcome);
+   potentials, each times its gain, is least; no level is met worse than before. The stack is aimed and laid out. */
+RK_API void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_optimum_outcome *outcome);
 
 #endif

@@ -25,16 +25,44 @@ typedef struct rk_criterion {
   const double *gravity;            /* [3] */
 } rk_criterion;
 
+/* Kinds of tasks on tips, and their targets; the values are those of TipKind in solvers/tasks/tip_rows.py. Placements
+   T, O of the tip and the other one are in the root frame, of which the other one is where there is none. */
+enum rk_tip_kind {
+  RK_TIP_POSE = 0,     /* 4x4 of T */
+  RK_TIP_AXIS = 1,     /* 4x4, the third column of its rotation the direction of `axis` */
+  RK_TIP_RELATIVE = 2, /* 4x4 of T in O */
+  RK_TIP_DISTANCE = 3, /* distance, point[3] in O */
+  RK_TIP_AIM = 4,      /* point[3] that `axis` points at */
+  RK_TIP_PLANE = 5,    /* point[3], normal[3] */
+  RK_TIP_LINE = 6,     /* point[3], two directions [2][3] across it */
+  RK_TIP_ADVANCE = 7,  /* vector[3], the placement [12] that it is counted from */
+  RK_TIP_LASER = 8,    /* spot[3] of the beam along `axis`, point[3] and normal[3] of the plane */
+  RK_TIP_TWIST = 9     /* twist[6] */
+};
+
+enum rk_tip_axes { RK_ROOT_AXES = 0, RK_TIP_AXES = 1, RK_SPACE_AXES = 2 };
+
+/* A task on one tip, or on one and another: six rows, those of weight 0 left out; the first three count in its first
+   residual, the others in its second one. TIP_ROWS in solvers/tasks/tip_rows.py says what each field means. */
+typedef struct rk_tip_rows {
+  int32_t kind, tip, other;        /* frames of the model; other -1: the root frame */
+  int32_t axes, side, is_ball, is_first, reserved;
+  double weights[6], bands[6];     /* of lengths the weight is over L; errors that do not count */
+  double axis[3], correction;      /* correction: of a loop closure */
+} rk_tip_rows;
+
 /* What a row of a task on the whole robot is of; the values are those of RowKind in solvers/tasks/robot_rows.py. */
 enum rk_row_kind {
   RK_ROW_CENTER = 0,     /* the centre of mass along `aim` */
   RK_ROW_COORDINATE = 1, /* q[coordinate], the one of v[column] */
   RK_ROW_SHIFT = 2,      /* of a floating joint, whose q and v begin there: entry `component` of its position */
   RK_ROW_TURN = 3,       /* of a quaternion, which begins there: an entry of the rotation from `aim`, in its own axes */
-  RK_ROW_RATE = 4        /* v[column] */
+  RK_ROW_RATE = 4,       /* v[column] */
+  RK_ROW_RATES = 5       /* row `component` of `rates`, times v */
 };
 
-/* lower <= what it is of <= upper at the end of a step, in metres and radians, for RK_ROW_RATE per second. */
+/* lower <= what it is of <= upper at the end of a step, in metres and radians, for RK_ROW_RATE and RK_ROW_RATES per
+   second. */
 typedef struct rk_robot_row {
   int32_t kind, column, coordinate, component;
   int32_t residual, reserved;  /* which entry of the residuals it counts in, 2 task + part */
@@ -44,35 +72,37 @@ typedef struct rk_robot_row {
 
 /* A compiled problem: NativeStep in solvers/native_step.py. Not owned. */
 typedef struct rk_step {
-  const rk_model *model;        /* the whole robot; frame i is the tip of frame task i */
-  const rk_task *tasks;         /* [n_frames] with `exact` in all parts */
-  const double *bands;          /* [n_frames][6] errors that do not count */
-  const int32_t *first;         /* [n_frames] 1: of the first level, whose rows criteria look at */
+  const rk_model *model;        /* the whole robot; its frames are the tips */
+  const rk_tip_rows *tips;      /* [n_tips] */
   const rk_criterion *criteria; /* [n_criteria] */
   const double *scale;          /* [nv] L for lengths, 1 for angles */
   const double *largest, *change, *lower, *upper; /* [nv], and coordinate[nv]: StepLimits in solvers/viability.py */
   const int32_t *coordinate;
   double dt, length;
-  int32_t n_criteria, n_robot_tasks;
+  int32_t n_tips, n_robot_tasks, n_criteria, reserved;
 } rk_step;
 
 /* Where a step starts, and what it brings. */
 typedef struct rk_step_data {
-  const double *q, *previous, *targets; /* [nq], [nv] the last velocity, [n_frames][16] */
-  const int32_t *first_row;             /* [n_frames] of each frame task, which fills its rows of the levels in */
-  const int32_t *stays;                 /* [n_frames] 1: its target is where its tip is */
+  const double *q, *previous, *targets; /* [nq], [nv] the last velocity, [n_tips][16]: see rk_tip_kind */
+  const int32_t *stays;                 /* [n_tips] 1: what its target is, or is counted from, is where the tip is */
+  const int32_t *first_row;             /* [n_tips] where the rows of each task are: in its level, or behind all levels */
+  const int32_t *made_row;              /* [n_tips][2] -1, -1; of a velocity that has a way: in its levels, all rows but one,
+                                           across the way, and one along it; of a loop closure: in its level, and -1 */
+  const double *shares;                 /* [n_tips + n_robot_tasks] the share of what is lacking that is asked for */
   const rk_robot_row *robot_rows;       /* [n_robot_rows] of the other tasks that the kernel knows */
   const int32_t *robot_at;              /* [n_robot_rows] which rows of the levels they are */
+  const double *rates;                  /* [][nv]: see RK_ROW_RATES */
   int32_t n_robot_rows, reserved;
   int32_t levels, n_active;             /* n_active is a result: how many entries of `active` are 1 */
   const int32_t *start;                 /* as in rk_levels; rows of n = nv columns, m in all */
-  double *J, *low, *high;
+  double *J, *low, *high;               /* and the rows behind all levels */
   const double *damping;
   const double *H, *g;                  /* [nv][nv], [nv] of other criteria, weighted; null: none */
   double *v;                            /* [nv] */
   double *lacking;                      /* [m] */
   double *points;                       /* [levels + 1][nv] as in rk_hierarchy, or null */
-  double *errors, *residuals;           /* [n_frames + n_robot_tasks][2] before and after the step */
+  double *errors, *residuals;           /* [n_tips + n_robot_tasks][2] before and after the step */
   double *costs;                        /* [n_criteria] */
   int32_t *freedom, *active;            /* [levels + 1]; [nv] 1: at a limit */
 } rk_step_data;
@@ -83,11 +113,12 @@ RK_API int32_t rk_sizeof_step(void);
 RK_API int32_t rk_sizeof_step_data(void);
 RK_API int32_t rk_sizeof_criterion(void);
 RK_API int32_t rk_sizeof_robot_row(void);
+RK_API int32_t rk_sizeof_tip_rows(void);
 
 /* Doubles of workspace that rk_step_run needs for m rows. */
 RK_API int64_t rk_step_workspace(const rk_step *step, int32_t m);
 
-/* One step; returns an rk_step_code. RK_STEP_BAD_START: q or previous is not finite, or a quaternion not of unit
+/* One step; returns an rk_step_code. RK_STEP_BAD_START: q or previous is not finite or larger than 1e30, or a quaternion not of unit
    length to 1e-12. With levels = -1 no step is made: J, low, high and errors are filled in. */
 RK_API int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work);
 

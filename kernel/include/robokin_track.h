@@ -3,7 +3,7 @@
 #ifndef ROBOKIN_TRACK_H
 #define ROBOKIN_TRACK_H
 
-#include "robokin_ik.h"
+#include "robokin_stack.h"
 
 /* A problem and its limits per frame: TrackLimits in solvers/tracking_reference.py. Not owned. */
 typedef struct rk_track {
@@ -22,12 +22,14 @@ RK_API int32_t rk_sizeof_track(void);
 /* Doubles of workspace that rk_track_run needs. */
 RK_API int64_t rk_track_workspace(const rk_track *track);
 
-/* Follow targets[count][n_frames][16], 4x4 row-major, for `count` frames from `state` on, which is updated:
-   q[nq], goal[nq], step[nv], late (0 or 1), all of the support. Two calls give the bits of one over all their frames.
-   q[count][nq] of the support; residuals[count][n_frames][2]; codes[count]; iterations[count]; behind[count][nv]: 1 for
-   columns that are not at the goal while late. Ends at a frame with a target that is not a finite rigid placement;
+/* Follow targets[count][n_frames][16], 4x4 row-major, and of a stack robot_rows[count][n_robot_rows], for `count` frames
+   from `state` on, which is updated: q[nq], goal[nq], step[nv], late (0 or 1), all of the support. Two calls give the bits of one over all their frames.
+   q[count][nq] of the support; residuals[count][tasks][2]; codes[count]; iterations[count]; behind[count][nv]: 1 for
+   columns that are not at the goal while late. still[count] (or null): 1 where the targets are those of the frame before.
+   Ends at a frame with a target that is not a finite rigid placement;
    returns the number of frames done. */
-RK_API int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets, double *state, double *work,
-                            double *q, double *residuals, int32_t *codes, int32_t *iterations, int8_t *behind);
+RK_API int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets, const rk_robot_row *robot_rows,
+                            const int8_t *still, double *state, double *work, double *q, double *residuals, int32_t *codes,
+                            int32_t *iterations, int8_t *behind);
 
 #endif

@@ -31,4 +31,9 @@ double rk_add_manipulability(const rk_step *step, const double *nodes, int small
                              double *work, double *g);
 int64_t rk_manipulability_workspace(const rk_step *step);
 
+/* H[nv][nv] and g[nv] of 1/2 x'Hx + g'x of all criteria at data->q, dimensionless, x the displacement of a step.
+   work: rk_step_objective_workspace(step) doubles. */
+void rk_step_objective(const rk_step *step, const rk_step_data *data, double *work, double *H, double *g);
+int64_t rk_step_objective_workspace(const rk_step *step);
+
 #endif

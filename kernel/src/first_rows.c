@@ -32,13 +32,13 @@ static void climb(const rk_model *m, const double *nodes, int32_t frame, chain *
   }
 }
 
-static int in_tip_axes(const rk_task *task) { return task->tip_axes || task->kind == RK_TASK_AXIS; }
+static int in_tip_axes(const rk_tip_rows *task) { return task->axes == RK_TIP_AXES || task->kind == RK_TIP_AXIS; }
 
 /* axes[rows][6]: what the rows of a task pick from a twist in root axes, lengths over L; returns their number. */
-static int pick(const rk_step *step, const rk_task *task, const double T[12], double axes[6][6]) {
+static int pick(const rk_step *step, const rk_tip_rows *task, const double T[12], double axes[6][6]) {
   double local[6][6] = {{0.0}};
   int count = 0;
-  if (task->kind == RK_TASK_AXIS) { /* the two turns that tilt the axis */
+  if (task->kind == RK_TIP_AXIS) { /* the two turns that tilt the axis */
     const double *a = task->axis;
     int least = 0;
     for (int k = 1; k < 3; k++)
@@ -52,7 +52,7 @@ static int pick(const rk_step *step, const rk_task *task, const double T[12], do
     count = 2;
   } else {
     for (int k = 0; k < 6; k++)
-      if (task->used[k] != 0.0) local[count++][k] = k < 3 ? 1.0 / step->length : 1.0;
+      if (task->weights[k] != 0.0) local[count++][k] = k < 3 ? 1.0 / step->length : 1.0;
   }
   for (int r = 0; r < count; r++)
     for (int part = 0; part < 6; part += 3) {
@@ -70,10 +70,10 @@ int32_t rk_first_rows(const rk_step *step, const double *nodes, double *work, do
   chain c = lay_out(step, work);
   double axes[6][6];
   int32_t rows = 0;
-  for (int32_t t = 0; t < m->n_frames; t++) {
-    if (!step->first[t]) continue;
-    climb(m, nodes, t, &c);
-    const int count = pick(step, step->tasks + t, c.T, axes);
+  for (int32_t t = 0; t < step->n_tips; t++) {
+    if (!step->tips[t].is_first) continue;
+    climb(m, nodes, step->tips[t].tip, &c);
+    const int count = pick(step, step->tips + t, c.T, axes);
     for (int64_t k = 0; k < count * nv; k++) J[rows * nv + k] = 0.0;
     for (int32_t j = 0; j < c.count; j++)
       for (int r = 0; r < count; r++)
@@ -90,10 +90,10 @@ void rk_add_change_of_rows(const rk_step *step, const double *nodes, const doubl
   chain c = lay_out(step, work);
   double axes[6][6];
   int32_t rows = 0;
-  for (int32_t t = 0; t < m->n_frames; t++) {
-    if (!step->first[t]) continue;
-    climb(m, nodes, t, &c);
-    const int count = pick(step, step->tasks + t, c.T, axes), tip = in_tip_axes(step->tasks + t);
+  for (int32_t t = 0; t < step->n_tips; t++) {
+    if (!step->tips[t].is_first) continue;
+    climb(m, nodes, step->tips[t].tip, &c);
+    const int count = pick(step, step->tips + t, c.T, axes), tip = in_tip_axes(step->tips + t);
     for (int32_t j = 0; j < c.count; j++) {
       double weight[6] = {0.0}; /* of the change of column j */
       for (int r = 0; r < count; r++)

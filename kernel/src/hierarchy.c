@@ -325,7 +325,7 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
     freedom[k + 1] = s.movable - s.r;
     for (int64_t i = 0; points && i < a; i++) points[k * a + i] = x[i];
   }
-  const int definite = minimise(&s, H, g);
+  const int definite = !H || minimise(&s, H, g);
   for (int64_t i = 0; points && i < a; i++) points[levels->count * a + i] = x[i];
   for (int32_t row = 0; row < b; row++)
     residuals[row] = lacking(&s, row_of(&s, row), x, levels->lower[row], levels->upper[row]);

@@ -3,21 +3,28 @@
    in every step, attempts that do not progress given up early, seeded restarts. Twin of solvers/ik_reference.py. */
 #include "cone.h"
 #include "ik_search.h"
+#include "stack.h"
 #include "rk_math.h"
 #include "rk_random.h"
 #include "rk_trig.h"
 
-/* PATIENCE: iterations of an attempt after which the error must have shrunk to the fraction PROGRESS. */
-enum { PATIENCE = 6 };
+/* Iterations of an attempt after which the error must have shrunk to the fraction PROGRESS; levels take longer, the more
+   so as those above wait for none below. */
+enum { PATIENCE = 6, PATIENCE_OF_LEVELS = 15 };
 static const double PROGRESS = 0.5;
+static const double STILL = 2e-2; /* relative: two steps that change the error by less have come to a minimum */
 /* SETTLE: times the iterations of an attempt that the last descent may take; it ends when the error changes by less than
    the fraction SETTLED. */
 enum { SETTLE = 10 };
+static const double SETTLED = 1e-10, SETTLED_LEVEL = 1e-7;
+/* Attempts at levels: the first steps of some go for all levels as one, those above then settle where those below can be
+   met; ends of so many that are alike are the answer, or so many that are no better where levels above are met. */
+enum { TOGETHER = 5, ENOUGH = 10, IDLE = 8 };
 /* Relative: errors of poses nearer to the least are as good, and distances from the start as near; errors of attempts, which
    are not settled yet, may come to be as good. */
 static const double TIED = 1e-3, ALIKE = 0.05;
+static const double APART = 1e-4;    /* [rad, m] coordinates nearer to each other than this are equal */
 static const double AT_LIMIT = 1e-9; /* [rad] nearer than this to a limit, a ball is at it */
-static const double SETTLED = 1e-10, DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_LEAST = 1e-9, DAMPING_MOST = 1e6;
 
 int32_t rk_sizeof_ik(void) { return (int32_t)sizeof(rk_ik); }
 
@@ -26,6 +33,10 @@ int32_t rk_sizeof_task(void) { return (int32_t)sizeof(rk_task); }
 int32_t rk_sizeof_cone(void) { return (int32_t)sizeof(rk_cone); }
 
 int32_t rk_sizeof_base(void) { return (int32_t)sizeof(rk_base); }
+
+static void copy(double *to, const double *from, int64_t count) {
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+}
 
 /* -- random numbers: solvers/random_numbers.py ------------------------------------------------------------------- */
 
@@ -81,56 +92,38 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
 
 /* -- a solve ------------------------------------------------------------------------------------------------------ */
 
-static void copy(double *to, const double *from, int64_t count) {
-  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+/* Whether the last two steps have hardly changed the error. */
+static int is_still(const double *history, int32_t i, int patience, double E) {
+  if (i < 2) return 0;
+  const double one = history[(i - 1) % patience], two = history[(i - 2) % patience];
+  const double most = E > one ? E : one;
+  return __builtin_fabs(E - one) <= STILL * most && __builtin_fabs(E - two) <= STILL * (most > two ? most : two);
 }
 
-static void keep(rk_search *s, double E) {
-  s->best_error = E;
-  copy(s->best_q, s->q, s->ik->model->nq);
-  copy(s->best_residuals, s->residuals, 2 * (int64_t)s->ik->model->n_frames);
-}
-
-/* Descends from s->q, fast and not always downwards, and keeps its best; 1 when every residual is within its tolerance. */
-static int attempt(rk_search *s) {
-  double history[PATIENCE];
+/* Descends from s->q, fast and not always downwards, and keeps its best; 1 when every residual that counts is within its
+   tolerance. together: so many first steps weigh all levels against each other. */
+static int attempt(rk_search *s, int32_t together) {
+  const int patience = s->ik->stack ? PATIENCE_OF_LEVELS : PATIENCE;
+  double history[PATIENCE_OF_LEVELS];
   s->best_error = __builtin_inf();
   for (int32_t i = 0;; i++) {
     int met;
     const double E = rk_search_measure(s, &met);
-    if (met || E < s->best_error) keep(s, E);
+    if (rk_search_is_better(s, E, met)) rk_search_keep(s, E);
     if (met) return 1;
-    if (i == s->ik->iterations || (i >= PATIENCE && E > PROGRESS * history[i % PATIENCE])) return 0;
-    history[i % PATIENCE] = E;
+    if (i == s->ik->iterations || (i >= patience && E > PROGRESS * history[i % patience])) return 0;
+    if (s->ik->stack && is_still(history, i, patience, E)) return 0;
+    history[i % patience] = E;
+    s->as_one = i < together;
+    s->is_kept = 0;
     rk_search_step(s, E);
+    s->as_one = 0;
     s->iterations++;
   }
 }
 
-/* Descends from the best configuration to its minimum, only downwards; 1 when every residual is within tolerance. */
 static int settle(rk_search *s) {
-  const int32_t nq = s->ik->model->nq;
-  int met;
-  copy(s->q, s->best_q, nq);
-  keep(s, rk_search_measure(s, &met));
-  double damping = rk_search_damping(s->best_error);
-  for (int32_t i = 0; i < SETTLE * s->ik->iterations && damping < DAMPING_MOST; i++) {
-    rk_search_damped_step(s, damping);
-    s->iterations++;
-    const double E = rk_search_measure(s, &met), gain = s->best_error - E;
-    if (met || gain > 0.0) keep(s, E);
-    if (met) return 1;
-    if (__builtin_fabs(gain) < SETTLED * E) return 0;
-    if (gain > 0.0) {
-      damping *= DAMPING_LESS;
-      if (damping < DAMPING_LEAST) damping = DAMPING_LEAST;
-    } else {
-      damping *= DAMPING_MORE;
-      copy(s->q, s->best_q, nq);
-      rk_search_measure(s, &met);
-    }
-  }
-  return 0;
+  return rk_search_settle(s, SETTLE * s->ik->iterations, s->ik->stack ? SETTLED_LEVEL : SETTLED);
 }
 
 static double whole_turns(double angle) {
@@ -166,60 +159,109 @@ static double distance(const rk_search *s) {
   return sum;
 }
 
+/* Whether the best configuration is notably nearer to the start than an end; of two as near it is the one whose first
+   coordinates are larger, so that rounding has no say. */
+static int is_nearer(const rk_search *s, const rk_end *end, double away) {
+  if (away < end->distance * (1.0 - TIED)) return 1;
+  if (away > end->distance * (1.0 + TIED)) return 0;
+  for (int32_t i = 0; i < s->ik->model->nq; i++)
+    if (__builtin_fabs(s->best_q[i] - end->q[i]) > APART) return s->best_q[i] > end->q[i];
+  return 0;
+}
+
 /* Makes the best configuration an end when its error is within `margin` of the least one, and the end's is not or it is
-   notably nearer to the start: rounding has no say. */
+   nearer to the start. */
 static void offer(const rk_search *s, rk_end *end, double margin) {
-  const double most = s->least_error * (1.0 + margin), away = distance(s);
-  if (s->best_error > most || (end->error <= most && away >= end->distance * (1.0 - TIED))) return;
-  end->error = s->best_error;
+  const double most = s->least_error * (1.0 + margin), away = distance(s), error = s->best_level_error[s->on - 1];
+  if (error > most || (end->error <= most && !is_nearer(s, end, away))) return;
+  end->error = error;
   end->distance = away;
   copy(end->q, s->best_q, s->ik->model->nq);
 }
 
-static void offer_best(rk_search *s) {
-  if (s->best_error < s->least_error) s->least_error = s->best_error;
+/* Of levels, only where those above the last one are met. Returns 1 when it is as good as the least so far, -1 when it is
+   notably better, else 0. */
+static int offer_best(rk_search *s) {
+  const double error = s->best_level_error[s->on - 1], least = s->least_error;
+  for (int32_t k = 0; k + 1 < s->on; k++)
+    if (!s->best_level_met[k]) return 0;
+  if (error < s->least_error) s->least_error = error;
   offer(s, &s->chosen, TIED);
   offer(s, &s->rival, ALIKE);
+  return error * (1.0 + ALIKE) < least ? -1 : error <= least * (1.0 + ALIKE);
 }
 
 /* Settles the ends of the attempts; the best configuration is then the nearest to the start of those that are as good.
    1 when every residual is within tolerance. */
 static int settle_ends(rk_search *s) {
   const int32_t nq = s->ik->model->nq;
-  const int has_rival = s->rival.distance < s->chosen.distance;
+  const int has_rival = s->rival.distance <= s->chosen.distance * (1.0 + TIED);
   copy(s->best_q, s->chosen.q, nq);
+  s->is_kept = 0;
   if (settle(s)) return 1;
   if (!has_rival) return 0;
-  s->chosen.error = s->least_error = s->best_error;
+  s->chosen.error = s->least_error = s->best_level_error[s->on - 1];
   s->chosen.distance = distance(s);
   copy(s->chosen.q, s->best_q, nq);
   copy(s->best_q, s->rival.q, nq);
+  s->is_kept = 0;
   if (settle(s)) return 1;
-  if (s->best_error < s->least_error) s->least_error = s->best_error;
+  if (s->best_level_error[s->on - 1] < s->least_error) s->least_error = s->best_level_error[s->on - 1];
   offer(s, &s->chosen, TIED);
   int met;
   copy(s->q, s->chosen.q, nq);
-  keep(s, rk_search_measure(s, &met));
+  rk_search_keep(s, rk_search_measure(s, &met));
   return 0;
+}
+
+/* Attempts from s->q, of levels also from beside the start and from the posture that is prescribed, and from restarts, drawn anew for each level; their number is
+   added to `attempts`. 1 when all levels that count are met; else the ends of the attempts are settled. */
+static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
+  const rk_stack *stack = s->ik->stack;
+  const double *posture = stack && s->on >= stack->posture_from ? stack->posture : 0;
+  s->least_error = s->chosen.error = s->rival.error = __builtin_inf();
+  s->chosen.distance = s->rival.distance = __builtin_inf();
+  const int32_t enough = s->on > 1 ? IDLE : ENOUGH;
+  for (int32_t number = 1, alike = 0; number <= s->ik->attempts && alike < enough; number++) {
+    ++*attempts;
+    if (attempt(s, s->on > 1 && number % 4 > 1 ? TOGETHER : 0)) return 1;
+    const int same = offer_best(s);
+    if (stack) alike = same < 0 ? 1 : alike + (same || s->on > 1);
+    if (number == 1 && stack)
+      rk_search_nudge(s, s->start);
+    else if (number == 2 && posture)
+      copy(s->q, posture, s->ik->model->nq);
+    else
+      restart(s, &seed, number % 2 == 0);
+  }
+  return settle_ends(s);
 }
 
 static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
   const rk_ik *ik = s->ik;
+  rk_ik_outcome outcome = {RK_IK_CONVERGED, 0, 0};
   if (!rk_search_rigid(s)) return (rk_ik_outcome){RK_IK_BAD_TARGET, 0, 0};
-  s->least_error = s->chosen.error = s->rival.error = __builtin_inf();
-  s->chosen.distance = s->rival.distance = __builtin_inf();
   s->iterations = 0;
-  if (!rk_search_reachable(s)) {
-    if (!attempt(s)) settle(s);
-    return (rk_ik_outcome){RK_IK_OUT_OF_REACH, s->iterations, 1};
+  const int32_t reachable = ik->stack ? ik->stack->reachable : rk_search_reachable(s);
+  /* Level by level, so that what a level gets is what it would get without those below: where one cannot be met, those below
+     are brought as near as the ones above allow. */
+  for (s->on = 1; s->on <= s->levels; s->on++) {
+    if (outcome.code != RK_IK_CONVERGED) {
+      settle(s);
+      continue;
+    }
+    if (s->on > reachable) outcome.code = RK_IK_OUT_OF_REACH;
+    if (s->on > 1) copy(s->q, s->best_q, ik->model->nq);
+    if (s->on == 1 && outcome.code == RK_IK_OUT_OF_REACH) {
+      outcome.attempts = 1;
+      if (!attempt(s, 0)) settle(s);
+    } else if (!search(s, seed, &outcome.attempts) && outcome.code == RK_IK_CONVERGED) {
+      outcome.code = RK_IK_NOT_CONVERGED;
+    }
   }
-  for (int32_t number = 1; number <= ik->attempts; number++) {
-    if (attempt(s)) return (rk_ik_outcome){RK_IK_CONVERGED, s->iterations, number};
-    offer_best(s);
-    restart(s, &seed, number % 2 == 0);
-  }
-  const int found = settle_ends(s);
-  return (rk_ik_outcome){found ? RK_IK_CONVERGED : RK_IK_NOT_CONVERGED, s->iterations, ik->attempts};
+  s->on = s->levels;
+  outcome.iterations = s->iterations;
+  return outcome;
 }
 
 void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const double *q0, uint64_t seed, double *work,
@@ -230,19 +272,15 @@ void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const do
     const double *from = q0 + item * ik->robot_nq;
     double *to = q + item * ik->robot_nq;
     s.targets = targets + 16 * item * m->n_frames;
-    int finite = 1;
-    for (int32_t i = 0; i < ik->robot_nq; i++) {
-      finite = finite && from[i] - from[i] == 0.0;
-      to[i] = rk_clamp(from[i], ik->robot_lower[i], ik->robot_upper[i]);
-    }
+    for (int32_t i = 0; i < ik->robot_nq; i++) to[i] = rk_clamp(from[i], ik->robot_lower[i], ik->robot_upper[i]);
     for (int32_t i = 0; i < m->nq; i++) {
       s.start[i] = to[ik->q_index[i]];
       s.q[i] = s.best_q[i] = s.start[i];
     }
-    for (int32_t k = 0; k < 2 * m->n_frames; k++) s.best_residuals[k] = 0.0;
-    outcomes[item] = finite ? solve(&s, seed) : (rk_ik_outcome){RK_IK_BAD_START, 0, 0};
+    for (int32_t k = 0; k < 2 * s.tasks; k++) s.best_residuals[k] = 0.0;
+    outcomes[item] = rk_fit(ik->robot_nq, from) ? solve(&s, seed) : (rk_ik_outcome){RK_IK_BAD_START, 0, 0};
     unwind(&s);
     for (int32_t i = 0; i < m->nq; i++) to[ik->q_index[i]] = s.best_q[i];
-    copy(residuals + 2 * item * m->n_frames, s.best_residuals, 2 * (int64_t)m->n_frames);
+    copy(residuals + 2 * item * s.tasks, s.best_residuals, 2 * (int64_t)s.tasks);
   }
 }

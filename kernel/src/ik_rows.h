@@ -76,6 +76,34 @@ static inline void rk_axis_error(const double a[3], const double d[3], double n[
   }
 }
 
+/* e[3] that turns the unit vector a into d, both in root axes. */
+static inline void rk_alignment_error(const double a[3], const double d[3], double e[3]) {
+  double n[3], sine, cosine, angle;
+  rk_axis_error(a, d, n, &sine, &cosine, &angle);
+  if (sine > 1e-9 || cosine < 0.0)
+    for (int k = 0; k < 3; k++) e[k] = angle * n[k];
+  else
+    rk_cross(a, d, e); /* n is any way across */
+}
+
+/* block[3][3] with de/dt = -block w for an a that turns with w. */
+static inline void rk_alignment_matrix(const double a[3], const double d[3], double block[9]) {
+  double n[3], t[3], sine, cosine, angle;
+  rk_axis_error(a, d, n, &sine, &cosine, &angle);
+  rk_cross(n, a, t);
+  const double ratio = sine > 1e-9 ? angle / sine : 1.0;
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) block[3 * r + c] = n[r] * n[c] + ratio * (cosine * t[r] - sine * a[r]) * t[c];
+}
+
+/* e[3] that turns the frame at T into that of the 4x4 matrix `target`. */
+static inline void rk_turn_error(const double T[12], const double target[16], double e[3]) {
+  double R[9]; /* R_d R' */
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) R[3 * r + c] = rk_dot3(target + 4 * r, T + 3 * c);
+  rk_log_rotation(R, e);
+}
+
 /* e[6] of a task in root axes, rows of parts that it has not are zero; the tip is at T, its target a 4x4 matrix. */
 static inline void rk_task_error(const rk_task *task, const double T[12], const double target[16], double e[6]) {
   for (int k = 0; k < 6; k++) e[k] = 0.0;
@@ -83,19 +111,12 @@ static inline void rk_task_error(const rk_task *task, const double T[12], const 
     for (int k = 0; k < 3; k++) e[k] = target[4 * k + 3] - T[9 + k];
   if (!(task->parts & RK_PART_ORIENTATION)) return;
   if (task->kind == RK_TASK_AXIS) {
-    double a[3], n[3], sine, cosine, angle;
+    double a[3];
     const double d[3] = {target[2], target[6], target[10]};
     rk_rotate(T, task->axis, a);
-    rk_axis_error(a, d, n, &sine, &cosine, &angle);
-    if (sine > 1e-9 || cosine < 0.0)
-      for (int k = 0; k < 3; k++) e[3 + k] = angle * n[k];
-    else
-      rk_cross(a, d, e + 3); /* n is any way across */
+    rk_alignment_error(a, d, e + 3);
   } else {
-    double R[9]; /* R_d R' */
-    for (int r = 0; r < 3; r++)
-      for (int c = 0; c < 3; c++) R[3 * r + c] = rk_dot3(target + 4 * r, T + 3 * c);
-    rk_log_rotation(R, e + 3);
+    rk_turn_error(T, target, e + 3);
   }
 }
 
@@ -108,14 +129,10 @@ static inline void rk_task_matrix(const rk_task *task, const double T[12], const
   if (!(task->exact & RK_PART_ORIENTATION)) return;
   double block[9];
   if (task->kind == RK_TASK_AXIS) {
-    double a[3], n[3], t[3], sine, cosine, angle;
+    double a[3];
     const double d[3] = {target[2], target[6], target[10]};
     rk_rotate(T, task->axis, a);
-    rk_axis_error(a, d, n, &sine, &cosine, &angle);
-    rk_cross(n, a, t);
-    const double ratio = sine > 1e-9 ? angle / sine : 1.0;
-    for (int r = 0; r < 3; r++)
-      for (int c = 0; c < 3; c++) block[3 * r + c] = n[r] * n[c] + ratio * (cosine * t[r] - sine * a[r]) * t[c];
+    rk_alignment_matrix(a, d, block);
   } else {
     rk_right_jacobian_inverse(e + 3, block);
   }

@@ -6,21 +6,29 @@
 #include "ik_rows.h"
 #include "rk_tree.h"
 #include "rolling.h"
+#include "stack.h"
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
+static const double DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_LEAST = 1e-9, DAMPING_MOST = 1e6;
+static const double NUDGE = 0.03; /* radians or L */
+enum { RESTORING = 2 }; /* steps that bring levels above back to what they are to keep */
+static const double SAME = 1e-9; /* relative: errors of a level nearer to each other than this are equal */
+static const double KEPT = 1e-5; /* relative: by how much the error of a level above may grow while one below settles */
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
-  const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
-  return 12 * ik->model->n_nodes + 22 * tasks + n * n + 12 * n + 5 * nq + 9 * (int64_t)ik->n_cones +
-         6 * (int64_t)ik->n_bases + rk_bounded_step_workspace((int32_t)n);
+  const int64_t n = ik->model->nv, nq = ik->model->nq, tips = ik->model->n_frames;
+  const int64_t tasks = ik->stack ? ik->stack->n_tasks : tips, levels = rk_stack_levels(ik);
+  return 12 * ik->model->n_nodes + 18 * tips + 4 * tasks + n * n + 12 * n + 5 * nq + 9 * (int64_t)ik->n_cones +
+         6 * (int64_t)ik->n_bases + 5 * levels + rk_bounded_step_workspace((int32_t)n) + rk_stack_workspace(ik);
 }
 
 rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
-  const int64_t n = ik->model->nv, nq = ik->model->nq, tasks = ik->model->n_frames;
-  rk_search s = {.ik = ik};
+  const int64_t n = ik->model->nv, nq = ik->model->nq, tips = ik->model->n_frames;
+  const int64_t tasks = ik->stack ? ik->stack->n_tasks : tips, levels = rk_stack_levels(ik);
+  rk_search s = {.ik = ik, .tasks = (int32_t)tasks, .levels = (int32_t)levels, .on = (int32_t)levels};
   s.nodes = work, work += 12 * (int64_t)ik->model->n_nodes;
-  s.tips = work, work += 12 * tasks;
-  s.errors = work, work += 6 * tasks;
+  s.tips = work, work += 12 * tips;
+  s.errors = work, work += 6 * tips;
   s.residuals = work, work += 2 * tasks;
   s.best_residuals = work, work += 2 * tasks;
   s.J = work, work += 6 * n;
@@ -37,12 +45,19 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.rival.q = work, work += nq;
   s.turns = work, work += 9 * (int64_t)ik->n_cones;
   s.rolls = work, work += 6 * (int64_t)ik->n_bases;
-  s.step_work = work;
+  s.level_error = work, work += levels;
+  s.best_level_error = work, work += levels;
+  s.allowed = work, work += levels;
+  s.level_met = (int32_t *)work, work += levels;
+  s.best_level_met = (int32_t *)work, work += levels;
+  s.step_work = work, work += rk_bounded_step_workspace((int32_t)n);
+  s.stack_work = work;
   return s;
 }
 
 double rk_search_measure(const rk_search *s, int *met) {
   const rk_model *m = s->ik->model;
+  if (s->ik->stack) return rk_stack_measure(s, met);
   rk_place_nodes(m, s->q, s->nodes);
   for (int32_t t = 0; t < m->n_frames; t++) rk_place_frame(m, s->nodes, t, s->tips + 12 * t);
   return rk_search_compare(s, met);
@@ -50,6 +65,7 @@ double rk_search_measure(const rk_search *s, int *met) {
 
 double rk_search_compare(const rk_search *s, int *met) {
   const rk_ik *ik = s->ik;
+  if (ik->stack) return rk_stack_measure(s, met);
   double E = 0.0;
   *met = 1;
   for (int32_t t = 0; t < ik->model->n_frames; t++) {
@@ -73,6 +89,8 @@ double rk_search_compare(const rk_search *s, int *met) {
       if (!(residual[part] <= task->tolerance[part])) *met = 0;
     }
   }
+  *s->level_error = 0.5 * E;
+  *s->level_met = *met;
   return 0.5 * E;
 }
 
@@ -241,8 +259,12 @@ void rk_search_damped_step(const rk_search *s, double damping) {
     rk_cone_local(cone, s->q + cone->q, s->turns + 9 * k, s->lo + cone->v, s->hi + cone->v);
   }
   if (s->rolled_from) linearise_rolling(s);
-  normal_equations(s, damping);
-  rk_bounded_step(m->nv, s->H, s->g, s->lo, s->hi, ik->fill_start, ik->fill, s->step_work, s->x, s->side);
+  if (ik->stack) {
+    rk_stack_step(s, damping);
+  } else {
+    normal_equations(s, damping);
+    rk_bounded_step(m->nv, s->H, s->g, s->lo, s->hi, ik->fill_start, ik->fill, s->step_work, s->x, s->side);
+  }
   for (int32_t k = 0; k < ik->n_cones; k++) {
     double *x = s->x + ik->cones[k].v, turned[3];
     rk_rotate(s->turns + 9 * k, x, turned);
@@ -252,12 +274,11 @@ void rk_search_damped_step(const rk_search *s, double damping) {
 }
 
 void rk_search_step(const rk_search *s, double E) {
-  rk_search_damped_step(s, rk_search_damping(E));
+  rk_search_damped_step(s, s->ik->stack ? -1.0 : rk_search_damping(E));
 }
 
 static int is_rigid(const double *T) {
-  for (int k = 0; k < 16; k++)
-    if (!(T[k] - T[k] == 0.0)) return 0;
+  if (!rk_fit(16, T)) return 0;
   for (int a = 0; a < 3; a++)
     for (int b = 0; b <= a; b++) {
       const double dot = rk_dot3(T + 4 * a, T + 4 * b) - (a == b);
@@ -271,7 +292,100 @@ static int is_rigid(const double *T) {
   return 1;
 }
 
+static void copy(double *to, const double *from, int64_t count) {
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+}
+
+void rk_search_keep(rk_search *s, double E) {
+  s->best_error = E;
+  s->is_kept = 1;
+  copy(s->best_q, s->q, s->ik->model->nq);
+  copy(s->best_residuals, s->residuals, 2 * (int64_t)s->tasks);
+  copy(s->best_level_error, s->level_error, s->levels);
+  for (int32_t k = 0; k < s->levels; k++) s->best_level_met[k] = s->level_met[k];
+}
+
+int rk_search_is_better(const rk_search *s, double E, int met) {
+  if (met || s->on == 1) return met || E < s->best_error;
+  if (s->best_error == __builtin_inf()) return 1;
+  for (int32_t k = 0; k < s->on; k++) {
+    const double own = s->level_met[k] ? 0.0 : s->level_error[k];
+    const double other = s->best_level_met[k] ? 0.0 : s->best_level_error[k];
+    if (__builtin_fabs(own - other) > SAME * (own > other ? own : other)) return own < other;
+  }
+  return 0;
+}
+
+/* Whether the levels above the last one that counts have what they are to keep. */
+static int is_allowed(const rk_search *s) {
+  for (int32_t k = 0; k + 1 < s->on; k++)
+    if (!s->level_met[k] && !(s->level_error[k] <= s->allowed[k])) return 0;
+  return 1;
+}
+
+/* Back to the best configuration, which is measured. */
+static void return_to_best(rk_search *s) {
+  int met;
+  if (s->is_kept) return;
+  copy(s->q, s->best_q, s->ik->model->nq);
+  rk_search_keep(s, rk_search_measure(s, &met));
+}
+
+static int all_met(const rk_search *s) {
+  for (int32_t k = 0; k < s->on; k++)
+    if (!s->level_met[k]) return 0;
+  return 1;
+}
+
+int rk_search_settle(rk_search *s, int32_t steps, double settled) {
+  const int32_t last = s->on - 1;
+  return_to_best(s);
+  if (all_met(s)) return 1;
+  for (int32_t k = 0; k < last; k++) s->allowed[k] = s->level_met[k] ? -1.0 : s->level_error[k] * (1.0 + KEPT);
+  double damping = rk_search_damping(s->level_error[last]);
+  for (int32_t i = 0; i < steps && damping < DAMPING_MOST && !s->level_met[last]; i++) {
+    const double error = s->level_error[last];
+    int met;
+    s->is_kept = 0;
+    rk_search_damped_step(s, damping);
+    s->iterations++;
+    double E = rk_search_measure(s, &met);
+    for (int pass = 0; pass < RESTORING && last > 0 && s->level_error[last] < error && !is_allowed(s); pass++) {
+      s->on = last; /* the way along what levels above keep is bent */
+      rk_search_damped_step(s, -1.0);
+      s->on = last + 1;
+      s->iterations++;
+      E = rk_search_measure(s, &met);
+    }
+    const double gain = is_allowed(s) ? s->best_level_error[last] - s->level_error[last] : -__builtin_inf();
+    if (met || gain > 0.0) rk_search_keep(s, E);
+    if (met) return 1;
+    if (__builtin_fabs(gain) < settled * s->level_error[last]) break;
+    if (gain > 0.0) {
+      damping *= DAMPING_LESS;
+      if (damping < DAMPING_LEAST) damping = DAMPING_LEAST;
+    } else {
+      damping *= DAMPING_MORE;
+      return_to_best(s);
+    }
+  }
+  return_to_best(s);
+  return 0;
+}
+
+void rk_search_nudge(const rk_search *s, const double *from) {
+  const rk_model *m = s->ik->model;
+  copy(s->q, from, m->nq);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = s->ik->coordinate[k];
+    if (i < 0) continue;
+    const double aside = NUDGE / rk_sqrt(s->ik->damping[k]);
+    s->q[i] = rk_clamp(from[i] + (from[i] + aside <= m->upper[i] ? aside : -aside), m->lower[i], m->upper[i]);
+  }
+}
+
 int rk_search_rigid(const rk_search *s) {
+  if (s->ik->stack) return 1; /* what hands them over has checked them */
   for (int32_t t = 0; t < s->ik->model->n_frames; t++)
     if (!is_rigid(s->targets + 16 * t)) return 0;
   return 1;
@@ -291,6 +405,7 @@ static int reachable(const rk_task *task, const double *target, double length) {
 }
 
 int rk_search_reachable(const rk_search *s) {
+  if (s->ik->stack) return s->ik->stack->reachable >= s->levels;
   for (int32_t t = 0; t < s->ik->model->n_frames; t++)
     if (!reachable(s->ik->tasks + t, s->targets + 16 * t, s->ik->length)) return 0;
   return 1;

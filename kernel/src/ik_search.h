@@ -10,13 +10,19 @@ typedef struct rk_end {
   double error, distance;
 } rk_end;
 
+/* What a step prefers in what freedom the levels leave: the least 1/2 v'Hv + g'v of the displacement since `from`. */
+typedef struct rk_preference {
+  const double *H, *g; /* [nv][nv], [nv], dimensionless */
+  const double *from;  /* [nq] */
+} rk_preference;
+
 /* Where things lie in the workspace, and the state of one solve. */
 typedef struct rk_search {
   const rk_ik *ik;
   const double *targets;
   double *nodes, *tips;            /* [n_nodes][12], [n_tasks][12] */
   double *errors;                  /* [n_tasks][6] in root axes */
-  double *residuals, *best_residuals; /* [n_tasks][2] */
+  double *residuals, *best_residuals; /* [tasks][2] */
   double *J;                       /* [6][columns of one task] */
   double *H, *g, *x, *lo, *hi, *step_work;
   double *turns;                   /* [n_cones][9] */
@@ -27,28 +33,55 @@ typedef struct rk_search {
   double best_error, least_error;
   rk_end chosen, rival;
   int32_t iterations;
+  /* Levels: one, of all tasks, where there is no stack. */
+  int32_t levels, tasks;           /* in all */
+  int32_t on;                      /* the first levels count */
+  int32_t as_one;                  /* 1: those that count are weighed against each other */
+  int32_t is_kept;                 /* 1: q is the best configuration, and what was measured last */
+  int32_t frame;
+  double *level_error, *best_level_error; /* [levels] |e|^2 / 2 */
+  double *allowed;                 /* [levels] of levels above the one that is settled; negative: it stays met */
+  int32_t *level_met, *best_level_met;
+  double *stack_work;
+  rk_preference preference;        /* H null: the shortest step */
 } rk_search;
 
 /* Lays a search out in rk_ik_workspace(ik) doubles. */
 rk_search rk_search_lay_out(const rk_ik *ik, double *work);
 
-/* Places the tips at q; returns the weighted error E = e'e/2 and whether every residual is within its tolerance. */
+/* Places the tips at q; returns the error E = |e|^2 / 2 of the levels that count and are not met, and whether every residual is
+   within its tolerance. */
 double rk_search_measure(const rk_search *s, int *met);
 
 /* The same for other targets at the q that was measured last. */
 double rk_search_compare(const rk_search *s, int *met);
 
-/* Moves q by one bounded damped step; after rk_search_measure, which returned E. */
+/* Moves q by one bounded damped step; after rk_search_measure, which returned E. Of several levels each is damped by its
+   own error. */
 void rk_search_step(const rk_search *s, double E);
 
-/* The damping that rk_search_step takes, and the step with another one. */
+/* The damping that rk_search_step takes, and the step with another one; of several levels of the last that counts. */
 double rk_search_damping(double E);
 void rk_search_damped_step(const rk_search *s, double damping);
+
+/* Puts q beside a configuration: limbs that stand straight at their target bend to one side, whatever rounding says. */
+void rk_search_nudge(const rk_search *s, const double *from);
 
 /* 1 when every target is a finite rigid placement. */
 int rk_search_rigid(const rk_search *s);
 
 /* 0 when a distance certificate shows that a task cannot be met. */
 int rk_search_reachable(const rk_search *s);
+
+/* Makes q, of error E, the best configuration. */
+void rk_search_keep(rk_search *s, double E);
+
+/* Whether q, of error E, is better than the best configuration: the first level that differs decides. */
+int rk_search_is_better(const rk_search *s, double E, int met);
+
+/* Descends from the best configuration to its minimum, only downwards, in at most `steps` steps; of several levels on the
+   last that counts, while those above keep what they have. Ends when the error changes by less than the fraction
+   `settled`. 1 when all that counts is met. */
+int rk_search_settle(rk_search *s, int32_t steps, double settled);
 
 #endif

@@ -9,9 +9,9 @@ enum { ITERATIONS = 200, PATIENCE = 12, HALVINGS = 14, ROUNDS = 8 };
 
 int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
 
-static rk_search lay_out(rk_arena *arena, const rk_optimum *optimum, const rk_step_data *data) {
-  rk_search s = {.poses = rk_lay_out_poses(arena, optimum, data)};
-  const int64_t n = s.poses.n, most = 6 * (int64_t)optimum->step->model->n_frames;
+static rk_optimum_search lay_out(rk_arena *arena, const rk_optimum *optimum) {
+  rk_optimum_search s = {.poses = rk_lay_out_poses(arena, optimum)};
+  const int64_t n = s.poses.n, most = 6 * (int64_t)s.poses.step->n_tips;
   s.program = rk_lay_out_program(arena, &s.poses);
   for (int k = 0; k < 2; k++) s.looks[k] = rk_lay_out_look(arena, &s.poses);
   for (int k = 0; k < 3; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);
@@ -29,35 +29,35 @@ static rk_search lay_out(rk_arena *arena, const rk_optimum *optimum, const rk_st
   return s;
 }
 
-int64_t rk_optimum_workspace(const rk_optimum *optimum, const rk_step_data *data) {
+int64_t rk_optimum_workspace(const rk_optimum *optimum) {
   rk_arena arena = {0, 0};
-  lay_out(&arena, optimum, data);
+  lay_out(&arena, optimum);
   return arena.used;
 }
 
-static rk_look *other(rk_search *s) { return s->look == s->looks ? s->looks + 1 : s->looks; }
+static rk_look *other(rk_optimum_search *s) { return s->look == s->looks ? s->looks + 1 : s->looks; }
 
 /* Looks at the pose of `after`, to which a step from here led. */
-static void look_after(rk_search *s, rk_look *after) {
+static void look_after(rk_optimum_search *s, rk_look *after) {
   const int32_t n = s->poses.n;
   rk_displacement(&s->poses, s->look->pose.q, after->pose.q, s->way);
   rk_look_at(s, after, rk_sqrt(rk_dot(n, s->way, s->way)));
 }
 
 /* *pose: where x leads, brought back to the tasks. */
-static int move(rk_search *s, const double *x, rk_pose *pose) {
+static int move(rk_optimum_search *s, const double *x, rk_pose *pose) {
   rk_moved(&s->poses, s->look->pose.q, x, pose->q);
   return rk_retract(&s->poses, &s->look->pose, pose, s->spare);
 }
 
 /* As if the pose met the tasks exactly. */
-static double exact_cost(const rk_search *s, const rk_pose *pose) {
+static double exact_cost(const rk_optimum_search *s, const rk_pose *pose) {
   double size;
   return rk_cost(&s->poses, pose, &size, 0) - rk_excess_cost(&s->poses, s->look, pose);
 }
 
 /* The first of `tries` halvings of x that lowers the cost as the slope promises is taken and looked at. */
-static int search_line(rk_search *s, const double *x, double change, int tries) {
+static int search_line(rk_optimum_search *s, const double *x, double change, int tries) {
   const int32_t n = s->poses.n;
   rk_look *after = other(s);
   if (change > 0.0) change = 0.0;
@@ -74,7 +74,7 @@ static int search_line(rk_search *s, const double *x, double change, int tries) 
 }
 
 /* bent[e]: the matrix of an edge at a pose, less what its slopes along the way there say. */
-static int bend_edge(rk_search *s, int32_t e, const rk_pose *there, const double *way) {
+static int bend_edge(rk_optimum_search *s, int32_t e, const rk_pose *there, const double *way) {
   const rk_edge *edge = s->look->edges + e;
   const double *slope = edge->slopes;
   if (!rk_follow_edge(&s->poses, there, edge, s->bent[e], 0)) return 0;
@@ -89,7 +89,7 @@ static int bend_edge(rk_search *s, int32_t e, const rk_pose *there, const double
 
 /* The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as much as it
    gains (Maratos). */
-static int step_along_edges(rk_search *s, int32_t count) {
+static int step_along_edges(rk_optimum_search *s, int32_t count) {
   rk_goal goal = rk_goal_of(s, s->look);
   rk_pose *there = s->spare + 1;
   double change;
@@ -103,7 +103,7 @@ static int step_along_edges(rk_search *s, int32_t count) {
 }
 
 /* The whole step, where the cost is flat to its rounding, when it is more nearly stationary there. */
-static int step_along_flat(rk_search *s) {
+static int step_along_flat(rk_optimum_search *s) {
   rk_look *after = other(s);
   if (!move(s, s->x, &after->pose)) return 0;
   look_after(s, after);
@@ -114,7 +114,7 @@ static int step_along_flat(rk_search *s) {
 }
 
 /* A Newton step, or a short one straight down. */
-static int step_down(rk_search *s) {
+static int step_down(rk_optimum_search *s) {
   const int32_t n = s->poses.n, count = rk_newton_program(s);
   const rk_look *look = s->look;
   const rk_goal goal = rk_goal_of(s, look);
@@ -126,7 +126,7 @@ static int step_down(rk_search *s) {
 }
 
 /* To where no step leads farther down; the code of why that is the last one. */
-static int32_t descend(rk_search *s) {
+static int32_t descend(rk_optimum_search *s) {
   double last_residual = __builtin_inf(), last_cost = __builtin_inf();
   for (int step = 0;; step++) {
     if (s->look->residual <= STATIONARY) return RK_OPTIMUM_FOUND;
@@ -142,17 +142,16 @@ static int32_t descend(rk_search *s) {
 }
 
 /* The largest and the usual curvature, of the metric of the potentials. */
-static void start_curvatures(rk_search *s) {
+static void start_curvatures(rk_optimum_search *s) {
   s->curvature = s->usual = 1.0;
   rk_first_curvature(&s->poses, s->value);
   rk_note_curvatures(s, s->poses.n);
 }
 
-void rk_optimum_find(const rk_optimum *optimum, const rk_step_data *data, double *q, double *work,
-                     rk_optimum_outcome *outcome) {
+void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_optimum_outcome *outcome) {
   rk_arena arena = {work, 0};
-  rk_search s = lay_out(&arena, optimum, data);
-  const int32_t nq = optimum->step->model->nq;
+  rk_optimum_search s = lay_out(&arena, optimum);
+  const int32_t nq = s.poses.model->nq;
   uint64_t random = 0;
   int32_t code = RK_OPTIMUM_AROUND;
   s.look = s.looks;

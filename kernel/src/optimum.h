@@ -19,14 +19,15 @@ typedef struct rk_pose {
 
 typedef struct rk_poses {
   const rk_optimum *optimum;
-  rk_step_data data; /* targets and layout of rows */
+  const rk_step *step;
+  const rk_model *model;
   int32_t n, n_rows, n_bound_rows, n_bounds, n_levels;
   int32_t *start, *freedom;    /* [n_bounds + n_levels + 1] of the rows of each bound and level */
   double *damping, *allowed;   /* of these; [n_levels] errors that a pose may have */
   int32_t *met;                /* [n_levels] at the start */
   double *lo, *hi, *x, *v;     /* [n] */
   double *identity, *zero;     /* [n][n], [n] */
-  double *residuals, *lacking; /* [tasks][2], [n_rows] */
+  double *lacking;             /* [n_rows] */
   int32_t n_edges;             /* criteria that have one */
   rk_reflectors basis;         /* scratch: of rows W[n + n_rows][n], and which they are */
   double *W;
@@ -35,7 +36,7 @@ typedef struct rk_poses {
 } rk_poses;
 
 /* An arena without memory only counts. */
-rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum, const rk_step_data *data);
+rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum);
 rk_pose rk_lay_out_pose(rk_arena *arena, const rk_poses *s);
 
 /* Fills all in from q. */

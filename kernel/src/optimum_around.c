@@ -8,7 +8,7 @@ static const double LESS = 1e-11, UNSEEN = 100.0;
 enum { PROBES = 16 };
 
 typedef struct around {
-  rk_search *s;
+  rk_optimum_search *s;
   uint64_t *random;
   double least; /* cost of the best pose so far */
   int found;    /* it is the last of the spare ones */
@@ -18,7 +18,7 @@ static double drawn(uint64_t *random) { return 2.0 * rk_uniform(random) - 1.0; }
 
 /* A motion of so much along s->way. */
 static void probe(around *a, double size) {
-  rk_search *s = a->s;
+  rk_optimum_search *s = a->s;
   const int32_t n = s->poses.n;
   rk_pose *pose = s->spare + 1, *best = s->spare + 2;
   const double length = rk_sqrt(rk_dot(n, s->way, s->way));
@@ -37,7 +37,7 @@ static void probe(around *a, double size) {
 /* Both ways along directions that bend the cost downwards, and along random ones of those that do not bend it clearly
    upwards. */
 static void probe_what_is_flat(around *a) {
-  rk_search *s = a->s;
+  rk_optimum_search *s = a->s;
   const int32_t n = s->poses.n, count = rk_principal_directions(s, HARDLY * s->look->size);
   int32_t flat = 0;
   for (int32_t i = 0; i < count; i++) {
@@ -57,7 +57,7 @@ static void probe_what_is_flat(around *a) {
 }
 
 /* The slope is not one vector around: there are edges, or walls that are touched and hardly press. */
-static int may_turn(const rk_search *s) {
+static int may_turn(const rk_optimum_search *s) {
   const rk_look *look = s->look;
   if (rk_has_edges(s, look)) return 1;
   const double least = HARDLY * look->size;
@@ -70,7 +70,7 @@ static int may_turn(const rk_search *s) {
 
 /* Along random motions that keep to the limits. */
 static void probe_what_is_allowed(around *a) {
-  rk_search *s = a->s;
+  rk_optimum_search *s = a->s;
   const int32_t n = s->poses.n, count = n - s->look->held;
   for (int time = 0; time < PROBES; time++) {
     for (int32_t k = 0; k < n; k++) s->here[k] = drawn(a->random);
@@ -83,7 +83,7 @@ static void probe_what_is_allowed(around *a) {
   }
 }
 
-int rk_look_around(rk_search *s, uint64_t *random) {
+int rk_look_around(rk_optimum_search *s, uint64_t *random) {
   if (s->look->held == s->poses.n) return 0;
   const double gain = LESS * s->curvature + UNSEEN * s->look->noise + rk_slack(&s->poses, s->look);
   around a = {.s = s, .random = random, .least = s->look->cost - gain};

@@ -6,7 +6,7 @@
 
 static const double STEP = 1e-5, ACROSS = 10.0, LEAST = 1e-10, STRIDE = 1.0;
 
-void rk_note_curvatures(rk_search *s, int32_t count) {
+void rk_note_curvatures(rk_optimum_search *s, int32_t count) {
   double *sizes = s->work;
   int32_t known = 0;
   for (int32_t i = 0; i < count; i++) {
@@ -20,7 +20,7 @@ void rk_note_curvatures(rk_search *s, int32_t count) {
 }
 
 /* H[count][count] of the Lagrangian along directions, by differences. */
-static void bend(rk_search *s, int32_t count, const double *directions) {
+static void bend(rk_optimum_search *s, int32_t count, const double *directions) {
   const int32_t n = s->poses.n;
   rk_pose *there = s->spare;
   rk_lagrangian(&s->poses, s->look, &s->look->pose, s->here);
@@ -37,7 +37,7 @@ static void bend(rk_search *s, int32_t count, const double *directions) {
       s->H[i * count + j] = s->H[j * count + i] = 0.5 * (s->H[i * count + j] + s->H[j * count + i]);
 }
 
-int32_t rk_principal_directions(rk_search *s, double least) {
+int32_t rk_principal_directions(rk_optimum_search *s, double least) {
   const int64_t n = s->poses.n;
   rk_press(&s->poses, s->look, &s->program, least);
   const int32_t count = s->poses.n - s->look->held - s->look->pressed;
@@ -51,19 +51,20 @@ int32_t rk_principal_directions(rk_search *s, double least) {
   return count;
 }
 
-int32_t rk_newton_program(rk_search *s) {
+int32_t rk_newton_program(rk_optimum_search *s) {
   const int64_t n = s->poses.n;
   int32_t count = rk_principal_directions(s, 0.0);
   rk_note_curvatures(s, count);
+  const double least = LEAST * s->curvature, across = ACROSS * s->usual;
   for (int64_t i = 0; i < count; i++) {
     const double stride = __builtin_fabs(rk_dot((int32_t)n, s->E + i * n, s->look->left)) / STRIDE;
     double weight = __builtin_fabs(s->value[i]);
     if (weight < stride) weight = stride;
-    s->weight[i] = weight < LEAST * s->curvature ? LEAST * s->curvature : weight;
+    s->weight[i] = weight > least ? weight : least;
   }
   for (int64_t i = 0; i < s->look->pressed; i++, count++) {
     for (int64_t k = 0; k < n; k++) s->E[count * n + k] = s->look->E[i * n + k];
-    s->weight[count] = ACROSS * s->usual;
+    s->weight[count] = across > least ? across : least;
   }
   return count;
 }

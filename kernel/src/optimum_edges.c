@@ -15,7 +15,7 @@ typedef struct vectors {
   double *A, *U, *s, *B, *M, *E, *value, *work, *rows_work;
 } vectors;
 
-static int64_t most_rows(const rk_step *step) { return 6 * (int64_t)step->model->n_frames; }
+static int64_t most_rows(const rk_step *step) { return 6 * (int64_t)step->n_tips; }
 
 static vectors lay_out(rk_arena *arena, const rk_step *step) {
   const int64_t most = most_rows(step), n = step->model->nv;
@@ -36,7 +36,7 @@ int64_t rk_edge_workspace(const rk_step *step) {
 }
 
 rk_edge rk_lay_out_edge(rk_arena *arena, const rk_poses *s, const rk_criterion *criterion) {
-  const int64_t most = most_rows(s->optimum->step), n = s->n;
+  const int64_t most = most_rows(s->step), n = s->n;
   rk_edge edge = {.criterion = criterion};
   edge.A = rk_take(arena, most * most), edge.W = rk_take(arena, most * most);
   edge.U = rk_take(arena, most * most), edge.V = rk_take(arena, most * n);
@@ -45,7 +45,7 @@ rk_edge rk_lay_out_edge(rk_arena *arena, const rk_poses *s, const rk_criterion *
 }
 
 static vectors vectors_at(const rk_poses *s, const rk_pose *pose, int32_t rank) {
-  const rk_step *step = s->optimum->step;
+  const rk_step *step = s->step;
   rk_arena arena = {s->cost_work, 0};
   vectors own = lay_out(&arena, step);
   own.rows = rk_first_rows(step, pose->nodes, own.rows_work, own.A);
@@ -121,8 +121,8 @@ void rk_take_edge(const rk_poses *s, const rk_pose *pose, double gap, rk_edge *e
       clear_pairs(&own);
       add_pair(&own, 0.5, edge->U + a * own.rows, edge->V + b * n);
       add_pair(&own, 0.5, edge->U + b * own.rows, edge->V + a * n);
-      rk_add_change_of_rows(s->optimum->step, pose->nodes, own.B, -share, own.rows_work, slope);
-      for (int64_t k = 0; k < n; k++) slope[k] *= s->optimum->step->scale[k];
+      rk_add_change_of_rows(s->step, pose->nodes, own.B, -share, own.rows_work, slope);
+      for (int64_t k = 0; k < n; k++) slope[k] *= s->step->scale[k];
     }
   }
   if (edge->count) edge->W[0] = 1.0;
@@ -181,7 +181,7 @@ int rk_follow_edge(const rk_poses *s, const rk_pose *pose, const rk_edge *edge, 
     }
   double *slope = own.work + 3 * (int64_t)own.rows;
   for (int64_t k = 0; k < n; k++) slope[k] = 0.0;
-  rk_add_change_of_rows(s->optimum->step, pose->nodes, own.B, -share, own.rows_work, slope);
-  for (int64_t k = 0; k < n; k++) g[k] += s->optimum->step->scale[k] * slope[k];
+  rk_add_change_of_rows(s->step, pose->nodes, own.B, -share, own.rows_work, slope);
+  for (int64_t k = 0; k < n; k++) g[k] += s->step->scale[k] * slope[k];
   return 1;
 }

@@ -10,7 +10,7 @@ static double length_of(int32_t n, const double *x) { return rk_sqrt(rk_dot(n, x
 
 /* The edges, and the size of the steepest gradient. What is farther away than short steps come makes the cost bend, which
    a Newton step knows better than an edge. */
-static void take_edges(rk_search *s, rk_look *look, double last) {
+static void take_edges(rk_optimum_search *s, rk_look *look, double last) {
   const int32_t n = s->poses.n;
   const double gap = REACHED * last < NEAR ? REACHED * last : NEAR, ground = GROUND * s->usual;
   for (int32_t k = 0; k < n; k++) s->there[k] = look->slope[k];
@@ -23,12 +23,12 @@ static void take_edges(rk_search *s, rk_look *look, double last) {
   look->size = size > ground ? size : ground > 0.0 ? ground : 1.0;
 }
 
-rk_goal rk_goal_of(const rk_search *s, const rk_look *look) {
+rk_goal rk_goal_of(const rk_optimum_search *s, const rk_look *look) {
   const rk_goal goal = {look->slope, s->poses.n_edges, look->edges, 0};
   return goal;
 }
 
-void rk_look_at(rk_search *s, rk_look *look, double last) {
+void rk_look_at(rk_optimum_search *s, rk_look *look, double last) {
   const int32_t n = s->poses.n;
   double size, change;
   look->cost = rk_cost(&s->poses, &look->pose, &size, look->slope);
@@ -48,7 +48,7 @@ void rk_look_at(rk_search *s, rk_look *look, double last) {
   for (int32_t k = 0; k < n; k++) look->left[k] *= look->size / SHORT;
 }
 
-int rk_has_edges(const rk_search *s, const rk_look *look) {
+int rk_has_edges(const rk_optimum_search *s, const rk_look *look) {
   for (int32_t e = 0; e < s->poses.n_edges; e++)
     if (look->edges[e].count > 1) return 1;
   return 0;

@@ -9,7 +9,7 @@
 static const double ROUNDING[2] = {1e-13, 1e-10}, EDGE = 1e-4, CUT = 1e-9, EPS = 1e-14;
 enum { CUTS = 30 };
 
-static int64_t most_rows(const rk_poses *s) { return s->n_edges ? 6 * (int64_t)s->optimum->step->model->n_frames : 0; }
+static int64_t most_rows(const rk_poses *s) { return s->n_edges ? 6 * (int64_t)s->step->n_tips : 0; }
 
 rk_program rk_lay_out_program(rk_arena *arena, const rk_poses *s) {
   const int64_t n = s->n, all = n + s->n_rows, most = most_rows(s), cuts = s->n_edges * (2 * most + CUTS);

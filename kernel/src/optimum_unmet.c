@@ -7,7 +7,7 @@
 static const double STEP = 1e-4, SMALL = 1e-9, TOUCHED = 1e-9, BENDS = 1e-6, LEAST = 1e-9;
 
 /* multiplier[n + n_rows]: of a level's rows what they lack, with the other sign, and of what is above it what holds it. */
-static void hold_level(rk_search *s, rk_look *look, int32_t level, double *multiplier) {
+static void hold_level(rk_optimum_search *s, rk_look *look, int32_t level, double *multiplier) {
   const int32_t n = s->poses.n, first = s->poses.start[s->poses.n_bounds + level];
   const rk_pose *pose = &look->pose;
   double square = 0.0, *left = s->there;
@@ -36,7 +36,7 @@ static void hold_level(rk_search *s, rk_look *look, int32_t level, double *multi
 }
 
 /* out[n]: the sum of rows at a pose, times multipliers; those of single coordinates do not change. */
-static void sum_rows(const rk_search *s, const rk_pose *pose, const double *multiplier, double *out) {
+static void sum_rows(const rk_optimum_search *s, const rk_pose *pose, const double *multiplier, double *out) {
   const int32_t n = s->poses.n;
   for (int32_t k = 0; k < n; k++) out[k] = 0.0;
   for (int32_t i = 0; i < s->poses.n_rows; i++)
@@ -44,7 +44,7 @@ static void sum_rows(const rk_search *s, const rk_pose *pose, const double *mult
 }
 
 /* H[count][count]: how the error of a level bends along directions, by central differences. */
-static void bend(rk_search *s, const rk_look *look, int32_t count, const double *directions, const double *multiplier) {
+static void bend(rk_optimum_search *s, const rk_look *look, int32_t count, const double *directions, const double *multiplier) {
   const int32_t n = s->poses.n;
   double *sides[2] = {s->here, s->there};
   for (int64_t i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ static void bend(rk_search *s, const rk_look *look, int32_t count, const double 
       s->H[i * count + j] = s->H[j * count + i] = 0.5 * (s->H[i * count + j] + s->H[j * count + i]);
 }
 
-void rk_hold_unmet(rk_search *s, rk_look *look) {
+void rk_hold_unmet(rk_optimum_search *s, rk_look *look) {
   const int64_t n = s->poses.n;
   for (int32_t level = 0; level < s->poses.n_levels; level++) {
     const int32_t count = s->poses.n - look->held;

@@ -4,6 +4,16 @@
 
 static inline double rk_sqrt(double x) { return __builtin_sqrt(x); }
 
+/* Numbers with which is calculated: beyond, squares and products are infinite. MOST of robokin/arrays.py. */
+#define RK_MOST 1e30
+
+/* Every x[n] is a number of at most that size. */
+static inline int rk_fit(int n, const double *x) {
+  int fit = 1;
+  for (int i = 0; i < n; i++) fit &= __builtin_fabs(x[i]) <= RK_MOST;
+  return fit;
+}
+
 static inline double rk_clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
 
 static inline double rk_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }

@@ -8,10 +8,12 @@
 
 int64_t rk_robot_rows_workspace(const rk_model *m) { return 4 * (int64_t)m->n_nodes + 3 + 3 * (int64_t)m->nv; }
 
+static int is_rate(const rk_robot_row *row) { return row->kind == RK_ROW_RATE || row->kind == RK_ROW_RATES; }
+
 /* What a row is of; J[nv], zero before: how that changes with v. center[3] and C[3][nv], its Jacobian. */
-static double state(const rk_robot_row *row, int32_t nv, const double *q, const double *center, const double *C,
-                    double *J) {
-  const double *own = q + row->coordinate;
+static double state(const rk_robot_row *row, int32_t nv, const rk_step_data *data, const double *center,
+                    const double *C, double *J) {
+  const double *own = data->q + row->coordinate;
   double e[3], block[9];
   switch (row->kind) {
     case RK_ROW_CENTER:
@@ -29,6 +31,9 @@ static double state(const rk_robot_row *row, int32_t nv, const double *q, const 
       return e[row->component];
     case RK_ROW_RATE:
       J[row->column] = 1.0;
+      return 0.0;
+    case RK_ROW_RATES:
+      rk_add_scaled(nv, 1.0, data->rates + row->component * (int64_t)nv, J);
       return 0.0;
     default:
       J[row->column] = 1.0;
@@ -48,13 +53,16 @@ void rk_fill_robot_rows(const rk_step *step, const rk_step_data *data, const dou
       is_placed = 1;
     }
     const int32_t at = data->robot_at[i];
-    const double dt = row->kind == RK_ROW_RATE ? step->dt : 1.0;
+    const double dt = is_rate(row) ? step->dt : 1.0;
+    const double share = data->shares[step->n_tips + row->residual / 2];
     double *J = data->J + (int64_t)at * nv;
     for (int32_t k = 0; k < nv; k++) J[k] = 0.0;
-    const double here = state(row, nv, data->q, center, C, J);
+    const double here = state(row, nv, data, center, C, J);
     for (int32_t k = 0; k < nv; k++) J[k] *= row->weight * step->scale[k];
     data->low[at] = row->weight * (row->lower * dt - here);
     data->high[at] = row->weight * (row->upper * dt - here);
+    const double left = (1.0 - share) * rk_clamp(0.0, data->low[at], data->high[at]);
+    data->low[at] -= left, data->high[at] -= left;
   }
 }
 
@@ -66,7 +74,7 @@ void rk_measure_robot_rows(const rk_step *step, const rk_step_data *data, const 
     const int32_t at = data->robot_at[i];
     const double value = x ? rk_dot(nv, data->J + (int64_t)at * nv, x) : 0.0;
     double lacking = rk_clamp(value, data->low[at], data->high[at]) - value;
-    lacking /= row->weight * (row->kind == RK_ROW_RATE ? step->dt : 1.0);
+    lacking /= row->weight * (is_rate(row) ? step->dt : 1.0);
     out[row->residual] += lacking * lacking;
   }
   for (int32_t k = 0; k < 2 * step->n_robot_tasks; k++) out[k] = rk_sqrt(out[k]);

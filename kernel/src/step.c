@@ -22,6 +22,7 @@ int32_t rk_sizeof_step(void) { return (int32_t)sizeof(rk_step); }
 int32_t rk_sizeof_step_data(void) { return (int32_t)sizeof(rk_step_data); }
 int32_t rk_sizeof_criterion(void) { return (int32_t)sizeof(rk_criterion); }
 int32_t rk_sizeof_robot_row(void) { return (int32_t)sizeof(rk_robot_row); }
+int32_t rk_sizeof_tip_rows(void) { return (int32_t)sizeof(rk_tip_rows); }
 
 static int64_t scratch_size(const rk_step *step) {
   const int64_t sizes[] = {rk_gravity_workspace(step->model), rk_manipulability_workspace(step),
@@ -50,14 +51,8 @@ static stepping lay_out(const rk_step *step, const rk_step_data *data, double *w
   return s;
 }
 
-static int is_finite(int32_t n, const double *x) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < n; i++) sum += 0.0 * x[i];
-  return sum == 0.0;
-}
-
 static int is_start(const rk_model *m, const double *q, const double *previous) {
-  if (!is_finite(m->nq, q) || !is_finite(m->nv, previous)) return 0;
+  if (!rk_fit(m->nq, q) || !rk_fit(m->nv, previous)) return 0;
   for (int32_t node = 0; node < m->n_nodes; node++) {
     if (m->motion[node] <= RK_HELICAL) continue;
     const double *turn = q + m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0);
@@ -140,6 +135,25 @@ static void weigh(const stepping *s) {
     }
     s->data->costs[c] = cost;
   }
+}
+
+int64_t rk_step_objective_workspace(const rk_step *step) {
+  const int64_t n = step->model->nv;
+  return 28 * (int64_t)step->model->n_nodes + n * n + n + scratch_size(step);
+}
+
+void rk_step_objective(const rk_step *step, const rk_step_data *data, double *work, double *H, double *g) {
+  const int64_t n = step->model->nv, nodes = step->model->n_nodes;
+  stepping s = {.step = step, .data = data, .H = H, .g = g};
+  s.nodes = work, work += 12 * nodes;
+  s.node_work = work, work += 16 * nodes;
+  s.M = work, work += n * n;
+  s.away = work, work += n;
+  s.scratch = work;
+  rk_place_nodes(step->model, data->q, s.nodes);
+  combine(&s);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < i; j++) H[j * n + i] = H[i * n + j];
 }
 
 int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {

@@ -5,15 +5,15 @@
 #include "check.h"
 #include "robots.h"
 
-enum { TASKS = 3, ON_ROBOT = 5, ROWS = 6 + 3 + 2 + ON_ROBOT, CRITERIA = 6, TRIALS = 200 };
+enum { TASKS = 3, ON_ROBOT = 6, ROWS = 6 + 3 + 2 + ON_ROBOT, CRITERIA = 6, TRIALS = 200 };
 
 typedef struct problem {
   rk_model model;
-  rk_task tasks[TASKS];
+  rk_tip_rows tips[TASKS];
   rk_criterion criteria[CRITERIA];
-  double bands[TASKS][6], *rest, *ones, *limits, *tiny, *wide;
+  double *rest, *ones, *limits, *tiny, *wide;
   double gravity[3];
-  int32_t first[TASKS], *coordinate, quaternions[8];
+  int32_t *coordinate, quaternions[8];
   int n_quaternions;
   rk_step step;
 } problem;
@@ -27,20 +27,19 @@ static double *filled(int64_t count, double value) {
 /* A pose, an axis with a band, and two lengths in tip axes. */
 static void make_tasks(problem *p) {
   static const int32_t carriers[TASKS] = {4, 7, 9};
-  memset(p->tasks, 0, sizeof p->tasks);
+  memset(p->tips, 0, sizeof p->tips);
   for (int32_t t = 0; t < TASKS; t++) {
-    rk_task *task = p->tasks + t;
+    rk_tip_rows *task = p->tips + t;
     SET(p->model.frame_node, t, carriers[t]);
-    task->parts = task->exact = t == 0 ? 3 : t == 1 ? 2 : 1;
-    task->kind = t == 1 ? RK_TASK_AXIS : RK_TASK_POSE;
-    task->tip_axes = t == 2;
+    task->kind = t == 1 ? RK_TIP_AXIS : RK_TIP_POSE;
+    task->tip = t, task->other = -1;
+    task->axes = t == 2 ? RK_TIP_AXES : RK_ROOT_AXES;
+    task->is_first = t == 0;
     task->axis[2] = 1.0;
     for (int k = 0; k < 6; k++) {
-      task->used[k] = t == 0 || (t == 1 && k >= 3) || (t == 2 && k < 2);
-      task->weights[k] = 0.5 * task->used[k];
-      p->bands[t][k] = t == 1 ? 0.05 : 0.0;
+      task->weights[k] = t == 0 || (t == 1 && k >= 3) || (t == 2 && k < 2) ? 0.5 : 0.0;
+      task->bands[k] = t == 1 ? 0.05 : 0.0;
     }
-    p->first[t] = t == 0;
   }
 }
 
@@ -61,8 +60,8 @@ static problem *make_problem(void) {
     p->criteria[c] = criterion;
   }
   double *below = filled(nv, -INFINITY);
-  const rk_step step = {&p->model, p->tasks,  &p->bands[0][0], p->first, p->criteria, p->ones,  p->limits,
-                        p->tiny,   below,     p->wide,         p->coordinate, 0.02,   2.0,      CRITERIA, ON_ROBOT};
+  const rk_step step = {&p->model, p->tips, p->criteria, p->ones, p->limits, p->tiny,  below, p->wide,
+                        p->coordinate, 0.02, 2.0, TASKS, ON_ROBOT, CRITERIA, 0};
   p->step = step;
   return p;
 }
@@ -89,15 +88,18 @@ static void make_robot_rows(const rk_model *m, rk_robot_row *rows) {
 /* The code; v, and what the levels lack, of the first `levels` of three. */
 static int32_t run(const problem *p, int32_t levels, const double *q, const double *previous, const double *targets,
                    double *v, double *lacking, int32_t *freedom) {
-  const int32_t start[4] = {0, 6, 9, ROWS}, rows[TASKS] = {0, 6, 9}, robot_at[ON_ROBOT] = {11, 12, 13, 14, 15};
+  const int32_t made[2 * TASKS] = {-1, -1, -1, -1, -1, -1};
+  const int32_t start[4] = {0, 6, 9, ROWS}, rows[TASKS] = {0, 6, 9}, robot_at[ON_ROBOT] = {11, 12, 13, 14, 15, 16};
   const int32_t stays[TASKS] = {0, 0, 1}, nv = p->model.nv;
   const double damping[3] = {0.0, 0.0, 1e-4};
   int32_t *active = allocate((size_t)nv * sizeof(int32_t));
   double *J = doubles(ROWS * nv), *low = doubles(ROWS), *high = doubles(ROWS), *measured = doubles(4 * (TASKS + ON_ROBOT));
+  double *shares = filled(TASKS + ON_ROBOT, 1.0), *rates = filled(nv, 0.1);
   double *costs = doubles(CRITERIA), *work = doubles(rk_step_workspace(&p->step, ROWS));
   rk_step_data data = {.q = q, .previous = previous, .targets = targets, .first_row = rows, .levels = levels};
   rk_robot_row robot_rows[ON_ROBOT];
   make_robot_rows(&p->model, robot_rows);
+  data.made_row = made, data.shares = shares, data.rates = rates;
   data.stays = stays, data.robot_rows = robot_rows, data.robot_at = robot_at;
   data.n_robot_rows = levels == 3 ? ON_ROBOT : 0; /* they are of the last level */
   data.start = start, data.damping = damping, data.J = J, data.low = low, data.high = high;
@@ -105,7 +107,7 @@ static int32_t run(const problem *p, int32_t levels, const double *q, const doub
   data.costs = costs, data.freedom = freedom, data.active = active;
   const int32_t code = rk_step_run(&p->step, &data, work);
   for (int c = 0; code == RK_STEP_DONE && c < CRITERIA; c++) CHECK(isfinite(costs[c]), "cost %d", c);
-  void *all[] = {active, J, low, high, measured, costs, work};
+  void *all[] = {active, J, low, high, measured, shares, rates, costs, work};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
   return code;
 }

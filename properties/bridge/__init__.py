@@ -7,7 +7,8 @@ to its root frame (T_root_x, metres); `world_from_root` and `to_blender` cross o
 from .binding import Binding, binding, binding_held, last_binding, robot_model
 from .build import build_armature
 from .channels import Channel
-from .content import is_robot, metres_per_unit
+from .content import is_robot, metres_per_unit, refuse_linked_bones
+from .damaged import damaged_records, reset_record
 from .errors import BridgeError
 from .exporting import export_urdf
 from .fit_helpers import fit_helper_bones
@@ -34,6 +35,7 @@ __all__ = [
     "channel_table",
     "clamp_pose",
     "curves",
+    "damaged_records",
     "edit_records",
     "export_urdf",
     "fit_helper_bones",
@@ -48,6 +50,8 @@ __all__ = [
     "nearest_within_limits",
     "read_configuration",
     "refresh_rigs",
+    "refuse_linked_bones",
+    "reset_record",
     "rig_pose",
     "robot_bones",
     "robot_model",

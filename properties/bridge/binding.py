@@ -161,7 +161,8 @@ def _assemble(found: Records) -> RobotModel:
     if root_type == "wheeled" and drive is None:
         # Left to itself the model would add wheels, which have no bones.
         plain = RobotModel(found.robot.name, links, joints, "planar")
-        drive = find_drive(records[root].joint, {link.name: link for link in links}, plain.joints[1:])
+        base = dataclasses.replace(records[root].joint, child=records[root].link.name)
+        drive = find_drive(base, {link.name: link for link in links}, plain.joints[1:])
     return RobotModel(found.robot.name, links, joints, root_type, drive)
 
 
@@ -182,7 +183,7 @@ def _channels(
             if role == OWN:
                 own.append(Channel(*where, float(model.lower[q]), float(model.upper[q])))
             else:
-                ends = (float(joint.lower[entry.coordinate]), float(joint.upper[entry.coordinate]))
+                ends = [float(end[entry.coordinate]) for end in model.joint_limits(joint.name)]
                 low, high = sorted(entry.slope * end for end in ends) if entry.slope else (0.0, 0.0)
                 others.append(Channel(*where, low, high, entry.slope * scale, entry.slope * offset, role))
     return (*own, *others), modes

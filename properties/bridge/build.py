@@ -18,8 +18,9 @@ from .fit_helpers import fit_helper_bones
 from .naming import unique_bone_name
 from .pose import nearest_within_limits, write_configuration
 from .rig import rig_pose
-from .truth import KEY, ROBOT_KEY, VERSION, BoneRecord, RobotRecord, write_record, write_robot
+from .truth import KEY, ROBOT_KEY, VERSION, BoneRecord, RobotRecord
 from .widgets import dress
+from .write_records import write_record, write_robot
 
 Array = np.ndarray
 

@@ -10,6 +10,7 @@ from mathutils import Matrix
 
 from .errors import BridgeError
 from .fields import stored_fields
+from .read_records import record_text
 from .truth import HELPER_KEY, KEY, ROBOT_KEY
 
 # Names of the constraints that Robokin itself puts on bones begin with this.
@@ -52,6 +53,14 @@ def is_robot(obj: bpy.types.Object | None) -> bool:
     return obj is not None and obj.type == "ARMATURE" and ROBOT_KEY in obj.data
 
 
+def refuse_linked_bones(obj: bpy.types.Object) -> None:
+    """Raise BridgeError for bones of another file: what is changed on them is not saved, also in an override."""
+    if obj.data.library is not None or obj.data.override_library is not None:
+        raise BridgeError(
+            f"the joints of {obj.name!r} are in {obj.data.name!r}, linked from another file: edit them there"
+        )
+
+
 def metres_per_unit(obj: bpy.types.Object | None = None) -> float:
     """Metres in one Blender unit, of the current scene (or of the one that holds `obj`, when the current does not)."""
     scene = bpy.context.scene
@@ -65,14 +74,18 @@ def armature_content(obj: bpy.types.Object) -> ArmatureContent:
     if not is_robot(obj):
         name = obj.name if obj else "nothing"
         raise BridgeError(f"{name!r} is not a robot: make it one (Make Robot), or import a URDF")
-    _refuse_what_bends_kinematics(obj)
     arm = obj.data
+    if arm.is_editmode:  # whose bones are others, until it ends
+        raise BridgeError(f"armature {arm.name!r} is in Edit Mode: leave it first")
+    if obj.pose is None:
+        raise BridgeError(f"{obj.name!r} has no pose yet: update the view layer first")
+    _refuse_what_bends_kinematics(obj)
     rests = np.empty(16 * len(arm.bones), np.float32)
     arm.bones.foreach_get("matrix_local", rests)
     bones = tuple(_bone_content(bone, i) for i, bone in enumerate(arm.bones) if KEY in bone)
     if any(bone.helpers for bone in bones):
         bones = _placed(arm, bones)
-    return ArmatureContent(arm[ROBOT_KEY], metres_per_unit(obj), rests.tobytes(), bones)
+    return ArmatureContent(record_text(arm, ROBOT_KEY), metres_per_unit(obj), rests.tobytes(), bones)
 
 
 def _bone_content(bone: bpy.types.Bone, place: int) -> BoneContent:
@@ -80,11 +93,11 @@ def _bone_content(bone: bpy.types.Bone, place: int) -> BoneContent:
     while parent is not None and KEY not in parent:
         own = own and HELPER_KEY in parent
         if own:
-            helpers.append(HelperContent(parent.name, 0, parent[HELPER_KEY]))
+            helpers.append(HelperContent(parent.name, 0, record_text(parent, HELPER_KEY)))
         parent = parent.parent
     name = parent.name if parent else None
     return BoneContent(
-        bone.name, place, name, tuple(reversed(helpers)), bone[KEY], stored_fields(bone), bone.use_connect
+        bone.name, place, name, tuple(reversed(helpers)), record_text(bone, KEY), stored_fields(bone), bone.use_connect
     )
 
 
@@ -110,7 +123,7 @@ def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
             raise BridgeError(
                 f"bone {bone.name!r}: a robot needs Inherit Rotation, Local Location, Inherit Scale: Full"
             )
-    for bone in obj.pose.bones if obj.pose is not None else ():
+    for bone in obj.pose.bones:
         if KEY not in bone.bone and HELPER_KEY not in bone.bone:
             if bone.matrix_basis != _AT_REST and any(KEY in below for below in bone.bone.children_recursive):
                 raise BridgeError(

@@ -92,6 +92,9 @@ class _Export:
             if link is None:
                 continue
             place = self._in_link(child, link)
+            if not np.isfinite(place).all():
+                self._left_out(child, "is nowhere: its location, rotation or scale is not a number")
+                continue
             number = child.get(SHOWS)
             known = visuals[link].get(number) if isinstance(number, int) else None
             if known is None or not _is_file(child):
@@ -183,6 +186,9 @@ class _Export:
         try:
             for material, corners in _by_material(evaluated, mesh):
                 triangles = corners @ stretch.T
+                if not np.isfinite(triangles).all():
+                    self._left_out(child, "has points that are not numbers")
+                    return []
                 if np.linalg.det(stretch) < 0.0:
                     triangles = triangles[:, ::-1]
                 name = child.name if material is None or len(mesh.materials) < 2 else f"{child.name}_{material.name}"

@@ -29,7 +29,9 @@ FREEDOMS = 3
 AXES = ("axis_1", "axis_2", "axis_3")
 DRIVE = ("wheel_left", "wheel_right", "wheel_radius", "wheel_separation")
 NUMBERS = ("pitch", "damping", "friction", "rotor_inertia", "stiffness")
+_LARGEST = float(np.finfo(np.float32).max)
 _ABSENT = {"lower": -math.inf}
+_LARGEST = float(np.finfo(np.float32).max)
 _UPPER_TRIANGLE = np.triu_indices(3)
 
 
@@ -50,14 +52,15 @@ ORDERED = tuple(kind for kind in JOINT_TYPES.values() if kind.orders)
 def field_values(record: BoneRecord) -> dict[str, Any]:
     """Every field of `RobokinJoint` with the value the record gives it, in double precision.
 
-    An absent bound shows as `use_... = False` and 0.
+    An absent bound shows as `use_... = False` and 0, one that single precision has no number for as the largest one.
     """
     joint, link = record.joint, record.link
     values: dict[str, Any] = {"joint_type": joint.type, "axis": tuple(joint.axis)}
     for name, freedom, field in _BOUND_FIELDS:
         bound = getattr(joint, name)
         present = freedom < len(bound) and math.isfinite(bound[freedom])
-        values |= {f"use_{field}": present, field: float(bound[freedom]) if present else 0.0}
+        value = float(bound[freedom]) if present else 0.0
+        values |= {f"use_{field}": present, field: min(max(value, -_LARGEST), _LARGEST)}
     values |= {order_field(kind): (kind is joint.kind and joint.order) or kind.orders[0] for kind in ORDERED}
     axes = np.eye(3)
     if joint.kind.orders:
@@ -135,6 +138,18 @@ def edited_record(record: BoneRecord, shown: tuple[Any, ...]) -> BoneRecord:
     return dataclasses.replace(record, joint=_joint(record, values, edits), link=_link(record, values, edits))
 
 
+def becomes_ball(record: BoneRecord, joint_type: str) -> bool:
+    """Whether that type turns a joint of another type into a ball, for which the axis that it has says nothing."""
+    return JOINT_TYPES[joint_type].has_cone and not record.joint.kind.has_cone
+
+
+def twist_along_bone(settings: RobokinJoint, record: BoneRecord) -> None:
+    """Let the fields of a joint that has just become a ball say the axis of a ball made anew, unless one was given."""
+    given = _single(tuple(settings.axis)) != _single(tuple(record.joint.axis))
+    if becomes_ball(record, settings.joint_type) and not given:
+        settings.axis = tuple(record.along)
+
+
 def _joint(record: BoneRecord, values: dict, edits: dict) -> Any:
     joint = record.joint
     kind = JOINT_TYPES[values["joint_type"]]
@@ -189,9 +204,10 @@ def _link(record: BoneRecord, values: dict, edits: dict) -> Any:
 
 
 def _single(value: Any) -> Any:
+    """As Blender holds it: numbers beyond single precision end at its largest."""
     if isinstance(value, tuple):
-        return tuple(float(np.float32(x)) for x in value)
-    return float(np.float32(value)) if isinstance(value, float) else value
+        return tuple(_single(x) for x in value)
+    return float(np.float32(min(max(value, -_LARGEST), _LARGEST))) if isinstance(value, float) else value
 
 
 def _shortest(value: Any) -> Any:

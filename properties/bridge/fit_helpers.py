@@ -12,14 +12,16 @@ from mathutils import Matrix
 from ...robokin import RobokinError
 from .binding import binding
 from .carriers import Share, shares
-from .content import ArmatureContent, armature_content
+from .content import ArmatureContent, armature_content, refuse_linked_bones
 from .helpers import helper_owners, stands_right
 from .naming import unique_bone_name
 from .pose import clamp_pose
 from .present import Records, present_records
+from .read_records import read_helper
 from .rig import refresh_rigs
-from .truth import HELPER_KEY, HelperRecord, read_helper, write_helper
+from .truth import HELPER_KEY, HelperRecord
 from .widgets import dress_helpers
+from .write_records import write_helper
 
 Array = np.ndarray
 
@@ -55,8 +57,7 @@ def _fit(context: bpy.types.Context, obj: bpy.types.Object) -> int:
     plan = _plan(obj.data, content, found)
     if not plan.made and not plan.removed:
         return 0
-    if not obj.data.is_editable:
-        raise RobokinError(f"armature {obj.data.name!r} is linked from another file: its bones cannot be changed")
+    refuse_linked_bones(obj)
     _set_mode(context, obj, "EDIT")
     _edit(obj.data, found, plan)
     _set_mode(context, obj, "OBJECT")

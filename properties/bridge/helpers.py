@@ -9,7 +9,8 @@ from .carriers import Carrier
 from .content import ArmatureContent, BoneContent
 from .errors import BridgeError
 from .present import MOVED, Records
-from .truth import HelperRecord, read_helper
+from .read_records import read_helper
+from .truth import HelperRecord
 
 Array = np.ndarray
 

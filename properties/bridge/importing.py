@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import bpy
 
+from ...robokin.far_limits import limit_warnings
 from ...robokin.inertia import inertia_warnings
-from ...robokin.mimics import mimic_warnings
 from ...robokin.model import RobotModel
 from .binding import binding
 from .build import build_armature
+from .new_data import all_or_nothing
 from .visuals import VisualMeshes, add_visuals
-
-_KINDS = ("objects", "armatures", "meshes", "materials", "images", "collections")
 
 
 def import_robot(
@@ -21,8 +20,7 @@ def import_robot(
 
     Leaves Blender in Object Mode with the robot active and selected. Raises RobokinError, and then leaves nothing.
     """
-    before = {kind: set(getattr(bpy.data, kind)) for kind in _KINDS}
-    try:
+    with all_or_nothing():
         visuals = VisualMeshes(model) if meshes else None
         collection = bpy.data.collections.new(model.name)
         context.scene.collection.children.link(collection)
@@ -32,8 +30,5 @@ def import_robot(
             collection.children.link(below)
             add_visuals(obj, binding(obj), visuals, below)
         context.view_layer.update()
-    except BaseException:
-        bpy.data.batch_remove([made for kind in _KINDS for made in getattr(bpy.data, kind) if made not in before[kind]])
-        raise
     left_out = visuals.warnings if visuals is not None else []
-    return obj, [*left_out, *inertia_warnings(model), *mimic_warnings(model)]
+    return obj, [*left_out, *inertia_warnings(model), *limit_warnings(model)]

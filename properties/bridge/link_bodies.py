@@ -9,9 +9,10 @@ import bpy
 
 from ...robokin.inertia import Body
 from .content import metres_per_unit
+from .read_records import read_robot
 from .records import bone_record, edit_records
 from .rescale import rescaled_link
-from .truth import ROBOT_KEY, BoneRecord, read_robot
+from .truth import ROBOT_KEY, BoneRecord
 
 
 def write_bodies(context: bpy.types.Context, obj: bpy.types.Object, bodies: Mapping[str, Body]) -> None:

@@ -48,6 +48,8 @@ def link_triangles(
     finally:
         shown.to_mesh_clear()
     points = points.reshape(-1, 3) @ T_link_mesh[:3, :3].T + T_link_mesh[:3, 3]
+    if not (np.isfinite(points).all() and np.isfinite(T_link_mesh).all()):
+        raise BridgeError("its place or its points are not numbers")
     triangles = points[corners.reshape(-1, 3)]
     # A mirrored object shows the faces of its mesh from behind.
     if np.linalg.det(T_link_mesh[:3, :3]) < 0.0:

@@ -18,15 +18,17 @@ from ...robokin import clamp
 from ...robokin.model import Joint, Link
 from ...robokin.topology import free_name
 from .binding import binding
-from .content import OWN_CONSTRAINT, metres_per_unit
+from .content import OWN_CONSTRAINT, metres_per_unit, refuse_linked_bones
 from .errors import BridgeError
 from .guess import Guess, convertible_limit, guess_joint, says_something, stands_still
 from .pose import read_configuration, write_configuration
-from .present import bone_placement
-from .records import bone_record, put_record
+from .present import bone_placement, check_rest
+from .read_records import read_robot
+from .records import bone_record, put_records
 from .rescale import rescaled_joint
 from .rig import refresh_rigs
-from .truth import HELPER_KEY, KEY, ROBOT_KEY, BoneRecord, RobotRecord, read_robot, write_robot
+from .truth import HELPER_KEY, KEY, ROBOT_KEY, BoneRecord, RobotRecord
+from .write_records import write_robot
 
 Array = np.ndarray
 
@@ -73,6 +75,8 @@ def make_robot(
     new = [name for name in members if KEY not in obj.data.bones[name]]
     if not new and ROBOT_KEY in obj.data:
         raise BridgeError(f"{obj.name!r}: all these bones are joints already")
+    for name in members:
+        check_rest(name, np.array(obj.data.bones[name].matrix_local, float))
     for name in new:
         _refuse_constraints(obj.pose.bones[name])
         if not np.isfinite(np.array(obj.pose.bones[name].matrix_basis)).all():
@@ -107,6 +111,8 @@ def _refuse(obj: bpy.types.Object, chosen: Collection[str]) -> None:
         raise BridgeError(f"armature {obj.data.name!r} is linked from another file: make it a robot there")
     if not chosen:
         raise BridgeError(f"{obj.name!r} has no bones to make joints of")
+    if not np.isfinite(np.array(obj.matrix_world)).all():
+        raise BridgeError(f"{obj.name!r} is nowhere: its location, rotation or scale is not a number")
     scale = obj.matrix_world.to_scale()
     if max(scale) - min(scale) > 1e-4 * max(map(abs, scale)) or obj.matrix_world.is_negative:
         shown = ", ".join(f"{x:g}" for x in obj.scale)
@@ -193,6 +199,10 @@ class EditMode:
         self._context, self._obj, self._mode = context, obj, obj.mode
 
     def __enter__(self) -> bpy.types.ArmatureEditBones:
+        """Raises BridgeError where bones cannot be edited."""
+        refuse_linked_bones(self._obj)
+        if self._context.view_layer.objects.get(self._obj.name) != self._obj:
+            raise BridgeError(f"{self._obj.name!r} is not in the view layer {self._context.view_layer.name!r}")
         self._set("EDIT")
         return self._obj.data.edit_bones
 
@@ -253,7 +263,7 @@ def _write(obj: bpy.types.Object, guesses: dict[str, Guess], root: str, undo: Ex
         links.add(records[name].link.name)
     for name in guesses:
         undo.callback(_forget, bones[name])
-        put_record(bones[name], records[name])
+    put_records(obj.data, {name: records[name] for name in guesses})
 
 
 def _forget(bone: bpy.types.Bone) -> None:

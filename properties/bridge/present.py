@@ -15,8 +15,9 @@ from .errors import BridgeError
 from .fields import edited_record, read_fields
 from .mirrored import mirrored_apart
 from .naming import named_apart
+from .read_records import read_record, read_robot
 from .rescale import rescaled_joint, rescaled_link
-from .truth import BoneRecord, RobotRecord, read_record, read_robot
+from .truth import BoneRecord, RobotRecord
 
 Array = np.ndarray
 
@@ -52,6 +53,8 @@ def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records
     records = {b.name: _edited(b.record, b.name, read_fields(obj.data.bones[b.name].robokin)) for b in bones}
     matrices = np.frombuffer(content.rests, np.float32).reshape(-1, 4, 4).astype(float).swapaxes(1, 2)
     rests = {b.name: matrices[b.place] for b in bones}
+    for name, rest in rests.items():
+        check_rest(name, rest)
     parents = {b.name: b.parent for b in bones}
     roots = [name for name, parent in parents.items() if parent is None]
     if len(roots) != 1:
@@ -63,6 +66,12 @@ def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records
         if parent is not None:
             records[name] = _moved(record, records[parent], rests[name], rests[parent], robot)
     return Records(robot, roots[0], records, parents, matrices)
+
+
+def check_rest(bone: str, rest: Array) -> None:
+    """Raise BridgeError for a bone without axes at rest (4, 4), as applying a scale of 0 leaves it."""
+    if not np.isfinite(rest).all() or abs(rest[:3, :3].T @ rest[:3, :3] - np.eye(3)).max() > 0.01:
+        raise BridgeError(f"bone {bone!r} has no direction at rest: give it a length in Edit Mode")
 
 
 @lru_cache(maxsize=2048)
@@ -101,7 +110,12 @@ def bone_placement(T_parent_bone: Array, parent_frame: Array, frame: Array, unit
     parent_frame, frame: R_link_bone of the parent bone and of the bone.
     """
     placement = np.eye(4)
-    u, _, vt = np.linalg.svd(parent_frame @ T_parent_bone[:3, :3] @ frame.T)  # back to an exact rotation
-    placement[:3, :3] = u @ vt
+    placement[:3, :3] = nearest_rotation(parent_frame @ T_parent_bone[:3, :3] @ frame.T)
     placement[:3, 3] = parent_frame @ T_parent_bone[:3, 3] * unit
     return placement
+
+
+def nearest_rotation(nearly: Array) -> Array:
+    """(3, 3) an exact rotation in place of one in single precision."""
+    u, _, vt = np.linalg.svd(nearly)
+    return u @ vt

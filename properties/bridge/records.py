@@ -10,13 +10,14 @@ import numpy as np
 
 from ...robokin import RobokinError
 from .binding import binding
-from .content import armature_content
-from .errors import BridgeError
+from .content import armature_content, refuse_linked_bones
 from .fields import edited_record, read_fields, write_fields
 from .fit_helpers import fit_helper_bones
 from .present import recorded_records
+from .read_records import read_record
 from .rig import refresh_rigs
-from .truth import KEY, VERSION, BoneRecord, read_record, recorded_name, write_record
+from .truth import KEY, VERSION, BoneRecord
+from .write_records import write_record
 
 
 def bone_record(bone: bpy.types.Bone) -> BoneRecord:
@@ -27,7 +28,8 @@ def bone_record(bone: bpy.types.Bone) -> BoneRecord:
 def keep_edits(armature: bpy.types.Armature) -> None:
     """Put what was edited in the fields into the records. A bone whose fields are no joint for now, or whose record is
     damaged, is left as it is: the panel says why."""
-    for bone in armature.bones:
+    # In Edit Mode these are the bones that are saved.
+    for bone in armature.edit_bones if armature.is_editmode else armature.bones:
         if KEY in bone:
             try:
                 record = read_record(bone[KEY], bone.name)
@@ -38,10 +40,12 @@ def keep_edits(armature: bpy.types.Armature) -> None:
                 bone[KEY] = write_record(edited)
 
 
-def put_record(bone: bpy.types.Bone, record: BoneRecord) -> None:
-    """Let the bone and its fields say what the record says."""
-    bone[KEY] = write_record(record)
-    write_fields(bone.robokin, record, VERSION)
+def put_records(armature: bpy.types.Armature, records: Mapping[str, BoneRecord]) -> None:
+    """Let bones and their fields say what the records say. Raises BridgeError, and then writes nothing."""
+    texts = {name: write_record(record) for name, record in records.items()}
+    for name, record in records.items():
+        armature.bones[name][KEY] = texts[name]
+        write_fields(armature.bones[name].robokin, record, VERSION)
 
 
 def edit_records(context: bpy.types.Context, obj: bpy.types.Object, records: Mapping[str, BoneRecord]) -> None:
@@ -49,17 +53,14 @@ def edit_records(context: bpy.types.Context, obj: bpy.types.Object, records: Map
 
     Raises BridgeError, ModelError when the armature would be no robot any more, and then changes nothing.
     """
-    if obj.data.library is not None or obj.data.override_library is not None:
-        raise BridgeError(
-            f"the joints of {obj.name!r} are in {obj.data.name!r}, linked from another file: edit them there"
-        )
+    refuse_linked_bones(obj)
     before = {name: bone_record(obj.data.bones[name]) for name in records}
     try:
-        _put_all(obj, records)
+        put_records(obj.data, records)
         fit_helper_bones(context, obj)
         binding(obj)
     except RobokinError:
-        _put_all(obj, before)
+        put_records(obj.data, before)
         raise
     refresh_rigs(obj.data)
 
@@ -72,7 +73,7 @@ def settle_records(obj: bpy.types.Object) -> bool:
     links = binding(obj).link_of_bone
     fields = {bone.name: obj.data.bones[bone.name].robokin for bone in content.bones}
     if all(
-        recorded_name(bone.record, bone.name) == bone.name
+        read_record(bone.record, bone.name).bone == bone.name
         and (not fields[bone.name].version or fields[bone.name].link == links[bone.name])
         for bone in content.bones
     ):
@@ -89,11 +90,6 @@ def settle_records(obj: bpy.types.Object) -> bool:
                 rest = np.linalg.inv(rests[parent]) @ rest
             stale[name] = dataclasses.replace(record, bone=name, rest=rest)
     if stale and obj.data.is_editable:
-        _put_all(obj, stale)
+        put_records(obj.data, stale)
         refresh_rigs(obj.data)
     return bool(stale)
-
-
-def _put_all(obj: bpy.types.Object, records: Mapping[str, BoneRecord]) -> None:
-    for name, record in records.items():
-        put_record(obj.data.bones[name], record)

@@ -16,6 +16,7 @@ from mathutils import Matrix
 
 from .binding import binding
 from .errors import BridgeError
+from .present import nearest_rotation
 
 Array = np.ndarray
 
@@ -24,7 +25,7 @@ def world_from_root(obj: bpy.types.Object, matrix_world: Matrix | None = None) -
     """(4, 4) T_world_root in metres: a similarity, whose rotation block is s * R for an object of uniform scale s.
 
     `matrix_world`: the object's, when it is to be another than the present one (another frame).
-    Raises BridgeError for a non-uniform or negative scale.
+    Raises BridgeError for a non-uniform or negative scale, and for a matrix that is not numbers.
     """
     robot = binding(obj)
     rotation, scale, location = _parts(obj, matrix_world)
@@ -47,6 +48,8 @@ def to_blender(obj: bpy.types.Object, T_root_x: Array, matrix_world: Matrix | No
 def _parts(obj: bpy.types.Object, matrix_world: Matrix | None) -> tuple[Array, float, Array]:
     """(rotation (3, 3), uniform scale, location (3,) in Blender units) of the object."""
     matrix = np.array(matrix_world if matrix_world is not None else obj.matrix_world, float)
+    if not np.isfinite(matrix).all():
+        raise BridgeError(f"{obj.name!r} is nowhere: its location, rotation or scale is not a number")
     columns = np.linalg.norm(matrix[:3, :3], axis=0)
     scale = columns.mean()
     gram = matrix[:3, :3].T @ matrix[:3, :3]
@@ -55,10 +58,4 @@ def _parts(obj: bpy.types.Object, matrix_world: Matrix | None) -> tuple[Array, f
         raise BridgeError(f"{obj.name!r} has a non-uniform scale ({shown}): make it the same in all axes")
     if np.linalg.det(matrix[:3, :3]) < 0:
         raise BridgeError(f"{obj.name!r} has a negative scale: a mirrored robot would be another robot")
-    return _exact_rotation(matrix[:3, :3] / scale), float(scale), matrix[:3, 3]
-
-
-def _exact_rotation(nearly: Array) -> Array:
-    """The rotation nearest to a single precision one."""
-    u, _, vt = np.linalg.svd(nearly)
-    return u @ vt
+    return nearest_rotation(matrix[:3, :3] / scale), float(scale), matrix[:3, 3]

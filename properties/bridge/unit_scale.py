@@ -12,8 +12,10 @@ import bpy
 
 from .content import metres_per_unit
 from .present import rescaled
-from .records import bone_record, put_record
-from .truth import KEY, ROBOT_KEY, read_robot, write_robot
+from .read_records import read_robot
+from .records import bone_record, put_records
+from .truth import KEY, ROBOT_KEY
+from .write_records import write_robot
 
 
 def adopt_unit(obj: bpy.types.Object) -> float:
@@ -27,7 +29,6 @@ def adopt_unit(obj: bpy.types.Object) -> float:
     if abs(ratio - 1.0) <= 1e-6:
         return 1.0
     records = {bone.name: bone_record(bone) for bone in armature.bones if KEY in bone}
+    put_records(armature, rescaled(records, ratio))
     armature[ROBOT_KEY] = write_robot(dataclasses.replace(robot, metres_per_unit=unit))
-    for name, record in rescaled(records, ratio).items():
-        put_record(armature.bones[name], record)
     return ratio

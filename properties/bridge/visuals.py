@@ -11,14 +11,14 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...robokin import RobokinError
+from ...robokin import FileFormatError, RobokinError
 from ...robokin.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from ...robokin.model import RobotModel
 from ...robokin.resources import missing_meshes
 from .binding import Binding
 from .build import rest_placements
 from .materials import MaterialShelf
-from .meshes import FORMATS, MeshData, is_supported, read_mesh
+from .meshes import FORMATS, MAX_ROBOT_CORNERS, FileMaterial, MeshData, is_supported, read_mesh
 
 Array = np.ndarray
 
@@ -26,36 +26,43 @@ SHOWS = "robokin_visual"  # on an object: which of its link's visuals it shows
 MADE = "robokin_mesh"  # on a mesh: fingerprint of what was read from the file, to notice that it was edited
 _SHARP = math.radians(35.0)
 _SEGMENTS = 32
+_TOLD = 10  # meshes that are left out, each with its reason
 
 
 class VisualMeshes:
     """The mesh data of a robot's visuals, read once per file before anything is made in the scene.
 
-    `warnings`: what was left out, which is meshes of formats that are not supported.
-    Raises FileFormatError for a mesh that is missing (naming the line that asks for it) or cannot be read.
+    `warnings`: what was left out and why, file by file. No mesh is a reason to refuse a robot.
     """
 
     def __init__(self, model: RobotModel) -> None:
         self.warnings: list[str] = []
-        self._files: dict[str, MeshData | bpy.types.Mesh] = {}
+        self._files: dict[str, MeshData] = {}
         self._made: dict[object, bpy.types.Mesh] = {}
         self._shelf = MaterialShelf()
-        self._unsupported: set[str] = set()
         shapes = [g.shape for link in model.links for g in link.visuals if isinstance(g.shape, Mesh)]
-        for shape in shapes:
-            if not is_supported(shape.filename):
-                self._unsupported.add(shape.filename)
-        if self._unsupported:
-            names = sorted(os.path.basename(name) for name in self._unsupported)
+        unsupported = {shape.filename for shape in shapes if not is_supported(shape.filename)}
+        if unsupported:
+            names = sorted(os.path.basename(name) for name in unsupported)
             shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
             valid = ", ".join(ending[1:].upper() for ending in FORMATS)
             self.warnings.append(f"{len(names)} mesh(es) left out, format not supported: {shown} (valid: {valid})")
-        for problem in missing_meshes(model, collisions=False):
-            if not any(f"mesh {name!r} not found" in problem.problem for name in self._unsupported):
-                raise problem
-        for shape in shapes:
-            if shape.path is not None and shape.filename not in self._unsupported and shape.path not in self._files:
-                self._files[shape.path] = read_mesh(shape.path)
+        missing = missing_meshes(model, collisions=False)
+        problems = [each for each in missing if not any(f"mesh {n!r} not found" in each.problem for n in unsupported)]
+        paths = {shape.path for shape in shapes if shape.path is not None and shape.filename not in unsupported}
+        corners = 0
+        for path in sorted(paths):
+            try:
+                data = read_mesh(path)
+                corners += len(data.corners)
+                if corners > MAX_ROBOT_CORNERS:
+                    raise FileFormatError(path, None, f"the robot's meshes have more than {MAX_ROBOT_CORNERS} corners")
+                self._files[path] = data
+            except FileFormatError as problem:
+                problems.append(problem)
+        self.warnings += [f"mesh left out: {problem}" for problem in problems[:_TOLD]]
+        if len(problems) > _TOLD:
+            self.warnings.append(f"{len(problems) - _TOLD} more meshes left out")
 
     def new_object(self, name: str, geometry: Geometry) -> bpy.types.Object | None:
         """An object that shows `geometry`, in metres, not yet placed; None for a mesh that is left out."""
@@ -68,28 +75,26 @@ class VisualMeshes:
             # A material of the mesh file wins, as in RViz; the description's serves where the file states none.
             if slot.material is None:
                 slot.link = "OBJECT"
-                slot.material = (
-                    self._shelf.material("", None, None)
-                    if own is None
-                    else self._shelf.material(own.name, own.rgba, own.texture_path)
-                )
+                stated = FileMaterial("") if own is None else FileMaterial(own.name, own.rgba, own.texture_path)
+                slot.material = self._shelf.material(stated)
         return obj
 
     def _mesh(self, shape: Shape) -> bpy.types.Mesh | None:
         key: object = shape.path if isinstance(shape, Mesh) else shape
-        if isinstance(shape, Mesh) and (shape.path is None or shape.filename in self._unsupported):
+        if isinstance(shape, Mesh) and shape.path not in self._files:
             return None
         if key not in self._made:
             if isinstance(shape, Mesh):
-                data = self._files[str(shape.path)]
                 name = bpy.path.display_name_from_filepath(str(shape.path))
-                self._made[key] = data if isinstance(data, bpy.types.Mesh) else _from_arrays(name, data, self._shelf)
-                self._made[key].name = name
+                made = _from_arrays(name, self._files[str(shape.path)], self._shelf)
+                if not len(made.polygons):
+                    self.warnings.append(f"{shape.path}: all its polygons are points or lines, nothing is shown")
             else:
-                self._made[key] = _from_primitive(shape)
-            if not self._made[key].materials:
-                self._made[key].materials.append(None)
-            self._made[key][MADE] = fingerprint(self._made[key])
+                made = _from_primitive(shape)
+            if not made.materials:
+                made.materials.append(None)
+            made[MADE] = fingerprint(made)
+            self._made[key] = made
         return self._made[key]
 
 
@@ -166,7 +171,7 @@ def _from_arrays(name: str, data: MeshData, shelf: MaterialShelf) -> bpy.types.M
         layer.data.foreach_set("uv", data.uv.astype(np.float32).ravel())
     for material in data.materials:
         stated = material.rgba is not None or material.texture is not None
-        mesh.materials.append(shelf.material(material.name, material.rgba, material.texture) if stated else None)
+        mesh.materials.append(shelf.material(material) if stated else None)
     mesh.validate()  # polygons with a corner twice, and the like
     mesh.update()
     _shade(mesh)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import enum
-import logging
 import os
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import shown
 from ..errors import BackendError
 from ..tree import Tree
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Array = np.ndarray
 NAMES = ("auto", "native", "numpy")
@@ -103,6 +104,8 @@ def _best() -> Backend:
     try:
         return _native()
     except BackendError as reason:
+        import logging
+
         logging.getLogger(__name__).warning("the native kernel is not used, NumPy takes over (slower): %s", reason)
         return _numpy()
 

@@ -12,7 +12,7 @@ from ..errors import BackendError
 from ..tree import Tree
 
 Array = np.ndarray
-ABI = 6  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 7  # RK_ABI of kernel/include/robokin_kernel.h
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
 FUNCTIONS = (
@@ -23,7 +23,8 @@ FUNCTIONS = (
     *("rk_center_of_mass", "rk_center_of_mass_jacobian", "rk_mass_matrix", "rk_inverse_dynamics"),
     *("rk_ik_solve", "rk_track_run", "rk_bounded_step", "rk_qp", "rk_qp_workspace"),
     *("rk_hierarchy", "rk_hierarchy_workspace", "rk_step_run", "rk_step_workspace"),
-    *("rk_sizeof_step", "rk_sizeof_step_data", "rk_sizeof_criterion", "rk_sizeof_robot_row"),
+    *("rk_sizeof_step", "rk_sizeof_step_data", "rk_sizeof_criterion", "rk_sizeof_robot_row", "rk_sizeof_tip_rows"),
+    "rk_sizeof_stack",
     *("rk_sizeof_optimum", "rk_optimum_workspace", "rk_optimum_find"),
 )
 

@@ -13,15 +13,18 @@ import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..errors import ConfigurationError
 from ..tree import Tree
 from . import STANDARD_GRAVITY
 from .library import load_library, model_struct, workspace
 from .parallel import run_chunks
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Array = np.ndarray
 CHUNK = 256  # configurations per call of a batch: enough to hide what a call and a thread cost

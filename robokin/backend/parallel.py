@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 
 def thread_count() -> int:
@@ -35,6 +34,8 @@ def run_chunks(work: Callable[[int, int], object], count: int, chunk: int, threa
     if helpers < 1:
         drain()
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     # Joined before the call returns: Blender may crash while threads run Python beside it.
     with ThreadPoolExecutor(helpers, "robokin") as pool:
         futures = [pool.submit(drain) for _ in range(helpers)]

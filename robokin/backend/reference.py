@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .. import quaternion, se3, so3
 from ..joint_types import Motion
 from ..tree import ROOT, Tree
 from . import STANDARD_GRAVITY, Reference
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Array = np.ndarray
 name = "numpy"

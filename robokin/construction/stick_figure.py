@@ -72,7 +72,7 @@ def _length(model: RobotModel) -> float:
     """Length of the longest chain of links, strokes included [m]."""
     lengths = {model.root_link.name: 0.0}
     for joint in model.joints[1:]:
-        stroke = np.array([joint.lower, joint.upper]) if joint.type == "prismatic" else np.zeros(1)
-        reach = abs(stroke[np.isfinite(stroke)]).max(initial=0.0)
+        stroke = np.array(model.joint_limits(joint.name)) if joint.type == "prismatic" else np.zeros(1)
+        reach = float(abs(stroke[np.isfinite(stroke)]).max(initial=0.0))
         lengths[joint.child] = lengths[str(joint.parent)] + float(np.linalg.norm(joint.placement[:3, 3])) + reach
     return max(lengths.values())

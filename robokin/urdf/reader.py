@@ -16,14 +16,14 @@ import numpy as np
 from ..arrays import shown
 from ..drive import Drive
 from ..errors import FileFormatError, ModelError
+from ..far_limits import limit_warnings
 from ..joint_types import JOINT_TYPES
-from ..mimics import mimic_warnings
 from ..model import Joint, Link, Mimic, RobotModel
 from ..resources import PackagePaths, ResourceFinder
 from ..text_file import checked_path, read_bytes
 from .placement import read_placement
 from .shapes import ShapeReader
-from .xacro_source import ENDING, expand_xacro, is_xacro
+from .xacro import ENDING, expand_xacro, is_xacro
 from .xml import Element, parse_xml, shorten
 
 logger = logging.getLogger(__name__)
@@ -41,27 +41,21 @@ def load_urdf(
     xacro_args: Mapping[str, object] | None = None,
     drive: Drive | None = None,
 ) -> RobotModel:
-    """The robot of a URDF file, or of a xacro file (.xacro; see `xacro_source`).
+    """The robot of a URDF file, or of a xacro file (.xacro; see `xacro`).
 
     package_paths: folders that hold (or are) the packages of package:// meshes; see `resources.ResourceFinder`.
     root: "fixed", "floating", "planar" or "wheeled", how the root link moves in the world.
     drive: the wheels of the root "wheeled"; None: they are looked for, and two are added where there are none.
     xacro_args: {name: value} of the arguments of a xacro file.
     A mesh that is not found is no error (kinematics needs none): its `path` is None; see `missing_meshes`.
-    Raises FileFormatError naming file and line for everything that is not one well-formed robot; of a xacro file the
-    line is that of the expanded text. Raises UnknownNameError for an argument that the file does not know.
+    Raises FileFormatError naming file and line for everything that is not one well-formed robot; UnknownNameError for
+    an argument that a xacro file does not know.
     """
-    data = read_bytes(path, "a URDF file")
-    if not is_xacro(path):
-        if xacro_args:
-            raise FileFormatError(path, None, f"arguments are for xacro files ({ENDING})")
-        return read_urdf_text(data, path, package_paths, root, drive)
-    text = expand_xacro(path, package_paths, xacro_args or {})
-    try:
-        return read_urdf_text(text, path, package_paths, root, drive)
-    except FileFormatError as error:
-        where = "" if error.line is None else f" (line {error.line} of the expanded text)"
-        raise FileFormatError(path, None, f"{error.problem}{where}") from None
+    if is_xacro(checked_path(path, "a URDF file")):
+        return _read_robot(expand_xacro(path, package_paths, xacro_args or {}), path, package_paths, root, drive)
+    if xacro_args:
+        raise FileFormatError(path, None, f"arguments are for xacro files ({ENDING})")
+    return read_urdf_text(read_bytes(path, "a URDF file"), path, package_paths, root, drive)
 
 
 def read_urdf_text(
@@ -74,7 +68,12 @@ def read_urdf_text(
     """The robot of a URDF text. `path`: the file it came from or will be in, for relative meshes and messages."""
     if not isinstance(text, (str, bytes)):
         raise FileFormatError(checked_path(path, "a URDF"), None, f"must be text, not {shown(text)}")
-    document = parse_xml(text, checked_path(path, "a URDF"))
+    return _read_robot(parse_xml(text, checked_path(path, "a URDF")), path, package_paths, root, drive)
+
+
+def _read_robot(
+    document: Element, path: str | os.PathLike, package_paths: PackagePaths, root: str, drive: Drive | None
+) -> RobotModel:
     _check_is_urdf(document)
     shapes = ShapeReader(document, ResourceFinder(path, package_paths))
     elements: dict[int, Element] = {}
@@ -92,7 +91,7 @@ def read_urdf_text(
         model = RobotModel(name, links, joints, root, drive)
     except ModelError as error:
         raise elements.get(id(error.about), document).error(str(error)) from None
-    for warning in mimic_warnings(model):
+    for warning in limit_warnings(model):
         logger.warning("%s: %s", os.fspath(path), warning)
     return model
 
@@ -183,7 +182,9 @@ def _read_limit(joint: Element, word: str) -> dict[str, Any]:
         limits[name] = value or np.inf
     if word in WITH_RANGE:
         # The specification's default for both is 0, also where only one of them is left out.
-        limits["lower"], limits["upper"] = (element.number(end, 0.0, sys.float_info.max) for end in ("lower", "upper"))
+        # An infinite one, which converters write, becomes the largest number: it can be written again.
+        ends = [element.number(end, 0.0, largest=math.inf) for end in ("lower", "upper")]
+        limits["lower"], limits["upper"] = np.clip(ends, -sys.float_info.max, sys.float_info.max).tolist()
         if limits["lower"] > limits["upper"]:
             problem = f"the lower limit {limits['lower']} is above the upper limit {limits['upper']}"
             raise element.error(f"{joint}: {problem}")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ModelError
 from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Source, Sphere
 from ..resources import ResourceFinder
 from .placement import read_placement
 from .xml import Element, shorten
+
+logger = logging.getLogger(__name__)
 
 UNIT_SCALE = (1.0, 1.0, 1.0)
 
@@ -49,8 +53,10 @@ class ShapeReader:
         filename = texture.attributes.get("filename", "").strip() if texture is not None else ""
         path = None
         if texture is not None and filename:
-            with texture.blamed():
+            try:
                 path = self.finder.find(filename).path
+            except ModelError as fault:
+                logger.warning("%s", texture.error(f"texture left out: {fault}"))
         return Material(element.attributes.get("name", ""), rgba, filename or None, path)
 
     def _read_shape(self, geometry: Element) -> Shape:
@@ -87,9 +93,12 @@ class ShapeReader:
         scale = element.numbers("scale", 3, UNIT_SCALE)
         if not all(scale):
             raise element.error(f"the scale of mesh {shorten(filename)} must not be zero: {scale}")
-        with element.blamed():
+        source = Source(element.path, element.line)
+        try:
             found = self.finder.find(filename.strip())
-        return Mesh(filename, scale, found.path, Source(element.path, element.line), found.searched)
+        except ModelError as fault:
+            return Mesh(filename, scale, None, source, refused=str(fault))
+        return Mesh(filename, scale, found.path, source, found.searched)
 
 
 def _length(element: Element, name: str) -> float:

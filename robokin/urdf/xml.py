@@ -25,15 +25,16 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Element:
-    """One XML element with the line where it begins. Text between elements is not kept: URDF has none."""
+    """One XML element with the line where it begins. `content`: the text directly inside, where it was asked for."""
 
-    __slots__ = ("attributes", "children", "line", "path", "tag")
+    __slots__ = ("attributes", "children", "content", "line", "path", "tag")
 
     def __init__(self, tag: str, attributes: dict[str, str], path: str, line: int) -> None:
         self.tag = tag
         self.attributes = attributes
         self.path = path
         self.line = line
+        self.content = ""
         self.children: list[Element] = []
 
     def error(self, problem: str) -> FileFormatError:
@@ -113,17 +114,27 @@ def shorten(value: str, quoted: bool = True) -> str:
     return repr(shown) if quoted else repr(shown)[1:-1]
 
 
-def parse_xml(data: bytes | str, path: str) -> Element:
-    """The root element of an XML document. Raises FileFormatError with the line; time and memory are bounded."""
-    if len(data) > MAX_BYTES:
-        raise FileFormatError(path, None, f"the file is larger than {MAX_BYTES >> 20} MB")
+def parse_xml(
+    data: bytes | str,
+    path: str,
+    *,
+    contents: bool = False,
+    max_bytes: int = MAX_BYTES,
+    max_elements: int = MAX_ELEMENTS,
+) -> Element:
+    """The root element of an XML document. Raises FileFormatError with the line; time and memory are bounded.
+
+    contents: keep the text inside elements, which URDF has no use for.
+    """
+    if len(data) > max_bytes:
+        raise FileFormatError(path, None, f"the file is larger than {max_bytes >> 20} MB")
     if not data.strip():
         raise FileFormatError(path, 1, "the file is empty")
     if isinstance(data, bytes) and b"\0" in data[:1024] and not data.startswith(_UTF16):
         raise FileFormatError(path, 1, "this is a binary file, not XML")
     if isinstance(data, str):
         data = data.removeprefix("\ufeff")
-    builder = _Builder(path)
+    builder = _Builder(path, contents, max_elements)
     try:
         builder.parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -135,8 +146,9 @@ def parse_xml(data: bytes | str, path: str) -> Element:
 
 
 class _Builder:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, contents: bool, max_elements: int) -> None:
         self.path = path
+        self.max_elements = max_elements
         self.count = 0
         self.stack = [Element("", {}, path, 0)]
         self.parser = expat.ParserCreate()
@@ -144,20 +156,28 @@ class _Builder:
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.StartDoctypeDeclHandler = self.doctype
+        self.texts: list[list[str]] = [[]]
+        if contents:
+            self.parser.buffer_text = True
+            self.parser.CharacterDataHandler = self.text
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         line = self.parser.CurrentLineNumber
         self.count += 1
         if len(self.stack) > MAX_DEPTH:
             raise FileFormatError(self.path, line, f"elements are nested more than {MAX_DEPTH} deep")
-        if self.count > MAX_ELEMENTS:
-            raise FileFormatError(self.path, line, f"more than {MAX_ELEMENTS} elements")
+        if self.count > self.max_elements:
+            raise FileFormatError(self.path, line, f"more than {self.max_elements} elements")
         element = Element(tag, attributes, self.path, line)
         self.stack[-1].children.append(element)
         self.stack.append(element)
+        self.texts.append([])
+
+    def text(self, text: str) -> None:
+        self.texts[-1].append(text)
 
     def end(self, tag: str) -> None:
-        self.stack.pop()
+        self.stack.pop().content = "".join(self.texts.pop())
 
     def doctype(self, *_: object) -> None:
         line = self.parser.CurrentLineNumber

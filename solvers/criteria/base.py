@@ -22,9 +22,8 @@ from ...robokin.arrays import list_of
 from ...robokin.errors import TaskError
 from ..fixed_arrays import Checks, FixedArrays
 from ..state import State
-from ..tasks.checks import own_name
+from ..tasks.checks import none_or_positive, own_name, positive
 from .edge import Edge
-from .magnitude import magnitude
 
 Array = np.ndarray
 
@@ -56,15 +55,15 @@ class CriterionRecord:
 
 
 class Criterion(FixedArrays, ABC):
-    """weight: how much it counts against the others.   name: how reports call it. Set again may be what it has until a
+    """weight: how much it counts against the others; 0 leaves it out, but for its cost.   name: how reports call it. Set again may be what it has until a
     problem is made of it (`fixed_arrays.py`). Raises TaskError."""
 
     weight: float
-    checks: ClassVar[Checks] = {"weight": magnitude}
+    checks: ClassVar[Checks] = {"weight": none_or_positive}
 
     def __init__(self, weight: float, name: str) -> None:
         name = own_name(name, type(self).__name__)
-        self._keep(name=name, weight=magnitude(weight, f"{name}: weight"))
+        self._keep(name=name, weight=none_or_positive(weight, f"{name}: weight"))
 
     def check(self, state: State) -> None:
         """Raises a RobokinError when the robot has not what the criterion needs."""
@@ -107,7 +106,7 @@ class Velocity(Criterion):
 class Potential(Criterion):
     """A criterion on q: descended with v = -gain W^-1 grad V.   gain: [1/s]."""
 
-    checks: ClassVar[Checks] = {**Criterion.checks, "gain": magnitude}
+    checks: ClassVar[Checks] = {**Criterion.checks, "gain": positive}
 
     def __init__(self, weight: float, gain: float, name: str) -> None:
         super().__init__(weight, name)
@@ -160,6 +159,12 @@ def criterion_names(criteria: Sequence[Criterion]) -> list[str]:
             name = f"{criterion.name} {count}"
         names.append(name)
     return names
+
+
+def costs(criteria: Sequence[Criterion], state: State, v: Array) -> dict[str, float]:
+    """The value of each at a state and v (nv,), by its name."""
+    values = [float(each.value(state, v)) for each in criteria]
+    return dict(zip(criterion_names(criteria), values, strict=True))
 
 
 def checked_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:

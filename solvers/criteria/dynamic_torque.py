@@ -9,9 +9,9 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
 from ..state import State
+from ..tasks.checks import numbers
 from .base import Criterion
 from .gravity_torque import check_efforts, checked_gravity, effort_scale
-from .magnitude import at_most
 
 Array = np.ndarray
 
@@ -32,12 +32,15 @@ class DynamicTorque(Criterion):
     def __init__(
         self, damping: float = 100.0, gravity: object = STANDARD_GRAVITY, weight: float = 1.0, name: str = ""
     ) -> None:
-        super().__init__(weight, name)
-        self.gravity = checked_gravity(gravity, self.name)
-        rate = at_most(damping, f"{self.name}: damping")
-        if rate.shape != () or rate < 0.0:
-            raise TaskError(f"{self.name}: damping must be a number >= 0, not {shown(damping)}")
-        self.damping = float(rate)
+        given = damping, gravity, weight, name
+        if not self._take_known(DynamicTorque, given):
+            super().__init__(weight, name)
+            self.gravity = checked_gravity(gravity, self.name)
+            rate = numbers(damping, f"{self.name}: damping")
+            if rate.shape != () or rate < 0.0:
+                raise TaskError(f"{self.name}: damping must be a number >= 0, not {shown(damping)}")
+            self.damping = float(rate)
+            self._make_known(DynamicTorque, given)
 
     def check(self, state: State) -> None:
         require_mass(state.model)

@@ -13,9 +13,9 @@ from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model import Joint, RobotModel
 from ..fixed_arrays import Checks
 from ..state import State
+from ..tasks.checks import numbers
 from ..viability import dof_coordinates
 from .base import CriterionKind, CriterionRecord, Potential
-from .magnitude import MOST, at_most
 
 Array = np.ndarray
 
@@ -64,9 +64,12 @@ class JointSprings(Potential):
         gain: float = 1.0,
         name: str = "",
     ) -> None:
-        super().__init__(weight, gain, name)
-        self.stiffness, self.equilibrium = stiffness, equilibrium  # type: ignore[assignment]
-        self._fitted: _Springs | None = None
+        given = stiffness, equilibrium, weight, gain, name
+        if not self._take_known(JointSprings, given):
+            super().__init__(weight, gain, name)
+            self.stiffness, self.equilibrium = stiffness, equilibrium  # type: ignore[assignment]
+            self._fitted: _Springs | None = None
+            self._make_known(JointSprings, given)
 
     def check(self, state: State) -> None:
         self._fit(state)
@@ -114,7 +117,7 @@ class JointSprings(Potential):
             dofs = np.arange(own.start, own.stop)[coordinate[own] >= 0]
             at = coordinate[dofs]
             lower, upper = model.lower[at], model.upper[at]
-            bounded = (abs(lower) <= MOST) & (abs(upper) <= MOST) & (lower < upper)
+            bounded = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
             rest = self._rest(joint, len(dofs))
             with np.errstate(invalid="ignore"):
                 rest = np.where(np.isnan(rest), np.where(bounded, 0.5 * lower + 0.5 * upper, np.nan), rest)
@@ -125,7 +128,7 @@ class JointSprings(Potential):
         return _Springs(of, coordinate, stiffness, equilibrium, half)
 
     def _stiffness(self, joint: Joint) -> float:
-        value = at_most(self.stiffness.get(joint.name, joint.stiffness), f"{self.name}: stiffness of {joint.name!r}")
+        value = numbers(self.stiffness.get(joint.name, joint.stiffness), f"{self.name}: stiffness of {joint.name!r}")
         if value.shape != () or value < 0.0:
             raise TaskError(f"{self.name}: stiffness of joint {joint.name!r} must be a number >= 0, not {value}")
         return float(value)
@@ -135,7 +138,7 @@ class JointSprings(Potential):
         given = self.equilibrium.get(joint.name, joint.rest_position)
         if given is None:
             return np.full(count, np.nan)
-        value = np.atleast_1d(at_most(given, f"{self.name}: equilibrium of {joint.name!r}"))
+        value = np.atleast_1d(numbers(given, f"{self.name}: equilibrium of {joint.name!r}"))
         if value.shape not in ((1,), (count,)):
             raise ConfigurationError(f"{self.name}: joint {joint.name!r} takes {count} equilibrium values")
         return np.broadcast_to(value, (count,))

@@ -16,7 +16,10 @@ class KineticEnergy(Velocity):
     Eq. 8-15). Alone, with a task t = Jv, it gives v = M^-1 J'(J M^-1 J')^-1 t. Raises ModelError without masses."""
 
     def __init__(self, weight: float = 1.0, name: str = "") -> None:
-        super().__init__(weight, name)
+        given = weight, name
+        if not self._take_known(KineticEnergy, given):
+            super().__init__(weight, name)
+            self._make_known(KineticEnergy, given)
 
     def check(self, state: State) -> None:
         require_mass(state.model)

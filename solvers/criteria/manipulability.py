@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 
 from ...robokin.configuration import integrate
-from ..native_tasks import on_tip
+from ..influence import partial
+from ..native_tasks import tip_form_of
 from ..state import State
 from ..tasks import Task
 from ..tasks.base import states_rows_of
 from ..tasks.seen import Seen
+from ..tasks.tip_rows import TipKind
 from .base import CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray
 
 SINGULAR = 1e-6  # singular values count as at least this large, so that V and its gradient stay finite
 STEP = 1e-5  # of central differences, in radians or L
+SEEN_KINDS = (TipKind.POSE, TipKind.AXIS)  # whose rows change as the kernel knows
 
 
 class Manipulability(Potential):
@@ -28,7 +31,10 @@ class Manipulability(Potential):
     """
 
     def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
-        super().__init__(weight, gain, name)
+        given = weight, gain, name
+        if not self._take_known(Manipulability, given):
+            super().__init__(weight, gain, name)
+            self._make_known(Manipulability, given)
 
     def record(self, state: State) -> CriterionRecord | None:
         return record_of_rows(CriterionKind.MANIPULABILITY, self, state)
@@ -46,7 +52,8 @@ class Manipulability(Potential):
 
 def record_of_rows(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
     """None when the kernel does not have the rows of all tasks of the first level."""
-    if any(on_tip(task) is None for task in state.tasks if task.influence):
+    forms = [tip_form_of(task) for task in state.tasks if task.influence]
+    if any(form is None or form.kind not in SEEN_KINDS for form in forms) or partial(state.tasks):
         return None
     return CriterionRecord(kind, criterion.gain, criterion.metric(state))
 

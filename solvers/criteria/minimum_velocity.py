@@ -14,7 +14,10 @@ class MinimumVelocity(Velocity):
     """1/2 v'v, lengths counted in L."""
 
     def __init__(self, weight: float = 1.0, name: str = "") -> None:
-        super().__init__(weight, name)
+        given = weight, name
+        if not self._take_known(MinimumVelocity, given):
+            super().__init__(weight, name)
+            self._make_known(MinimumVelocity, given)
 
     def record(self, state: State) -> CriterionRecord:
         return CriterionRecord(CriterionKind.LEAST_VELOCITY, 0.0, state.scale**-2.0)

@@ -9,8 +9,8 @@ import numpy as np
 from ...robokin import quaternion
 from ...robokin.joint_types import Motion
 from ..state import State
+from ..tasks.checks import numbers
 from .base import CriterionKind, CriterionRecord, Potential
-from .magnitude import at_most
 
 Array = np.ndarray
 
@@ -23,11 +23,14 @@ class RestPosture(Potential):
     """
 
     def __init__(self, posture: object | None = None, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
-        super().__init__(weight, gain, name)
-        self.posture = dict(posture) if isinstance(posture, Mapping) else posture
+        given = posture, weight, gain, name
+        if not self._take_known(RestPosture, given):
+            super().__init__(weight, gain, name)
+            self.posture = dict(posture) if isinstance(posture, Mapping) else posture
+            self._make_known(RestPosture, given)
 
     def check(self, state: State) -> None:
-        at_most(self._posture(state), f"{self.name}: posture")
+        numbers(self._posture(state), f"{self.name}: posture")
 
     def record(self, state: State) -> CriterionRecord:
         metric = self.metric(state)

@@ -27,8 +27,11 @@ class SmallestSingularValue(Potential):
     """
 
     def __init__(self, weight: float = 1.0, gain: float = 1.0, name: str = "") -> None:
-        super().__init__(weight, gain, name)
-        self._known: tuple[Any, int] = (None, 0)
+        given = weight, gain, name
+        if not self._take_known(SmallestSingularValue, given):
+            super().__init__(weight, gain, name)
+            self._known: tuple[Any, int] = (None, 0)
+            self._make_known(SmallestSingularValue, given)
 
     def record(self, state: State) -> CriterionRecord | None:
         record = record_of_rows(CriterionKind.SMALLEST_SINGULAR_VALUE, self, state)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..state import State
+from ..tasks.checks import positive
 from .base import Criterion, CriterionKind, CriterionRecord
-from .magnitude import magnitude
 
 Array = np.ndarray
 
@@ -19,8 +19,11 @@ class Smooth(Criterion):
     """
 
     def __init__(self, time: float = 0.1, weight: float = 1.0, name: str = "") -> None:
-        super().__init__(weight, name)
-        self.time = magnitude(time, f"{self.name}: time")
+        given = time, weight, name
+        if not self._take_known(Smooth, given):
+            super().__init__(weight, name)
+            self.time = positive(time, f"{self.name}: time")
+            self._make_known(Smooth, given)
 
     def record(self, state: State) -> CriterionRecord:
         return CriterionRecord(CriterionKind.LEAST_VELOCITY, 1.0, self._stiffness(state))

@@ -12,6 +12,7 @@ from .checks import axis_weights, choice, positive, vector
 from .frame import FRAMES
 from .seen import Seen
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -52,11 +53,14 @@ class AdvanceTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-        self.weights = axis_weights(weights, f"{self.name}: weights")
-        self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
-        self.target = self.checked_target(target)
+        given = link, weights, frame, offset, tolerance, name, priority, influence
+        if not self._take_known(AdvanceTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.frame = choice(frame, f"{self.name}: frame", FRAMES)
+            self.weights = axis_weights(weights, f"{self.name}: weights")
+            self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(AdvanceTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Advance:
         if isinstance(target, Advance):
@@ -87,3 +91,14 @@ class AdvanceTask(TipTask):
         R = self._axes(start)
         e = R @ (start[:3, 3] - T[:3, 3]) + target.vector
         return Rows.wanted(R @ self.tip_jacobian(state)[:3], e, self.influence * self.weights, 0)
+
+    def tip_form(self) -> TipForm:
+        weights = np.concatenate((self.influence * self.weights, np.zeros(3)))
+        return TipForm(TipKind.ADVANCE, self.link, self.offset, weights, np.zeros(6), axes=self.frame)
+
+    def tip_target(self, target: Advance, out: Array) -> bool:
+        out[:3], start = target.vector, target.start
+        if start is None:
+            return True
+        out[3:12], out[12:15] = start[:3, :3].ravel(), start[:3, 3]
+        return False

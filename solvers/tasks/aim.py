@@ -14,6 +14,7 @@ from .checks import direction, not_negative, positive, vector
 from .on_line import across
 from .seen import Seen
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind, uniform
 
 if TYPE_CHECKING:
     from ..state import State
@@ -48,11 +49,14 @@ class AimTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        self.axis = direction(axis, f"{self.name}: axis")
-        self.weight, self.band = weight, band
-        self.parts = (Part("direction", "rad", positive(tolerance, f"{self.name}: tolerance")),)
-        self.target = self.checked_target(target)
+        given = link, axis, weight, offset, tolerance, band, name, priority, influence
+        if not self._take_known(AimTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.axis = direction(axis, f"{self.name}: axis")
+            self.weight, self.band = weight, band
+            self.parts = (Part("direction", "rad", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(AimTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target point")
@@ -71,22 +75,28 @@ class AimTask(TipTask):
         return Seen(seen.J, lambda: seen.change() + (shift @ in_tip.J)[:, :, None] * nearing)
 
     def rows(self, state: State, target: Array) -> Rows:
-        aimed = aim(self.tip(state), self.tip_jacobian(state), self.axis, target)
-        if aimed is None:
-            return Rows.none(state.model.nv)
-        J, e = aimed
+        J, e = aim(self.tip(state), self.tip_jacobian(state), self.axis, target)
         weight = self.weight * self.influence
         if self.band:
             return Rows.within(J, e, weight, 0, self.band)
         return Rows.wanted(J, e, np.full(3, weight), 0)
 
+    def tip_form(self) -> TipForm:
+        is_ball = self.band > 0.0
+        weights, bands = uniform(self.weight * self.influence, 1 if is_ball else 3, self.band)
+        return TipForm(TipKind.AIM, self.link, self.offset, weights, bands, is_ball=is_ball, axis=self.axis)
 
-def aim(T_root_tip: Array, J: Array, axis: Array, point: Array) -> tuple[Array, Array] | None:
-    """J (3, nv) and e (3,) of the rotation that makes the tip's axis point at a point; None when it is there."""
+    def tip_target(self, target: Array, out: Array) -> bool:
+        out[:3] = target
+        return False
+
+
+def aim(T_root_tip: Array, J: Array, axis: Array, point: Array) -> tuple[Array, Array]:
+    """J (3, nv) and e (3,) of the rotation that makes the tip's axis point at a point; zero when it is there."""
     away = point - T_root_tip[:3, 3]
     r = float(np.linalg.norm(away))
     if r < NEAREST:
-        return None
+        return np.zeros((3, J.shape[1])), np.zeros(3)
     d = away / r
     e, A = alignment(T_root_tip[:3, :3] @ axis, d)
     turning = -hat(d) @ J[:3] / r

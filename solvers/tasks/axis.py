@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,6 +14,8 @@ from .checks import direction, number, own_name
 from .frame import FrameTask, TaskKind
 from .on_line import across
 from .seen import Seen
+from .tip import AT_LINK
+from .tip_rows import TipForm, uniform
 
 if TYPE_CHECKING:
     from ..state import State
@@ -47,20 +50,31 @@ class AxisTask(FrameTask):
         influence: float = 1.0,
         band: float = 0.0,
     ) -> None:
-        cone = number(band, f"{own_name(name, f'AxisTask of {link}')}: band")
-        super().__init__(
-            link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority, influence, 0.0, cone
-        )
-        self.axis = direction(axis, f"{self.name}: axis")
+        given = link, axis, weights, frame, offset, tolerance, name, priority, influence, band
+        if not self._take_known(AxisTask, given):
+            cone = number(band, f"{own_name(name, f'AxisTask of {link}')}: band")
+            super().__init__(
+                link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority, influence, 0.0, cone
+            )
+            self.axis = direction(axis, f"{self.name}: axis")
+            self._make_known(AxisTask, given)
+        self._set_target(self.target_matrix(target))
 
     def target_matrix(self, target: object) -> Array:
-        T = np.eye(4)
+        T = AT_LINK.copy()
         T[:3, :3] = axis_to_z(direction(target, f"{self.name}: target direction"))
         return T
 
     @property
     def is_in_kernel(self) -> bool:
         return super().is_in_kernel and not self.orientation_band.any()
+
+    def tip_form(self) -> TipForm:
+        form = super().tip_form()
+        if not self.orientation_band.any():
+            return form
+        weights, bands = (np.roll(each, 3) for each in uniform(self.weights.max(), 1, self.orientation_band[0]))
+        return replace(form, weights=weights, bands=bands, axes="world", is_ball=True)
 
     def seen(self, state: State, target: Array) -> Seen:
         """The two turns that tilt the axis."""

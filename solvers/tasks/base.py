@@ -4,7 +4,7 @@ A task has one or two parts, named residuals with a unit and a tolerance each ("
 of a pose); results report a number for each. Rows of lengths are divided by the robot's length L where they meet rows
 of angles; a task states them in its own units.
 To add a kind of task: one class with `kind`, `parts`, `checked_target` and `rows`, its file in this folder. Tasks on
-one tip are also solved by the kernel (`frame.py`); of some others it has the rows (`robot_rows.py`).
+one tip are also solved by the kernel (`frame.py`); of most others it has the rows (`tip_rows.py`, `robot_rows.py`).
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...robokin.model import RobotModel
-from ..fixed_arrays import Checks, FixedArrays, is_own
+from ..alike import is_own
+from ..fixed_arrays import Checks, FixedArrays, fixed_value
 from .checks import level, share
 from .seen import Seen
 
 if TYPE_CHECKING:
     from ..state import State
+    from .tip_rows import TipForm
 
 Array = np.ndarray
 
@@ -143,6 +145,15 @@ class Task(FixedArrays, ABC):
         is_another = name == "target" and "target" in vars(self)
         super().__setattr__(name, self.checked_target(value) if is_another else value)
 
+    def _set_target(self, checked: object) -> None:
+        """The target that the task is made with: faster than to set another one."""
+        is_whole = is_own(type(self))
+        if is_whole and isinstance(checked, np.ndarray):
+            checked.setflags(write=False)  # a new array: all checks of our own make one
+            self.__dict__["target"] = checked
+        else:
+            self.__dict__["target"] = fixed_value(checked, is_whole)
+
     @abstractmethod
     def checked_target(self, target: object) -> Any:
         """The form that `rows` takes of a target given in the task's own terms. Raises TaskError."""
@@ -181,10 +192,28 @@ class Task(FixedArrays, ABC):
         """The task on the pose of one tip (`frame.py`) whose rows towards a target that is started are the same."""
         return None
 
+    def tip_form(self) -> TipForm | None:
+        """How the kernel makes the same rows from where tips are (`tip_rows.py`); None where it has not those of this
+        kind."""
+        return None
+
+    def tip_target(self, target: Any, out: Array) -> bool | None:
+        """Writes the numbers (16,) of a checked target as the kernel takes them. Returns whether it is counted from
+        where the tip is; None for a target that the kernel does not know."""
+        if target is None:
+            return True
+        out.reshape(4, 4)[...] = target
+        return False
+
     def robot_rows(self, model: RobotModel, target: Any) -> Array | None:
         """The same rows towards a checked target as the kernel makes them (`robot_rows.py`); None where it has not
         those of this kind."""
         return None
+
+    def rates(self, model: RobotModel) -> Array | None:
+        """(k, nv) what the `robot_rows` of sums of velocities are of; None where it changes with the configuration, so
+        that the kernel has not those rows."""
+        return np.zeros((0, model.nv))
 
     def rows_after(self, moved: Moved, target: Any) -> Rows:
         """Of a velocity, from where the frame began: what of it is lacking at the end of `moved`. Here with J at the

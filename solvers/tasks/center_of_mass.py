@@ -43,11 +43,14 @@ class CenterOfMassTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(own_name(name, type(self).__name__), priority, influence)
-        self.weights = axis_weights(weights, f"{self.name}: weights")
-        self.band = per_axis(band, f"{self.name}: band")
-        self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
-        self.target = self.checked_target(target)
+        given = weights, tolerance, band, name, priority, influence
+        if not self._take_known(CenterOfMassTask, given):
+            super().__init__(own_name(name, type(self).__name__), priority, influence)
+            self.weights = axis_weights(weights, f"{self.name}: weights")
+            self.band = per_axis(band, f"{self.name}: band")
+            self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(CenterOfMassTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target position")
@@ -103,11 +106,14 @@ class SupportTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(own_name(name, type(self).__name__), priority, influence)
-        self.margin, self.weight = margin, weight
-        self.basis = across(direction(up, f"{self.name}: up"))
-        self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)
-        self.target = self.checked_target(target)
+        given = margin, up, weight, tolerance, name, priority, influence
+        if not self._take_known(SupportTask, given):
+            super().__init__(own_name(name, type(self).__name__), priority, influence)
+            self.margin, self.weight = margin, weight
+            self.basis = across(direction(up, f"{self.name}: up"))
+            self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(SupportTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Edges:
         if isinstance(target, Edges):
@@ -122,7 +128,7 @@ class SupportTask(Task):
         corners = convex_hull(points @ self.basis.T)
         if len(corners) < 3:
             raise TaskError(f"{self.name}: the points of the target polygon are all on one line")
-        edges = np.roll(corners, -1, axis=0) - corners
+        edges = np.concatenate((corners[1:], corners[:1])) - corners
         normals = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
         reach = (normals * corners).sum(axis=1) - self.margin
         return Edges(normals @ self.basis, reach)

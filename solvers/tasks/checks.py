@@ -1,5 +1,7 @@
 """Checks of what tasks, criteria and constraints are given. All raise TaskError, naming `what`.
 
+Numbers are 0 or of a size from LEAST to MOST, so that their squares and products are neither infinite nor 0.
+
 Plain floats and rotations are looked at without NumPy: making a task anew for each step must not take longer than the
 step.
 """
@@ -8,31 +10,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isfinite
+from math import hypot
 
 import numpy as np
 
-from ...robokin.arrays import float_array, shown
+from ...robokin.arrays import LEAST, MOST, float_array, shown
 from ...robokin.errors import TaskError
 
 Array = np.ndarray
 
+LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
+SKEW = 1e-6  # by which products of rows of a rotation may be wrong
+
 
 def numbers(value: object, what: str) -> Array:
-    """Finite float64 array of any shape."""
-    if type(value) is float and isfinite(value):
+    """Finite float64 array of any shape, of entries up to MOST."""
+    if type(value) is float and -MOST <= value <= MOST:
         return np.array(value)
-    try:
-        array = float_array(value)
-    except ValueError:
-        raise TaskError(f"{what} must be numbers, not {shown(value)}") from None
-    if not isfinite(np.vdot(array, array)) and not np.isfinite(array).all():
-        raise TaskError(f"{what} is not finite: {array.tolist()}")
+    array = _real(value, what)
+    _check_finite(array, what)
     return array
 
 
+def _real(value: object, what: str) -> Array:
+    """A new float64 array."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value.copy()
+    try:
+        return float_array(value)
+    except ValueError:
+        raise TaskError(f"{what} must be numbers, not {shown(value)}") from None
+
+
+def _check_finite(array: Array, what: str) -> None:
+    if not np.vdot(array, array) <= MOST * MOST:
+        if not np.isfinite(array).all():
+            raise TaskError(f"{what} is not finite: {array.tolist()}")
+        largest = abs(array).max()
+        if largest > MOST:
+            raise TaskError(f"{what} must be at most {MOST:g}, not {largest:g}")
+
+
 def number(value: object, what: str) -> float:
-    if type(value) is float and isfinite(value):
+    if type(value) is float and -MOST <= value <= MOST:
         return value
     array = numbers(value, what)
     if array.shape != ():
@@ -41,12 +61,24 @@ def number(value: object, what: str) -> float:
 
 
 def positive(value: object, what: str) -> float:
-    if type(value) is float and 0.0 < value and isfinite(value):
+    """From LEAST to MOST."""
+    if type(value) is float and LEAST <= value <= MOST:
         return value
-    array = numbers(value, what)
-    if array.shape != () or array <= 0:
+    try:
+        array = float_array(value)
+    except ValueError:
+        array = np.array(np.nan)
+    if array.shape != () or not 0.0 < array < np.inf:
         raise TaskError(f"{what} must be a positive number, not {shown(value)}")
+    if not LEAST <= array <= MOST:
+        raise TaskError(f"{what} must be from {LEAST:g} to {MOST:g}, not {shown(value)}")
     return float(array)
+
+
+def none_or_positive(value: object, what: str) -> float:
+    """0, or from LEAST to MOST."""
+    is_zero = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == 0
+    return 0.0 if is_zero else positive(value, what)
 
 
 def not_negative(value: object, what: str) -> float:
@@ -57,12 +89,13 @@ def not_negative(value: object, what: str) -> float:
 
 
 def share(value: object, what: str) -> float:
-    if type(value) is float and 0.0 <= value <= 1.0:
+    """From 0 to 1; what is less than LEAST is 0."""
+    if type(value) is float and LEAST <= value <= 1.0:
         return value
     array = numbers(value, what)
     if array.shape != () or not 0 <= array <= 1:
         raise TaskError(f"{what} must be a number from 0 to 1, not {shown(value)}")
-    return float(array)
+    return float(array) if array >= LEAST else 0.0
 
 
 def level(value: object, what: str) -> int:
@@ -72,24 +105,26 @@ def level(value: object, what: str) -> int:
 
 
 def vector(value: object, what: str, size: int = 3) -> Array:
-    array = numbers(value, what)
-    if array.shape != (size,):
-        raise TaskError(f"{what} must be {size} numbers, not of shape {array.shape}")
+    array = _real(value, what)
+    if array.shape != (size,) or not sum(map(abs, array.tolist())) <= MOST:
+        _check_finite(array, what)
+        if array.shape != (size,):
+            raise TaskError(f"{what} must be {size} numbers, not of shape {array.shape}")
     return array
 
 
 def direction(value: object, what: str) -> Array:
     """(3,) of length 1."""
     array = vector(value, what)
-    length = np.linalg.norm(array)
+    length = hypot(*array.tolist())
     if length < 1e-9:
         raise TaskError(f"{what} has no direction: {array.tolist()}")
     return array / length
 
 
 def per_axis(value: object, what: str, size: int = 3) -> Array:
-    """(size,) numbers that are not negative, from as many or from one for all."""
-    if type(value) is float and 0.0 <= value and isfinite(value):
+    """(size,) numbers that are not negative, from as many or from one for all; what is less than LEAST is 0."""
+    if type(value) is float and (value == 0.0 or LEAST <= value <= MOST):
         return _uniform(value, size)
     array = numbers(value, what)
     if array.shape == ():
@@ -98,6 +133,7 @@ def per_axis(value: object, what: str, size: int = 3) -> Array:
         raise TaskError(f"{what} must be {size} numbers (or one for all), not {array.size}")
     if (array < 0).any():
         raise TaskError(f"{what} must not be negative: {array.tolist()}")
+    array[array < LEAST] = 0.0
     array.flags.writeable = False
     return array
 
@@ -118,32 +154,43 @@ def axis_weights(value: object, what: str, size: int = 3) -> Array:
 
 
 def rotation(value: object, what: str) -> Array:
-    array = numbers(value, what)
+    array = _real(value, what)
+    if array.shape == (3, 3):
+        first, second, third = array.tolist()
+        if _is_rotation(*first, *second, *third):
+            return array
+    _check_finite(array, what)
     if array.shape != (3, 3):
         raise TaskError(f"{what} must be a rotation matrix (3, 3), not of shape {array.shape}")
-    _check_rotation(array, what)
-    return array
+    raise TaskError(f"{what} is not a rotation matrix")
 
 
-def _check_rotation(R: Array, what: str) -> None:
-    """R: (3, 3) finite; its rows are of length 1 and at right angles, and right-handed."""
-    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
-    off = max(
-        *(abs(a * a + b * b + c * c - 1.0), abs(d * d + e * e + f * f - 1.0), abs(g * g + h * h + i * i - 1.0)),
-        *(abs(a * d + b * e + c * f), abs(a * g + b * h + c * i), abs(d * g + e * h + f * i)),
+def _is_rotation(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float, i: float) -> bool:
+    """Of a matrix, row by row: whether these are of length 1, at right angles and right-handed. Not when one is NaN."""
+    return (
+        abs(a * a + b * b + c * c - 1.0) <= SKEW
+        and abs(d * d + e * e + f * f - 1.0) <= SKEW
+        and abs(g * g + h * h + i * i - 1.0) <= SKEW
+        and abs(a * d + b * e + c * f) <= SKEW
+        and abs(a * g + b * h + c * i) <= SKEW
+        and abs(d * g + e * h + f * i) <= SKEW
+        and a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) >= 0.0
     )
-    if not off <= 1e-6 or a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0.0:
-        raise TaskError(f"{what} is not a rotation matrix")
 
 
 def rigid(value: object, what: str) -> Array:
-    array = numbers(value, what)
+    array = _real(value, what)
+    if array.shape == (4, 4):
+        (a, b, c, x), (d, e, f, y), (g, h, i, z), last = array.tolist()
+        if last == LAST_ROW and abs(x) + abs(y) + abs(z) <= MOST and _is_rotation(a, b, c, d, e, f, g, h, i):
+            return array
+    _check_finite(array, what)
     if array.shape != (4, 4):
         raise TaskError(f"{what} must be a pose matrix (4, 4), not of shape {array.shape}")
-    x, y, z, w = array[3].tolist()
-    if max(abs(x), abs(y), abs(z), abs(w - 1.0)) > 1e-9:
+    if abs(array[3] - LAST_ROW).max() > 1e-9:
         raise TaskError(f"{what} is not a rigid pose: its last row is {array[3].tolist()}, not 0 0 0 1")
-    _check_rotation(array[:3, :3], f"{what}: rotation part")
+    if not _is_rotation(*array[:3, :3].ravel().tolist()):
+        raise TaskError(f"{what}: rotation part is not a rotation matrix")
     return array
 
 

@@ -12,14 +12,15 @@ from .base import Rows
 from .checks import choice, link_name, not_negative, vector
 from .on_plane import one_sided
 from .seen import Seen, seen_point
-from .tip import PointTask
+from .tip import AT_LINK, PointTask
+from .tip_rows import TipForm, TipKind, uniform
 
 if TYPE_CHECKING:
     from ..state import State
 
 Array = np.ndarray
 
-RELATIONS = ("equal", "inside", "outside")
+RELATIONS = {"equal": 0, "inside": -1, "outside": 1}  # which side counts, see `one_sided`
 
 
 class DistanceTask(PointTask):
@@ -49,11 +50,14 @@ class DistanceTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.other = None if other is None else link_name(other, f"{self.name}: other link")
-        self.other_point = vector(other_point, f"{self.name}: other point")
-        self.relation = choice(relation, f"{self.name}: relation", RELATIONS)
-        self.target = self.checked_target(target)
+        given = link, other, other_point, relation, point, weight, tolerance, band, name, priority, influence
+        if not self._take_known(DistanceTask, given):
+            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+            self.other = None if other is None else link_name(other, f"{self.name}: other link")
+            self.other_point = vector(other_point, f"{self.name}: other point")
+            self.relation = choice(relation, f"{self.name}: relation", tuple(RELATIONS))
+            self._make_known(DistanceTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[float, Array]:
         distance, point = target if isinstance(target, tuple) and len(target) == 2 else (target, self.other_point)
@@ -102,7 +106,17 @@ class DistanceTask(PointTask):
         n = away / distance if distance > 0.0 else np.array((0.0, 0.0, 1.0))
         weight = np.array([self.weight * self.influence])
         rows = Rows.wanted((n @ J)[None], np.array([wanted - distance]), weight, 0, self.band)
-        return one_sided(rows, {"inside": -1, "outside": 1}.get(self.relation, 0))
+        return one_sided(rows, RELATIONS[self.relation])
+
+    def tip_form(self) -> TipForm:
+        other, is_ball = None if self.other is None else (self.other, AT_LINK), self.band > 0.0
+        weights, bands = uniform(self.weight * self.influence, 1 if is_ball else 3, self.band)
+        side = RELATIONS[self.relation]
+        return TipForm(TipKind.DISTANCE, self.link, self.offset, weights, bands, other, side=side, is_ball=is_ball)
+
+    def tip_target(self, target: tuple[float, Array], out: Array) -> bool:
+        out[0], out[1:4] = target
+        return False
 
     def check(self, model: RobotModel) -> None:
         super().check(model)

@@ -3,7 +3,8 @@
 With R, p the tip's pose in the root frame and v, w its velocity (linear at p, angular; root axes), such a task states
 an error e (6,), position rows first, and a matrix A (6, 6) with d(e)/dt = -A [v; w]. A free axis has weight 0. Rows
 are stated in root axes and turned into tip axes by one rule (`to_tip_axes`).
-To add a kind: one class with `record_kind` and `tip_rows`, and the case of the same number in kernel/src/ik_rows.h.
+To add a kind: one class with `record_kind` and `tip_rows`, and the cases of the same number in kernel/src/ik_rows.h
+and tip_rows.c.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import numpy as np
 from ...robokin.errors import TaskError
 from ...robokin.model import RobotModel
 from ...robokin.so3 import hat
-from ..fixed_arrays import Checks, is_own
+from ..alike import is_own
+from ..fixed_arrays import Checks
 from .base import Part, Rows, Task
 from .checks import choice, per_axis, positive, rigid
 from .seen import Seen
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -72,36 +75,38 @@ class FrameTask(TipTask):
         self,
         link: str,
         target: object,
-        position_weights: object,
-        orientation_weights: object,
-        frame: str,
-        offset: object | None,
-        position_tolerance: float,
-        orientation_tolerance: float,
-        name: str,
-        priority: int,
-        influence: float,
+        position_weights: object = 1.0,
+        orientation_weights: object = 1.0,
+        frame: str = "world",
+        offset: object | None = None,
+        position_tolerance: float = 1e-5,
+        orientation_tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        own = self.name
-        position = per_axis(position_weights, f"{own}: position weights")
-        orientation = per_axis(orientation_weights, f"{own}: orientation weights")
-        if not any(position.tolist() + orientation.tolist()):
-            raise TaskError(f"{own}: every axis is free (all weights are 0)")
-        aim = self.target_matrix(target)
-        aim.flags.writeable = False
-        self._keep(
-            frame=choice(frame, f"{own}: frame", FRAMES),
-            position_weights=position,
-            orientation_weights=orientation,
-            position_tolerance=positive(position_tolerance, f"{own}: position tolerance"),
-            orientation_tolerance=positive(orientation_tolerance, f"{own}: orientation tolerance"),
-            position_band=per_axis(position_band, f"{own}: position band"),
-            orientation_band=per_axis(orientation_band, f"{own}: orientation band"),
-            target=aim,
-        )
+        given: tuple[object, ...] = (link, position_weights, orientation_weights, frame, offset)
+        given += (position_tolerance, orientation_tolerance, name, priority, influence, position_band, orientation_band)
+        if not self._take_known(FrameTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            own = self.name
+            position = per_axis(position_weights, f"{own}: position weights")
+            orientation = per_axis(orientation_weights, f"{own}: orientation weights")
+            if not any(position.tolist() + orientation.tolist()):
+                raise TaskError(f"{own}: every axis is free (all weights are 0)")
+            self._keep(
+                frame=choice(frame, f"{own}: frame", FRAMES),
+                position_weights=position,
+                orientation_weights=orientation,
+                position_tolerance=positive(position_tolerance, f"{own}: position tolerance"),
+                orientation_tolerance=positive(orientation_tolerance, f"{own}: orientation tolerance"),
+                position_band=per_axis(position_band, f"{own}: position band"),
+                orientation_band=per_axis(orientation_band, f"{own}: orientation band"),
+            )
+            self._make_known(FrameTask, given)
+        self._set_target(self.target_matrix(target))
 
     @abstractmethod
     def target_matrix(self, target: object) -> Array:
@@ -113,7 +118,7 @@ class FrameTask(TipTask):
 
     @property
     def is_in_kernel(self) -> bool:
-        """Whether the kernel has its rows: not those of a class of others, which may change anything."""
+        """Whether the kernel's solver knows it: not a class of others, which may change anything."""
         return is_own(type(self))
 
     def missed_by(self, target: Array, centre: Array, reach: float) -> float:
@@ -126,6 +131,10 @@ class FrameTask(TipTask):
 
     def on_tip(self) -> FrameTask:
         return self
+
+    def tip_form(self) -> TipForm:
+        kind = TipKind(self.record_kind)
+        return TipForm(kind, self.link, self.offset, self.weights, self.band, axes=self.frame, axis=self.axis)
 
     @property
     def weights(self) -> Array:

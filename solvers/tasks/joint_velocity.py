@@ -44,14 +44,17 @@ class JointVelocityTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(own_name(name, type(self).__name__), priority, influence)
-        self.weight = weight
-        self.band = per_axis(band, f"{self.name}: band", 2)
-        self.parts = (
-            Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
-            Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
-        )
-        self.target = self.checked_target(target)
+        given = weight, angular_tolerance, linear_tolerance, band, name, priority, influence
+        if not self._take_known(JointVelocityTask, given):
+            super().__init__(own_name(name, type(self).__name__), priority, influence)
+            self.weight = weight
+            self.band = per_axis(band, f"{self.name}: band", 2)
+            self.parts = (
+                Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
+                Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
+            )
+            self._make_known(JointVelocityTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Mapping[str, Array]:
         if not isinstance(target, Mapping) or not target:

@@ -13,8 +13,10 @@ from ..fixed_arrays import Checks
 from .aim import aim
 from .base import Part, Rows
 from .checks import direction, positive, vector
-from .surface import Surface
+from .frame import PART
+from .surface import Plane, Surface
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -53,15 +55,18 @@ class LaserTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        self.axis = direction(axis, f"{self.name}: axis")
-        self.surface = self._checked(surface)
-        self.weight = weight
-        self.parts = (
-            Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
-            Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),
-        )
-        self.target = self.checked_target(target)
+        given = link, axis, surface, weight, offset, tolerance, beam_tolerance, name, priority, influence
+        if not self._take_known(LaserTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.axis = direction(axis, f"{self.name}: axis")
+            self.surface = self._checked(surface)
+            self.weight = weight
+            self.parts = (
+                Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
+                Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),
+            )
+            self._make_known(LaserTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[Array, Surface]:
         spot, surface = target if isinstance(target, tuple) and len(target) == 2 else (target, self.surface)
@@ -76,17 +81,26 @@ class LaserTask(TipTask):
         spot, surface = target
         T, J = self.tip(state), self.tip_jacobian(state)
         o, a = T[:3, 3], T[:3, :3] @ self.axis
-        weight = np.full(3, self.weight * self.influence)
         hit = surface.hit(o, a)
         if hit is None:
-            return self._missing(T, J, spot, weight)
-        t, n = hit
-        J_spot = J[:3] - t * hat(a) @ J[3:]
-        J_spot = J_spot - np.outer(a, n @ J_spot) / (n @ a)
-        return Rows.wanted(J_spot, spot - (o + t * a), weight, 0)
+            J_spot, e_spot = np.zeros((3, J.shape[1])), spot - o
+            J_beam, e_beam = aim(T, J, self.axis, spot)
+        else:
+            t, n = hit
+            J_spot = J[:3] - t * hat(a) @ J[3:]
+            J_spot, e_spot = J_spot - np.outer(a, n @ J_spot) / (n @ a), spot - (o + t * a)
+            J_beam, e_beam = np.zeros((3, J.shape[1])), np.zeros(3)
+        J, e = np.vstack((J_spot, J_beam)), np.concatenate((e_spot, e_beam))
+        return Rows.wanted(J, e, np.full(6, self.weight * self.influence), PART)
 
-    def _missing(self, T: Array, J: Array, target: Array, weight: Array) -> Rows:
-        aimed = aim(T, J, self.axis, target) or (np.zeros((3, J.shape[1])), np.zeros(3))
-        J = np.vstack((0.0 * J[:3], aimed[0]))
-        e = np.concatenate((target - T[:3, 3], aimed[1]))
-        return Rows.wanted(J, e, np.tile(weight, 2), np.repeat((0, 1), 3))
+    def tip_form(self) -> TipForm | None:
+        weights = np.full(6, self.weight * self.influence)
+        form = TipForm(TipKind.LASER, self.link, self.offset, weights, np.zeros(6), axis=self.axis)
+        return form if type(self.surface) is Plane else None
+
+    def tip_target(self, target: tuple[Array, Surface], out: Array) -> bool | None:
+        spot, surface = target
+        if type(surface) is not Plane:
+            return None
+        out[:3], out[3:6], out[6:9] = spot, surface.point, surface.normal
+        return False

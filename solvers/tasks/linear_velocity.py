@@ -12,6 +12,7 @@ from ...robokin.model import RobotModel
 from ..fixed_arrays import Checks, fixed
 from .base import Part, Rows, Task
 from .checks import axis_weights, numbers, own_name, per_axis, positive
+from .robot_rows import sum_rows
 
 if TYPE_CHECKING:
     from ..state import State
@@ -63,35 +64,48 @@ class LinearVelocityTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(own_name(name, type(self).__name__), priority, influence)
-        self.A: Any = A
-        self.weights, self.band = weights, band
-        self.parts = (Part("rate", "1/s", positive(tolerance, f"{self.name}: tolerance")),)
-        self.target = self.checked_target(target)
+        given = A, weights, tolerance, band, name, priority, influence
+        if not self._take_known(LinearVelocityTask, given):
+            super().__init__(own_name(name, type(self).__name__), priority, influence)
+            self.A: Any = A
+            self.weights, self.band = weights, band
+            self.parts = (Part("rate", "1/s", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(LinearVelocityTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Array:
         return numbers(target, f"{self.name}: target")
 
     def rows(self, state: State, target: Array) -> Rows:
-        A = self._at(state)
-        m, nv = A.shape
-        if nv != state.model.nv:
-            raise TaskError(f"{self.name}: A must have {state.model.nv} columns, not {nv}")
+        A = self.rates(state.model)
+        if A is None:
+            A = self._of(state.model, _matrix(self.A(state.q.copy()), f"{self.name}: A"))
+        c, weight, band = self._wanted(len(A), target)
+        return Rows.wanted(A, c * state.dt, weight, 0, band * state.dt)
+
+    def robot_rows(self, model: RobotModel, target: Array) -> Array | None:
+        A = self.rates(model)
+        return None if A is None else sum_rows(*self._wanted(len(A), target))
+
+    def rates(self, model: RobotModel) -> Array | None:
+        if callable(self.A):
+            return None
+        return self._of_joints(model) if isinstance(self.A, Mapping) else self._of(model, self.A)
+
+    def check(self, model: RobotModel) -> None:
+        self.rates(model)
+
+    def _of(self, model: RobotModel, A: Array) -> Array:
+        if A.shape[1] != model.nv:
+            raise TaskError(f"{self.name}: A must have {model.nv} columns, not {A.shape[1]}")
+        return A
+
+    def _wanted(self, m: int, target: Array) -> tuple[Array, Array, Array]:
+        """(m,) c, weights and bands."""
         if target.shape not in ((), (m,)):
             raise TaskError(f"{self.name}: target must be {m} numbers, one per row of A, not {target.size}")
         weight = self.influence * axis_weights(self.weights, f"{self.name}: weights", m)
-        band = per_axis(self.band, f"{self.name}: band", m) * state.dt
-        return Rows.wanted(A, np.broadcast_to(target, (m,)) * state.dt, weight, 0, band)
-
-    def check(self, model: RobotModel) -> None:
-        if isinstance(self.A, Mapping):
-            self._of_joints(model)
-
-    def _at(self, state: State) -> Array:
-        """(m, nv) A."""
-        if callable(self.A):
-            return _matrix(self.A(state.q.copy()), f"{self.name}: A")
-        return self._of_joints(state.model) if isinstance(self.A, Mapping) else self.A
+        return np.broadcast_to(target, (m,)), weight, per_axis(self.band, f"{self.name}: band", m)
 
     def _of_joints(self, model: RobotModel) -> Array:
         row = np.zeros((1, model.nv))

@@ -47,9 +47,12 @@ class OnCurveTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.closed = bool(closed)
-        self.target = self.checked_target(target)
+        given = link, closed, point, weight, tolerance, band, name, priority, influence
+        if not self._take_known(OnCurveTask, given):
+            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+            self.closed = bool(closed)
+            self._make_known(OnCurveTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Curve | Curves:
         return as_curve(target, self.closed, f"{self.name}: target")
@@ -121,9 +124,12 @@ class AlongCurveTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, 0.0, name, priority, influence)
-        self.curve = as_curve(curve, bool(closed), f"{self.name}: curve")
-        self.target = self.checked_target(target)
+        given = link, curve, closed, point, weight, tolerance, name, priority, influence
+        if not self._take_known(AlongCurveTask, given):
+            super().__init__(link, point, weight, tolerance, 0.0, name, priority, influence)
+            self.curve = as_curve(curve, bool(closed), f"{self.name}: curve")
+            self._make_known(AlongCurveTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Going:
         if isinstance(target, Going):

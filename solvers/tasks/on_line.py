@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ...robokin.tree import axis_to_z
 from .base import Rows
 from .checks import direction, vector
 from .on_plane import pair
 from .seen import Seen
 from .tip import PointTask
+from .tip_rows import TipForm, TipKind, uniform
 
 if TYPE_CHECKING:
     from ..state import State
@@ -39,8 +41,11 @@ class OnLineTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.target = self.checked_target(target)
+        given = link, point, weight, tolerance, band, name, priority, influence
+        if not self._take_known(OnLineTask, given):
+            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+            self._make_known(OnLineTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[Array, Array]:
         point, along = pair(target, f"{self.name}: target", "a line's point and direction")
@@ -58,7 +63,17 @@ class OnLineTask(PointTask):
         B = across(along)
         return self.near(B @ self.tip_jacobian(state)[:3], B @ (c - self.tip(state)[:3, 3]))
 
+    def tip_form(self) -> TipForm:
+        is_ball = self.band > 0.0
+        weights, bands = uniform(self.weight * self.influence, 1 if is_ball else 2, self.band)
+        return TipForm(TipKind.LINE, self.link, self.offset, weights, bands, is_ball=is_ball)
+
+    def tip_target(self, target: tuple[Array, Array], out: Array) -> bool:
+        c, along = target
+        out[:3], out[3:9] = c, across(along).ravel()
+        return False
+
 
 def across(along: Array) -> Array:
     """(2, 3) an orthonormal basis across a unit vector."""
-    return np.linalg.svd(along[None])[2][1:]
+    return axis_to_z(along).T[:2]

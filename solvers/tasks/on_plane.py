@@ -12,13 +12,14 @@ from .base import Rows
 from .checks import choice, direction, vector
 from .seen import Seen
 from .tip import PointTask
+from .tip_rows import TipForm, TipKind, uniform
 
 if TYPE_CHECKING:
     from ..state import State
 
 Array = np.ndarray
 
-SIDES = ("on", "above", "below")
+SIDES = {"on": 0, "above": 1, "below": -1}  # which side counts, see `one_sided`
 
 
 class OnPlaneTask(PointTask):
@@ -44,9 +45,12 @@ class OnPlaneTask(PointTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, point, weight, tolerance, band, name, priority, influence)
-        self.side = choice(side, f"{self.name}: side", SIDES)
-        self.target = self.checked_target(target)
+        given = link, side, point, weight, tolerance, band, name, priority, influence
+        if not self._take_known(OnPlaneTask, given):
+            super().__init__(link, point, weight, tolerance, band, name, priority, influence)
+            self.side = choice(side, f"{self.name}: side", tuple(SIDES))
+            self._make_known(OnPlaneTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> tuple[Array, Array]:
         point, normal = pair(target, f"{self.name}: target", "a plane's point and normal")
@@ -66,7 +70,15 @@ class OnPlaneTask(PointTask):
         e = n @ (c - self.tip(state)[:3, 3])
         J = n @ self.tip_jacobian(state)[:3]
         rows = Rows.wanted(J[None], np.array([e]), np.array([self.weight * self.influence]), 0, self.band)
-        return one_sided(rows, {"above": 1, "below": -1}.get(self.side, 0))
+        return one_sided(rows, SIDES[self.side])
+
+    def tip_form(self) -> TipForm:
+        weights, bands = uniform(self.weight * self.influence, 1, self.band)
+        return TipForm(TipKind.PLANE, self.link, self.offset, weights, bands, side=SIDES[self.side])
+
+    def tip_target(self, target: tuple[Array, Array], out: Array) -> bool:
+        out[:3], out[3:6] = target
+        return False
 
 
 def one_sided(rows: Rows, side: int) -> Rows:

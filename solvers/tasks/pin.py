@@ -13,6 +13,7 @@ from .frame import PART
 from .pose import PoseTask, pose_error
 from .seen import Seen
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -45,17 +46,21 @@ class PinTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        position = per_axis(position_weights, f"{self.name}: position weights")
-        orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
-        if not (position.any() or orientation.any()):
-            raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
-        self.weights = np.concatenate((position, orientation))
-        self.parts = (
-            Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
-            Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
-        )
-        self.target = self.checked_target(target)
+        given: tuple[object, ...] = (link, position_weights, orientation_weights, offset, position_tolerance)
+        given += (orientation_tolerance, name, priority, influence)
+        if not self._take_known(PinTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            position = per_axis(position_weights, f"{self.name}: position weights")
+            orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
+            if not (position.any() or orientation.any()):
+                raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
+            self.weights = np.concatenate((position, orientation))
+            self.parts = (
+                Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
+                Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
+            )
+            self._make_known(PinTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object | None) -> Array | None:
         return None if target is None else rigid(target, f"{self.name}: target")
@@ -79,6 +84,9 @@ class PinTask(TipTask):
             priority=self.priority,
             influence=self.influence,
         )
+
+    def tip_form(self) -> TipForm:
+        return TipForm(TipKind.POSE, self.link, self.offset, self.influence * self.weights, np.zeros(6))
 
     def missed_by(self, target: Array, centre: Array, reach: float) -> float:
         used = self.weights[:3] > 0.0

@@ -25,38 +25,6 @@ class PoseTask(FrameTask):
     kind: ClassVar[str] = "pose"
     record_kind: ClassVar[TaskKind] = TaskKind.POSE
 
-    def __init__(
-        self,
-        link: str,
-        target: object,
-        position_weights: object = 1.0,
-        orientation_weights: object = 1.0,
-        frame: str = "world",
-        offset: object | None = None,
-        position_tolerance: float = 1e-5,
-        orientation_tolerance: float = 1e-5,
-        name: str = "",
-        priority: int = 1,
-        influence: float = 1.0,
-        position_band: object = 0.0,
-        orientation_band: object = 0.0,
-    ) -> None:
-        super().__init__(
-            link,
-            target,
-            position_weights,
-            orientation_weights,
-            frame,
-            offset,
-            position_tolerance,
-            orientation_tolerance,
-            name,
-            priority,
-            influence,
-            position_band,
-            orientation_band,
-        )
-
     def target_matrix(self, target: object) -> Array:
         return rigid(target, f"{self.name}: target")
 
@@ -82,9 +50,13 @@ class PositionTask(PoseTask):
         influence: float = 1.0,
         band: object = 0.0,
     ) -> None:
-        FrameTask.__init__(
-            self, link, target, weights, 0.0, frame, offset, tolerance, UNUSED, name, priority, influence, band
-        )
+        given = link, weights, frame, offset, tolerance, name, priority, influence, band
+        if not self._take_known(PositionTask, given):
+            FrameTask.__init__(
+                self, link, target, weights, 0.0, frame, offset, tolerance, UNUSED, name, priority, influence, band
+            )
+            self._make_known(PositionTask, given)
+        self._set_target(self.target_matrix(target))
 
     def target_matrix(self, target: object) -> Array:
         T = AT_LINK.copy()
@@ -110,9 +82,13 @@ class OrientationTask(PoseTask):
         influence: float = 1.0,
         band: object = 0.0,
     ) -> None:
-        FrameTask.__init__(
-            self, link, target, 0.0, weights, frame, offset, UNUSED, tolerance, name, priority, influence, 0.0, band
-        )
+        given = link, weights, frame, offset, tolerance, name, priority, influence, band
+        if not self._take_known(OrientationTask, given):
+            FrameTask.__init__(
+                self, link, target, 0.0, weights, frame, offset, UNUSED, tolerance, name, priority, influence, 0.0, band
+            )
+            self._make_known(OrientationTask, given)
+        self._set_target(self.target_matrix(target))
 
     def target_matrix(self, target: object) -> Array:
         T = AT_LINK.copy()

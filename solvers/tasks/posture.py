@@ -46,19 +46,22 @@ class PostureTask(Task):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(own_name(name, type(self).__name__), priority, influence)
-        if not (weights is None or isinstance(weights, Mapping)):
-            raise TaskError(f"{self.name}: weights must be {{joint name: weight}}, not {shown(weights)}")
-        self.weights = {
-            joint: not_negative(weight, f"{self.name}: weight of {joint!r}")
-            for joint, weight in (weights or {}).items()
-        }
-        self.band = per_axis(band, f"{self.name}: band", 2)
-        self.parts = (
-            Part("angle", "rad", positive(angle_tolerance, f"{self.name}: angle tolerance")),
-            Part("length", "m", positive(length_tolerance, f"{self.name}: length tolerance")),
-        )
-        self.target = self.checked_target(target)
+        given = weights, angle_tolerance, length_tolerance, band, name, priority, influence
+        if not self._take_known(PostureTask, given):
+            super().__init__(own_name(name, type(self).__name__), priority, influence)
+            if not (weights is None or isinstance(weights, Mapping)):
+                raise TaskError(f"{self.name}: weights must be {{joint name: weight}}, not {shown(weights)}")
+            self.weights = {
+                joint: not_negative(weight, f"{self.name}: weight of {joint!r}")
+                for joint, weight in (weights or {}).items()
+            }
+            self.band = per_axis(band, f"{self.name}: band", 2)
+            self.parts = (
+                Part("angle", "rad", positive(angle_tolerance, f"{self.name}: angle tolerance")),
+                Part("length", "m", positive(length_tolerance, f"{self.name}: length tolerance")),
+            )
+            self._make_known(PostureTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Mapping[str, Array] | Array:
         if not isinstance(target, Mapping):
@@ -117,12 +120,16 @@ class JointTask(PostureTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        if not isinstance(joint, str):
-            raise TaskError(f"a task's joint must be the name of a joint, not {joint!r}")
-        self.joint = joint
-        own = own_name(name, f"{type(self).__name__} of {joint}")
-        weights = {joint: positive(weight, f"{own}: weight")}
-        super().__init__(target, weights, tolerance, tolerance, band, own, priority, influence)
+        given = joint, weight, tolerance, band, name, priority, influence
+        if not self._take_known(JointTask, given):
+            if not isinstance(joint, str):
+                raise TaskError(f"a task's joint must be the name of a joint, not {joint!r}")
+            self.joint = joint
+            own = own_name(name, f"{type(self).__name__} of {joint}")
+            weights = {joint: positive(weight, f"{own}: weight")}
+            super().__init__(target, weights, tolerance, tolerance, band, own, priority, influence)
+            self._make_known(JointTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Mapping[str, Array] | Array:
         return super().checked_target(target if isinstance(target, Mapping) else {self.joint: target})

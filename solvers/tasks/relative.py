@@ -16,6 +16,7 @@ from .frame import PART
 from .pose import pose_error
 from .seen import Seen, seen_point
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -52,22 +53,26 @@ class RelativePoseTask(TipTask):
         position_band: object = 0.0,
         orientation_band: object = 0.0,
     ) -> None:
-        self.other = link_name(other, "a task's other link")
-        named = own_name(name, f"{type(self).__name__} of {link} and {other}")
-        super().__init__(link, offset, named, priority, influence)
-        self.other_offset = np.eye(4) if other_offset is None else rigid(other_offset, f"{self.name}: other offset")
-        position = per_axis(position_weights, f"{self.name}: position weights")
-        orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
-        self.weights = np.concatenate((position, orientation))
-        if not (position.any() or orientation.any()):
-            raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
-        bands = (position_band, "position band"), (orientation_band, "orientation band")
-        self.band = np.concatenate([per_axis(band, f"{self.name}: {what}") for band, what in bands])
-        self.parts = (
-            Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
-            Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
-        )
-        self.target = self.checked_target(target)
+        given: tuple[object, ...] = (link, other, position_weights, orientation_weights, offset, other_offset)
+        given += (position_tolerance, orientation_tolerance, name, priority, influence, position_band, orientation_band)
+        if not self._take_known(RelativePoseTask, given):
+            self.other = link_name(other, "a task's other link")
+            named = own_name(name, f"{type(self).__name__} of {link} and {other}")
+            super().__init__(link, offset, named, priority, influence)
+            self.other_offset = np.eye(4) if other_offset is None else rigid(other_offset, f"{self.name}: other offset")
+            position = per_axis(position_weights, f"{self.name}: position weights")
+            orientation = per_axis(orientation_weights, f"{self.name}: orientation weights")
+            self.weights = np.concatenate((position, orientation))
+            if not (position.any() or orientation.any()):
+                raise TaskError(f"{self.name}: every axis is free (all weights are 0)")
+            bands = (position_band, "position band"), (orientation_band, "orientation band")
+            self.band = np.concatenate([per_axis(band, f"{self.name}: {what}") for band, what in bands])
+            self.parts = (
+                Part("position", "m", positive(position_tolerance, f"{self.name}: position tolerance")),
+                Part("orientation", "rad", positive(orientation_tolerance, f"{self.name}: orientation tolerance")),
+            )
+            self._make_known(RelativePoseTask, given)
+        self._set_target(self.checked_target(target))
 
     def checked_target(self, target: object) -> Array:
         return rigid(target, f"{self.name}: target")
@@ -79,6 +84,10 @@ class RelativePoseTask(TipTask):
         J = self.tip_jacobian(state) - state.jacobian(self.other, self.tip(state)[:3, 3])
         into_other = np.kron(np.eye(2), T_root_other[:3, :3].T)
         return Rows.wanted(A @ into_other @ J, e, self.influence * self.weights, PART, self.band)
+
+    def tip_form(self) -> TipForm:
+        weights, other = self.influence * self.weights, (self.other, self.other_offset)
+        return TipForm(TipKind.RELATIVE, self.link, self.offset, weights, self.band, other)
 
     def seen(self, state: State, target: Array) -> Seen:
         p = self.tip(state)[:3, 3]

@@ -26,6 +26,7 @@ class RowKind(enum.IntEnum):
     SHIFT = 2
     TURN = 3
     RATE = 4
+    RATES = 5
 
 
 # weight: in units of the task.   residual: the index of the part.   Else as in the kernel's header.
@@ -64,6 +65,15 @@ def rate_rows(model: RobotModel, v: Array, weight: Array, band: Array) -> Array:
     rows = np.zeros(int(used.sum()), ROBOT_ROW)
     rows["kind"], rows["column"], rows["residual"] = RowKind.RATE, used.nonzero()[0], model.is_length[used]
     rows["lower"], rows["upper"], rows["weight"] = (v - band)[used], (v + band)[used], weight[used]
+    return rows
+
+
+def sum_rows(c: Array, weight: Array, band: Array) -> Array:
+    """Rows of sums of velocities A v (`Task.rates`) whose weight (m,) is positive, c (m,) up to band (m,)."""
+    used = weight > 0.0
+    rows = np.zeros(int(used.sum()), ROBOT_ROW)
+    rows["kind"], rows["component"] = RowKind.RATES, used.nonzero()[0]
+    rows["lower"], rows["upper"], rows["weight"] = (c - band)[used], (c + band)[used], weight[used]
     return rows
 
 

@@ -28,7 +28,7 @@ class Seen(NamedTuple):
         (m, nv), into = self.J.shape, np.kron(np.eye(len(self.J) // 3), R.T)
 
         def change() -> Array:
-            spun = np.cross(w.T[:, None, None], self.J.T.reshape(nv, -1, 3))  # [along, column, three, axis]
+            spun = np.cross(w.T[:, None, None], self.J.T.reshape(nv, m // 3, 3))  # [along, column, three, axis]
             return np.tensordot(into, self.change() - spun.reshape(nv, nv, m).T, 1)
 
         return Seen(into @ self.J, change)

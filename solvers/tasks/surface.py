@@ -35,17 +35,35 @@ class Moved(Surface):
 
 
 class Plane(Surface):
-    """Through a point (3,) with a normal (3,), without end on all sides. Raises TaskError."""
+    """Through a point (3,) with a normal (3,), without end on all sides. Planes with the same are equal, and none can
+    be changed: a problem is compiled once for all of them. Raises TaskError."""
 
     def __init__(self, point: object, normal: object) -> None:
-        self.point, self.normal = vector(point, "point of the plane"), direction(normal, "normal of the plane")
+        self._point, self._normal = vector(point, "point of the plane"), direction(normal, "normal of the plane")
+        self._point.setflags(write=False)
+        self._normal.setflags(write=False)
+        self._numbers = *self._point.tolist(), *self._normal.tolist()
+
+    @property
+    def point(self) -> Array:
+        return self._point
+
+    @property
+    def normal(self) -> Array:
+        return self._normal
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
 
     def hit(self, origin: Array, along: Array) -> tuple[float, Array] | None:
-        slope = float(self.normal @ along)
+        slope = float(self._normal @ along)
         if abs(slope) < PARALLEL:
             return None
-        t = float(self.normal @ (self.point - origin)) / slope
-        return (t, self.normal) if t > 0.0 else None
+        t = float(self._normal @ (self._point - origin)) / slope
+        return (t, self._normal) if t > 0.0 else None
 
 
 class Mesh(Surface):

@@ -12,6 +12,7 @@ from .base import Moved, Part, Rows
 from .checks import axis_weights, choice, direction, number, per_axis, positive, rigid, vector
 from .frame import PART
 from .tip import TipTask
+from .tip_rows import TipForm, TipKind
 
 if TYPE_CHECKING:
     from ..state import State
@@ -51,15 +52,18 @@ class TwistTask(TipTask):
         priority: int = 1,
         influence: float = 1.0,
     ) -> None:
-        super().__init__(link, offset, name, priority, influence)
-        self.frame = choice(frame, f"{self.name}: frame", FRAMES)
-        self.weights = axis_weights(weights, f"{self.name}: weights", 6)
-        self.band = per_axis(band, f"{self.name}: band", 6)
-        self.parts = (
-            Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
-            Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
-        )
-        self.target = self.checked_target(target)
+        given = link, weights, frame, offset, linear_tolerance, angular_tolerance, band, name, priority, influence
+        if not self._take_known(TwistTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.frame = choice(frame, f"{self.name}: frame", FRAMES)
+            self.weights = axis_weights(weights, f"{self.name}: weights", 6)
+            self.band = per_axis(band, f"{self.name}: band", 6)
+            self.parts = (
+                Part("linear", "m/s", positive(linear_tolerance, f"{self.name}: linear tolerance")),
+                Part("angular", "rad/s", positive(angular_tolerance, f"{self.name}: angular tolerance")),
+            )
+            self._make_known(TwistTask, given)
+        self._set_target(self.checked_target(target))
 
     @staticmethod
     def about(point: object, axis: object, speed: float, pitch: float = 0.0) -> Array:
@@ -95,7 +99,25 @@ class TwistTask(TipTask):
             e = np.concatenate((moved[:3, :3] @ T[:3, 3] + moved[:3, 3] - T[:3, 3], step[3:]))
         else:
             e = step
-        return self._towards(J, e, e, state.dt)
+        return self._towards(J, e, e if self.is_going(target) else None, state.dt)
+
+    def is_going(self, target: Array) -> bool:
+        """Whether the motion has a way in the rows, wherever the tip is."""
+        v, w = target[:3], target[3:]
+        if self.frame == "tip":
+            v = abs(v) + abs(np.cross(w, v)) + abs(np.cross(w, np.cross(w, v)))
+        elif self.frame == "space":
+            v = abs(v) + abs(w).sum() - abs(w)
+        used = self.influence * self.weights != 0.0
+        return self.has_way and bool(np.concatenate((v, w))[used].any())
+
+    def tip_form(self) -> TipForm:
+        weights = self.influence * self.weights
+        return TipForm(TipKind.TWIST, self.link, self.offset, weights, self.band, axes=self.frame)
+
+    def tip_target(self, target: Array, out: Array) -> bool:
+        out[:6] = target
+        return False
 
     def rows_after(self, moved: Moved, target: Array) -> Rows:
         """The motion so far as coordinates d: those of the twist in "tip" axes that leads there at once, else where the
@@ -115,7 +137,8 @@ class TwistTask(TipTask):
             slope = float(ahead[used] @ ahead[used])
             share = min(max(share + float(ahead[used] @ (d - e)[used]) / slope, 0.0), 1.0) if slope else 1.0
         e, ahead = self._way(step, share, before[:3, 3])
-        return self._towards(J, e - d + (1.0 - share) * ahead, ahead, moved.start.dt)
+        e = e - d + (1.0 - share) * ahead
+        return self._towards(J, e, ahead if self.is_going(target) else None, moved.start.dt)
 
     def slowed(self, target: Array, share: float) -> Array:
         return share * target
@@ -129,7 +152,7 @@ class TwistTask(TipTask):
         along = step[:3] + np.cross(step[3:], place)
         return np.concatenate((place - origin, share * step[3:])), np.concatenate((along, step[3:]))
 
-    def _towards(self, J: Array, e: Array, ahead: Array, dt: float) -> Rows:
+    def _towards(self, J: Array, e: Array, ahead: Array | None, dt: float) -> Rows:
         weights = self.influence * self.weights
         rows = Rows.wanted(J, e, weights, PART, self.band * dt)
-        return replace(rows, ahead=ahead[weights > 0.0]) if self.has_way else rows
+        return rows if ahead is None else replace(rows, ahead=ahead[weights > 0.0])

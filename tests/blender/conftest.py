@@ -1,10 +1,19 @@
-"""A robot whose tip has a target that goes round: what a file of tests has unless it makes its own."""
+"""A robot whose tip has a target that goes round: what a file of tests has unless it makes its own. And no test may
+leave a fault that a handler went on after."""
 
 from __future__ import annotations
 
 import pytest
+from robokin_addon.properties.handlers import told_faults
 
 from tests.support.scene_robots import add_robot, add_target, circle
+
+
+@pytest.fixture(autouse=True)
+def handlers_work():
+    told_faults()
+    yield
+    assert told_faults() == []
 
 
 @pytest.fixture

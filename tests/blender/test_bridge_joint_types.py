@@ -21,7 +21,8 @@ from robokin_addon.properties.bridge import (
     write_configuration,
 )
 from robokin_addon.properties.bridge.fields import write_fields
-from robokin_addon.properties.bridge.truth import VERSION, read_record
+from robokin_addon.properties.bridge.read_records import read_record
+from robokin_addon.properties.bridge.truth import VERSION
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.joint_types import JOINT_TYPES
 from support.random_trees import random_placement

@@ -202,7 +202,7 @@ def test_long_and_clashing_names_stay_whole(scene: bpy.types.Scene) -> None:
     [
         (lambda obj: setattr(obj.data.bones["panda_joint3"], "use_inherit_rotation", False), "panda_joint3.*Inherit"),
         (lambda obj: obj.pose.bones["panda_joint3"].constraints.new("COPY_ROTATION"), "panda_joint3.*Copy Rotation"),
-        (lambda obj: obj.data.bones["panda_joint3"].__setitem__(KEY, "{"), "panda_joint3.*not readable"),
+        (lambda obj: obj.data.bones["panda_joint3"].__setitem__(KEY, "{"), "panda_joint3.*not JSON"),
         (lambda obj: obj.data.bones["panda_joint3"].__setitem__(KEY, '{"version": 99}'), "panda_joint3.*version 99"),
         (lambda obj: obj.data.bones["panda_joint3"].__setitem__(KEY, '{"version": 1}'), "panda_joint3.*damaged"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import bpy
@@ -114,28 +115,44 @@ LINK = '<link name="base"><visual><geometry><mesh filename="{}"/></geometry></vi
     ("mesh", "content", "words"),
     [
         ("gone.stl", None, r"robot\.urdf:1: mesh 'gone.stl' not found.*--package-path"),
-        ("empty.stl", bytes(84), "empty.stl.*no triangles"),
+        ("http://host/x.stl", None, r"robot\.urdf:1: mesh 'http://host/x.stl': http: is not accepted"),
+        ("empty.stl", bytes(84), "empty.stl: has no polygons"),
         ("cut.stl", b"a" * 90, "cut.stl.*cut off"),
         ("broken.dae", b"<COLLADA><asset>", r"broken.dae:1"),
         ("bomb.dae", b'<!DOCTYPE a [<!ENTITY b "b">]><COLLADA/>', "bomb.dae.*document type"),
-        ("empty.dae", b"<COLLADA/>", "empty.dae.*no polygons"),
+        ("empty.dae", b"<COLLADA/>", "empty.dae: has no polygons"),
         ("broken.obj", b"v 0 0 0\nv 1 0 0\nf 1 2 3\n", "broken.obj.*not there"),
         ("broken.glb", b"glTF nonsense", "broken.glb"),
         ("broken.ply", b"nonsense", "broken.ply"),
     ],
     ids=lambda value: "",
 )
-def test_a_bad_mesh_is_named_and_nothing_is_left(
-    scene: bpy.types.Scene, tmp_path: Path, mesh: str, content: bytes | None, words: str
+def test_a_bad_mesh_is_named_and_the_robot_imported_without(
+    scene: bpy.types.Scene,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture,
+    mesh: str,
+    content: bytes | None,
+    words: str,
 ) -> None:
     if content is not None:
         (tmp_path / mesh).write_bytes(content)
     path = tmp_path / "robot.urdf"
     path.write_text(f'<robot name="r">{LINK.format(mesh)}</robot>')
-    before = data_counts()
-    with pytest.raises(RuntimeError, match=words):
-        bpy.ops.robokin.import_urdf(filepath=str(path))
-    assert data_counts() == before
+    robot = import_urdf(path)
+    assert list(robot.data.bones.keys()) == ["base"] and not robot.children
+    said = capfd.readouterr().out
+    assert re.search(f"Warning: mesh left out: .*{words}", said) and "Traceback" not in said
+    assert data_counts()[3:5] == [0, 0]  # materials, images
+
+
+def test_many_bad_meshes_are_told_shortly(scene: bpy.types.Scene, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    visuals = "".join(f'<visual><geometry><mesh filename="{i}.stl"/></geometry></visual>' for i in range(50))
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"><link name="base">{visuals}</link></robot>')
+    import_urdf(path)
+    said = capfd.readouterr().out
+    assert said.count("mesh left out:") == 10 and "40 more meshes left out" in said
 
 
 def test_a_missing_file_is_named(scene: bpy.types.Scene) -> None:

@@ -8,6 +8,8 @@ import re
 import bpy
 import pytest
 from robokin_addon import operators, panels, properties
+from robokin_addon.panels.prepared import STATUS_ICONS, STATUS_WORDS
+from robokin_addon.solvers import Status
 
 SMALL = set("a an and as at by for from in of on or per the to with".split())
 UNITS = {"m", "m/s", "m/s²", "/s", "/s²", "1/s", "kg", "kg/m\u00b3"}
@@ -51,6 +53,11 @@ def is_title(label):
 )
 def test_title_case_is_known(label, right):
     assert is_title(label) == right
+
+
+def test_every_status_has_words():
+    assert set(STATUS_WORDS) == set(Status)
+    assert set(STATUS_ICONS) <= set(Status)
 
 
 def test_words_are_blenders(addon):

@@ -7,7 +7,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import binding, build_armature, robot_model
+from robokin_addon.properties.bridge import binding, build_armature, keep_edits, robot_model
 from robokin_addon.properties.bridge.fields import field_values, read_fields, stored_fields
 from robokin_addon.properties.bridge.records import bone_record
 from robokin_addon.properties.bridge.truth import KEY
@@ -60,6 +60,50 @@ def test_limits_stay_where_they_limit_the_same(scene, kind):
     else:
         assert np.isinf(joint.lower).all() and np.isinf(joint.upper).all()
     assert disagreement(obj) < 1e-5
+
+
+def by_operator(obj, kind):
+    select(obj, "hand")
+    bpy.ops.robokin.set_joint(joint_type=kind, axis="KEEP", limits="KEEP")
+
+
+def by_field(obj, kind):
+    obj.data.bones["hand"].robokin.joint_type = kind
+
+
+@pytest.mark.parametrize("retype", [by_operator, by_field])
+@pytest.mark.parametrize("axis", ["X", "-X", "Y", "Z"])
+def test_a_hinge_that_becomes_a_ball_twists_about_its_bone(scene, retype, axis):
+    """As one made anew does: about a hinge's axis, cone and twist would limit what nobody means."""
+    obj = add_rig([("root", None, (0, 0, 0), (0, 0, 1)), ("hand", "root", (0, 1, 1), (0.3, 2, 1.2))])
+    bpy.ops.robokin.make_robot()
+    select(obj, "hand")
+    bpy.ops.robokin.set_joint(joint_type="revolute", axis=axis, limits="NONE")
+    retype(obj, "spherical")
+    bone = bone_record(obj.data.bones["hand"])
+    np.testing.assert_allclose(bone.frame.T @ bone.joint.axis, (0, 1, 0), atol=1e-6)
+    np.testing.assert_allclose(obj.data.bones["hand"].robokin.axis, bone.joint.axis, atol=1e-6)
+    keep_edits(obj.data)
+    retype(obj, "spherical")
+    np.testing.assert_allclose(bone_record(obj.data.bones["hand"]).joint.axis, bone.joint.axis, atol=1e-6)
+    assert disagreement(obj) < 1e-5
+
+
+@pytest.mark.parametrize("first", ["axis", "type"])
+def test_an_axis_that_is_given_to_a_ball_stays(scene, first):
+    obj = add_rig([("root", None, (0, 0, 0), (0, 0, 1)), ("hand", "root", (0, 1, 1), (0.3, 2, 1.2))])
+    bpy.ops.robokin.make_robot()
+    fields = obj.data.bones["hand"].robokin
+    edits = {"axis": (0.6, 0.0, 0.8), "joint_type": "spherical"}
+    for name in sorted(edits, reverse=first == "type"):
+        setattr(fields, name, edits[name])
+    fields.joint_type = "spherical"
+    np.testing.assert_allclose(robot_model(obj).joint("hand").axis, (0.6, 0.0, 0.8), atol=1e-7)
+    select(obj, "hand")
+    bpy.ops.robokin.set_joint(joint_type="spherical", axis="Z", limits="KEEP")
+    np.testing.assert_allclose(robot_model(obj).joint("hand").axis, (0, 0, 1), atol=1e-7)
+    bpy.ops.robokin.set_joint(joint_type="spherical", axis="KEEP", limits="NONE")
+    np.testing.assert_allclose(robot_model(obj).joint("hand").axis, (0, 0, 1), atol=1e-7)
 
 
 @pytest.mark.parametrize("unit", [1.0, 0.01])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import bpy
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from robokin_addon.properties.bridge import read_configuration
 from robokin_addon.properties.readouts import CriterionReadout
 from robokin_addon.properties.task_kinds import KINDS
 
-from tests.support.drawing import writes_refused
+from tests.support.drawing import while_blender_draws, writes_refused
 from tests.support.scene_robots import add_empty, add_robot, placed
 from tests.support.scene_tasks import (
     HAND,
@@ -185,13 +183,6 @@ def test_residuals_are_those_of_the_parts_in_the_scenes_units(robot):
     assert robot.robokin.solver.status != "CONVERGED" and not task.reached
     off = 50.0 - (head(robot) - goal.location).length
     assert task.position_residual == pytest.approx(off, rel=1e-4) and task.orientation_residual == 0.0
-
-
-def while_blender_draws(monkeypatch):
-    """As in a window; timers run in none else, and the module of Blender 4.5 never ends with one that is left."""
-    monkeypatch.setattr(criterion_readouts, "_draws", lambda: True)
-    monkeypatch.setattr(criterion_readouts, "_start_timer", lambda seconds: None)
-    monkeypatch.setattr(criterion_readouts, "SLOW", math.inf)
 
 
 def drawn(robot):

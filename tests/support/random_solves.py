@@ -285,7 +285,7 @@ def _limit(problem: Problem, result: SolveResult) -> list[str]:
 
     def met(without: set[int], q0: Array) -> Array | None:
         limits = model.limits.without(sorted(without))
-        q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, find_reason=False).q
+        q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, diagnose=False).q
         return q if all(problem.oracle.is_met(task, q, 1e-6) for task in tasks) else None
 
     for q0 in (result.q, problem.start):
@@ -311,7 +311,7 @@ def _conflict(problem: Problem, result: SolveResult) -> list[str]:
         target = _started(problem)[i]
         solver = IKProblem if is_plain([task]) else HierarchicalIK
         ends = (
-            solver(problem.model, [task], attempts=60).solve([target], q0, problem.seed, find_reason=False).q
+            solver(problem.model, [task], attempts=60).solve([target], q0, problem.seed, diagnose=False).q
             for q0 in (result.q, problem.start)
         )
         if not any(problem.oracle.is_met(task, q, 1e-6) for q in ends):

@@ -1,7 +1,8 @@
-"""Mesh files of links. The readers of STL, OBJ and COLLADA are ours; PLY and glTF go through Blender's importers."""
+"""Mesh files of links. All readers are ours, and bounded: Blender's own trust what a file says of itself."""
 
+from .bounds import MAX_ROBOT_CORNERS
 from .mesh_data import FileMaterial, MeshData
 from .reading import FORMATS, is_supported, read_mesh
 from .stl import stl_bytes
 
-__all__ = ["FORMATS", "FileMaterial", "MeshData", "is_supported", "read_mesh", "stl_bytes"]
+__all__ = ["FORMATS", "MAX_ROBOT_CORNERS", "FileMaterial", "MeshData", "is_supported", "read_mesh", "stl_bytes"]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import xml.etree.ElementTree as ET
 from urllib.parse import unquote
 
+from ....robokin import FileFormatError
+from ....robokin.resources import file_beside
+from ....robokin.urdf.xml import Element
+from .collada_text import floats, found
 from .mesh_data import FileMaterial
+from .obj import PICTURES
 
 _SHADINGS = ("phong", "lambert", "blinn", "constant")
 
 
 class ColladaMaterials:
-    """`by_id`: the elements of the document by id, without name spaces. `folder`: where it lies."""
+    """`by_id`: the elements of the document by id. `path`: the file, beside which textures are."""
 
-    def __init__(self, by_id: dict[str | None, ET.Element], folder: str) -> None:
+    def __init__(self, by_id: dict[str, Element], path: str) -> None:
         self._by_id = by_id
-        self._folder = folder
+        self._path = path
         self._found: dict[str, FileMaterial] = {}
 
     def material(self, name: str) -> FileMaterial:
@@ -27,38 +30,45 @@ class ColladaMaterials:
 
     def _read(self, name: str) -> FileMaterial:
         element = self._by_id.get(name)
-        instance = element.find("instance_effect") if element is not None else None
-        effect = self._by_id.get(instance.get("url", "").lstrip("#")) if instance is not None else None
-        profile = effect.find("profile_COMMON") if effect is not None else None
-        if profile is None:
+        instance = element.child("instance_effect") if element is not None else None
+        effect = self._by_id.get(instance.attributes.get("url", "").lstrip("#")) if instance is not None else None
+        profile = effect.child("profile_COMMON") if effect is not None else None
+        if element is None or profile is None:
             return FileMaterial(name)
-        label = element.get("name") or name
+        label = element.attributes.get("name") or name
         for shading in _SHADINGS:
-            diffuse = profile.find(f"technique/{shading}/diffuse")
+            diffuse = found(profile, f"technique/{shading}/diffuse")
             if diffuse is None:
                 continue
-            texture = diffuse.find("texture")
+            texture, color = diffuse.child("texture"), diffuse.child("color")
             if texture is not None:
-                return FileMaterial(label, None, self._image(profile, texture.get("texture", "")))
-            color = diffuse.findtext("color", "").split()
-            if len(color) >= 3:
-                # Exporters disagree about what opacity means; links are solid.
-                return FileMaterial(label, (float(color[0]), float(color[1]), float(color[2]), 1.0))
+                return FileMaterial(label, None, self._picture(profile, texture.attributes.get("texture", "")))
+            if color is not None:
+                return FileMaterial(label, _rgba(color))
         return FileMaterial(label)
 
-    def _image(self, profile: ET.Element, sampler: str) -> str | None:
+    def _picture(self, profile: Element, sampler: str) -> str | None:
         """Path of the image behind a sampler: sampler -> surface -> image, or the image itself."""
-        params = {p.get("sid"): p for p in profile.iterfind("newparam")}
-        surface = params[sampler].findtext("sampler2D/source", "") if sampler in params else ""
-        image = params[surface].findtext("surface/init_from", "") if surface in params else sampler
-        element = self._by_id.get(image.strip())
-        source = element.find("init_from") if element is not None else None
-        if source is None:
-            return None
-        text = (source.text or source.findtext("ref") or "").strip()
-        written = unquote(text.removeprefix("file://")).replace("\\", "/")
-        # Many files name the texture where its author had it: beside the mesh is the second place to look.
-        for candidate in (os.path.join(self._folder, written), os.path.join(self._folder, os.path.basename(written))):
-            if written and os.path.isfile(candidate):
-                return os.path.normpath(candidate)
-        return None
+        params = {p.attributes.get("sid"): p for p in profile.all("newparam")}
+        surface = _text(params.get(sampler), "sampler2D/source")
+        image = _text(params.get(surface), "surface/init_from") if surface in params else sampler
+        element = self._by_id.get(image)
+        written = _text(element, "init_from") or _text(element, "init_from/ref")
+        return file_beside(self._path, written, PICTURES) or file_beside(self._path, unquote(written), PICTURES)
+
+
+def _text(element: Element | None, path: str) -> str:
+    inner = found(element, path) if element is not None else None
+    return "" if inner is None else inner.content.strip()
+
+
+def _rgba(color: Element) -> tuple[float, float, float, float] | None:
+    """A colour that cannot be read leaves the default one."""
+    for count in (4, 3):
+        try:
+            red, green, blue = (min(max(float(value), 0.0), 1.0) for value in floats(color, count)[:3])
+        except FileFormatError:
+            continue
+        # Exporters disagree about what opacity means; links are solid.
+        return red, green, blue, 1.0
+    return None

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from ....robokin import FileFormatError
-from .blender_readers import read_gltf, read_ply
+from .bounds import checked
 from .collada import read_collada
+from .gltf import read_gltf
 from .mesh_data import MeshData
 from .obj import read_obj
+from .ply import read_ply
 from .stl import read_stl
-
-if TYPE_CHECKING:
-    import bpy
 
 FORMATS = {
     ".stl": read_stl,
@@ -29,12 +27,13 @@ def is_supported(filename: str) -> bool:
     return _ending(filename) in FORMATS
 
 
-def read_mesh(path: str) -> MeshData | bpy.types.Mesh:
-    """The polygons of a mesh file. Raises FileFormatError naming the file."""
+def read_mesh(path: str) -> MeshData:
+    """The polygons of a mesh file. Raises FileFormatError naming the file; time and memory are bounded."""
     try:
-        return FORMATS[_ending(path)](path)
-    except OSError as fault:
-        raise FileFormatError(path, None, f"cannot be read: {fault.strerror or fault}") from None
+        return checked(path, FORMATS[_ending(path)](path))
+    except (ValueError, MemoryError) as fault:
+        problem = str(fault) or "takes more memory than there is"
+        raise FileFormatError(path, None, " ".join(problem.split())[:300]) from None
 
 
 def _ending(filename: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..robokin.backend import get_backend
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
@@ -35,6 +37,7 @@ def velocity_step(
     damping: (dimensionless) added to the squared singular values of every level of tasks. With 0 tasks are met exactly
     where they can be, at any speed that the limits allow, but for directions that move a level by less than 1e-6 of
     what its rows can, which are held still; 1e-4 or more keeps slow what is nearly singular.
+    Tasks of influence 0 and criteria of weight 0 change nothing.
     Calls with tasks and criteria that are alike, but for the tasks' targets, are compiled once.
     Raises TaskError, ConfigurationError, UnknownNameError, ModelError, BackendError.
     """
@@ -42,11 +45,28 @@ def velocity_step(
         given = tuple(tasks), tuple(criteria)
     except TypeError:
         given = checked_tasks(tasks), checked_criteria(criteria)  # say what is wrong
-    problem, targets = _recent.get(
-        lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend),
-        *(model, *given, (dt, damping, get_backend(backend).name)),
-    )
-    return problem.step_towards(targets, q, previous, constraints)
+    wanted = model, *given, (dt, damping, get_backend(backend).name)
+    recent = _recent.find(*wanted)
+    if recent is None:
+        counting = [bool(getattr(task, "influence", True)) for task in given[0]]
+        weighted = tuple(criterion for criterion in given[1] if getattr(criterion, "weight", True))
+        if any(counting) and (not all(counting) or len(weighted) < len(given[1])):
+            kept = [task for task in checked_tasks(given[0]) if task.influence]
+            found = velocity_step(model, q, kept, weighted, dt, previous, constraints, damping, backend)
+            return _among(found, counting)
+        recent = _recent.get(
+            lambda own, preferred: VelocityProblem(model, own, preferred, dt, damping, backend), *wanted
+        )
+    return recent.problem.step_towards(recent.targets, q, previous, constraints)
+
+
+def _among(step: VelocityStep, counting: Sequence[bool]) -> VelocityStep:
+    """The step for the tasks that count, as one for all: the others lack nothing."""
+    for name in ("residuals", "errors"):
+        every = np.zeros((len(counting), 2))
+        every[np.array(counting, bool)] = getattr(step, name)
+        setattr(step, name, every)
+    return step
 
 
 _recent: RecentProblems[VelocityProblem] = RecentProblems()

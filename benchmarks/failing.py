@@ -1,0 +1,167 @@
+"""How long solves take that cannot be met: out of reach, stopped by limits, in conflict, criteria among conflicts.
+
+`python benchmarks/failing.py [--poses 20]`. Each line is one kind of problem, drawn at random: `solve_ik` with all that
+it says about why, from a bent posture; the mean, the 99th percentile and the worst, by the processor's time, and what
+the statuses were. Exit code 1 when the 99th percentile is above 50 ms for the Panda or 300 ms for the Talos.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import checkout
+import numpy as np
+from levels import Array, robot
+from robot_files import ROBOTS
+
+checkout.load()
+
+from robokin_addon.robokin import RobotModel, center_of_mass, clamp, forward_kinematics, integrate  # noqa: E402
+from robokin_addon.solvers import CenterOfMassTask, PoseTask, PositionTask, PostureTask, Task, solve_ik  # noqa: E402
+from robokin_addon.solvers.criteria import (  # noqa: E402
+    Criterion,
+    GravityTorque,
+    JointSprings,
+    Manipulability,
+    RestPosture,
+    SmallestSingularValue,
+)
+
+ASKED = {"panda": 50.0, "talos": 300.0}  # [ms]
+BESIDE = {"panda": "panda_link4", "talos": "arm_left_4_link"}  # a link on the way to the first tip
+
+Draw = Callable[[RobotModel, Array, np.random.Generator, Sequence[str], str], tuple[list[Task], list[Criterion]]]
+
+
+def around(model: RobotModel, q: Array, rng: np.random.Generator, spread: float = 0.4) -> dict[str, Array]:
+    """Poses of all links at a configuration around q, inside the limits."""
+    return dict(forward_kinematics(model, clamp(model, integrate(model, q, spread * rng.normal(size=model.nv)))))
+
+
+def held(model: RobotModel, q: Array, tips: Sequence[str], level: int = 1) -> list[Task]:
+    """The other tips stay: of the Talos a hand and both feet, so that it cannot walk to its target."""
+    T = forward_kinematics(model, q)
+    return [PoseTask(tip, T[tip], priority=level) for tip in tips[1:]]
+
+
+def far(model: RobotModel, q: Array, rng: np.random.Generator, tip: str, by: float) -> Array:
+    """(4, 4) the tip's pose, farther out by about so much [m]."""
+    T = forward_kinematics(model, q)[tip].copy()
+    T[:3, 3] += 0.2 * rng.normal(size=3) + by * T[:3, 3] / np.linalg.norm(T[:3, 3])
+    return T
+
+
+def out_of_reach(model, q, rng, tips, _):
+    return [*held(model, q, tips), PoseTask(tips[0], far(model, q, rng, tips[0], 3.0))], []
+
+
+def just_out_of_reach(model, q, rng, tips, _):
+    """No certificate says so: the links are longer than the way, but not all of them can be in line."""
+    return [*held(model, q, tips), PoseTask(tips[0], far(model, q, rng, tips[0], 0.4))], []
+
+
+def beyond_limits(model, q, rng, tips, _):
+    """Most joints outside their limits."""
+    there = q.copy()
+    bounded = np.flatnonzero(np.isfinite(model.lower) & np.isfinite(model.upper) & (rng.random(model.nq) < 0.8))
+    ends = np.where(rng.random(model.nq) < 0.5, model.lower - 1.0, model.upper + 1.0)
+    there[bounded] = ends[bounded]
+    T = forward_kinematics(model, there)[tips[0]]
+    return [*held(model, q, tips), PoseTask(tips[0], T)], []
+
+
+def conflict(model, q, rng, tips, link):
+    here, there = around(model, q, rng), around(model, q, rng)
+    return [*held(model, q, tips), PoseTask(tips[0], here[tips[0]]), PositionTask(link, there[link][:3, 3])], []
+
+
+def two_levels(model, q, rng, tips, _):
+    T = around(model, q, rng)[tips[0]]
+    return [*held(model, q, tips), PoseTask(tips[0], T), PostureTask(q, priority=2)], []
+
+
+def three_levels(model, q, rng, tips, link):
+    tasks, _ = two_levels(model, q, rng, tips, link)
+    place = around(model, q, rng)[link][:3, 3]
+    return [*tasks[:-1], PositionTask(link, place, priority=2), PostureTask(q, priority=3)], []
+
+
+def three_levels_out_of_reach(model, q, rng, tips, link):
+    tasks, _ = three_levels(model, q, rng, tips, link)
+    return [*tasks[:-3], PoseTask(tips[0], far(model, q, rng, tips[0], 3.0)), *tasks[-2:]], []
+
+
+def with_criteria(model, q, rng, tips, link):
+    """Places only, which leave the criteria room: of the tip, of a link that it does not let there, of the mass."""
+    tasks: list[Task] = [PositionTask(tip, T[:3, 3]) for tip, T in around(model, q, rng).items() if tip in tips]
+    tasks.append(PositionTask(link, around(model, q, rng, 1.0)[link][:3, 3], priority=2))
+    tasks.append(CenterOfMassTask(center_of_mass(model, q) + 0.1 * rng.normal(size=3), (1, 0, 0), priority=3))
+    return tasks, [JointSprings(), Manipulability()]
+
+
+def many_criteria(model, q, rng, tips, link):
+    criteria = [JointSprings(), Manipulability(), SmallestSingularValue(), GravityTorque(), RestPosture(q)]
+    return with_criteria(model, q, rng, tips, link)[0], criteria
+
+
+KINDS: dict[str, Draw] = {
+    "out of reach": out_of_reach,
+    "just out of reach": just_out_of_reach,
+    "beyond limits": beyond_limits,
+    "one level in conflict": conflict,
+    "two levels in conflict": two_levels,
+    "three levels in conflict": three_levels,
+    "three levels, the first out of reach": three_levels_out_of_reach,
+    "three levels in conflict, two criteria": with_criteria,
+    "three levels in conflict, five criteria": many_criteria,
+}
+MOST = 10  # draws for each pose that is wanted: what can be met is not counted
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--poses", type=int, default=20)
+    arguments = parser.parse_args()
+    kept = True
+    for name, asked in ASKED.items():
+        model, q = robot(name)
+        print(f"\n{name}, {model.nv} degrees of freedom, asked {asked:.0f} ms")
+        print(f"  {'':40}    mean     p99   worst [ms]")
+        for kind, draw in KINDS.items():
+            times, statuses = measured(model, q, draw, ROBOTS[name][1], BESIDE[name], arguments.poses)
+            if not times:
+                print(f"  {kind:40} all could be met")
+                continue
+            p99 = float(np.percentile(times, 99))
+            kept &= p99 <= asked
+            numbers = f"{np.mean(times):7.1f} {p99:7.1f} {max(times):7.1f}   {'kept  ' if p99 <= asked else 'MISSED'}"
+            counts = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
+            print(f"  {kind:40} {numbers} {counts}", flush=True)
+    sys.exit(0 if kept else 1)
+
+
+def measured(
+    model: RobotModel, q: Array, draw: Draw, tips: Sequence[str], link: str, poses: int
+) -> tuple[list[float], Counter[str]]:
+    """[ms] of so many solves that fail, and their statuses."""
+    times: list[float] = []
+    statuses: Counter[str] = Counter()
+    for seed in range(MOST * poses):
+        tasks, criteria = draw(model, q, np.random.default_rng(seed), tips, link)
+        begin = time.process_time()
+        found = solve_ik(model, tasks, q, criteria=criteria)
+        taken = time.process_time() - begin
+        if not found.converged:
+            times.append(1e3 * taken)
+            statuses[str(found.status)] += 1
+        if len(times) == poses:
+            break
+    return times, statuses
+
+
+if __name__ == "__main__":
+    main()

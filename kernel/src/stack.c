@@ -1,0 +1,169 @@
+/* One step of tasks in levels (see hierarchy.c) inside position limits, or inside the bounds of a frame. Twin of
+   solvers/levels.py. */
+#include "stack.h"
+
+#include "rk_math.h"
+#include "rk_tree.h"
+#include "rk_vector.h"
+#include "step_rows.h"
+
+static const double LARGEST_STEP = 3.141592653589793; /* radians or L: farther, a linear prediction means nothing */
+static const double DAMPING_FLOOR = 1e-9;
+
+int32_t rk_sizeof_stack(void) { return (int32_t)sizeof(rk_stack); }
+
+/* Where things lie in the workspace. */
+typedef struct scratch {
+  double *rows, *damping, *lo, *hi, *x, *H, *g, *moved, *other, *lacking, *hierarchy;
+  int32_t *start, *freedom;
+} scratch;
+
+static int32_t rows_of(const rk_stack *stack) { return stack->data->start[stack->data->levels]; }
+
+int64_t rk_stack_workspace(const rk_ik *ik) {
+  if (!ik->stack) return 0;
+  const int64_t n = ik->model->nv, levels = ik->stack->data->levels, m = rows_of(ik->stack);
+  return rk_rows_workspace(ik->stack->step) + 3 * levels + 2 + 6 * n + 2 * n * n + m +
+         rk_hierarchy_workspace((int32_t)n, (int32_t)m);
+}
+
+static scratch lay_out(const rk_search *s) {
+  const rk_stack *stack = s->ik->stack;
+  const int64_t n = s->ik->model->nv, levels = stack->data->levels;
+  double *work = s->stack_work;
+  scratch w = {.rows = work};
+  work += rk_rows_workspace(stack->step);
+  w.damping = work, work += levels;
+  w.start = (int32_t *)work, work += levels + 1;
+  w.freedom = (int32_t *)work, work += levels + 1;
+  w.lo = work, work += n;
+  w.hi = work, work += n;
+  w.x = work, work += n;
+  w.g = work, work += n;
+  w.moved = work, work += 2 * n;
+  w.H = work, work += n * n;
+  w.other = work, work += n * n;
+  w.lacking = work, work += rows_of(stack);
+  w.hierarchy = work;
+  return w;
+}
+
+double rk_stack_measure(const rk_search *s, int *met) {
+  const rk_stack *stack = s->ik->stack;
+  const rk_step_data *data = stack->data;
+  for (int32_t i = 0; i < s->ik->model->nq; i++) stack->q[i] = s->q[i];
+  rk_rows_fill(stack->step, stack->data, s->nodes, s->stack_work);
+  rk_rows_measure(stack->step, data, 0, stack->residuals);
+  if (stack->rows) stack->rows(s->frame);
+  for (int32_t k = 0; k < s->levels; k++) {
+    double sum = 0.0;
+    for (int32_t row = data->start[k]; row < data->start[k + 1]; row++) {
+      const double e = rk_clamp(0.0, data->low[row], data->high[row]);
+      sum += e * e;
+    }
+    s->level_error[k] = 0.5 * sum;
+    s->level_met[k] = 1;
+  }
+  for (int32_t t = 0; t < stack->n_tasks; t++)
+    for (int part = 0; part < 2; part++) {
+      const double residual = stack->residuals[2 * t + part];
+      s->residuals[2 * t + part] = residual;
+      if (!(residual <= stack->tolerance[2 * t + part])) s->level_met[stack->level[t]] = 0;
+    }
+  double E = 0.0;
+  *met = 1;
+  for (int32_t k = 0; k < s->on; k++)
+    if (!s->level_met[k]) {
+      *met = 0;
+      E += s->level_error[k];
+    }
+  return E;
+}
+
+/* Rows of displacements v dt in the coordinates of the step: lengths of floating joints along fixed axes, limited balls
+   out of their cones and along them, and wheels that carry their base. In place. */
+static void to_local(const rk_search *s, double *rows, int64_t count) {
+  const rk_ik *ik = s->ik;
+  const rk_model *m = ik->model;
+  const double *scale = ik->stack->step->scale;
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    if (m->motion[node] != RK_FREE) continue;
+    double R[9], turned[3];
+    rk_quaternion_matrix(s->q + m->iq[node] + 3, R);
+    for (int64_t r = 0; r < count; r++) {
+      double *own = rows + r * m->nv + m->iv[node];
+      rk_rotate(R, own, turned);
+      for (int k = 0; k < 3; k++) own[k] = turned[k];
+    }
+  }
+  for (int32_t k = 0; k < ik->n_cones; k++)
+    for (int64_t r = 0; r < count; r++) {
+      double *own = rows + r * m->nv + ik->cones[k].v, turned[3];
+      rk_rotate_back(s->turns + 9 * k, own, turned);
+      for (int i = 0; i < 3; i++) own[i] = turned[i];
+    }
+  for (int32_t k = 0; s->rolled_from && k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    const double *M = s->rolls + 6 * k;
+    for (int64_t r = 0; r < count; r++) {
+      double *row = rows + r * m->nv, *moved = row + base->v;
+      for (int wheel = 0; wheel < 2; wheel++)
+        for (int i = 0; i < 3; i++) {
+          const int32_t v = base->wheel_v[wheel];
+          row[v] += M[2 * i + wheel] * moved[i] * scale[v] / scale[base->v + i];
+        }
+      for (int i = 0; i < 3; i++) moved[i] = 0.0;
+    }
+  }
+}
+
+static void transpose(int32_t n, const double *A, double *out) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++) out[j * n + i] = A[i * n + j];
+}
+
+/* H and g of the preference in the coordinates of the step, from where it starts. */
+static void prefer(const rk_search *s, const scratch *w) {
+  const rk_model *m = s->ik->model;
+  const int32_t n = m->nv;
+  const double *scale = s->ik->stack->step->scale;
+  rk_difference(m, 1, s->preference.from, s->q, w->moved);
+  for (int32_t k = 0; k < n; k++) w->moved[k] /= scale[k];
+  for (int64_t k = 0; k < n; k++) w->g[k] = s->preference.g[k] + rk_dot(n, s->preference.H + k * n, w->moved);
+  for (int64_t k = 0; k < (int64_t)n * n; k++) w->H[k] = s->preference.H[k];
+  to_local(s, w->g, 1);
+  to_local(s, w->H, n);
+  transpose(n, w->H, w->other);
+  to_local(s, w->other, n);
+}
+
+void rk_stack_step(const rk_search *s, double damping) {
+  const rk_stack *stack = s->ik->stack;
+  const rk_step_data *data = stack->data;
+  const int32_t n = s->ik->model->nv;
+  const double *scale = stack->step->scale;
+  const scratch w = lay_out(s);
+  to_local(s, data->J, data->start[s->on]);
+  for (int32_t k = 0; k < n; k++) {
+    w.lo[k] = rk_clamp(s->lo[k] / scale[k], -LARGEST_STEP, 0.0);
+    w.hi[k] = rk_clamp(s->hi[k] / scale[k], 0.0, LARGEST_STEP);
+    w.x[k] = 0.0;
+  }
+  for (int32_t k = 0; k <= s->on; k++) w.start[k] = data->start[k];
+  for (int32_t k = 0; k < s->on; k++) {
+    const int is_last = k + 1 == s->on && damping >= 0.0;
+    w.damping[k] = is_last ? damping : s->level_met[k] ? DAMPING_FLOOR : rk_search_damping(s->level_error[k]);
+  }
+  rk_levels levels = {s->on, w.start, data->J, data->low, data->high, w.damping};
+  if (s->as_one) {
+    double E = 0.0;
+    for (int32_t k = 0; k < s->on; k++) E += s->level_error[k];
+    levels.count = 1;
+    w.start[1] = data->start[s->on];
+    w.damping[0] = rk_search_damping(E);
+  }
+  const double *H = 0, *g = 0;
+  if (s->preference.H) prefer(s, &w), H = w.other, g = w.g;
+  rk_hierarchy(n, w.lo, w.hi, &levels, H, g, w.hierarchy, w.x, 0, w.lacking, w.freedom);
+  for (int32_t k = 0; k < n; k++) s->x[k] = w.x[k] * scale[k];
+}

@@ -1,0 +1,28 @@
+/* What each kind of task on tips lacks, and how that changes with their twists. */
+#ifndef RK_TIP_ROWS_H
+#define RK_TIP_ROWS_H
+
+#include "robokin_step.h"
+
+/* e[6], and A, B [6][6] with d(e)/dt = -A twist - B other: the twist of the tip, and that of the other tip's body where
+   the tip's origin is; root axes. What a kind has not is zero. */
+typedef struct rk_lack {
+  double e[6], A[36], B[36];
+} rk_lack;
+
+/* The tip is at T, the other one at O (the identity for the root). stays: what the target is counted from is T.
+   dt: of the step, for velocities. */
+void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12], const double target[16],
+                 int32_t stays, double dt, rk_lack *out);
+
+/* Whether a distance other than 0 is asked for: of its three rows there is one then. */
+static inline int rk_is_apart(const rk_tip_rows *rows, const double target[16]) {
+  return rows->kind == RK_TIP_DISTANCE && (target[0] != 0.0 || rows->side > 0);
+}
+
+/* Whether a task has the row r of six: what rk_rows_fill writes and rk_rows_measure reads. */
+static inline int rk_has_row(const rk_tip_rows *rows, const double target[16], int r) {
+  return rows->weights[r] != 0.0 && !(r > 0 && rk_is_apart(rows, target));
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* Rows of every kind of task on tips, on a branched robot of every motion: exact memory, derivatives against
+   differences, what ways and loop closures make of them. Their numbers are compared with NumPy's by
+   tests/test_tip_rows.py. */
+#include "../src/step_rows.h"
+
+#include "check.h"
+#include "robots.h"
+
+enum { FORMS = 24, MOST = 6, TRIALS = 40 };
+
+typedef struct problem {
+  rk_model model;
+  rk_tip_rows tips[FORMS];
+  rk_step step;
+  double *ones, *shares, targets[FORMS][16];
+  int32_t quaternions[8], first_row[FORMS], made_row[2 * FORMS], stays[FORMS];
+  int n_quaternions, n_rows;
+} problem;
+
+/* What rows a problem has at a configuration. */
+typedef struct rows {
+  double *J, *low, *high, *errors, *nodes, *work;
+} rows;
+
+static void random_direction(uint64_t *random, double *n) {
+  double square = 0.0;
+  for (int k = 0; k < 3; k++) n[k] = uniform(random, -1.0, 1.0), square += n[k] * n[k];
+  for (int k = 0; k < 3; k++) n[k] /= sqrt(square);
+}
+
+/* A pose about which all is random; the rotation is that of a quaternion. */
+static void random_target(uint64_t *random, double *T) {
+  double q[4];
+  random_quaternion(random, q);
+  const double w = q[0], x = q[1], y = q[2], z = q[3];
+  const double R[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
+                       2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                       2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)};
+  for (int r = 0; r < 3; r++) {
+    for (int c = 0; c < 3; c++) T[4 * r + c] = R[3 * r + c];
+    T[4 * r + 3] = uniform(random, -1.0, 1.0);
+  }
+  T[12] = T[13] = T[14] = 0.0, T[15] = 1.0;
+}
+
+/* Six rows each where a kind has so many; in tip axes, as a ball, one-sided, with another tip where that is known. */
+static problem *make_problem(uint64_t seed) {
+  static const int32_t kinds[FORMS] = {0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 6, 7, 7, 8, 9, 9, 9, 9};
+  static const int32_t counts[10] = {6, 3, 6, 1, 3, 1, 2, 3, 6, 6};
+  problem *p = allocate(sizeof *p);
+  p->model = make_every_motion(seed, p->quaternions, &p->n_quaternions);
+  const int32_t nv = p->model.nv;
+  p->ones = doubles(nv), p->shares = doubles(FORMS);
+  for (int32_t k = 0; k < nv; k++) p->ones[k] = 1.0;
+  for (int32_t t = 0; t < FORMS; t++) {
+    rk_tip_rows *own = p->tips + t;
+    double *target = p->targets[t];
+    const int again = t > 0 && kinds[t - 1] == kinds[t], third = t > 1 && kinds[t - 2] == kinds[t];
+    int count = counts[kinds[t]];
+    own->kind = kinds[t], own->tip = (5 * t) % 12, own->other = -1;
+    if (own->kind == RK_TIP_RELATIVE || (own->kind == RK_TIP_DISTANCE && again)) own->other = (own->tip + 3 * t + 1) % 12;
+    random_direction(&seed, own->axis);
+    random_target(&seed, target);
+    if (own->kind == RK_TIP_DISTANCE) {
+      own->side = again ? 0 : -1;
+      target[0] = third ? 0.0 : 0.4; /* then the points are one */
+      count = third ? 3 : 1;
+    }
+    if (own->kind == RK_TIP_PLANE) own->side = 1;
+    if (own->kind <= RK_TIP_AXIS || own->kind == RK_TIP_ADVANCE) own->axes = again ? RK_TIP_AXES : RK_ROOT_AXES;
+    if (own->kind == RK_TIP_ADVANCE) p->stays[t] = !again;
+    if (own->kind == RK_TIP_TWIST) own->axes = third ? RK_SPACE_AXES : again ? RK_TIP_AXES : RK_ROOT_AXES;
+    if (own->kind == RK_TIP_PLANE) random_direction(&seed, target + 3);
+    if (own->kind == RK_TIP_LASER) random_direction(&seed, target + 6);
+    own->is_ball = t == 4 || t == 11 || t == 13 || t == 16;
+    const int first = own->kind == RK_TIP_AXIS ? 3 : 0;
+    for (int k = 0; k < (own->is_ball ? 1 : count); k++) own->weights[first + k] = 1.0 + 0.1 * k;
+    p->shares[t] = 1.0, own->correction = 1.0;
+    p->first_row[t] = MOST * t;
+    p->made_row[2 * t] = p->made_row[2 * t + 1] = -1;
+  }
+  p->n_rows = MOST * FORMS;
+  /* The last two relative poses are loop closures, the last two twists have a way; a way's rows lie apart. */
+  for (int32_t t = 6; t < 8; t++) p->made_row[2 * t] = p->n_rows, p->n_rows += MOST;
+  for (int32_t t = 22; t < 24; t++)
+    p->made_row[2 * t] = p->n_rows, p->made_row[2 * t + 1] = p->n_rows + MOST - 1, p->n_rows += MOST;
+  const rk_step step = {.model = &p->model, .tips = p->tips, .scale = p->ones, .dt = 0.1, .length = 1.0, .n_tips = FORMS};
+  p->step = step;
+  return p;
+}
+
+static void free_problem(problem *p) {
+  free(p->ones), free(p->shares);
+  free_model(&p->model);
+  free(p);
+}
+
+static rows fill(const problem *p, const double *q) {
+  rows r = {doubles((int64_t)p->n_rows * p->model.nv), doubles(p->n_rows), doubles(p->n_rows), doubles(2 * FORMS),
+            doubles(12 * (int64_t)p->model.n_nodes), doubles(rk_rows_workspace(&p->step))};
+  rk_step_data data = {.q = q, .targets = &p->targets[0][0], .stays = p->stays, .first_row = p->first_row,
+                       .made_row = p->made_row, .shares = p->shares, .J = r.J, .low = r.low, .high = r.high};
+  rk_rows_fill(&p->step, &data, r.nodes, r.work);
+  rk_rows_measure(&p->step, &data, 0, r.errors);
+  return r;
+}
+
+static void free_rows(rows *r) {
+  double *all[] = {r->J, r->low, r->high, r->errors, r->nodes, r->work};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+}
+
+static int count_of(const rk_tip_rows *own) {
+  int count = 0;
+  for (int k = 0; k < 6; k++) count += own->weights[k] != 0.0;
+  return count;
+}
+
+/* The side of a row that is finite. */
+static double value(const rows *r, int row) { return isfinite(r->low[row]) ? r->low[row] : r->high[row]; }
+
+/* d(e)/dt = -J v, but for velocities, and for what is counted from where the tip is. */
+static void test_derivatives(void) {
+  uint64_t random = 11;
+  problem *p = make_problem(5);
+  const int32_t nv = p->model.nv, nq = p->model.nq;
+  double *q = doubles(nq), *sides = doubles(2 * nq), *v = doubles(2 * nv);
+  const double h = 1e-6;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    random_configuration(&p->model, p->quaternions, p->n_quaternions, &random, q);
+    for (int32_t k = 0; k < nv; k++) v[k] = uniform(&random, -1.0, 1.0) * h, v[nv + k] = -v[k];
+    for (int side = 0; side < 2; side++) rk_integrate(&p->model, 1, q, v + side * nv, sides + side * nq);
+    rows here = fill(p, q), after = fill(p, sides), before = fill(p, sides + nq);
+    for (int32_t t = 0; t < FORMS; t++) {
+      if (p->tips[t].kind == RK_TIP_TWIST || p->stays[t]) continue;
+      for (int row = MOST * t; row < MOST * t + count_of(p->tips + t); row++) {
+        double slope = 0.0, difference = (value(&after, row) - value(&before, row)) / (2.0 * h), size = 1.0;
+        const double *J = here.J + row * (int64_t)nv;
+        for (int32_t k = 0; k < nv; k++) slope += J[k] * v[k] / h, size += fabs(J[k]);
+        if (fabs(value(&here, row)) > 2.8) continue; /* near half a turn the way round changes */
+        /* Rows of a beam that misses its plane are of the target, not of the spot. */
+        if (p->tips[t].kind == RK_TIP_LASER && (size == 1.0 || size > 100.0)) continue;
+        CHECK(fabs(slope + difference) <= 1e-5 * size * size, "form %d, kind %d, row %d: %g, expected %g", t,
+              p->tips[t].kind, row - MOST * t, -slope, difference);
+      }
+    }
+    free_rows(&here), free_rows(&after), free_rows(&before);
+  }
+  free(q), free(sides), free(v);
+  free_problem(p);
+}
+
+/* What rows from `first` on see and want of x, squared. */
+static double lacking(const rows *r, int32_t nv, int first, int count, const double *x) {
+  double sum = 0.0;
+  for (int row = first; row < first + count; row++) {
+    double left = r->low[row];
+    for (int32_t k = 0; k < nv; k++) left -= r->J[row * (int64_t)nv + k] * x[k];
+    sum += left * left;
+  }
+  return sum;
+}
+
+static void test_rows_made_of_others(void) {
+  uint64_t random = 7;
+  problem *p = make_problem(9);
+  const int32_t nv = p->model.nv;
+  double *q = doubles(p->model.nq), *x = doubles(nv);
+  for (int trial = 0; trial < TRIALS; trial++) {
+    random_configuration(&p->model, p->quaternions, p->n_quaternions, &random, q);
+    for (int32_t k = 0; k < nv; k++) x[k] = uniform(&random, -1.0, 1.0);
+    rows r = fill(p, q);
+    for (int32_t t = 22; t < 24; t++) {
+      const int first = p->first_row[t], across = p->made_row[2 * t], along = p->made_row[2 * t + 1];
+      const double whole = lacking(&r, nv, first, MOST, x);
+      CHECK_NEAR(lacking(&r, nv, across, MOST - 1, x) + lacking(&r, nv, along, 1, x), whole, 1e-12 * whole, "a way");
+      double square = 0.0;
+      for (int k = 0; k < MOST; k++) square += r.low[first + k] * r.low[first + k];
+      for (int k = 0; k < MOST - 1; k++) CHECK_NEAR(r.low[across + k], 0.0, 1e-14, "what is wanted across the way");
+      CHECK_NEAR(fabs(r.low[along]), sqrt(square), 1e-14, "what is wanted along the way");
+    }
+    for (int32_t t = 6; t < 8; t++) {
+      const int first = p->first_row[t], closed = p->made_row[2 * t];
+      double product = 0.0, whole = lacking(&r, nv, first, MOST, x), seen = lacking(&r, nv, closed, MOST, x);
+      CHECK(seen <= whole * (1.0 + 1e-12), "a closure asks for more than its loop");
+      for (int i = 0; i < MOST; i++)
+        for (int j = 0; j < i; j++)
+          for (int64_t k = 0; k < nv; k++) product += r.J[(closed + i) * nv + k] * r.J[(closed + j) * nv + k];
+      CHECK_NEAR(product, 0.0, 1e-10, "rows of a closure are orthogonal");
+    }
+    free_rows(&r);
+  }
+  free(q), free(x);
+  free_problem(p);
+}
+
+/* Half of what is lacking leaves half of it; a task of weight 0 has no rows. */
+static void test_shares(void) {
+  uint64_t random = 3;
+  problem *p = make_problem(2);
+  double *q = doubles(p->model.nq);
+  random_configuration(&p->model, p->quaternions, p->n_quaternions, &random, q);
+  rows whole = fill(p, q);
+  for (int32_t t = 0; t < FORMS; t++) p->shares[t] = 0.5;
+  memset(p->tips[0].weights, 0, sizeof p->tips[0].weights);
+  rows half = fill(p, q);
+  CHECK(half.errors[0] == 0.0 && half.errors[1] == 0.0 && isnan(half.low[0]), "a task of weight 0");
+  for (int k = 2; k < 2 * FORMS; k++) CHECK_NEAR(half.errors[k], 0.5 * whole.errors[k], 1e-14, "half of an error");
+  free_rows(&whole), free_rows(&half);
+  free(q);
+  free_problem(p);
+}
+
+int main(void) {
+  test_derivatives();
+  test_rows_made_of_others();
+  test_shares();
+  return report("tip_rows");
+}

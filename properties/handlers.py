@@ -1,0 +1,60 @@
+"""Handlers of Blender's events (a change, a save, a load, a frame). All of them are added here, behind one guard.
+
+What a handler raises Blender prints at every event, and the rest of the handler is left out: one robot with something
+wrong about it would keep all others from being looked after. The guard tells a fault once and lets everything go on. It
+is for faults of the program; bad input is a RobokinError, with which each handler knows what to do.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+
+import bpy
+from bpy.app.handlers import persistent
+
+Handler = Callable[..., None]
+
+_guarded: dict[tuple[str, Handler], Handler] = {}
+_told: set[tuple] = set()
+
+
+def add_handler(event: str, handler: Handler) -> None:
+    """Call `handler` at an event of `bpy.app.handlers`, in every file, until it is removed."""
+
+    @persistent
+    @wraps(handler)
+    def guarded(*arguments: object) -> None:
+        with going_on(handler.__name__):
+            handler(*arguments)
+
+    _guarded[event, handler] = guarded
+    getattr(bpy.app.handlers, event).append(guarded)
+
+
+def remove_handler(event: str, handler: Handler) -> None:
+    getattr(bpy.app.handlers, event).remove(_guarded.pop((event, handler)))
+
+
+@contextmanager
+def going_on(what: str) -> Iterator[None]:
+    """Inside, a fault ends the work on one robot only; it is told once for each place in the code."""
+    try:
+        yield
+    except Exception as fault:
+        place = traceback.extract_tb(fault.__traceback__)[-1]
+        cause = what, type(fault), place.filename, place.lineno
+        if cause not in _told:
+            _told.add(cause)
+            print(f"Robokin: {what} could not do all of its work, and goes on. Please report this:", file=sys.stderr)
+            traceback.print_exception(fault)
+
+
+def told_faults() -> list[str]:
+    """Those that were told since the last call, which tells them anew from then on."""
+    faults = [f"{what}: {kind.__name__} at {file}:{line}" for what, kind, file, line in _told]
+    _told.clear()
+    return faults

@@ -1,0 +1,114 @@
+"""Descending on what tasks lack, level by level: what the static solver and tracking share, in NumPy. Twin of
+kernel/src/ik_search.c.
+
+Levenberg-Marquardt with the damping proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
+kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), inside position limits in every step. Tasks of one
+level are one least-squares problem; of several, the first level that differs decides what is better.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from .ik_steps import damping_for
+
+Array = np.ndarray
+
+DAMPING_LESS, DAMPING_MORE, DAMPING_LEAST, DAMPING_MOST = 0.3, 4.0, 1e-9, 1e6
+SAME = 1e-9  # relative: errors of a level nearer to each other than this are equal
+RESTORING = 2  # steps that bring levels above back to what they are to keep
+KEPT = 1e-5  # relative: by how much the error of a level above may grow while one below settles
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """q (nq,) and what the tasks lack there. errors: (levels,) |e|^2 / 2.   met: (levels,) bool, within tolerances.
+    residuals: (tasks, 2).   linear: what `Rows.step` needs of it."""
+
+    q: Array
+    errors: Array
+    met: Array
+    residuals: Array
+    linear: Any
+
+
+class LevelRows(Protocol):
+    """Tasks in levels at a configuration, and the damped step on the first of them."""
+
+    levels: int
+
+    def measure(self, q: Array) -> Iterate: ...
+
+    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
+        """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
+        error.   as_one: they are weighed against each other."""
+
+
+class Descent:
+    """on: how many levels count.   best: the best iterate.   iterations: so far."""
+
+    def __init__(self, rows: LevelRows) -> None:
+        self.rows, self.on, self.iterations = rows, rows.levels, 0
+        self.best: Iterate | None = None
+
+    def error(self, at: Iterate) -> float:
+        """Of the levels that count and are not met."""
+        return float(at.errors[: self.on][~at.met[: self.on]].sum())
+
+    def is_met(self, at: Iterate) -> bool:
+        return bool(at.met[: self.on].all())
+
+    def offer(self, at: Iterate) -> None:
+        """Keep it when it is the best so far."""
+        if self.best is None or self._is_better(at, self.best):
+            self.best = at
+
+    def _is_better(self, at: Iterate, best: Iterate) -> bool:
+        if self.is_met(at) or self.on == 1:
+            return self.is_met(at) or bool(at.errors[0] < best.errors[0])
+        own, others = (np.where(each.met, 0.0, each.errors)[: self.on] for each in (at, best))
+        differ = np.flatnonzero(abs(own - others) > SAME * np.maximum(own, others))
+        return bool(len(differ) and own[differ[0]] < others[differ[0]])
+
+    def step(self, at: Iterate, damping: float | None = None, as_one: bool = False) -> Array:
+        self.iterations += 1
+        return self.rows.step(at, self.on, damping, as_one)
+
+    def settle(self, steps: int, settled: float) -> bool:
+        """Descend from the best iterate to its minimum, only downwards, in at most so many steps; of several levels on
+        the last that counts, while those above keep what they have. Ends when its error changes by less than the
+        fraction `settled`. Whether all that counts is met."""
+        assert self.best is not None
+        here, last = self.best, self.on - 1
+        if self.is_met(here):
+            return True
+        allowed = np.where(here.met, -1.0, here.errors * (1.0 + KEPT))[:last]
+
+        def is_allowed(at: Iterate) -> bool:
+            return bool((at.met[:last] | (at.errors[:last] <= allowed)).all())
+
+        damping = damping_for(float(here.errors[last]))
+        for _ in range(steps):
+            if damping >= DAMPING_MOST or here.met[last]:
+                break
+            error = float(here.errors[last])
+            at = self.rows.measure(self.step(here, damping))
+            for _ in range(RESTORING if last else 0):  # the way along what levels above keep is bent
+                if at.errors[last] >= error or is_allowed(at):
+                    break
+                self.on = last
+                at = self.rows.measure(self.step(at))
+                self.on = last + 1
+            gain = float(here.errors[last] - at.errors[last]) if is_allowed(at) else -math.inf
+            if self.is_met(at) or gain > 0.0:
+                self.best = here = at
+            if self.is_met(at):
+                return True
+            if abs(gain) < settled * at.errors[last]:
+                break
+            damping = max(DAMPING_LESS * damping, DAMPING_LEAST) if gain > 0.0 else damping * DAMPING_MORE
+        return False

@@ -1,0 +1,114 @@
+"""Tasks in levels at a configuration, in NumPy: what they lack, and the step of the hierarchy inside position limits.
+Twin of kernel/src/stack.c."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..robokin import quaternion
+from ..robokin.backend import reference
+from ..robokin.joint_types import Motion
+from .curved_step import LARGEST_STEP
+from .descent import Iterate
+from .hierarchy import solve_hierarchy
+from .ik_data import IKData
+from .ik_steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
+from .influence import Left, leaving
+from .level import Level
+from .task_levels import TaskLevels, stacked, tolerances
+
+Array = np.ndarray
+
+SPARE = 0.1  # of a tolerance: by how much a residual may change that a level above has got
+
+
+@dataclass(frozen=True, eq=False)
+class Preference:
+    """What a step prefers in what freedom the levels leave: the least 1/2 x'Hx + g'x of the displacement x, dimensionless,
+    since `start` (nq,)."""
+
+    H: Array
+    g: Array
+    start: Array
+
+
+class StackRows:
+    """Checked targets of tasks in levels. data: of the whole robot, with the limits that steps keep.
+
+    influence: (tasks,) in place of the tasks' own.   left: what is not asked for of some tasks' rows.
+    """
+
+    def __init__(
+        self,
+        levels: TaskLevels,
+        data: IKData,
+        targets: Sequence[Any],
+        influence: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+        dt: float = 1.0,
+    ) -> None:
+        self.tasks, self.data, self.targets = levels, data, targets
+        self.influence, self.left, self.dt = influence, left or {}, dt
+        self.groups = [np.array([i]) for i, _ in levels.loops] + [np.array(own, int) for own in levels.indices]
+        self.levels = len(self.groups)
+        self.tolerance = tolerances(levels.tasks)
+        self.scale = levels.state(levels.model.neutral(), targets, dt).scale
+        self.preference: Preference | None = None
+
+    def measure(self, q: Array) -> Iterate:
+        levels = self.tasks
+        state = levels.state(q, self.targets, self.dt, None, self.influence)
+        rows = levels.rows(state, self.targets, self.influence)
+        for i, left in self.left.items():
+            rows[i] = leaving(levels.tasks[i], rows[i], left)
+        residuals = levels.residuals(rows, np.zeros(levels.model.nv), self.dt)
+        own = [level for _, level in levels.closures(state, rows)] + levels.levels(state, rows, 0.0)
+        errors = np.array([0.5 * float((np.clip(0.0, level.lower, level.upper) ** 2).sum()) for level in own])
+        within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
+        return Iterate(q, errors, np.array([within[group].all() for group in self.groups], bool), residuals, own)
+
+    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
+        damped = []
+        for k, level in enumerate(at.linear[:on]):
+            own = DAMPING_FLOOR if at.met[k] else damping_for(float(at.errors[k]))
+            damped.append(damping if damping is not None and k + 1 == on else own)
+        levels = [Level(own.J, own.lower, own.upper, each) for own, each in zip(at.linear, damped, strict=False)]
+        if as_one:
+            one = stacked(levels, len(self.scale))
+            levels = [Level(one.J, one.lower, one.upper, damping_for(float(at.errors[:on].sum())))]
+        return self.moved(at.q, levels)
+
+    def moved(self, q: Array, levels: Sequence[Level]) -> Array:
+        """(nq,) q after the step on these levels, inside the limits."""
+        data, scale = self.data, self.scale
+        B, lo, hi = local_bounds(data, q)
+        own = [Level(self._local(q, each.J, B), each.lower, each.upper, each.damping) for each in levels]
+        lo = np.clip(lo / scale, -LARGEST_STEP, 0.0)
+        hi = np.clip(hi / scale, 0.0, LARGEST_STEP)
+        H = g = None
+        if self.preference is not None:
+            wanted = self.preference
+            x = reference.difference(data.tree, wanted.start, q) / scale
+            H = self._local(q, self._local(q, wanted.H, B).T, B)
+            g = self._local(q, (wanted.g + wanted.H @ x)[None], B)[0]
+        found = solve_hierarchy(lo, hi, own, H, g, "numpy")
+        return integrate(data, q, B @ (scale * found.x))
+
+    def keeps(self, before: Iterate, at: Iterate, above: int) -> bool:
+        """Whether the tasks of the first `above` levels lack nothing that they did not lack before."""
+        own = np.concatenate([np.zeros(0, int), *self.groups[:above]])
+        spare = np.where(np.isfinite(self.tolerance), SPARE * self.tolerance, 0.0)
+        return bool(((at.residuals <= self.tolerance) | (at.residuals <= before.residuals + spare))[own].all())
+
+    def _local(self, q: Array, rows: Array, B: Array) -> Array:
+        """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed axes,
+        limited balls out of their cones and along them, wheels that carry their base."""
+        raw, tree = rows / self.scale, self.data.tree
+        for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
+            if motion == Motion.FREE:
+                raw[:, iv : iv + 3] = raw[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
+        return (raw @ B) * self.scale

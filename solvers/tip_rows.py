@@ -1,0 +1,32 @@
+"""Tasks on tips, of one level: what they lack, and the damped step in a box. In NumPy; twin of kernel/src/ik_search.c."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .descent import Iterate
+from .ik_data import IKData
+from .ik_steps import damped_step, damping_for, linearise
+from .tasks import FrameTask
+
+Array = np.ndarray
+
+
+class TipRows:
+    """See `descent.LevelRows`. targets: (tasks, 4, 4)."""
+
+    levels, preference = 1, None
+
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], targets: Array) -> None:
+        self.data, self.tasks, self.targets = data, tasks, targets
+
+    def measure(self, q: Array) -> Iterate:
+        e, J, residuals = linearise(self.data, self.tasks, self.targets, q)
+        met = bool((residuals <= self.data.records["tolerance"]).all())
+        return Iterate(q, np.array([0.5 * float(e @ e)]), np.array([met]), residuals, (e, J))
+
+    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
+        e, J = at.linear
+        return damped_step(self.data, at.q, e, J, damping_for(float(at.errors[0])) if damping is None else damping)

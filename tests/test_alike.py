@@ -1,0 +1,198 @@
+"""What says the same, and tasks and criteria that are made again of the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import TaskError
+from robokin_addon.solvers import (
+    AdvanceTask,
+    AimTask,
+    AlongCurveTask,
+    AxisTask,
+    CenterOfMassTask,
+    Curve,
+    DistanceTask,
+    JointTask,
+    JointVelocityTask,
+    LaserTask,
+    LinearVelocityTask,
+    LoopClosureTask,
+    Mesh,
+    OnCurveTask,
+    OnLineTask,
+    OnPlaneTask,
+    OrientationTask,
+    PinTask,
+    Plane,
+    PoseTask,
+    PositionTask,
+    PostureTask,
+    RelativePoseTask,
+    SupportTask,
+    Task,
+    TwistTask,
+)
+from robokin_addon.solvers.alike import content, frozen, is_plain
+from robokin_addon.solvers.criteria import KINDS, Criterion, JointSprings, RestPosture
+from robokin_addon.solvers.fixed_arrays import MOST_KNOWN, settings
+
+T, P = np.eye(4), np.array([0.1, 0.2, 0.3])
+OFFSET = T.copy()
+OFFSET[:3, 3] = P
+Z, SQUARE = (0.0, 0.0, 1.0), [[0, 0], [1, 0], [1, 1], [0, 1]]
+LINE = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+
+# Of one kind each, twice with equal arguments of other objects, then with other settings.
+Makers = tuple[Callable[[], Task | Criterion], Callable[[], Task | Criterion]]
+MAKERS: dict[str, Makers] = {
+    "pose": (lambda: PoseTask("tool", T, offset=OFFSET.copy()), lambda: PoseTask("tool", T)),
+    "position": (lambda: PositionTask("tool", P, [1, 1, 0]), lambda: PositionTask("tool", P, [1, 0, 1])),
+    "orientation": (lambda: OrientationTask("tool", T[:3, :3]), lambda: OrientationTask("link", T[:3, :3])),
+    "axis": (lambda: AxisTask("tool", [0, 0, 1], P), lambda: AxisTask("tool", [0, 1, 0], P)),
+    "pin": (lambda: PinTask("tool", None, np.ones(3)), lambda: PinTask("tool", None, np.full(3, 2.0))),
+    "centre": (lambda: CenterOfMassTask(P, (1.0, 1.0, 0.0)), lambda: CenterOfMassTask(P, (1.0, 0.0, 1.0))),
+    "support": (lambda: SupportTask(SQUARE, 0.1, [0, 0, 1]), lambda: SupportTask(SQUARE, 0.1, [0, 1, 1])),
+    "posture": (lambda: PostureTask({"a": 1.0}, {"a": 2.0}), lambda: PostureTask({"a": 1.0}, {"a": 3.0})),
+    "joint": (lambda: JointTask("a", 1.0), lambda: JointTask("b", 1.0)),
+    "relative": (lambda: RelativePoseTask("tool", "link", T), lambda: RelativePoseTask("tool", "base", T)),
+    "loop": (lambda: LoopClosureTask("tool", "link"), lambda: LoopClosureTask("tool", "link", correction=0.5)),
+    "twist": (lambda: TwistTask("tool", [0.0] * 6), lambda: TwistTask("tool", [0.0] * 6, frame="tip")),
+    "advance": (lambda: AdvanceTask("tool", P, [1, 1, 0]), lambda: AdvanceTask("tool", P)),
+    "plane": (lambda: OnPlaneTask("tool", (P, Z)), lambda: OnPlaneTask("tool", (P, Z), "above")),
+    "line": (lambda: OnLineTask("tool", (P, Z), [1, 2, 3]), lambda: OnLineTask("tool", (P, Z), [1, 2, 4])),
+    "curve": (lambda: OnCurveTask("tool", LINE), lambda: OnCurveTask("tool", LINE, priority=2)),
+    "along": (lambda: AlongCurveTask("tool", list(LINE), 1.0), lambda: AlongCurveTask("tool", LINE[::-1], 1.0)),
+    "distance": (lambda: DistanceTask("tool", 0.3), lambda: DistanceTask("tool", 0.3, "link")),
+    "aim": (lambda: AimTask("tool", [0, 0, 1], P), lambda: AimTask("tool", [0, 0, 1], P, name="eye")),
+    "laser": (lambda: LaserTask("tool", Z, P, Plane(P, Z)), lambda: LaserTask("tool", Z, P, Plane(2 * P, Z))),
+    "laser on a mesh": (
+        lambda: LaserTask("tool", Z, P, Mesh(np.eye(3), [[0, 1, 2]])),
+        lambda: LaserTask("tool", Z, P, Mesh(np.eye(3), [[0, 2, 1]])),
+    ),
+    "joint velocity": (lambda: JointVelocityTask({"a": 1.0}), lambda: JointVelocityTask({"a": 1.0}, influence=0.5)),
+    "linear": (lambda: LinearVelocityTask(np.eye(2)), lambda: LinearVelocityTask(np.eye(3))),
+    "springs": (lambda: JointSprings({"a": 2.0}), lambda: JointSprings({"a": 3.0})),
+    "rest": (lambda: RestPosture(np.ones(3)), lambda: RestPosture(np.zeros(3))),
+    **{kind: (make, lambda make=make: make(weight=2.0)) for kind, make in KINDS.items()},  # type: ignore[misc]
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_parts_are_alike_when_all_but_their_targets_is(kind: str) -> None:
+    make, other = MAKERS[kind]
+    first, again, different = make(), make(), other()
+    assert settings(first) == settings(again)
+    assert settings(first) != settings(different)
+    assert vars(again).keys() == vars(first).keys()
+
+
+@pytest.mark.parametrize("kind", sorted(MAKERS.keys() - {"along", "laser on a mesh"}))
+def test_settings_of_words_and_numbers_are_checked_once(kind: str) -> None:
+    make, _ = MAKERS[kind]
+    assert settings(make()) is settings(make())
+
+
+def test_a_target_is_not_what_another_one_has() -> None:
+    for make in (lambda p: PositionTask("tool", p), lambda p: CenterOfMassTask(p), lambda p: AimTask("tool", Z, p)):
+        first, second = make(P), make(2.0 * P)
+        assert not np.array_equal(first.target, second.target)
+        with pytest.raises(TaskError, match="target"):
+            make([np.nan, 0.0, 0.0])
+
+
+def test_what_is_set_on_one_is_not_set_on_others() -> None:
+    first, second = PositionTask("tool", P), PositionTask("tool", P)
+    first.priority, first.position_weights = 2, 5.0  # type: ignore[assignment]
+    third = PositionTask("tool", P)
+    for task in (second, third):
+        assert (task.priority, task.position_weights.tolist()) == (1, [1.0, 1.0, 1.0])
+        assert settings(task) != settings(first)
+    first.priority, first.position_weights = 1, 1.0  # type: ignore[assignment]
+    assert settings(third) == settings(first)
+
+
+def test_arguments_that_change_are_looked_at_again() -> None:
+    weights, offset, stiffness = [1.0, 1.0, 0.0], T.copy(), {"a": 1.0}
+    PositionTask("tool", P, weights, offset=offset)
+    JointSprings(stiffness)
+    weights[0], offset[0, 3], stiffness["a"] = 3.0, 0.5, 2.0
+    task = PositionTask("tool", P, weights, offset=offset)
+    assert task.position_weights.tolist() == [3.0, 1.0, 0.0]
+    assert task.offset[0, 3] == 0.5
+    assert JointSprings(stiffness).stiffness == {"a": 2.0}
+
+
+@pytest.mark.parametrize("wrong", [True, 1.0, np.float64(1.0)])
+def test_numbers_of_another_type_are_checked_by_themselves(wrong: object) -> None:
+    """Though True == 1.0 == 1."""
+    PoseTask("tool", T, priority=1)
+    with pytest.raises(TaskError, match="priority"):
+        PoseTask("tool", T, priority=wrong)  # type: ignore[arg-type]
+
+
+def test_classes_of_other_makers_are_made_by_themselves() -> None:
+    class Watched(SupportTask):
+        def __setattr__(self, name: str, value: object) -> None:
+            was_set.append(name)
+            super().__setattr__(name, value)
+
+    class Named(PoseTask):
+        def __init__(self, number: int) -> None:
+            self.number = number
+            super().__init__("tool", T)
+
+    was_set: list[str] = []
+    first, second = Watched(SQUARE), Watched(SQUARE)
+    assert settings(first) != settings(second)
+    assert was_set[: len(was_set) // 2] == was_set[len(was_set) // 2 :] != []
+    assert [Named(k).number for k in range(3)] == [0, 1, 2]
+
+
+def test_what_a_base_class_knows_is_not_all() -> None:
+    class Lifted(PositionTask):
+        __module__ = PositionTask.__module__  # as one of our own
+
+        def __init__(self, height: float) -> None:
+            self.height = height
+            super().__init__("tool", P)
+
+    assert [Lifted(height).height for height in (1.0, 2.0)] == [1.0, 2.0]
+    axes = [AxisTask("tool", axis, Z).axis.tolist() for axis in ((0, 1, 0), (1, 0, 0), (0, 1, 0))]
+    assert axes == [[0, 1, 0], [1, 0, 0], [0, 1, 0]]
+
+
+def test_settings_are_not_kept_for_ever() -> None:
+    from robokin_addon.solvers import fixed_arrays
+
+    for k in range(2 * MOST_KNOWN):
+        PoseTask(f"link {k}", T)
+    assert 0 < fixed_arrays._settings_of.cache_info().currsize <= MOST_KNOWN
+
+
+def test_planes_with_the_same_numbers_are_one() -> None:
+    plane = Plane(P, [0, 0, 2])
+    assert plane == Plane(P.tolist(), Z)
+    assert hash(plane) == hash(Plane(P, Z))
+    assert plane != Plane(P, [0, 1, 0])
+    assert plane != (P, Z)
+    with pytest.raises(AttributeError):
+        plane.point = P  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        plane.normal[0] = 1.0
+
+
+def test_what_says_the_same() -> None:
+    assert content(Curve(LINE)) == content(Curve(LINE))
+    assert content(Curve(LINE)) != content(Curve(LINE[::-1]))
+    assert content(np.zeros(3)) != content(np.zeros((3, 1)))
+    assert content(np.float64(0.5)) == content(0.5)
+    assert content(len) == content(len)
+    assert content(lambda: 1) != content(lambda: 1)
+    assert frozen([1, 2.0]) == frozen([1.0, 2]) != frozen([1, 3.0])
+    assert frozen(np.zeros(2)) == frozen(np.zeros(2)) != frozen(np.zeros((2, 1)))
+    assert hash(frozen({"a": 1.0})) == hash(frozen({"a": 1.0}))
+    assert all(map(is_plain, ("a", 1, None, (1, 2.0), frozen([1]), frozen({"a": 1}), frozen(T), Plane(P, Z))))
+    assert not any(map(is_plain, ([1], [[1]], {}, (1, True), len, Curve(LINE), frozen([[1]]), frozen(np.zeros(99)))))
