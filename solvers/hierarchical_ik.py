@@ -33,7 +33,7 @@ from .restarts import Restarts, known_task
 from .progress import finish, scaled
 from .random_numbers import SplitMix64
 from .results import CONVERGED, EMPTY, Diagnosis, SolveResult, Status
-from .static_optimum import StaticOptimum
+from .static_optimum import optimum_of
 from .task_levels import TaskLevels, tolerances
 from .tasks import PositionTask, Task
 from .tasks.base import states_rows_of
@@ -129,7 +129,7 @@ class HierarchicalIK:
         # Short of the first level, the pose is as good as its tasks can tell.
         preferred = [each for each in self.criteria if each.weight]
         if any(isinstance(each, Potential) for each in preferred) and best.met[:1].all():
-            optimum = yield from scaled(StaticOptimum(posing, preferred).find(best), 0.5, 0.9)
+            optimum = yield from scaled(optimum_of(posing, preferred).find(best), 0.5, 0.9)
             kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
             best, iterations = optimum.point, iterations + optimum.iterations
             if not optimum.is_optimal:

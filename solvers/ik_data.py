@@ -120,11 +120,7 @@ class IKData:
     @property
     def cone_records(self) -> Array:
         """(cones,) CONE_RECORD."""
-        records = np.zeros(len(self.cones), CONE_RECORD)
-        for record, cone in zip(records, self.cones, strict=True):
-            record["q"], record["v"], record["basis"] = cone.q, cone.v, cone.basis
-            record["swing"], record["twist"] = (cone.a, cone.b), (cone.lower, cone.upper)
-        return records
+        return cone_records(self.cones)
 
     @property
     def base_records(self) -> Array:
@@ -176,6 +172,15 @@ class IKData:
     @property
     def fill(self) -> Array:
         return np.array([lower for own in self._coupled_columns for lower in own], np.int32)
+
+
+def cone_records(cones: Sequence[Cone]) -> Array:
+    """(cones,) CONE_RECORD."""
+    records = np.zeros(len(cones), CONE_RECORD)
+    for record, cone in zip(records, cones, strict=True):
+        record["q"], record["v"], record["basis"] = cone.q, cone.v, cone.basis
+        record["swing"], record["twist"] = (cone.a, cone.b), (cone.lower, cone.upper)
+    return records
 
 
 def _starts(lists: list[list[int]]) -> Array:

@@ -27,6 +27,11 @@ class Slopes:
     chosen: Sequence[Array]
 
     @property
+    def sharp(self) -> list[int]:
+        """Which edges have several gradients; the others are smooth."""
+        return [i for i, edge in enumerate(self.edges) if len(edge.A) > 1]
+
+    @property
     def gradient(self) -> Array:
         """(nv,)"""
         return self.smooth + sum(edge.gradient(w @ w.T) for edge, w in zip(self.edges, self.chosen, strict=True))

@@ -74,7 +74,7 @@ class Posing:
     ) -> None:
         """influence: in place of the tasks' own.   left: what is not asked for of tasks of partial influence."""
         self.levels, self.targets, self.limits = levels, targets, limits
-        self._influence, self._left = influence, dict(left or {})
+        self.influence, self.left = influence, dict(left or {})
         self.model: RobotModel = levels.model
         self.scale = levels.state(self.model.neutral(), targets, 1.0).scale
         self.tolerance = np.array(
@@ -93,7 +93,7 @@ class Posing:
     @property
     def is_whole(self) -> bool:
         """Whether every task counts wholly."""
-        return self._influence is None or all(share >= 1.0 for share in self._influence)
+        return self.influence is None or all(share >= 1.0 for share in self.influence)
 
     def posture(self, q: Array) -> tuple[int, Array] | None:
         """(nq,) q with the joint values that tasks prescribe, inside the limits, those of the first levels the last, and
@@ -101,7 +101,7 @@ class Posing:
         there, lowest = q, 0
         for number, group in reversed(list(enumerate(self._groups, 1))):
             for i in group.tolist():
-                if self.levels.tasks[i].influence if self._influence is None else self._influence[i]:
+                if self.levels.tasks[i].influence if self.influence is None else self.influence[i]:
                     before = there
                     there = self.levels.tasks[i].posed(self.model, there, self.targets[i])
                     lowest = lowest or (number if there is not before else 0)
@@ -113,11 +113,11 @@ class Posing:
         return having.index(True) if True in having else len(having)
 
     def point(self, q: Array) -> Point:
-        state = self.levels.state(q, self.targets, 1.0, None, self._influence)
+        state = self.levels.state(q, self.targets, 1.0, None, self.influence)
         known = None if self._kernel is None else self._kernel.at(state, self.targets)
         if known is None:
-            every = self.levels.rows(state, self.targets, self._influence)
-            for i, left in self._left.items():
+            every = self.levels.rows(state, self.targets, self.influence)
+            for i, left in self.left.items():
                 every[i] = leaving(self.levels.tasks[i], every[i], left)
             residuals = self.levels.residuals(every, np.zeros(self.model.nv), 1.0)
             closures = [level for _, level in self.levels.closures(state, every)]

@@ -2,26 +2,32 @@
 
 Sequential quadratic programming on the poses that meet the tasks: a step along what the tasks leave free, inside the
 limits and inequalities, brought back to the tasks and shortened until the cost is less (Nocedal, Wright, "Numerical
-Optimization", 2006, chapter 18). The Hessian of the Lagrangian is that of differences, renewed the more often the fewer
-motions are free, and between by damped BFGS updates (Powell, 1978). Of a criterion that has an edge, all its gradients
-there take part (`criteria/edge.py`).
+Optimization", 2006, chapter 18). The Hessian of the Lagrangian is that of differences, along what can move. Of a
+criterion that has an edge, all its gradients there take part (`criteria/edge.py`). Twin of kernel/src/optimum.c.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..robokin.backend import get_backend
 from ..robokin.generalized_inverses import null_space
-from .criteria import Criterion
+from .criteria import Criterion, Potential
 from .criteria.edge import Edge
 from .endless import FLAT, endless
 from .objective import NEAR, Objective, Slopes
 from .posing import Point, Posing
-from .tangent import Multipliers, Tangent
+from .random_numbers import SplitMix64
+from .tangent import Multipliers, Tangent, rows_at
 from .task_surface import TaskSurface
+from .unmet_levels import hold_unmet
+
+if TYPE_CHECKING:
+    from .native_optimum import NativeOptimum
 
 Array = np.ndarray
 
@@ -33,8 +39,7 @@ PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by
 
 # Second derivatives.
 STEP = 1e-5  # radians or L, of the differences: rounding and bending then cost 1e-10 each
-SHARE = 16  # gradients for the Hessian that may be taken for each step, which itself costs about as much
-ACROSS = 10.0  # times the largest curvature, across what holds the pose: nothing moves that way
+ACROSS = 10.0  # times the usual curvature, across what holds the pose: little moves that way
 LEAST = 1e-10  # times the largest curvature, which differences are known to: any counts as at least that
 STRIDE = 1.0  # radians or L: farther along one direction no second derivative tells anything
 
@@ -45,7 +50,10 @@ SHORT = 1e-3  # radians or L: a step that short is held only by bounds that the 
 REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next, which may be longer
 
 # Looking around.
-PROBE, PROBES = 0.05, 16  # radians or L, and how many motions beside one for each that is free
+PROBE, PROBES = 0.05, 16  # radians or L, and how many motions beside two for each that is flat
+SMALLER = 0.1  # of a probe: negative curvature may end sooner
+CLEAR = 0.1  # times the largest curvature: where the cost bends as much, nothing nearer than a probe costs less
+TOUCHED, HARDLY = 1e-9, 1e-6  # walls nearer than this, and multipliers relative to the slope: they may let go
 ROUNDS = 8  # descents, each from what was found around the last
 SADDLE = 1e-6  # times the largest curvature: negative curvature that differences tell for certain
 LESS = 1e-11  # times the largest curvature: a cost that is less by more is better
@@ -67,7 +75,7 @@ class Optimum:
 @dataclass(frozen=True, eq=False)
 class _Look:
     """At a point: its cost, slopes (of edges the least gradient), tangent and what holds it. residual: of it all, and
-    left: (nv,) the way down that is left."""
+    left: (nv,) the way down that is left.   size: of the steepest gradient, at least what counts as one."""
 
     point: Point
     cost: float
@@ -76,6 +84,7 @@ class _Look:
     multipliers: Multipliers
     left: Array
     residual: float
+    size: float
 
 
 class StaticOptimum:
@@ -101,11 +110,11 @@ class StaticOptimum:
         return replace(found, reason=why or found.reason)
 
     def _descended(self, point: Point) -> Generator[float, None, Optimum]:
-        rng = np.random.default_rng(0)
+        random = SplitMix64(0)
         for _ in range(ROUNDS):
             look, reason = yield from self._descend(point)
             is_over = self.iterations >= ITERATIONS
-            better = None if is_over else self._better_around(look, rng)
+            better = None if is_over else self._better_around(look, random)
             if better is None:
                 is_optimal = look.residual <= ACCEPTED
                 return Optimum(look.point, look.residual, is_optimal, self.iterations, "" if is_optimal else reason)
@@ -115,8 +124,7 @@ class StaticOptimum:
 
     def _descend(self, point: Point) -> Generator[float, None, tuple[_Look, str]]:
         """Where no step leads farther down, and why that is the last one."""
-        look = self._look(point)
-        B, age, last = None, 0, (np.inf, np.inf)
+        look, last = self._look(point), (np.inf, np.inf)
         for step in range(ITERATIONS):
             if look.residual <= STATIONARY:
                 break
@@ -128,19 +136,13 @@ class StaticOptimum:
                 last = look.residual, look.cost
             self.iterations += 1
             yield self.iterations / ITERATIONS
-            if B is None or age * SHARE >= look.tangent.Z.shape[1]:
-                B, age = self._hessian(look), 0
+            B = self._hessian(look)
             x, change, _ = look.tangent.best(look.slopes, B)
             after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)
             after = after or self._flat_step(look, x)
+            after = after or self._search_line(look, SHORT * look.left, -SHORT * float(look.left @ look.left))
             if after is None:
-                if age:
-                    B = None
-                    continue
-                after = self._search_line(look, SHORT * look.left, -SHORT * float(look.left @ look.left))
-                if after is None:
-                    return look, "no step found lowers the cost"
-            B, age = self._updated(B, look, after), age + 1
+                return look, "no step found lowers the cost"
             look = after
         return look, ""
 
@@ -153,9 +155,8 @@ class StaticOptimum:
         if before is not None:
             slopes = slopes.as_seen_from(before.slopes)
         tangent = Tangent(self.posing, point)
-        size = max(float(np.linalg.norm(steepest)), GROUND * self._usual)
-        if size == 0.0:
-            size = 1.0
+        hold_unmet(self.posing, point, tangent)
+        size = max(float(np.linalg.norm(steepest)), GROUND * self._usual) or 1.0
         nv = len(self.posing.scale)
         x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
         residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
@@ -170,6 +171,7 @@ class StaticOptimum:
             multipliers,
             x * size / SHORT,
             residual,
+            size,
         )
 
     def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
@@ -179,14 +181,20 @@ class StaticOptimum:
             if after is None:
                 continue
             cost = self.objective.value(after.state)
-            if cost < look.cost + DECREASE * share * min(change, 0.0):
+            if self._rise(look, after, cost) < DECREASE * share * min(change, 0.0):
                 return self._look(after, cost, look)
         return None
+
+    def _rise(self, look: _Look, after: Point, cost: float) -> float:
+        """How much more a pose nearby costs, as if both met exactly, to first order, the levels that can be met."""
+        multipliers, met = look.tangent.multipliers_of_levels(look.multipliers, look.point.levels), look.point.met
+        here, there = (self._surface.excess_cost(multipliers, met, each) for each in (look.point, after))
+        return (cost - there) - (look.cost - here)
 
     def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
         """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
         much as it gains (Maratos)."""
-        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point) if look.slopes.edges else None
+        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point) if look.slopes.sharp else None
         if point is None:
             return None
         there = self.objective.slopes(point.state, look.slopes)
@@ -204,14 +212,15 @@ class StaticOptimum:
         if point is None:
             return None
         after = self._look(point, None, look)
-        if after.cost > look.cost + FLAT * self.objective.rounding(point.state) or after.residual >= look.residual:
+        rise = self._rise(look, point, after.cost)
+        if rise > FLAT * self.objective.rounding(point.state) or after.residual >= look.residual:
             return None
         return after
 
     def _bend(self, look: _Look, point: Point) -> Array:
         """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
         slopes = self.objective.slopes(point.state, look.slopes)
-        return slopes.gradient + look.tangent.weighted(look.multipliers, Tangent(self.posing, point).rows)
+        return slopes.gradient + look.tangent.weighted(look.multipliers, rows_at(self.posing, point))
 
     def _bending(self, look: _Look, Z: Array) -> Array:
         """(d, d) the Hessian of the Lagrangian along the columns of Z (nv, d)."""
@@ -224,59 +233,84 @@ class StaticOptimum:
         return 0.5 * (H + H.T)
 
     def _hessian(self, look: _Look) -> Array:
-        """(nv, nv) positive definite. Across what holds the pose, where it cannot move, it is made large, so that
-        negative curvature there does not hide what there is along it."""
+        """(nv, nv) positive definite: of the Lagrangian where the pose can move, and large across what holds it."""
+        face = self._face(look)
+        values, E = np.linalg.eigh(self._bending(look, face))
+        self._note_curvatures(values)
+        E = face @ E
+        least = LEAST * self._curvature
+        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.left) / STRIDE), least)
+        return E * values @ E.T + max(ACROSS * self._usual, least) * (np.eye(len(E)) - E @ E.T)
+
+    def _face(self, look: _Look, least: float = 0.0) -> Array:
+        """(nv, d) basis of the motions that keep what holds the pose, and presses more than `least`, as it is."""
         Z = look.tangent.Z
-        across = Z.T @ look.tangent.pressed(look.slopes, look.multipliers)
-        H, face = self._bending(look, Z), null_space(across.T)
-        self._note_curvatures(np.linalg.eigvalsh(H))
-        values, E = np.linalg.eigh(face.T @ H @ face)
-        E = Z @ face @ E
-        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.left) / STRIDE), LEAST * self._curvature)
-        return E * values @ E.T + ACROSS * self._curvature * (np.eye(len(Z)) - E @ E.T)
+        return Z @ null_space(look.tangent.pressed(look.slopes, look.multipliers, least).T @ Z)
 
     def _note_curvatures(self, values: Array) -> None:
         """What small gradients and costs are compared with."""
-        sizes = np.sort(abs(values[values != 0.0])) if values.any() else np.ones(1)
-        self._curvature, self._usual = float(sizes[-1]), float(sizes[len(sizes) // 2])
+        sizes = np.sort(abs(values[values != 0.0]))
+        if len(sizes):
+            self._curvature, self._usual = float(sizes[-1]), float(sizes[len(sizes) // 2])
 
-    def _updated(self, B: Array, look: _Look, after: _Look) -> Array:
-        s = self.posing.difference(look.point.q, after.point.q)
-        y = after.slopes.gradient + after.tangent.weighted(after.multipliers, after.tangent.rows)
-        y = y - self._bend(after, look.point)
-        Bs = B @ s
-        curvature = float(s @ Bs)
-        if not curvature > 0.0:
-            return B
-        if s @ y < 0.2 * curvature:
-            theta = 0.8 * curvature / (curvature - float(s @ y))
-            y = theta * y + (1.0 - theta) * Bs
-        return B - np.outer(Bs, Bs) / curvature + np.outer(y, y) / float(s @ y)
+    def _better_around(self, look: _Look, random: SplitMix64) -> Point | None:
+        """A pose near a stationary one that costs less: it was a saddle, or there is another valley.
 
-    def _better_around(self, look: _Look, rng: np.random.Generator) -> Point | None:
-        """A pose near a stationary one that costs less: it was a saddle, or there is another valley."""
-        point, nv = look.point, self.posing.model.nv
-        free = look.tangent.Z.shape[1]
-        if not free:
+        Along motions that clearly bend the cost upwards there is none so near. Looked for is along the others, and
+        along all where edges are near or a wall is touched that hardly presses.
+        """
+        point, tangent, ways = look.point, look.tangent, []
+        if not tangent.Z.shape[1]:
             return None
-        ways = []
-        face = null_space(look.tangent.pressed(look.slopes, look.multipliers).T @ look.tangent.Z)
-        values, E = np.linalg.eigh(self._bending(look, look.tangent.Z @ face))
-        for i in np.flatnonzero(values < -SADDLE * self._curvature):
-            ways += [sign * look.tangent.Z @ face @ E[:, i] for sign in (1.0, -1.0)]
-        for _ in range(free + PROBES // 2):
-            drawn = Slopes(rng.normal(size=nv) / np.sqrt(nv), (), ())
-            way, _, _ = look.tangent.best(drawn, np.eye(nv))
-            ways += [way, -way]
-        best, least = None, look.cost - LESS * self._curvature - UNSEEN * self.objective.rounding(point.state)
+        face = self._face(look, HARDLY * look.size)
+        values, E = np.linalg.eigh(self._bending(look, face))
+        E = face @ E
+        for way in E.T[values < -SADDLE * self._curvature]:
+            ways += [size * way for size in (PROBE, -PROBE, SMALLER * PROBE, -SMALLER * PROBE)]
+        flat = E[:, values < CLEAR * self._curvature]
+        for _ in range(flat.shape[1] + PROBES // 2 if flat.shape[1] else 0):
+            way = _unit(flat @ _drawn(random, flat.shape[1]))
+            size = PROBE * random.uniform()
+            ways += [size * way, -size * way]
+        for _ in range(PROBES if self._may_turn(look) else 0):
+            way = tangent.best(Slopes(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
+            ways.append(PROBE * random.uniform() ** 3 * _unit(way))
+        slack = self._surface.slack(tangent.multipliers_of_levels(look.multipliers, point.levels))
+        least = look.cost - LESS * self._curvature - UNSEEN * self.objective.rounding(point.state) - slack
+        best = None
         for way in ways:
-            size = np.linalg.norm(way)
-            if size == 0.0:
-                continue
-            after = self._surface.nearest(self.posing.moved(point.q, PROBE * rng.uniform() ** 3 / size * way), point)
+            after = self._surface.nearest(self.posing.moved(point.q, way), point) if way.any() else None
             if after is None:
                 continue
             cost = self.objective.value(after.state)
             if cost < least:
                 best, least = after, cost
         return best
+
+    def _may_turn(self, look: _Look) -> bool:
+        """Whether the slope is not one vector around: edges, or walls that are touched and hardly press."""
+        tangent = look.tangent
+        touched = np.minimum(-tangent.lower, tangent.upper) < TOUCHED
+        weak = abs(look.multipliers.walls) <= HARDLY * look.size
+        return bool((touched & weak).any()) or bool(look.slopes.sharp)
+
+
+def _drawn(random: SplitMix64, count: int) -> Array:
+    return np.array([2.0 * random.uniform() - 1.0 for _ in range(count)])
+
+
+def _unit(x: Array) -> Array:
+    size = np.linalg.norm(x)
+    return x / size if size > 0.0 else x
+
+
+def optimum_of(posing: Posing, criteria: Sequence[Criterion]) -> StaticOptimum | NativeOptimum:
+    """In the kernel, when that is the backend and can minimise them."""
+    if get_backend(posing.levels.backend).name == "native":
+        potentials = [each for each in criteria if isinstance(each, Potential)]
+        kernel = posing.levels.kernel_optimum(potentials, posing.influence)
+        if kernel is not None:
+            from .native_optimum import NativeOptimum
+
+            return NativeOptimum(posing, potentials, kernel)
+    return StaticOptimum(posing, criteria)

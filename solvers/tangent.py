@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .criteria.edge import Edge
+from .level import Level
 from .objective import Slopes
 from .posing import Point, Posing, lacking
 from .qp import QPStatus, solve_qp
@@ -34,16 +35,22 @@ class Multipliers:
     is_known: bool = True
 
 
+def rows_at(posing: Posing, point: Point) -> Array:
+    """(k, nv) of single coordinates, of what the limits bound otherwise, and of the levels."""
+    levels = [*posing.bounds(point.q)[2], *point.levels]
+    return np.vstack([np.eye(posing.model.nv), *[level.J for level in levels]])
+
+
 class Tangent:
     """At a point: held (m, nv) rows do not change, lower <= walls x <= upper (k, nv).   Z: (nv, f) basis of what is
-    left free by what is held."""
+    left free by what is held, and by levels that are not met (`unmet_levels.py`)."""
 
     def __init__(self, posing: Posing, point: Point) -> None:
         nv = posing.model.nv
         self.backend = posing.levels.backend
         lo, hi, bounds = posing.bounds(point.q)
         levels = [*bounds, *point.levels]
-        self.rows = np.vstack([np.eye(nv), *[level.J for level in levels]])
+        self.rows = rows_at(posing, point)
         lower = np.concatenate([lo, *[level.lower for level in levels]])
         upper = np.concatenate([hi, *[level.upper for level in levels]])
         lacks = np.concatenate([np.zeros(nv), *[abs(lacking(level)) for level in levels]])
@@ -59,27 +66,29 @@ class Tangent:
 
         B: (nv, nv) positive definite on Z. The edges are met by cuts that are added until none is passed (Kelley).
         """
-        Z, f, count = self.Z, self.Z.shape[1], len(slopes.edges)
+        Z, f, sharp = self.Z, self.Z.shape[1], slopes.sharp
+        edges = [slopes.edges[i] for i in sharp]
+        smooth = slopes.smooth + sum(edge.slopes[0, 0] for edge in slopes.edges if len(edge.A) == 1)
         size = float(np.trace(Z.T @ B @ Z)) / max(f, 1) or 1.0
-        H = np.eye(f + count) * EDGE
+        H = np.eye(f + len(edges)) * EDGE
         H[:f, :f] = Z.T @ B @ Z / size
-        g = np.concatenate((Z.T @ slopes.smooth / size, np.ones(count)))
-        tops = [float(np.linalg.eigvalsh(edge.A)[-1]) for edge in slopes.edges]
+        g = np.concatenate((Z.T @ smooth / size, np.ones(len(edges))))
+        tops = [float(np.linalg.eigvalsh(edge.A)[-1]) for edge in edges]
         cuts = [
             (i, w / np.linalg.norm(w))
-            for i, (edge, chosen) in enumerate(zip(slopes.edges, slopes.chosen, strict=True))
-            for w in np.hstack((np.linalg.eigh(edge.A)[1], chosen)).T
+            for i, edge in enumerate(edges)
+            for w in np.hstack((np.linalg.eigh(edge.A)[1], slopes.chosen[sharp[i]])).T
         ]
-        x, t, wall, cut = np.zeros(len(Z)), np.zeros(count), np.zeros(len(self.walls)), np.zeros(len(cuts))
+        x, t, wall, cut = np.zeros(len(Z)), np.zeros(len(edges)), np.zeros(len(self.walls)), np.zeros(len(cuts))
         is_known = f == 0
         for _ in range(CUTS if f else 0):
-            C = np.zeros((len(self.walls) + len(cuts), f + count))
+            C = np.zeros((len(self.walls) + len(cuts), f + len(edges)))
             C[: len(self.walls), :f] = self.walls @ Z
             upper = np.concatenate((self.upper, np.zeros(len(cuts))))
             for row, (i, w) in enumerate(cuts, len(self.walls)):
-                C[row, :f] = slopes.edges[i].gradient(np.outer(w, w)) @ Z / size
+                C[row, :f] = edges[i].gradient(np.outer(w, w)) @ Z / size
                 C[row, f + i] = -1.0
-                upper[row] = (tops[i] - w @ slopes.edges[i].A @ w) / size
+                upper[row] = (tops[i] - w @ edges[i].A @ w) / size
             lower = np.concatenate((self.lower, np.full(len(cuts), -np.inf)))
             found = self._program(H, g, C, lower, upper)
             if found is None:
@@ -88,7 +97,7 @@ class Tangent:
             x, t = Z @ z[:f], z[f:]
             wall, cut = size * multipliers[: len(self.walls)], multipliers[len(self.walls) :]
             missing = []
-            for i, edge in enumerate(slopes.edges):
+            for i, edge in enumerate(edges):
                 value, w = edge.moved(x)
                 least = size * CUT * float(np.linalg.norm(x)) + EPS * float(abs(edge.A).max())
                 if value - tops[i] > size * t[i] + least:
@@ -96,10 +105,12 @@ class Tangent:
             if not missing:
                 break
             cuts += missing
-        chosen = [_chosen(i, cuts, cut, before) for i, before in enumerate(slopes.chosen)]
+        chosen = list(slopes.chosen)
+        for k, i in enumerate(sharp):
+            chosen[i] = _chosen(k, cuts, cut, chosen[i])
         left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.walls.T @ wall
         held = -np.linalg.lstsq(self.held.T, left, rcond=SMALL)[0] if len(self.held) else np.zeros(0)
-        return x, float(slopes.smooth @ x + size * t.sum()), Multipliers(held, wall, chosen, is_known)
+        return x, float(smooth @ x + size * t.sum()), Multipliers(held, wall, chosen, is_known)
 
     def weighted(self, multipliers: Multipliers, rows: Array) -> Array:
         """(nv,) the rows of a point nearby, times what they hold here; 0 when there are others."""
@@ -107,9 +118,17 @@ class Tangent:
             return np.zeros(rows.shape[1])
         return multipliers.held @ rows[self.is_held] + multipliers.walls @ rows[~self.is_held]
 
-    def pressed(self, slopes: Slopes, multipliers: Multipliers) -> Array:
-        """(nv, d) orthonormal directions, of those left free, across the walls and edges that hold."""
-        rows = [self.walls[abs(multipliers.walls) > 0.0], *map(_across, slopes.edges, multipliers.chosen)]
+    def multipliers_of_levels(self, multipliers: Multipliers, levels: Sequence[Level]) -> list[Array]:
+        """Of each level of tasks."""
+        of_rows = np.zeros(len(self.rows))
+        of_rows[self.is_held], of_rows[~self.is_held] = multipliers.held, multipliers.walls
+        ends = np.cumsum([len(level.J) for level in levels[::-1]])[::-1]
+        return [of_rows[len(of_rows) - end :][: len(level.J)] for end, level in zip(ends, levels, strict=True)]
+
+    def pressed(self, slopes: Slopes, multipliers: Multipliers, least: float = 0.0) -> Array:
+        """(nv, d) orthonormal directions, of those left free, across the edges that hold and the walls that do, with
+        multipliers larger than `least`."""
+        rows = [self.walls[abs(multipliers.walls) > least], *map(_across, slopes.edges, multipliers.chosen)]
         _, s, Vt = np.linalg.svd(np.vstack(rows) @ self.Z, full_matrices=False)
         return self.Z @ Vt[: int((s > SMALL * s.max(initial=0.0)).sum())].T
 

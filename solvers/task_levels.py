@@ -25,7 +25,9 @@ from .tasks import LoopClosureTask, Rows, Task
 from .tasks.base import Moved, residuals
 
 if TYPE_CHECKING:
+    from .criteria import Potential
     from .kernel_rows import KernelRows
+    from .native_optimum import KernelOptimum
 
 Array = np.ndarray
 
@@ -57,6 +59,7 @@ class TaskLevels:
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
         self._targets: list[Any] = []
         self._kernel_rows: KernelRows | None = None
+        self._optimum: tuple[tuple[Any, ...], KernelOptimum | None] | None = None
 
     @property
     def targets(self) -> list[Any]:
@@ -142,6 +145,18 @@ class TaskLevels:
 
             self._kernel_rows = KernelRows(self)
         return self._kernel_rows
+
+    def kernel_optimum(
+        self, potentials: Sequence[Potential], influence: Sequence[float] | None
+    ) -> KernelOptimum | None:
+        """Of these potentials, made once for as long as they and the influences (in place of the tasks' own) are the
+        same; None when the kernel cannot minimise them. Raises BackendError without a kernel."""
+        of = tuple(potentials), tuple(influence or ())
+        if self._optimum is None or self._optimum[0] != of:
+            from .native_optimum import KernelOptimum
+
+            self._optimum = of, KernelOptimum.of(self, potentials, influence)
+        return self._optimum[1]
 
     def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
         """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""

@@ -19,6 +19,7 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
 )
+from robokin_addon.robokin.backend import ENVIRONMENT_VARIABLE
 from robokin_addon.robokin.library import ROBOTS
 from robokin_addon.solvers import (
     AimTask,
@@ -66,12 +67,17 @@ ARMS = {
 }
 
 
+@pytest.fixture(autouse=True, params=["native", "numpy"])
+def _backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT_VARIABLE, request.param)
+
+
 def _cost(criteria: list[Potential], state: State) -> float:
     return sum(each.weight * each.gain * each.potential(state) for each in criteria)
 
 
 def _state(model: RobotModel, q: np.ndarray, task: Task, length: float) -> State:
-    return State(model, q, [task], length)
+    return State(model, q, [task], length, "native")
 
 
 def _null_space(J: np.ndarray) -> np.ndarray:
@@ -128,7 +134,7 @@ def test_optimum(name: str, criterion: str) -> None:
         way = scale * (Z @ rng.normal(size=Z.shape[1]))
         away = integrate(model, result.q, AROUND * rng.uniform() * way / abs(way).max())
         away = np.clip(away, model.lower, model.upper)
-        back = IKProblem(model, [task], attempts=1).solve(q0=away, diagnose=False)
+        back = IKProblem(model, [task], "native", 1).solve(q0=away, diagnose=False)
         if not back.converged or abs(difference(model, result.q, back.q)).max() > AROUND:
             continue
         found += 1
@@ -320,7 +326,7 @@ def test_a_program_that_fails_proves_nothing(monkeypatch) -> None:
     whole = solve_ik(model, tasks, criteria=[JointSprings()])
     assert whole.is_optimal
     monkeypatch.setattr(Tangent, "_program", lambda *_: None)
-    result = solve_ik(model, tasks, criteria=[JointSprings()])
+    result = solve_ik(model, tasks, criteria=[JointSprings()], backend="numpy")
     assert not result.is_optimal and result.status is Status.MAX_ITERATIONS
     assert result.kkt_residual == np.inf
 

@@ -1,15 +1,29 @@
-/* Potentials that the step descends, with their gradients. Each adds `share` times its gradient to g[nv] and returns its
+/* Potentials, with their gradients. Each adds `share` times its gradient to g[nv], unless that is null, and returns its
    value. */
 #ifndef RK_CRITERIA_H
 #define RK_CRITERIA_H
 
 #include "robokin_step.h"
 
+/* 1/2 sum of stiffness (q - rest)^2, rotations by their rotation vector from there: solvers/criteria/joint_springs.py,
+   rest_posture.py. away: [nv], scratch. */
+double rk_add_springs(const rk_model *m, const double *q, const double *rest, const double *stiffness, double share,
+                      double *away, double *g);
+
 /* 1/2 sum of stiffness tau^2, tau[nv] what holds the robot still: solvers/criteria/gravity_torque.py.
    work: rk_gravity_workspace(m) doubles. */
 double rk_add_gravity_torque(const rk_model *m, const double *nodes, const double *gravity, const double *stiffness,
                              double share, double *work, double *g);
 int64_t rk_gravity_workspace(const rk_model *m);
+
+/* J[rows][nv] of the tasks of the first level, dimensionless, without weights: `task_rows` in
+   solvers/criteria/manipulability.py. Returns how many. work: rk_first_rows_workspace(step) doubles. */
+int32_t rk_first_rows(const rk_step *step, const double *nodes, double *work, double *J);
+int64_t rk_first_rows_workspace(const rk_step *step);
+
+/* Adds `share` times the gradient of the sum of B J, B[rows][nv], to g[nv]. */
+void rk_add_change_of_rows(const rk_step *step, const double *nodes, const double *B, double share, double *work,
+                           double *g);
 
 /* -1/2 log det JJ' of the rows of the tasks of the first level, or minus its smallest singular value:
    solvers/criteria/manipulability.py. */

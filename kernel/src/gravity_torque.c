@@ -46,7 +46,7 @@ double rk_add_gravity_torque(const rk_model *m, const double *nodes, const doubl
     cost += 0.5 * stiffness[k] * force[k] * force[k];
     force[k] *= share * stiffness[k];
   }
-  for (int32_t node = 0; node < m->n_nodes; node++)
+  for (int32_t node = 0; g && node < m->n_nodes; node++)
     for (int j = 0, n = rk_node_nv(m, node); j < n; j++) {
       const mover *own = movers + 6 * (int64_t)node + j;
       const int32_t column = m->iv[node] + j;

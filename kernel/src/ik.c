@@ -5,6 +5,7 @@
 #include "ik_search.h"
 #include "stack.h"
 #include "rk_math.h"
+#include "rk_random.h"
 #include "rk_trig.h"
 
 /* Iterations of an attempt after which the error must have shrunk to the fraction PROGRESS; levels take longer, the more
@@ -39,16 +40,9 @@ static void copy(double *to, const double *from, int64_t count) {
 
 /* -- random numbers: solvers/random_numbers.py ------------------------------------------------------------------- */
 
-static double uniform(uint64_t *state) {
-  uint64_t z = *state += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
 static void uniform_quaternion(uint64_t *state, double q[4]) {
-  const double two_pi = 6.283185307179586, u = uniform(state);
-  const double first = two_pi * uniform(state), second = two_pi * uniform(state);
+  const double two_pi = 6.283185307179586, u = rk_uniform(state);
+  const double first = two_pi * rk_uniform(state), second = two_pi * rk_uniform(state);
   const double a = rk_sqrt(1.0 - u), b = rk_sqrt(u);
   double s1, c1, s2, c2;
   rk_sincos(first, &s1, &c1);
@@ -65,10 +59,10 @@ static const rk_cone *cone_at(const rk_ik *ik, int32_t i) {
 
 static void restart_ball(const rk_cone *cone, uint64_t *state, int partial, double q[4]) {
   double numbers[3], drawn[4];
-  for (int k = 0; k < 3; k++) numbers[k] = uniform(state);
+  for (int k = 0; k < 3; k++) numbers[k] = rk_uniform(state);
   rk_cone_draw(cone, numbers, drawn);
   const int between = rk_cone_contains(cone, q, AT_LIMIT);
-  if (partial && between && uniform(state) < 0.5) return;
+  if (partial && between && rk_uniform(state) < 0.5) return;
   for (int k = 0; k < 4; k++) q[k] = drawn[k];
 }
 
@@ -87,9 +81,9 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
       i += 3;
     } else if (spread > 0.0) {
       const double centre = ik->centred[i] ? ik->middle[i] : s->start[i];
-      const double drawn = rk_clamp(centre + spread * (2.0 * uniform(state) - 1.0), lower, upper);
+      const double drawn = rk_clamp(centre + spread * (2.0 * rk_uniform(state) - 1.0), lower, upper);
       const int between = s->q[i] > lower && s->q[i] < upper;
-      if (!(partial && between && uniform(state) < 0.5)) s->q[i] = drawn;
+      if (!(partial && between && rk_uniform(state) < 0.5)) s->q[i] = drawn;
     } else if (!partial) {
       s->q[i] = s->start[i];
     }

@@ -3,8 +3,6 @@
 
 #include "crba.h"
 #include "criteria.h"
-#include "rk_manifold.h"
-#include "rk_tree.h"
 #include "rk_vector.h"
 #include "rk_viability.h"
 #include "step_rows.h"
@@ -78,33 +76,6 @@ static void bound(const stepping *s) {
   }
 }
 
-/* away[nv]: from the rest configuration, lengths of floating joints along the axes of the parent. */
-static void stretch(const stepping *s, const double *rest) {
-  const rk_model *m = s->step->model;
-  const double *q = s->data->q;
-  for (int32_t node = 0; node < m->n_nodes; node++) {
-    const int32_t iq = m->iq[node], iv = m->iv[node], motion = m->motion[node];
-    const int32_t lengths = motion == RK_FREE ? 3 : motion == RK_BALL ? 0 : 1;
-    for (int32_t k = 0; k < lengths; k++) s->away[iv + k] = q[iq + k] - rest[iq + k];
-    if (motion > RK_HELICAL) rk_difference_ball(rest + iq + lengths, q + iq + lengths, s->away + iv + lengths);
-  }
-}
-
-/* Adds the gradient of a spring, weighted, to g; it leaves forces in `away`. */
-static void pull(const stepping *s, const rk_criterion *criterion) {
-  const rk_model *m = s->step->model;
-  const double share = criterion->weight * criterion->gain;
-  for (int32_t k = 0; k < m->nv; k++) s->away[k] *= share * criterion->stiffness[k];
-  for (int32_t node = 0; node < m->n_nodes; node++) {
-    if (m->motion[node] != RK_FREE) continue;
-    double R[9], turned[3], *force = s->away + m->iv[node];
-    rk_quaternion_matrix(s->data->q + m->iq[node] + 3, R);
-    rk_rotate_back(R, force, turned);
-    for (int k = 0; k < 3; k++) force[k] = turned[k];
-  }
-  rk_add_scaled(m->nv, 1.0, s->away, s->g);
-}
-
 /* H and g of 1/2 v'Hv + g'v, lower triangle; the costs that do not wait for v. */
 static void combine(const stepping *s) {
   const rk_step *step = s->step;
@@ -121,9 +92,7 @@ static void combine(const stepping *s) {
         rk_add_scaled((int32_t)(nv * nv), share, s->M, s->H);
         continue;
       case RK_SPRINGS:
-        stretch(s, criterion->rest);
-        for (int64_t k = 0; k < nv; k++) cost += 0.5 * criterion->stiffness[k] * s->away[k] * s->away[k];
-        pull(s, criterion);
+        cost = rk_add_springs(step->model, s->data->q, criterion->rest, criterion->stiffness, share, s->away, s->g);
         break;
       case RK_MANIPULABILITY:
       case RK_SMALLEST_SINGULAR_VALUE:

@@ -13,7 +13,7 @@ from ..errors import BackendError
 from ..tree import Tree
 
 Array = np.ndarray
-ABI = 6  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 7  # RK_ABI of kernel/include/robokin_kernel.h
 MAX_BYTES = 64 << 20  # a hundred times the library
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
@@ -27,6 +27,7 @@ FUNCTIONS = (
     *("rk_hierarchy", "rk_hierarchy_workspace", "rk_step_run", "rk_step_workspace"),
     *("rk_sizeof_step", "rk_sizeof_step_data", "rk_sizeof_criterion", "rk_sizeof_robot_row", "rk_sizeof_tip_rows"),
     "rk_sizeof_stack",
+    *("rk_sizeof_optimum", "rk_optimum_workspace", "rk_optimum_find"),
 )
 
 _INTS = ("parent", "motion", "iq", "iv", "frame_node")

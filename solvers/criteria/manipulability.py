@@ -8,16 +8,19 @@ import numpy as np
 
 from ...robokin.configuration import integrate
 from ..influence import partial
+from ..native_tasks import tip_form_of
 from ..state import State
-from ..tasks import FrameTask, Task
+from ..tasks import Task
 from ..tasks.base import states_rows_of
 from ..tasks.seen import Seen
+from ..tasks.tip_rows import TipKind
 from .base import CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray
 
 SINGULAR = 1e-6  # singular values count as at least this large, so that V and its gradient stay finite
 STEP = 1e-5  # of central differences, in radians or L
+SEEN_KINDS = (TipKind.POSE, TipKind.AXIS)  # whose rows change as the kernel knows
 
 
 class Manipulability(Potential):
@@ -49,8 +52,8 @@ class Manipulability(Potential):
 
 def record_of_rows(kind: CriterionKind, criterion: Potential, state: State) -> CriterionRecord | None:
     """None when the kernel does not have the rows of all tasks of the first level."""
-    counting = [task for task in state.tasks if task.influence]
-    if not all(isinstance(task, FrameTask) and task.is_in_kernel for task in counting) or partial(counting):
+    forms = [tip_form_of(task) for task in state.tasks if task.influence]
+    if any(form is None or form.kind not in SEEN_KINDS for form in forms) or partial(state.tasks):
         return None
     return CriterionRecord(kind, criterion.gain, criterion.metric(state))
 
