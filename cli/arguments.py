@@ -47,7 +47,7 @@ def add_posture(parser: argparse.ArgumentParser) -> None:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", metavar="OUT", type=output_file, help="write the report as JSON; - is stdout")
+    parser.add_argument("--json", metavar="OUT", type=report_file, help="write the report as JSON; - is stdout")
 
 
 def add_criteria(parser: argparse.ArgumentParser) -> None:
@@ -117,10 +117,22 @@ def rate(text: str) -> float:
     return value
 
 
+def report_file(text: str) -> str:
+    """A file that can be written, "-" for standard output, however that is named."""
+    return "-" if text == "-" or _is_standard_output(text) else output_file(text)
+
+
+def check_report_file(arguments: argparse.Namespace) -> None:
+    """Raises UsageError for a report that would take the place of what else the command reads or writes."""
+    report = getattr(arguments, "json", None)
+    for name in ("file", "output", "srdf", "q", "q0"):
+        other = getattr(arguments, name, None)
+        if report and other and os.path.realpath(report) == os.path.realpath(other.replace("\0", "")):
+            raise UsageError(f"--json {report}: this is {'FILE' if name == 'file' else '--' + name}")
+
+
 def output_file(text: str) -> str:
-    """A file that can be written, "-" for standard output."""
-    if text == "-":
-        return text
+    """A file that can be written."""
     path = Path(text)
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"{text!r} is a folder")
@@ -129,6 +141,14 @@ def output_file(text: str) -> str:
     if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"{text!r} cannot be written")
     return text
+
+
+def _is_standard_output(path: str) -> bool:
+    """Also of the file that it has been led to (> FILE)."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(1))
+    except (OSError, ValueError):
+        return False
 
 
 def output_blend(text: str) -> str:

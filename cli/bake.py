@@ -23,7 +23,7 @@ from .arguments import (
 from .criterion_text import GRAMMAR as CRITERIA
 from .criterion_text import parse_criterion
 from .errors import UsageError
-from .report import frame_rows, read_joint_values, write_report
+from .report import frame_rows, kept_report, read_joint_values, show_report
 from .scene_task_text import given_tasks
 from .task_grammar import GRAMMAR as TASKS
 from .task_grammar import VELOCITIES
@@ -53,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     if sum(option is not None for option in (arguments.q0, arguments.posture, arguments.start)) > 1:
         raise UsageError("--q0, --posture and --start all say where to start: give one")
-    from .blender import blender_file, chosen_frames, find_robot, run_steps, save_as
+    from .blend_saving import save_as
+    from .blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
         import bpy
@@ -80,10 +81,11 @@ def run(arguments: argparse.Namespace) -> bool:
         steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own)
         result = run_steps(steps)
         target = arguments.output or bpy.data.filepath
-        save_as(target)
-    told = result.to_dict()
-    report = {"frames": frame_rows(told), "failures": told["failures"]}
+        told = result.to_dict()
+        report = {"frames": frame_rows(told), "failures": told["failures"]}
+        with kept_report(report, arguments.json):
+            save_as(target)
     status, reason = result.summary()
     lines = [f"{target}: {len(frames)} frames baked: {status}, {reason}", *(f"  {line}" for line in result.told())]
-    write_report(report, arguments.json, "\n".join(lines))
+    show_report(report, arguments.json, "\n".join(lines))
     return result.converged

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -15,6 +14,7 @@ from ..robokin.errors import UnknownNameError
 from .arguments import BLEND, is_blend
 from .errors import UsageError
 from .quiet import output_dropped
+from .terminal import show_progress
 
 if TYPE_CHECKING:
     import bpy
@@ -61,7 +61,7 @@ def blender_file(arguments: argparse.Namespace) -> Iterator[None]:
             try:
                 bpy.ops.wm.open_mainfile(filepath=os.path.abspath(path), load_ui=False)
             except RuntimeError as error:
-                raise UsageError(f"{path}: this Blender cannot open it ({_reason(error)})") from None
+                raise UsageError(f"{path}: this Blender cannot open it ({reason_of(error)})") from None
         elif not bpy.data.filepath:
             raise UsageError(f"FILE is missing: name a {BLEND} file, or open one")
         with some_window():
@@ -127,28 +127,14 @@ def chosen_frames(robot: bpy.types.Object, chosen: tuple[int, int] | None, step:
 
 def run_steps(steps: Generator[float, None, Result]) -> Result:
     """What a generator of shares of work done (0..1) returns; a person at a terminal sees the shares."""
-    shown = sys.stderr.isatty()
     while True:
         try:
-            share = next(steps)
+            show_progress(next(steps))
         except StopIteration as done:
-            if shown:
-                print(end="\r", file=sys.stderr)
+            show_progress(None)
             return done.value
-        if shown:
-            print(f"\r{share:4.0%} ", end="", file=sys.stderr, flush=True)
 
 
-def save_as(path: str) -> None:
-    """Save the open file as `path`, complete with what it refers to by relative paths. Raises UsageError."""
-    import bpy
-
-    try:
-        bpy.ops.wm.save_as_mainfile(filepath=os.path.abspath(path), copy=True, relative_remap=True)
-    except RuntimeError as error:
-        raise UsageError(f"{path}: cannot be saved ({_reason(error)})") from None
-
-
-def _reason(error: RuntimeError) -> str:
+def reason_of(error: RuntimeError) -> str:
     """What an operator reported, without Blender's frame around it."""
     return str(error).strip().removeprefix("Error: ").rstrip()

@@ -16,8 +16,8 @@ from ..robokin import save_urdf, urdf_losses
 from ..robokin.urdf.ranges import with_ranges
 from .arguments import add_frames, add_robot_file, is_blend, output_file, rate
 from .errors import UsageError
-from .report import say
 from .robot_file import load_model
+from .terminal import out, say
 
 MOTIONS = (".csv", ".json", ".yaml", ".yml")
 URDF, SRDF = ".urdf", ".srdf"
@@ -91,5 +91,5 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
 def _told(output: str, line: str, losses: list[str]) -> bool:
     for loss in losses:
         say(loss)
-    print(f"{output}: {line}")
+    out(f"{output}: {line}")
     return True

@@ -10,8 +10,8 @@ from ..robokin import import_srdf
 from ..robokin.far_limits import limit_warnings
 from ..robokin.srdf import SrdfPostures
 from .arguments import add_urdf_options, output_blend
-from .report import say
 from .robot_file import load_description
+from .terminal import out, say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,8 @@ def run(arguments: argparse.Namespace) -> bool:
     # What is wrong with the files shows before Blender starts.
     model = load_description(arguments.file, arguments.package_path, root, arguments.xacro_arg)
     postures = SrdfPostures({}) if arguments.srdf is None else import_srdf(arguments.srdf, model)
-    from .blender import blender, save_as, some_window
+    from .blend_saving import save_as
+    from .blender import blender, some_window
 
     with blender():
         import bpy
@@ -51,5 +52,5 @@ def run(arguments: argparse.Namespace) -> bool:
     for warning in (*postures.warnings, *(each for each in warnings if each not in logged)):
         say(warning)
     size = os.path.getsize(arguments.output) / 1e6
-    print(f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)")
+    out(f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)")
     return True

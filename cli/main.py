@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import io
-import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 from ..robokin.errors import RobokinError
+from .arguments import check_report_file
 from .errors import UsageError
+from .terminal import log_shown, open_streams, out, say, tell
 from .version import version
 
 
@@ -34,6 +35,7 @@ COMMANDS = {
 }
 
 DONE, NOT_MET, BAD_INPUT, FAULT = 0, 1, 2, 3
+INTERRUPTED = 130  # as of a shell: 128 and the signal
 
 DESCRIPTION = """\
 Robots in Blender, without the window: read a robot, solve its inverse kinematics, bake and check
@@ -46,8 +48,9 @@ EPILOG = """\
 exit codes:
   0  done
   1  done, but a task or a limit is not met (the report says which)
-  2  bad input; one line says what is wrong
+  2  bad input, or a file that cannot be written; one line says what is wrong
   3  a fault of the program; its traceback is what a report of it needs
+  130  stopped by Ctrl+C; files are as they were
 
 examples:
   robokin info panda.urdf
@@ -60,6 +63,9 @@ examples:
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, where argparse prints the usage and ends the process."""
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        out(message.rstrip("\n"))  # of --help and --version
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
@@ -101,27 +107,38 @@ def main(argv: Sequence[str] | None = None, *, in_blender: bool = False) -> int:
     3: a fault of the program, its traceback there.
     in_blender: Blender runs us, and its open file is meant where no FILE is named.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of any alphabet, on terminals of any
-        sys.stdout.reconfigure(errors="backslashreplace")
+    open_streams()
+    with log_shown(), warnings.catch_warnings():
+        if not sys.warnoptions:  # NumPy's remarks on numbers that are too large; a command says what is wrong itself
+            warnings.simplefilter("ignore", RuntimeWarning)
+        return _run(sys.argv[1:] if argv is None else argv, in_blender)
+
+
+def _run(argv: Sequence[str], in_blender: bool) -> int:
     try:
-        words = _joined(sys.argv[1:] if argv is None else argv)
+        words = _joined(argv)
         chosen = next((word for word in words if not word.startswith("-")), "")
         arguments, unknown = build_parser(chosen).parse_known_args(words, argparse.Namespace(in_blender=in_blender))
         if unknown:
             arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        check_report_file(arguments)
         return DONE if arguments.run(arguments) else NOT_MET
     except SystemExit as end:  # --help and --version
         return int(end.code or 0)
-    except BrokenPipeError:  # whoever read standard output has seen enough (| head)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
-    except (RobokinError, OSError) as error:
-        print(f"robokin: {_one_line(error)}", file=sys.stderr)
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    except RobokinError as error:
+        say(str(error))
+        return BAD_INPUT
+    except OSError as error:
+        what = error.strerror or str(error)
+        say(f"{error.filename}: {what}" if error.filename else what)
         return BAD_INPUT
     except Exception:  # Python's own exit code for it means a target that is not met
         import traceback
 
-        traceback.print_exc()
+        tell(traceback.format_exc())
         return FAULT
 
 
@@ -134,9 +151,3 @@ def _joined(words: Sequence[str]) -> list[str]:
         else:
             joined.append(word)
     return joined
-
-
-def _one_line(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return " ".join(str(error).split())

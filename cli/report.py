@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from ..robokin.errors import FileFormatError
+from ..robokin.text_file import read_text, written
 from .errors import UsageError
+from .terminal import out
 
 STANDARD_OUTPUT = "-"
 
 
 def write_report(report: dict, target: str | None, summary: str) -> None:
     """Write `report` as JSON to the file `target`, or to standard output for "-"; else print `summary`."""
-    if target == STANDARD_OUTPUT:
-        print(_json(report, ensure_ascii=True))
-        return
-    if target is not None:
-        try:
-            Path(target).write_text(_json(report, ensure_ascii=False) + "\n", "utf-8")
-        except OSError as error:
-            raise UsageError(f"{target}: the report cannot be written ({error.strerror})") from None
-    print(summary)
+    with kept_report(report, target):
+        pass
+    show_report(report, target, summary)
+
+
+@contextmanager
+def kept_report(report: dict, target: str | None) -> Iterator[None]:
+    """The file of `write_report`: there when the block ends, but a disk without room for it is found before the block
+    does what the report tells. `show_report` does the rest. Raises FileFormatError."""
+    if target in (None, STANDARD_OUTPUT):
+        yield
+    else:
+        with written(target, _json(report, ensure_ascii=False) + "\n"):
+            yield
+
+
+def show_report(report: dict, target: str | None, summary: str) -> None:
+    out(_json(report, ensure_ascii=True) if target == STANDARD_OUTPUT else summary)
 
 
 def _json(report: dict, ensure_ascii: bool) -> str:
@@ -52,18 +64,13 @@ def read_joint_values(text: str, option: str) -> dict:
     if not text.lstrip().startswith("{"):
         source = f"{option} {text}"
         try:
-            text = Path(text).read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
+            text = read_text(text, "joint values")
+        except FileFormatError:
             raise UsageError(f'{source}: neither JSON like {{"joint": value}} nor a readable file') from None
     try:
         values = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
         raise UsageError(f'{source}: not JSON like {{"joint": value}}: {error}') from None
     if not isinstance(values, dict):
         raise UsageError(f'{source}: must be an object like {{"joint": value}}')
     return values
-
-
-def say(line: str) -> None:
-    """A remark for the person at the terminal; standard output is for the report."""
-    print(f"robokin: {line}", file=sys.stderr)

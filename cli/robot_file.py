@@ -12,7 +12,7 @@ import numpy as np
 from ..robokin import RobotModel, UnknownNameError, load_urdf
 from .arguments import is_blend
 from .errors import UsageError
-from .report import say
+from .terminal import say
 
 if TYPE_CHECKING:
     import bpy

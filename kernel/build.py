@@ -119,7 +119,7 @@ def package_files(target: Target) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         library = compile_library(target, Path(folder))
         return {
-            f"{PACKAGE}/__init__.py": _init(library.name).encode(),
+            f"{PACKAGE}/__init__.py": _init(library).encode(),
             f"{PACKAGE}/{library.name}": library.read_bytes(),
         }
 
@@ -140,17 +140,21 @@ def pack_wheel(files: dict[str, bytes], info: str, target: Target, out: Path) ->
     return wheel
 
 
-def _init(library: str) -> str:
+def _init(library: Path) -> str:
+    content = library.read_bytes()
     return f'''"""Robokin's C kernel as a shared library; `robokin.backend.native` calls it."""
 
 from pathlib import Path
 
 __version__ = "{version()}"
+# Of the library: a program that maps one that was cut off ends where it reads on.
+SIZE = {len(content)}
+SHA256 = "{hashlib.sha256(content).hexdigest()}"
 
 
 def library_path() -> str:
     """Path of the shared library."""
-    return str(Path(__file__).resolve().with_name("{library}"))
+    return str(Path(__file__).resolve().with_name("{library.name}"))
 '''
 
 

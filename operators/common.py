@@ -12,6 +12,7 @@ import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError, RobotModel
+from ..robokin.text_file import write_text
 from ..solvers import Status
 
 # Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
@@ -137,8 +138,4 @@ def check_report(path: str) -> None:
 
 def write_json(path: str, data: object) -> None:
     """Write a report. Raises RobokinError when the file cannot be written."""
-    target = Path(bpy.path.abspath(path))
-    try:
-        target.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    except OSError as fault:
-        raise RobokinError(f"{target}: cannot write the report ({fault.strerror or fault})") from None
+    write_text(bpy.path.abspath(path), json.dumps(data, indent=1, allow_nan=False) + "\n")

@@ -7,14 +7,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from .errors import ConfigurationError, ModelError, RobokinError
+from .errors import ConfigurationError, ModelError, RobokinError, shown
 
 _NUMBERS = "biuf"  # kinds of NumPy's types: bool, signed, unsigned, float
 Item = TypeVar("Item")
 
 # Sizes of numbers with which solvers calculate: beyond them squares and products are infinite or 0.
 LEAST, MOST = 1e-30, 1e30
-_LONGEST = 80  # characters of a wrong value that a message repeats
 
 
 def float_array(value: object) -> np.ndarray:
@@ -41,12 +40,6 @@ def check_size(array: np.ndarray, what: str) -> None:
         raise ConfigurationError(f"{what} has entries that are not finite")
     if abs(array).max() > MOST:
         raise ConfigurationError(f"{what} must be at most {MOST:g}, not {abs(array).max():g}")
-
-
-def shown(value: object) -> str:
-    """`value` on one line of bounded length, for a message."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
 def finite_number(value: object, what: str) -> float:

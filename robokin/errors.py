@@ -46,6 +46,18 @@ class FileFormatError(RobokinError):
         return type(self), (self.path, self.line, self.problem)
 
 
+_LONGEST = 80  # characters of a wrong value that a message repeats
+
+
+def shown(value: object) -> str:
+    """`value` on one line of bounded length, for a message."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        text = f"{type(value).__name__} of thousands of digits"
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
 class UnknownNameError(RobokinError):
     """A name that is not there. Carries `kind`, `name` and the valid `choices`."""
 
@@ -61,8 +73,7 @@ class UnknownNameError(RobokinError):
         listed = close or list(self.choices[: self.SHOWN])
         lead = "did you mean" if close else "valid"
         more = "" if close or len(self.choices) <= self.SHOWN else f" and {len(self.choices) - self.SHOWN} more"
-        said = " ".join(repr(name).split())[:80]
-        super().__init__(f"no {kind} named {said} ({lead}: {', '.join(listed) or 'none'}{more})")
+        super().__init__(f"no {kind} named {shown(name)} ({lead}: {', '.join(listed) or 'none'}{more})")
 
     def __reduce__(self) -> tuple:
         return type(self), (self.kind, self.name, self.choices)

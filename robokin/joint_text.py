@@ -172,7 +172,10 @@ def _words(section: str) -> list[str]:
 
 def _cells(line: str) -> list[str]:
     mark = next((m for m in ("\t", ";", ",") if m in line), None)
-    row = line.split() if mark is None else next(csv.reader([line], delimiter=mark))
+    try:
+        row = line.split() if mark is None else next(csv.reader([line], delimiter=mark))
+    except csv.Error as error:  # a cell of more than 131,072 characters
+        raise ConfigurationError(f"joint values: not a table: {error}") from None
     return [cell.strip() for cell in row]
 
 

@@ -31,6 +31,9 @@ JointValue = float | list[float]
 
 ROOT_JOINT = "root_joint"
 ROOT_TYPES = ("fixed", "floating", "planar", "wheeled")
+MAX_LINKS = 10_000  # seconds to read
+MAX_FREEDOMS = 3_000  # a dense matrix of so many rows and columns takes 72 MB
+MAX_SOLVED = 1_000  # degrees of freedom: a solve takes seconds, and grows with their cube
 
 
 class RobotModel:
@@ -44,7 +47,8 @@ class RobotModel:
     unheld_mimics: names of the mimic joints whose position limits cannot be kept anywhere in the range of the joint
     that they follow; that range stands, and they leave theirs (`mimics.mimic_warnings` says so in words).
     rolling_bases: the wheeled joints with their wheels.
-    Raises ModelError for anything that is not one tree with unique names.
+    Raises ModelError for anything that is not one tree with unique names, of at most MAX_LINKS links and MAX_FREEDOMS
+    degrees of freedom.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class RobotModel:
             raise ModelError(f"a {root} base has no drive")
         links = list_of(links, Link, "link", "links", ModelError)
         joints = list_of(joints, Joint, "joint", "joints", ModelError)
+        check_count(len(links))
         if root == "wheeled" and drive is None:
             links, joints = with_wheels(links, joints)
         by_name = unique("link", links)
@@ -241,6 +246,8 @@ class RobotModel:
             if joint.mimic is None:
                 own[joint.name] = JointSlot(slice(nq, nq + joint.nq), slice(nv, nv + joint.nv))
                 nq, nv = nq + joint.nq, nv + joint.nv
+        if nv > MAX_FREEDOMS:
+            raise ModelError(f"the robot has {nv} degrees of freedom; at most {MAX_FREEDOMS} are possible")
         self.nq, self.nv = nq, nv
         self.slots = tuple(own[self._followed(j.name).name] for j in self.joints)
 
@@ -263,11 +270,25 @@ class RobotModel:
         return f"RobotModel({self.name!r}, {len(self.links)} links, nq={self.nq}, nv={self.nv}, root={self.root!r})"
 
 
+def check_count(links: int) -> None:
+    """Raises ModelError when there are more links than a robot may have."""
+    if links > MAX_LINKS:
+        raise ModelError(f"the robot has {links} links; at most {MAX_LINKS} are possible")
+
+
 def checked_model(model: object) -> RobotModel:
     """Raises ModelError for what is not a robot, such as the path of its file."""
     if not isinstance(model, RobotModel):
         raise ModelError(f"a RobotModel is needed, as load_urdf and library_robot return it, not {shown(model)}")
     return model
+
+
+def solvable_model(model: object) -> RobotModel:
+    """As `checked_model`; raises ModelError also for a robot of more than MAX_SOLVED degrees of freedom."""
+    found = checked_model(model)
+    if found.nv > MAX_SOLVED:
+        raise ModelError(f"{found.name!r} has {found.nv} degrees of freedom; solvers take at most {MAX_SOLVED}")
+    return found
 
 
 def _index(indices: Mapping[str, int], kind: str, name: object) -> int:
@@ -281,4 +302,15 @@ def _check_root(root: object) -> None:
         raise UnknownNameError("root", root, ROOT_TYPES)
 
 
-__all__ = ["ROOT_JOINT", "ROOT_TYPES", "Joint", "JointSlot", "Link", "Mimic", "RobotModel", "checked_model"]
+__all__ = [
+    "ROOT_JOINT",
+    "ROOT_TYPES",
+    "Joint",
+    "JointSlot",
+    "Link",
+    "Mimic",
+    "RobotModel",
+    "check_count",
+    "checked_model",
+    "solvable_model",
+]

@@ -196,6 +196,8 @@ def file_beside(file: str | os.PathLike, name: str, endings: tuple[str, ...]) ->
     finder = ResourceFinder(file)
     plain = name.strip().replace("\\", "/")
     if plain.lower().startswith("file://"):
+        from urllib.parse import unquote
+
         plain = unquote(plain[7:]).replace("\\", "/")
     last = plain.rpartition("/")[2]
     if any(ord(c) < 32 for c in plain) or ":" in last or not plain.lower().endswith(endings):

@@ -12,7 +12,7 @@ from ..robokin.backend import get_backend, reference
 from ..robokin.errors import ConfigurationError, TaskError
 from ..robokin.joint_types import Motion
 from ..robokin.limits import PositionLimits
-from ..robokin.model import RobotModel, checked_model
+from ..robokin.model import RobotModel, solvable_model
 from . import results
 from .diagnosis import around, describe, explain
 from .fixed_arrays import compiled
@@ -53,7 +53,7 @@ class IKProblem:
         iterations: int = ITERATIONS,
         limits: PositionLimits | None = None,
     ) -> None:
-        self.model = checked_model(model)
+        self.model = solvable_model(model)
         self.tasks = _of_one_level(checked_tasks(tasks))
         compiled(self.tasks)
         self.limits = model.limits if limits is None else limits

@@ -11,7 +11,6 @@ from .criteria import Criterion, combine
 from .descent import LevelRows
 from .ik_data import IKData, compile_whole
 from .level_rows import Preference, StackRows
-from .native_tasks import same_target
 from .task_levels import TaskLevels
 from .tracking_reference import ReferenceTracking, TrackLimits, TrackOutcome
 from .viability import StepLimits
@@ -30,7 +29,6 @@ class LevelTracking(ReferenceTracking):
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
         self._scale = levels.state(model.neutral(), levels.targets, limits.dt).scale
         super().__init__(data, (), TrackLimits.of_all(limits))
-        self._before: Sequence[Any] | None = None
 
     @property
     def q(self) -> Array:
@@ -39,10 +37,6 @@ class LevelTracking(ReferenceTracking):
     def stand(self, q: Array, step: Array, late: bool = False) -> None:
         """Continue from q (nq,), inside the limits, reached by `step` (nv,)."""
         super().stand(q, step, late)
-
-    def note(self, targets: Sequence[Any]) -> None:
-        """Checked targets that the place where it stands was found for."""
-        self._before = targets
 
     def run(self, frames: Sequence[Sequence[Any]]) -> TrackOutcome:
         """frames: checked targets of each. residuals: of all tasks, in their order."""
@@ -55,10 +49,6 @@ class LevelTracking(ReferenceTracking):
             np.zeros((count, model.nv), np.int8),
         )
         return self._run(frames, outcome)
-
-    def _is_still(self, targets: Sequence[Any]) -> bool:
-        before, self._before = self._before, targets
-        return before is not None and all(map(same_target, before, targets))
 
     def _rows(self, targets: Any, data: IKData) -> LevelRows:
         return StackRows(self.levels, data, targets, self.influence, dt=self.dt)

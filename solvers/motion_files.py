@@ -16,19 +16,20 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ..robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ..robokin.model import Joint, RobotModel
-from ..robokin.text_file import checked_path, write_text
+from ..robokin.text_file import checked_path, read_text, write_text
 from .motion import Motion, checked_motion, coordinate_names
 
 Array = np.ndarray
 
 TIME = "time"
+MAX_BYTES = 256 << 20  # hours of a robot
 
 
 def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
@@ -49,10 +50,7 @@ def read_motion(path: str | os.PathLike, model: RobotModel) -> Motion:
     """
     path = Path(checked_path(path, "a motion"))
     read = _by_extension(path, _READERS, "read")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise FileFormatError(path, None, f"cannot be read: {problem}") from None
+    text = read_text(path, "a motion", MAX_BYTES)
     try:
         return read(text, model, path)
     except FileFormatError:
@@ -149,21 +147,21 @@ def _yaml_number(value: float) -> str:
 
 
 def _read_csv(text: str, model: RobotModel, path: Path) -> Motion:
-    rows = csv.reader(io.StringIO(text))
-    header = next(rows, None)
+    rows = _rows(text, path)
+    _, header = next(rows, (1, []))
     if not header or header[0].strip() != TIME:
         raise FileFormatError(path, 1, f"the first column must be {TIME!r}, not {(header or [''])[0]!r}")
     header = [name.strip() for name in header]
     table = []
-    for row in rows:
+    for line, row in rows:
         if not row:
             continue
         if len(row) != len(header):
-            raise FileFormatError(path, rows.line_num, f"{len(row)} values under {len(header)} columns")
+            raise FileFormatError(path, line, f"{len(row)} values under {len(header)} columns")
         try:
             table.append([float(cell) for cell in row])
         except ValueError as problem:
-            raise FileFormatError(path, rows.line_num, f"not a number: {problem}") from None
+            raise FileFormatError(path, line, f"not a number: {problem}") from None
     if not table:
         raise FileFormatError(path, None, "has no samples")
     columns = dict(zip(header, np.array(table).T, strict=True))
@@ -184,11 +182,23 @@ def _read_csv(text: str, model: RobotModel, path: Path) -> Motion:
     return _motion(model, times, values, path)
 
 
+def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of each row."""
+    reader = csv.reader(io.StringIO(text))
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as problem:  # a cell of more than 131,072 characters
+        raise FileFormatError(path, reader.line_num, str(problem)) from None
+
+
 def _read_json(text: str, model: RobotModel, path: Path) -> Motion:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as problem:
         raise FileFormatError(path, problem.lineno, f"is not JSON: {problem.msg}") from None
+    except (ValueError, RecursionError) as problem:  # a number of thousands of digits, lists in lists in lists
+        raise FileFormatError(path, None, f"is not JSON: {problem}") from None
     if not isinstance(data, dict) or not isinstance(data.get("positions"), dict) or "times" not in data:
         raise FileFormatError(path, None, 'must be an object with "times" and "positions"')
     values = {}
@@ -196,7 +206,7 @@ def _read_json(text: str, model: RobotModel, path: Path) -> Motion:
         joint = model.joint(name)
         try:
             array = np.array(given, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise FileFormatError(path, None, f"positions of {name!r} are not numbers, or not equally many") from None
         values[name] = array[:, None] if array.ndim == 1 else array
         if values[name].ndim != 2 or values[name].shape[1] != joint.nq:

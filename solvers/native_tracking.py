@@ -51,7 +51,9 @@ class _Call:
     def __init__(self, frames: int, data: IKData) -> None:
         self.targets = np.empty((frames, len(data.records), 4, 4))
         self.outcome = TrackOutcome.empty(frames, data)
-        self.sources = ctypes.c_int64(frames), ctypes.c_void_p(self.targets.ctypes.data), None, None
+        self.still = np.zeros(frames, np.int8)
+        targets, still = (ctypes.c_void_p(array.ctypes.data) for array in (self.targets, self.still))
+        self.sources = ctypes.c_int64(frames), targets, None, still
         self.results = tuple(
             ctypes.c_void_p(getattr(self.outcome, name).ctypes.data)
             for name in ("q", "residuals", "codes", "iterations", "behind")
@@ -76,8 +78,13 @@ class NativeTracking:
         self._room = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._work))
         self._q, self._goal, self.step = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
         self._single = _Call(1, data)
+        self._last: Array | None = None
+
+    def note(self, targets: Array) -> None:
+        self._last = targets
 
     def stand(self, q: Array, step: Array, late: bool) -> None:
+        self._last = None
         self._q[:] = self._goal[:] = q
         self.step[:] = step
         self._state[-1] = late
@@ -90,12 +97,16 @@ class NativeTracking:
 
     def _call(self, call: _Call, targets: Array) -> TrackOutcome:
         call.targets[:] = targets
+        if len(targets) > 1:
+            call.still[1:] = (targets[1:] == targets[:-1]).all(axis=(1, 2, 3))
+        call.still[0] = self._last is not None and self._state[-1] and (targets[0] == self._last).all()
         before = self._state.copy()
         done = self._run(self._reference, *call.sources, *self._room, *call.results)
         if done != len(targets):
             self._state[:] = before
             refuse_targets(self.tasks, call.targets[done], done)
             raise TaskError(f"a target of frame {done} is not a rigid pose")
+        self._last = call.targets[-1].copy()
         return call.outcome
 
 

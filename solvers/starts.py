@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-ITERATIONS = 25_000  # of the kernel, that the search may cost; or ...
-PATHS = 8  # ... so many times the number of frames, when that is more
+ITERATIONS = 50_000  # of the kernel, that the search may cost; or ...
+PATHS = 16  # ... so many times the number of frames, when that is more
 STEPS = 500  # of the hierarchy, which are dearer, that the search may cost; or ...
 AGAIN = 4  # ... so many times what the first path takes, when that is more
 TRIES = 100  # at most

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..robokin.arrays import list_of, shown
 from ..robokin.errors import TaskError
-from ..robokin.model import RobotModel, checked_model
+from ..robokin.model import RobotModel, solvable_model
 from .fixed_arrays import compiled
 from .influence import closing_share
 from .level import Level
@@ -43,7 +43,7 @@ class TaskLevels:
     """
 
     def __init__(self, model: RobotModel, tasks: Sequence[Task], backend: str = "auto") -> None:
-        self.model, self.tasks, self.backend = checked_model(model), checked_tasks(tasks), backend
+        self.model, self.tasks, self.backend = solvable_model(model), checked_tasks(tasks), backend
         compiled(self.tasks)
         for task in self.tasks:
             task.check(model)

@@ -154,6 +154,7 @@ class Tracker:
         velocity = self._velocity(start_velocity)
         found = self.problem.solve(wanted[0], q0, seed, diagnose=False)  # type: ignore[arg-type]
         self._stand(found.q, self.limits.viable(found.q, velocity * self.dt), late=not found.converged)
+        self._engine.note(wanted[0])
         code = next(code for code, status in STATUS.items() if status is found.status)
         return TrackResult(
             self.problem,

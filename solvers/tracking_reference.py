@@ -29,6 +29,7 @@ from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_steps import nudged, reachable, roll
 from .level import Level
 from .level_rows import Preference
+from .native_tasks import same_target
 from .tasks import FrameTask
 from .tasks.checks import rigid
 from .tip_rows import TipRows
@@ -123,6 +124,11 @@ class ReferenceTracking:
     def stand(self, q: Array, step: Array, late: bool) -> None:
         """Continue from q (nq,), inside the limits, reached by `step` (nv,); `late`: its targets were not met."""
         self._q, self._goal, self.step, self._late = q.copy(), q.copy(), step.copy(), late
+        self._before: Any = None
+
+    def note(self, targets: Any) -> None:
+        """Targets that the place where it stands was found for."""
+        self._before = targets
 
     def run_one(self, targets: Array) -> TrackOutcome:
         """One frame; targets: (tasks, 4, 4). The outcome's arrays are valid until the next call."""
@@ -153,8 +159,9 @@ class ReferenceTracking:
         return None
 
     def _is_still(self, targets: Any) -> bool:
-        """Whether the targets are known to be those of the frame before."""
-        return False
+        """Whether the targets are those of the frame before."""
+        before, self._before = self._before, targets
+        return before is not None and all(map(same_target, before, targets))
 
     def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
         is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
@@ -333,7 +340,8 @@ class _Frame:
         q, in_time = self._tracking._q, True
         for on, goal in enumerate(goals, 1):
             self.inside.rows.preference = None
-            if in_time and self.inside.run(q, on, FRAME_STEPS):
+            is_tried = len(goals) == 1 and not is_braking  # above
+            if in_time and not is_tried and self.inside.run(q, on, FRAME_STEPS):
                 met = self.inside.best.q
                 if not is_braking or self._tracking.is_brakeable(met, goal):
                     q = met

@@ -37,6 +37,12 @@ def _load_package() -> None:
 _load_package()
 
 
+def pytest_report_header() -> str:
+    from support.fuzzing import SEED, VARIABLE
+
+    return f"fuzzers: {VARIABLE}={SEED}"
+
+
 @pytest.fixture(scope="session")
 def addon() -> Iterator[None]:
     """The add-on registered, for the whole session. Blender 4.5's module never ends with classes left registered."""

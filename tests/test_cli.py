@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from robokin_addon.cli import info, main, version
 from support.command import run
+from support.program import program
 from support.robots import robot
 
-ROOT = Path(__file__).resolve().parent.parent
 PANDA_TASK = "kind=position,tip=panda_hand,target=0.4:0.1:0.5"
 
 
@@ -107,34 +106,22 @@ def test_a_report_that_cannot_be_written_is_bad_input(capsys, tmp_path) -> None:
 
 def test_as_a_program(tmp_path) -> None:
     """The console script in a process of its own: no Blender is loaded for a .urdf, exit codes reach the shell."""
-    script = (
-        "import importlib.util, sys\n"
-        f"spec = importlib.util.spec_from_file_location('robokin_addon', {str(ROOT / '__init__.py')!r},"
-        f" submodule_search_locations=[{str(ROOT)!r}])\n"
-        "module = sys.modules['robokin_addon'] = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(module)\n"
-        "from robokin_addon.cli import main\n"
-        "code = main()\n"
-        "assert 'bpy' not in sys.modules\n"
-        "sys.exit(code)\n"
-    )
 
-    def program(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-c", script, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | environment)
+    def run_alone(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        return program(*arguments, after="assert 'bpy' not in sys.modules", env=os.environ | environment)
 
     panda = str(robot("panda"))
-    info = program("info", panda, "--json", "-")
+    info = run_alone("info", panda, "--json", "-")
     assert (info.returncode, json.loads(info.stdout)["nv"]) == (0, 8)
-    reached = program("solve", panda, "--task", PANDA_TASK, "--json", "-")
+    reached = run_alone("solve", panda, "--task", PANDA_TASK, "--json", "-")
     assert (reached.returncode, json.loads(reached.stdout)["status"]) == (0, "CONVERGED")
-    too_far = program("solve", panda, "--task", "kind=position,tip=panda_hand,target=9:0:0", "--json", "-")
+    too_far = run_alone("solve", panda, "--task", "kind=position,tip=panda_hand,target=9:0:0", "--json", "-")
     assert (too_far.returncode, json.loads(too_far.stdout)["status"]) == (1, "OUT_OF_REACH")
     (tmp_path / "other.urdf").write_text('<robot name="\u30ed\U0001f916"><link name="b"/></robot>', "utf-8")
-    other = program("info", str(tmp_path / "other.urdf"), "--json", "-", PYTHONIOENCODING="ascii")
+    other = run_alone("info", str(tmp_path / "other.urdf"), "--json", "-", PYTHONIOENCODING="ascii")
     assert (other.returncode, json.loads(other.stdout)["robot"]) == (0, "\u30ed\U0001f916"), other
-    assert program("info", str(tmp_path / "other.urdf"), PYTHONIOENCODING="ascii").returncode == 0
-    bad = program("info", str(tmp_path / "nothing.urdf"))
+    assert run_alone("info", str(tmp_path / "other.urdf"), PYTHONIOENCODING="ascii").returncode == 0
+    bad = run_alone("info", str(tmp_path / "nothing.urdf"))
     assert (bad.returncode, bad.stdout) == (2, "")
     assert len(bad.stderr.splitlines()) == 1
 

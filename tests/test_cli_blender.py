@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from robokin_addon.robokin import load_urdf
 from robokin_addon.robokin.inertia import implausible_links
 from support.command import report, run
 from support.compare import compare_models
+from support.program import program
 from support.robots import robot, robot_data
 
 pytestmark = pytest.mark.usefixtures("addon")
@@ -122,6 +121,22 @@ def test_meshes_are_imported_unless_not_wanted(capsys, tmp_path) -> None:
         bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "p.blend"))
         shown = [o for o in bpy.data.objects if o.type == "MESH" and o.parent is not None]
         assert bool(shown) is meshes
+
+
+def test_a_mesh_that_cannot_be_read_is_a_warning(capsys, tmp_path) -> None:
+    import bpy
+
+    (tmp_path / "bad.stl").write_bytes(b"no mesh")
+    shapes = [f'<mesh filename="{name}"/>' for name in ("bad.stl", "gone.stl", "//host/share/x.stl")]
+    visuals = "".join(f"<visual><geometry>{s}</geometry></visual>" for s in [*shapes, '<sphere radius="1"/>'])
+    path = tmp_path / "robot.urdf"
+    path.write_text(f'<robot name="r"><link name="base">{visuals}</link></robot>')
+    done = run(capsys, "import", path, "-o", tmp_path / "r.blend")
+    assert done.code == 0 and "Traceback" not in done.err
+    for words in ("bad.stl: not an STL file", "mesh 'gone.stl' not found", "'//host/share/x.stl' is a network path"):
+        assert any(line.startswith("robokin: mesh left out: ") and words in line for line in done.err.splitlines())
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "r.blend"))
+    assert len([o for o in bpy.data.objects if o.type == "MESH" and o.parent is not None]) == 1
 
 
 def test_the_imported_file_holds_the_robot_alone(capsys, tmp_path) -> None:
@@ -348,21 +363,6 @@ def test_a_damaged_file_is_refused(panda, capsys, tmp_path) -> None:
 
 def test_as_programs(tmp_path) -> None:
     """Each command in a process of its own that registers Robokin, leaves it, and ends; the report is all it prints."""
-    root = Path(__file__).resolve().parent.parent
-    script = (
-        "import importlib.util, sys\n"
-        f"spec = importlib.util.spec_from_file_location('robokin_addon', {str(root / '__init__.py')!r},"
-        f" submodule_search_locations=[{str(root)!r}])\n"
-        "module = sys.modules['robokin_addon'] = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(module)\n"
-        "from robokin_addon.cli import main\n"
-        "sys.exit(main())\n"
-    )
-
-    def program(*arguments: object) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-c", script, *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
     blend = tmp_path / "panda.blend"
     made = program("import", robot("panda"), "-o", blend, "--no-meshes")
     assert (made.returncode, len(made.stdout.splitlines())) == (0, 1), made

@@ -203,6 +203,10 @@ def test_what_is_no_text(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="larger than 1 MB"):
         load_robot_table(written(tmp_path, "#" * (1 << 20) + GOOD))
     os.mkfifo(tmp_path / "pipe.csv")
-    for path in (tmp_path, tmp_path / "absent.csv", tmp_path / "pipe.csv"):
-        with pytest.raises(FileFormatError, match="cannot be read"):
+    for path, said in (
+        (tmp_path, "this is a folder, not a robot table"),
+        (tmp_path / "absent.csv", "no such file"),
+        (tmp_path / "pipe.csv", "not a regular file"),
+    ):
+        with pytest.raises(FileFormatError, match=said):
             load_robot_table(path)

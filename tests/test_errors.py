@@ -1,4 +1,4 @@
-"""Errors travel between processes."""
+"""Errors travel between processes, and can be told whatever they are about."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import copy
 import pickle
 
 import pytest
-from robokin_addon.robokin import FileFormatError, Joint, ModelError, UnknownNameError
+from robokin_addon.robokin import FileFormatError, Joint, ModelError, RobokinError, UnknownNameError, library_robot
+from robokin_addon.robokin.arrays import shown
 
 ERRORS = [
     FileFormatError("arm.urdf", 3, "no name"),
@@ -22,3 +23,11 @@ def test_errors_can_be_copied_and_pickled(error, moved):
     assert type(again) is type(error)
     assert str(again) == str(error)
     assert vars(again).keys() == vars(error).keys()
+
+
+def test_a_number_of_thousands_of_digits_is_told_without_its_digits() -> None:
+    """Python refuses to write it."""
+    assert shown([1, 10**5000]) == "list of thousands of digits"
+    assert "no link named int of thousands of digits" in str(UnknownNameError("link", 10**5000, ["hand"]))
+    with pytest.raises(RobokinError, match="int of thousands of digits"):
+        library_robot("panda").configuration({"joint_1": 10**5000})

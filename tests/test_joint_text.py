@@ -117,6 +117,10 @@ def test_degrees_are_taken_where_asked_for():
         ("slide 1: 1 m 2", ["'slide 1'"]),
         (": 3", ["': 3'"]),
         ("x" * 2_000_000, ["longer"]),
+        ("a,b\n1," + "1" * 200_000, ["not a table", "131072"]),
+        ("slide 1: " + "1" * 200_000, ["'slide 1'"]),
+        ('{"slide 1": ' + "9" * 5000 + "}", ["not JSON", "4300 digits"]),
+        ('{"slide 1": ' + "9" * 400 + "}", ["'slide 1'", "inf"]),
     ],
 )
 def test_faults_are_told(text, words):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from robokin_addon.robokin.backend.library import ABI, FUNCTIONS, ModelStruct
 from support.compilers import c_compiler
+from support.kernels import described
 
 TESTS = Path(__file__).resolve().parent
 HEADERS = TESTS.parent / "kernel" / "include"
@@ -56,7 +57,7 @@ def compiled(folder: Path, source: str) -> str:
     (folder / "fake.c").write_text(source, "utf-8")
     library = folder / "fake.library"
     subprocess.run([*c_compiler(), "-shared", "-fPIC", str(folder / "fake.c"), "-o", str(library)], check=True)
-    return f"def library_path():\n    return {str(library)!r}\n"
+    return described(library)
 
 
 def assert_numpy_took_over(package: str, reason: str, folder: Path) -> None:
@@ -72,17 +73,54 @@ def test_the_installed_kernel_is_used(tmp_path):
     assert log == ""
 
 
+LATER = "SIZE, SHA256 = 4, ''\n"
 PACKAGES = {
-    "missing": ("raise ImportError('no such thing')", "robokin_kernel cannot be imported: no such thing"),
-    "without a path": ("", "library_path"),
-    "without a library": ("def library_path():\n    return '/nowhere/kernel.so'", "/nowhere/kernel.so"),
-    "not a library": ("def library_path():\n    return __file__", "__init__.py"),
+    "missing": ("raise ImportError('no such thing')", "robokin_kernel cannot be imported: no such thing$"),
+    "no Python": ("def library_path(:\0", "robokin_kernel cannot be imported: .*null bytes"),
+    "cut off": ('"""Robokin\'s C kernel as a sha', "robokin_kernel cannot be imported: unterminated triple-quoted"),
+    "that fails": ("1 / 0", "robokin_kernel cannot be imported: division by zero$"),
+    "that fails in words": ("raise KeyError('a\\nb')", r"robokin_kernel cannot be imported: 'a\\nb'$"),
+    "without a path": ("", "is of another version: .*library_path"),
+    "of a version without a checksum": ("def library_path():\n    return __file__", "is of another version: .*SIZE"),
+    "without a library": (
+        LATER + "def library_path():\n    return '/nowhere/kernel.so'",
+        "be read: .*/nowhere/kernel.so",
+    ),
+    "with a folder": (LATER + "def library_path():\n    return '/'", "be read: .*Is a directory"),
+    "with nothing": (LATER + "def library_path():\n    return None", "be read: .*None"),
 }
 
 
 @pytest.mark.parametrize("case", PACKAGES)
 def test_broken_package(case, tmp_path):
     assert_numpy_took_over(*PACKAGES[case], tmp_path)
+
+
+def test_a_package_around_no_library(tmp_path):
+    (tmp_path / "kernel.so").write_text("not a library")
+    assert_numpy_took_over(described(tmp_path / "kernel.so"), "cannot be loaded: .*kernel.so", tmp_path)
+
+
+def test_a_damaged_library_is_never_loaded(tmp_path):
+    """One that was cut off would end the program where it reads beyond (SIGBUS), a changed one anywhere."""
+    import robokin_kernel
+
+    whole = Path(robokin_kernel.library_path()).read_bytes()
+    package = described(Path(robokin_kernel.library_path())).replace(robokin_kernel.library_path(), "KERNEL")
+    changed = bytearray(whole)
+    changed[len(whole) // 2] ^= 1
+    for number, (content, reason) in enumerate(
+        {
+            whole[: len(whole) // 2]: f"has {len(whole) // 2} bytes, not {len(whole)}: install the kernel again$",
+            whole + b"\0": f"has {len(whole) + 1} bytes, not {len(whole)}",
+            b"": "has 0 bytes",
+            bytes(changed): "is not as it was built: install the kernel again$",
+        }.items()
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "kernel.so").write_bytes(content)
+        assert_numpy_took_over(package.replace("KERNEL", str(folder / "kernel.so")), reason, folder)
 
 
 LIBRARIES = {

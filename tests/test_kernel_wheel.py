@@ -93,6 +93,14 @@ def test_record_lists_every_file_with_its_hash(wheel):
             assert (digest, size) == (f"sha256={expected}", str(len(data)))
 
 
+def test_the_package_knows_its_library_byte_for_byte(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".so")]
+        library, source = archive.read(name), archive.read("robokin_kernel/__init__.py").decode()
+    assert f"\nSIZE = {len(library)}\n" in source
+    assert f'\nSHA256 = "{hashlib.sha256(library).hexdigest()}"\n' in source
+
+
 def test_a_second_build_has_the_same_bytes(wheel, tmp_path):
     assert build.main(["--target", "linux-x64", "--out", str(tmp_path)]) == 0
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()

@@ -158,13 +158,18 @@ def test_joints_without_a_column_are_neutral(tmp_path):
         ("m.json", '{"times": [0], "positions": {"lead": ["x"]}}', "not numbers"),
         ("m.json", '{"times": 3, "positions": {}}', "times"),
         ("m.json", '{"times": [0], "positions": {"lead": 5}}', "takes 1 value"),
+        ("m.csv", f"time,lead\n0,{'1' * 200_000}\n", "m.csv:2: field larger than field limit"),
+        ("m.json", '{"times": [0], "positions": {"lead": [' + "9" * 5000 + "]}}", "is not JSON: .*4300 digits"),
+        ("m.json", '{"times": [0], "positions": {"lead": [' + "9" * 400 + "]}}", "not numbers"),
+        ("m.json", '{"times": [0], "positions": ' + "[" * 100_000, "is not JSON: .*recursion"),
+        ("m.json", "\ud800", "not text in UTF-8"),
         ("m.txt", "", r"cannot read motion as '.txt' \(valid: .csv, .json\)"),
         ("m.yaml", "", "cannot read motion as '.yaml'"),
     ],
 )
 def test_bad_files_are_named(tmp_path, name, text, match):
     path = tmp_path / name
-    path.write_text(text)
+    path.write_text(text, "utf-8", errors="surrogatepass")
     with pytest.raises(FileFormatError, match=match) as error:
         read_motion(path, follower())
     assert str(path) in str(error.value) and "\n" not in str(error.value)
@@ -178,12 +183,20 @@ def test_planar_needs_all_its_columns(tmp_path):
         read_motion(path, model)
 
 
-def test_missing_and_binary_files(tmp_path):
-    with pytest.raises(FileFormatError, match="cannot be read"):
-        read_motion(tmp_path / "none.csv", follower())
+def test_what_is_no_file_of_text(tmp_path):
+    (tmp_path / "folder.csv").mkdir()
     (tmp_path / "b.csv").write_bytes(bytes(range(256)))
-    with pytest.raises(FileFormatError, match="cannot be read"):
-        read_motion(tmp_path / "b.csv", follower())
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    for name, match in {
+        "none.csv": "no such file",
+        "folder.csv": "this is a folder, not a motion",
+        "b.csv": "this is not text in UTF-8",
+        "pipe.json": "not a regular file",
+        "zero.csv": "not a regular file",
+    }.items():
+        with pytest.raises(FileFormatError, match=rf"{name}(:2)?: {match}"):
+            read_motion(tmp_path / name, follower())
 
 
 def test_writing_is_whole_or_not_at_all(tmp_path):
@@ -203,4 +216,6 @@ def test_writing_is_whole_or_not_at_all(tmp_path):
     if os.name == "posix":
         mask = os.umask(0)
         os.umask(mask)
+        path.unlink()
+        write_motion(motion, path)
         assert path.stat().st_mode & 0o777 == 0o666 & ~mask

@@ -364,7 +364,8 @@ static void hurry(tracking *t, int is_braking) {
     const double *goal = t->goals + (int64_t)(k - 1) * nq;
     s->on = k;
     s->preference.H = 0;
-    if (in_time && descend(t, t->q, FRAME_STEPS, 1) && (!is_braking || is_brakeable(t, s->best_q, goal))) {
+    const int is_tried = k == 1 && s->levels == 1 && !is_braking; /* above */
+    if (in_time && !is_tried && descend(t, t->q, FRAME_STEPS, 1) && (!is_braking || is_brakeable(t, s->best_q, goal))) {
       copy(t->q, s->best_q, nq);
       continue;
     }

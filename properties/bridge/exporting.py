@@ -19,7 +19,7 @@ import numpy as np
 
 from ...robokin import FileFormatError, RobotModel, urdf_losses, urdf_text
 from ...robokin.geometry import Geometry, Material, Mesh
-from ...robokin.text_file import write_bytes, write_text
+from ...robokin.text_file import write_files
 from ...robokin.urdf.ranges import with_ranges
 from ...robokin.urdf.relocation import relocated
 from .binding import Binding, binding
@@ -32,6 +32,7 @@ Array = np.ndarray
 
 FOLDER = "meshes"
 _SOLID = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+_LONGEST = 100  # characters of each of the two names in one of a file; most file systems take 255 in all
 _MOVED = 1e-5  # of its size or distance that a visual may differ from its description: single precision
 
 
@@ -48,20 +49,14 @@ def export_urdf(obj: bpy.types.Object, path: str, depsgraph: bpy.types.Depsgraph
 
 
 def _write(path: Path, text: str, files: dict[str, bytes]) -> None:
-    made: list[Path] = []
+    """The robot takes its place last, when its meshes are there."""
     folder = path.parent / FOLDER
     new_folder = bool(files) and not folder.exists()
     try:
         if new_folder:
             folder.mkdir()
-        for name, data in files.items():
-            target = path.parent / name
-            made += [] if target.exists() else [target]
-            write_bytes(target, data)
-        write_text(path, text)
+        write_files({path: text} | {path.parent / name: data for name, data in files.items()})
     except BaseException as fault:
-        for target in made:
-            target.unlink(missing_ok=True)
         if new_folder:
             with suppress(OSError):
                 folder.rmdir()
@@ -207,7 +202,8 @@ class _Export:
     def _file(self, name: str, data: bytes) -> str:
         """The name of a mesh file relative to the URDF, the same for the same content."""
         if data not in self._known:
-            plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{self.path.stem}_{name}").strip(".")
+            words = (self.path.stem[:_LONGEST], name[:_LONGEST])
+            plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", "_".join(words)).strip(".")
             filename, number = f"{FOLDER}/{plain}.stl", 1
             while filename in self.files or os.path.abspath(self.path.parent / filename) in self._taken:
                 filename, number = f"{FOLDER}/{plain}_{number}.stl", number + 1

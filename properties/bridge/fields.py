@@ -31,7 +31,6 @@ DRIVE = ("wheel_left", "wheel_right", "wheel_radius", "wheel_separation")
 NUMBERS = ("pitch", "damping", "friction", "rotor_inertia", "stiffness")
 _LARGEST = float(np.finfo(np.float32).max)
 _ABSENT = {"lower": -math.inf}
-_LARGEST = float(np.finfo(np.float32).max)
 _UPPER_TRIANGLE = np.triu_indices(3)
 
 

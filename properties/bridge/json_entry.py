@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import Any, NoReturn
 
 import numpy as np
@@ -79,6 +80,12 @@ class Entry:
         """One from `lowest` to LARGEST."""
         if type(self.value) not in (int, float) or not lowest <= self.value <= LARGEST:
             self.refuse(f"a number of {lowest:g} to {LARGEST:g}")
+        return float(self.value)
+
+    def limit(self) -> float:
+        """Any finite one: a limit that means none may be as large as can be written."""
+        if type(self.value) not in (int, float) or not -sys.float_info.max <= self.value <= sys.float_info.max:
+            self.refuse("a finite number")
         return float(self.value)
 
     def numbers(self, *shape: int) -> Array:

@@ -145,7 +145,7 @@ def _joint(entry: Entry) -> Joint:
 
 
 def _bounds(entry: Entry, count: int, absent: float) -> list[float]:
-    return [absent if bound.value is None else bound.number() for bound in entry.items(count)]
+    return [absent if bound.value is None else bound.limit() for bound in entry.items(count)]
 
 
 def _mimic(entry: Entry | None) -> Mimic | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import weakref
 from functools import lru_cache
 
@@ -13,6 +14,7 @@ from ..tree import Tree
 
 Array = np.ndarray
 ABI = 7  # RK_ABI of kernel/include/robokin_kernel.h
+MAX_BYTES = 64 << 20  # a hundred times the library
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.
 FUNCTIONS = (
@@ -64,13 +66,9 @@ def model_struct(tree: Tree) -> ModelStruct:
 
 @lru_cache(maxsize=1)
 def load_library() -> ctypes.CDLL:
-    """The loaded library. Raises BackendError when it is absent, cannot be loaded, or is of another version."""
+    """The loaded library. Raises BackendError when it is absent, damaged, of another version, or cannot be loaded."""
+    path = _checked_path()
     try:
-        import robokin_kernel
-    except ImportError as error:
-        raise BackendError(f"the package robokin_kernel cannot be imported: {error}") from None
-    try:
-        path = robokin_kernel.library_path()
         library = ctypes.CDLL(path)
         abi, size = library.rk_abi(), library.rk_sizeof_model()
     except (OSError, AttributeError) as error:
@@ -84,6 +82,33 @@ def load_library() -> ctypes.CDLL:
         raise BackendError(f"{path} lacks {', '.join(missing)}: it is of another version")
     library.rk_workspace.restype = ctypes.c_int64
     return library
+
+
+def _checked_path() -> str:
+    """Path of the library, when it is what the package `robokin_kernel` was built with. Raises BackendError."""
+    try:
+        import robokin_kernel
+
+        path, size, digest = str(robokin_kernel.library_path()), robokin_kernel.SIZE, robokin_kernel.SHA256
+    except AttributeError as error:
+        raise BackendError(f"the package robokin_kernel is of another version: {error}") from None
+    except Exception as error:  # a file like others, which may be damaged in any way
+        raise BackendError(f"the package robokin_kernel cannot be imported: {_one_line(error)}") from None
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES)
+    except (OSError, ValueError) as error:
+        raise BackendError(f"the kernel's library cannot be read: {_one_line(error)}") from None
+    # A program that maps a library that was cut off ends without a word where it reads beyond.
+    if len(content) != size:
+        raise BackendError(f"{path} has {len(content)} bytes, not {size}: install the kernel again")
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise BackendError(f"{path} is not as it was built: install the kernel again")
+    return path
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def workspace(tree: Tree) -> Array:

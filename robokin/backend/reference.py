@@ -58,20 +58,24 @@ def _expanded(tree: Tree) -> _Expanded:
 
 
 def _expand(tree: Tree) -> _Expanded:
-    nodes, subspaces, rows = [], [], []
+    nodes, subspaces, moved, scales = [], [], [], []
     for i, motion in enumerate(map(Motion, tree.motion)):
         for k, subspace in enumerate(_subspace(motion, tree.pitch[i])):
             nodes.append(i)
             subspaces.append(subspace)
-            rows.append(np.eye(tree.nv)[tree.iv[i] + k] * (tree.scale[i] if motion.has_axis else 1.0))
+            moved.append(tree.iv[i] + k)
+            scales.append(tree.scale[i] if motion.has_axis else 1.0)
     m = len(nodes)
+    node = np.array(nodes, int)
     supports = np.zeros((tree.n_nodes + 1, m))
     for i, parent in enumerate(tree.parent):
-        supports[i] = supports[parent] + (np.array(nodes) == i)
+        supports[i] = supports[parent] + (node == i)
+    G = np.zeros((m, tree.nv))
+    G[np.arange(m), np.array(moved, int)] = scales
     return _Expanded(
-        node=np.array(nodes, int),
+        node=node,
         subspace=np.array(subspaces).reshape(m, 6),
-        G=np.array(rows).reshape(m, tree.nv),
+        G=G,
         supports=supports,
         placement=se3.unpack(tree.placement),
         frame_placement=se3.unpack(tree.frame_placement),

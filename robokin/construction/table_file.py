@@ -19,6 +19,7 @@ from ..arcs import arc_limits
 from ..arrays import shown
 from ..errors import FileFormatError, ModelError, UnknownNameError
 from ..model import RobotModel
+from ..text_file import read_text
 from .chain import ChainRow
 from .denavit_hartenberg import CONVENTIONS, TYPES, DHRow, robot_from_dh
 from .product_of_exponentials import ScrewRow, robot_from_screws
@@ -98,23 +99,7 @@ def load_robot_table(path: str | os.PathLike, root: str = "fixed") -> RobotModel
 
     Raises FileFormatError naming file and line.
     """
-    shown_path = os.fspath(path)
-    try:
-        if os.path.exists(shown_path) and not os.path.isfile(shown_path):
-            raise FileFormatError(shown_path, None, "cannot be read: not a regular file")
-        with open(shown_path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileFormatError(shown_path, None, f"cannot be read: {reason}") from None
-    if len(data) > MAX_BYTES:
-        raise FileFormatError(shown_path, None, f"the file is larger than {MAX_BYTES >> 20} MB")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FileFormatError(shown_path, line, "this is not text in UTF-8") from None
-    return read_robot_table(text, path, root)
+    return read_robot_table(read_text(path, "a robot table", MAX_BYTES), path, root)
 
 
 def read_robot_table(text: str, path: str | os.PathLike = "robot.csv", root: str = "fixed") -> RobotModel:

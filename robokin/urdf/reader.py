@@ -18,7 +18,7 @@ from ..drive import Drive
 from ..errors import FileFormatError, ModelError
 from ..far_limits import limit_warnings
 from ..joint_types import JOINT_TYPES
-from ..model import Joint, Link, Mimic, RobotModel
+from ..model import Joint, Link, Mimic, RobotModel, check_count
 from ..resources import PackagePaths, ResourceFinder
 from ..text_file import checked_path, read_bytes
 from .placement import read_placement
@@ -79,6 +79,8 @@ def _read_robot(
     elements: dict[int, Element] = {}
     links: list[Link] = []
     joints: list[Joint] = []
+    with document.blamed():
+        check_count(len(document.all("link")))  # before they are read, which takes longer
     for element in document.all("link"):
         links.append(_read_link(element, shapes))
         elements[id(links[-1])] = element

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -329,3 +330,32 @@ def test_a_failed_export_leaves_nothing(rig, tmp_path, path):
     with pytest.raises(RuntimeError, match="cannot be written"):
         bpy.ops.robokin.export_urdf(filepath=str(tmp_path / path))
     assert [p.name for p in Path(tmp_path).rglob("*")] == ["folder.urdf"]
+
+
+def test_a_failed_export_leaves_the_robot_that_was_there_with_its_meshes(rig, tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        add_cube(rig, "upper", name, Matrix.Scale(len(name) + ord(name[0]), 4))
+    export(rig, tmp_path / "arm.urdf")
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for child in rig.children:
+        child.scale *= 2.0
+    fsync, calls = os.fsync, []
+
+    def fails_late(number):
+        calls.append(number)
+        if len(calls) == len(files):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", fails_late)
+    with pytest.raises(RuntimeError, match="No space left"):
+        export(rig, tmp_path / "arm.urdf")
+    assert len(files) == 3 and {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == files
+
+
+def test_long_names_of_objects_and_files(rig, tmp_path):
+    add_cube(rig, "upper", "n" * 63)
+    add_cube(rig, "lower", "n" * 62 + "m", Matrix.Scale(3.0, 4))
+    found = export(rig, tmp_path / ("r" * 245 + ".urdf"))
+    meshes = {f"{'r' * 100}_{name}.stl" for name in ("n" * 63, "n" * 62 + "m")}
+    assert missing_meshes(found) == [] and set(os.listdir(tmp_path / "meshes")) == meshes

@@ -22,6 +22,8 @@ from support.mutations import mutated
 from support.robots import robot_data
 from support.seeds import fresh_seed
 
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("error::RuntimeWarning")]
+
 FILES = 1500  # of each format
 SECONDS = 10.0  # for one file of some kilobytes: the machine may be busy
 BYTES = 600e6
@@ -95,7 +97,6 @@ def give_to_blender(mesh: MeshData) -> None:
     bpy.data.batch_remove([*bpy.data.materials, *bpy.data.images])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", EXPORTS)
 def test_damaged_files(scene: bpy.types.Scene, tmp_path: Path, kind: str) -> None:
     ending, write = EXPORTS[kind]
@@ -109,7 +110,6 @@ def test_damaged_files(scene: bpy.types.Scene, tmp_path: Path, kind: str) -> Non
     assert found["read"] > FILES // 50 and found["refused"] > FILES // 20, found
 
 
-@pytest.mark.slow
 def test_damaged_collada(scene: bpy.types.Scene, tmp_path: Path) -> None:
     """COLLADA of several writers, which Blender no longer is one of."""
     small = sorted(p for p in robot_data().rglob("*.dae") if p.stat().st_size < 60_000)
@@ -118,7 +118,6 @@ def test_damaged_collada(scene: bpy.types.Scene, tmp_path: Path) -> None:
     assert found["read"] > FILES // 50 and found["refused"] > FILES // 20, found
 
 
-@pytest.mark.slow
 def test_damaged_materials(scene: bpy.types.Scene, tmp_path: Path) -> None:
     path = exported(tmp_path, "obj", EXPORTS["obj"][1])
     library = tmp_path / "part.mtl"

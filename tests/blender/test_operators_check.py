@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from pathlib import Path
+import os
 
 import bpy
 import numpy as np
@@ -227,11 +227,13 @@ def test_a_report_that_fails_at_the_end_leaves_what_is_done(robot, tmp_path, mon
         raise OSError(errno.ENOSPC, "No space left on device")
 
     add_target(robot)
-    monkeypatch.setattr(Path, "write_text", is_full)
-    path = str(tmp_path / "report.json")
+    monkeypatch.setattr(os, "fsync", is_full)
+    path = tmp_path / "report.json"
+    path.write_text("old")
     with bpy.context.temp_override(object=robot):
-        assert bpy.ops.robokin.bake(report_path=path) == {"FINISHED"}
-        assert bpy.ops.robokin.check(report_path=path) == {"FINISHED"}
+        assert bpy.ops.robokin.bake(report_path=str(path)) == {"FINISHED"}
+        assert bpy.ops.robokin.check(report_path=str(path)) == {"FINISHED"}
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["report.json"]
     assert animation.fcurves(robot) and robot.robokin.solver.check_summary
 
 

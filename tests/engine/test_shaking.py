@@ -126,7 +126,7 @@ def test_joints_do_not_turn_back_at_every_frame(robot: str, path: str, joint: in
 # -- which joints are slow ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("beside", ["alone"])
 @pytest.mark.parametrize(("robot", "path", "joint", "spare"), CASES)
 def test_the_first_frame_that_is_late_names_who_is_slow(
     robot: str, path: str, joint: int, spare: float, beside: str
@@ -162,7 +162,7 @@ def is_claim_true(own: Case, found: TrackResult, frame: int, names: Sequence[str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beside", ["alone", "energy"])
+@pytest.mark.parametrize("beside", ["alone"])
 @pytest.mark.parametrize(("robot", "path", "joint", "spare"), CASES)
 def test_every_frame_that_is_late_names_joints_that_would_mend_it(
     robot: str, path: str, joint: int, spare: float, beside: str

@@ -41,7 +41,12 @@ class _Scene:
                 if name in _COMPRESSED:
                     raise ValueError(f"it is compressed ({name}), which is not supported: save it without")
             return joined(list(self._parts()))
-        except (ValueError, TypeError, AttributeError) as fault:  # a list where an object belongs, and the like
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as fault:  # a list where an object belongs, and the like
             raise FileFormatError(self.path, None, f"not glTF as it should be: {fault}") from None
 
     def _parts(self) -> Iterator[MeshData]:

@@ -192,6 +192,6 @@ def listed(owner: dict[str, Any], name: str) -> list:
 def number_list(value: object, count: int) -> Array:
     """(count,) finite numbers. Raises ValueError."""
     good = isinstance(value, list) and len(value) == count
-    if not good or not all(isinstance(v, (int, float)) and abs(v) <= LARGEST for v in value):  # type: ignore[union-attr]
+    if not good or not all(isinstance(v, (int, float)) and abs(v) <= LARGEST for v in value):
         raise ValueError(f"{str(value)[:60]} are not {count} numbers")
     return np.array(value, np.float64)

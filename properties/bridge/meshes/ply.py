@@ -90,7 +90,8 @@ def _header(path: str, data: bytes) -> tuple[list[str], int]:
 
 def _parsed(path: str, lines: list[str]) -> tuple[str, list[_Element]]:
     """(byte order, "" for text; the elements)."""
-    order, elements = None, []
+    order: str | None = None
+    elements: list[_Element] = []
     for number, line in enumerate(lines, 1):
         match line.split():
             case [] | ["ply" | "comment" | "obj_info", *_]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
+
 from ....robokin import FileFormatError
 from .bounds import checked
 from .collada import read_collada
@@ -30,7 +32,8 @@ def is_supported(filename: str) -> bool:
 def read_mesh(path: str) -> MeshData:
     """The polygons of a mesh file. Raises FileFormatError naming the file; time and memory are bounded."""
     try:
-        return checked(path, FORMATS[_ending(path)](path))
+        with np.errstate(all="ignore"):  # what is not finite is found by the check, not said by NumPy
+            return checked(path, FORMATS[_ending(path)](path))
     except (ValueError, MemoryError) as fault:
         problem = str(fault) or "takes more memory than there is"
         raise FileFormatError(path, None, " ".join(problem.split())[:300]) from None
