@@ -1,9 +1,9 @@
 """Solving and tracking with levels and criteria, in absolute times.
 
 `python benchmarks/levels.py [--frames 250] [--poses 40] [--rounds 3]`. A path is tracked from a start that meets its
-first frame: the time of the call of `track` over its frames. Poses are solved by `solve_ik`: the mean over random targets
-that can be met. "Made anew" steps get new tasks and criteria at each call. By the processor's time; the fastest round
-counts. Exit code 1 when a promise is not kept.
+first frame: the time of the call of `track` over its frames. Poses are solved by `solve_ik`: the mean over random
+targets that can be met. "Made anew" steps get new tasks and criteria at each call. By the processor's time; the
+fastest round counts. Exit code 1 when a promise is not kept.
 """
 
 from __future__ import annotations

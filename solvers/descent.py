@@ -2,8 +2,8 @@
 kernel/src/ik_search.c.
 
 Levenberg-Marquardt with the damping proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
-kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), inside position limits in every step. Tasks of one
-level are one least-squares problem; of several, the first level that differs decides what is better.
+kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), inside position limits in every step. Tasks of
+one level are one least-squares problem; of several, the first level that differs decides what is better.
 """
 
 from __future__ import annotations

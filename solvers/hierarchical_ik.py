@@ -1,6 +1,7 @@
 """Poses for tasks of any kind and strict priorities, with criteria for the freedom that is left.
 
-The kernel searches (kernel/src/ik.c), or its twin (`ik_reference.py`). Where the tasks are met the criteria are brought to their optimum (`static_optimum.py`).
+The kernel searches (kernel/src/ik.c), or its twin (`ik_reference.py`). Where the tasks are met the criteria are
+brought to their optimum (`static_optimum.py`).
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from .fixed_arrays import compiled
 from .hierarchy import USELESS
 from .ik import IKProblem, checked_count, checked_seed, joints_at_limits
 from .ik_data import IKData, compile_ik
+from .ik_reference import LevelSearch
 from .ik_steps import DAMPING_FLOOR, out_of_reach
 from .influence import Left, checked_shares, is_partial, left_in
 from .level import Level
-from .ik_reference import LevelSearch
 from .posing import Point, Posing, lacking
-from .restarts import Restarts, known_task
 from .progress import finish, scaled
 from .random_numbers import SplitMix64
+from .restarts import Restarts, known_task
 from .results import CONVERGED, EMPTY, Diagnosis, SolveResult, Status
 from .static_optimum import optimum_of
 from .task_levels import TaskLevels, tolerances
@@ -123,7 +124,9 @@ class HierarchicalIK:
             posing = Posing(self.levels, posing.targets, self.limits, shares, left)
             left_over = left
         gaps = np.where(np.array(shares) < 1.0, 0.0, self.excess(posing.targets))
-        best, iterations, attempts = self._found(posing, start, checked_seed(seed), self.attempts, gaps, shares, left_over)
+        best, iterations, attempts = self._found(
+            posing, start, checked_seed(seed), self.attempts, gaps, shares, left_over
+        )
         yield 0.5
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
@@ -147,6 +150,7 @@ class HierarchicalIK:
 
             def look() -> Diagnosis:
                 return explain(problem, status, aims, best.q, lacking, checked_seed(seed), attempts)
+
         parts = part_names(self.tasks)
         result = SolveResult(
             found,
@@ -287,9 +291,7 @@ class HierarchicalIK:
         reachable = posing.levels_without(np.flatnonzero(gaps))
         posture = posing.posture(start)
         search = self._search_of(shares)
-        _, q, _, iterations, tried = search.solve(
-            posing.targets, start, seed, reachable, posture, attempts, left or {}
-        )
+        _, q, _, iterations, tried = search.solve(posing.targets, start, seed, reachable, posture, attempts, left or {})
         best = posing.point(self.limits.clamp(q))
         return self._closed(posing, best), iterations, tried
 

@@ -218,7 +218,9 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLi
 def compile_whole(model: RobotModel, limits: PositionLimits, used: Array, length: float) -> IKData:
     """The whole robot, without tips, for tasks in levels. used: (nq,) bool, the coordinates that restarts draw."""
     tree = replace(model.tree, lower=limits.lower, upper=limits.upper)
-    data = _with_ranges(limits, Support(tree, np.arange(model.nq), model.rolling_bases), np.zeros(0, TASK_RECORD), length)
+    data = _with_ranges(
+        limits, Support(tree, np.arange(model.nq), model.rolling_bases), np.zeros(0, TASK_RECORD), length
+    )
     no_tips = replace(tree, frame_node=np.zeros(0, np.int32), frame_placement=np.zeros((0, 12)))
     # Whole turns matter to tasks on joint values.
     turns = np.zeros(model.nq, bool)

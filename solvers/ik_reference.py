@@ -1,9 +1,9 @@
 """The static solver's loops in NumPy: the readable twin of kernel/src/ik.c, and the fallback.
 
 Attempts of damped steps (descent.py), given up early when they do not progress, restarts drawn from a seed. Levels are
-met one after another, so that what a level gets is what it would get without those below: where one cannot be met, those
-below are brought as near as the ones above allow. Same formulas, same random numbers, same order of decisions as the
-kernel.
+met one after another, so that what a level gets is what it would get without those below: where one cannot be met,
+those below are brought as near as the ones above allow. Same formulas, same random numbers, same order of decisions as
+the kernel.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ class _Search(Descent):
         """The code of the outcome; posture: (nq,) that the first levels, so many, prescribe."""
         code = CONVERGED
         self.best = self.rows.measure(self.start)
-        for self.on in range(1, self.rows.levels + 1):
+        for on in range(1, self.rows.levels + 1):
+            self.on = on
             if code != CONVERGED:
                 self._settle()
                 continue
@@ -158,8 +159,8 @@ class _Search(Descent):
         return code
 
     def _search(self, q: Array, seed: int, told: Array | None) -> bool:
-        """Attempts from q, of levels also from beside the start and from the posture that is told, and from restarts, drawn anew for each level. Whether all levels
-        that count are met; else the ends of the attempts are settled."""
+        """Attempts from q, of levels also from beside the start and from the posture that is told, and from restarts,
+        drawn anew for each level. Whether all levels that count are met; else the ends of the attempts are settled."""
         generator = SplitMix64(seed)
         self.least, self.chosen, self.rival = math.inf, _End(), _End()
         alike = 0
@@ -183,7 +184,8 @@ class _Search(Descent):
 
     def _attempt(self, start: Array, together: int) -> tuple[Array, bool]:
         """Descend from `start`, fast and not always downwards, and keep the best: where it ended, and whether every
-        residual that counts is within its tolerance. together: so many first steps weigh all levels against each other."""
+        residual that counts is within its tolerance. together: so many first steps weigh all levels against each
+        other."""
         patience = PATIENCE_OF_LEVELS if self.is_stack else PATIENCE
         q, history = start, list[float]()
         self.best = None  # type: ignore[assignment]
@@ -205,8 +207,8 @@ class _Search(Descent):
         return self.settle(SETTLE * self.most, SETTLED_LEVEL if self.is_stack else SETTLED)
 
     def _offer_best(self) -> int:
-        """Of levels, only where those above the last one are met. 1 when it is as good as the least so far, -1 when it is
-        notably better, else 0."""
+        """Of levels, only where those above the last one are met. 1 when it is as good as the least so far, -1 when it
+        is notably better, else 0."""
         best, least, error = self.best, self.least, float(self.best.errors[self.on - 1])
         if not best.met[: self.on - 1].all():
             return 0
@@ -216,8 +218,8 @@ class _Search(Descent):
         return -1 if error * (1.0 + ALIKE) < least else int(error <= least * (1.0 + ALIKE))
 
     def _offer_end(self, end: _End, margin: float) -> None:
-        """Make the best iterate an end when its error is within `margin` of the least one, and the end's is not or it is
-        nearer to the start."""
+        """Make the best iterate an end when its error is within `margin` of the least one, and the end's is not or it
+        is nearer to the start."""
         most, away, error = self.least * (1.0 + margin), self._distance(), float(self.best.errors[self.on - 1])
         if error > most or (end.error <= most and not self._is_nearer(end, away)):
             return

@@ -28,8 +28,8 @@ SPARE = 0.1  # of a tolerance: by how much a residual may change that a level ab
 
 @dataclass(frozen=True, eq=False)
 class Preference:
-    """What a step prefers in what freedom the levels leave: the least 1/2 x'Hx + g'x of the displacement x, dimensionless,
-    since `start` (nq,)."""
+    """What a step prefers in what freedom the levels leave: the least 1/2 x'Hx + g'x of the displacement x,
+    dimensionless, since `start` (nq,)."""
 
     H: Array
     g: Array
@@ -105,8 +105,8 @@ class StackRows:
         return bool(((at.residuals <= self.tolerance) | (at.residuals <= before.residuals + spare))[own].all())
 
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
-        """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed axes,
-        limited balls out of their cones and along them, wheels that carry their base."""
+        """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed
+        axes, limited balls out of their cones and along them, wheels that carry their base."""
         raw, tree = rows / self.scale, self.data.tree
         for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
             if motion == Motion.FREE:

@@ -230,8 +230,8 @@ class NativeLevelSearch:
         attempts: int,
         left: Mapping[int, Left],
     ) -> Outcome:
-        """targets: checked.   q0: (nq,) inside the limits.   reachable: levels, loop closures first, before the first one
-        out of reach.   posture: (nq,) that tasks of the first levels, so many, prescribe.   left: see
+        """targets: checked.   q0: (nq,) inside the limits.   reachable: levels, loop closures first, before the first
+        one out of reach.   posture: (nq,) that tasks of the first levels, so many, prescribe.   left: see
         `NativeStack.aim`."""
         stack, problem = self._stack, self._problem
         q, outcome = np.array(q0), np.zeros(3, np.int32)
@@ -255,7 +255,8 @@ class NativeLevelSearch:
 
 
 class NativeLevelTracking:
-    """The kernel's tracker of tasks in levels; `level_tracking.LevelTracking` is its twin, which says what its methods do."""
+    """The kernel's tracker of tasks in levels; `level_tracking.LevelTracking` is its twin, which says what its methods
+    do."""
 
     name = "native"
 

@@ -96,8 +96,8 @@ class Posing:
         return self.influence is None or all(share >= 1.0 for share in self.influence)
 
     def posture(self, q: Array) -> tuple[int, Array] | None:
-        """(nq,) q with the joint values that tasks prescribe, inside the limits, those of the first levels the last, and
-        how many levels do so; None when none prescribes any."""
+        """(nq,) q with the joint values that tasks prescribe, inside the limits, those of the first levels the last,
+        and how many levels do so; None when none prescribes any."""
         there, lowest = q, 0
         for number, group in reversed(list(enumerate(self._groups, 1))):
             for i in group.tolist():

@@ -1,4 +1,5 @@
-"""Tasks on tips, of one level: what they lack, and the damped step in a box. In NumPy; twin of kernel/src/ik_search.c."""
+"""Tasks on tips, of one level: what they lack, and the damped step in a box. In NumPy; twin of
+kernel/src/ik_search.c."""
 
 from __future__ import annotations
 

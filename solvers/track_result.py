@@ -117,9 +117,7 @@ class TrackResult:
             return problem.solve(targets, self.q[frame], influence=[1.0] * len(indices))
         return problem.solve(targets, self.q[frame])
 
-    def among(
-        self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]], tolerances: Array
-    ) -> TrackResult:
+    def among(self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]], tolerances: Array) -> TrackResult:
         """The result of the tasks that count, as one of all: the others lack nothing. parts: names, and tolerances
         (tasks, 2), of all."""
         residuals = np.zeros((len(self), len(counting), 2))

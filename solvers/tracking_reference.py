@@ -200,8 +200,8 @@ class ReferenceTracking:
         return code, at.residuals, here.iterations, behind
 
     def is_brakeable(self, q: Array, goal: Array) -> bool:
-        """Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what is
-        met so is not passed in the next one."""
+        """Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what
+        is met so is not passed in the next one."""
         way, pace = (reference.difference(self.data.tree, *pair) for pair in ((self._q, q), (self._goal, goal)))
         return bool((abs(way - pace) <= self.limits.change).all())
 
@@ -312,8 +312,8 @@ class _Frame:
         return self.inside.iterations + self._freely.iterations
 
     def goals(self) -> tuple[list[Array], int]:
-        """The goals (nq,) of the first levels, each from the one before: configurations that meet them, or come as near as
-        those above allow, without limits on speed. And how many levels are met from the first on."""
+        """The goals (nq,) of the first levels, each from the one before: configurations that meet them, or come as
+        near as those above allow, without limits on speed. And how many levels are met from the first on."""
         free, start = self._freely, self._tracking._goal_to_be()
         goals: list[Array] = []
         possible = 0
@@ -326,7 +326,8 @@ class _Frame:
         return goals, possible
 
     def _unbent(self, start: Array) -> bool:
-        """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met there."""
+        """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met
+        there."""
         free = self._freely
         best = free.best
         if free.run(nudged(self._tracking.data, start), 1, GOAL_STEPS):
@@ -335,8 +336,8 @@ class _Frame:
         return False
 
     def hurried(self, goals: Sequence[Array], is_braking: bool) -> Array:
-        """q of a frame that is too fast: level by level as near as limits on speed allow, so that no level takes anything
-        from those above it."""
+        """q of a frame that is too fast: level by level as near as limits on speed allow, so that no level takes
+        anything from those above it."""
         q, in_time = self._tracking._q, True
         for on, goal in enumerate(goals, 1):
             self.inside.rows.preference = None
@@ -371,8 +372,8 @@ class _Frame:
         return q
 
     def preferred(self, best: Iterate, preference: Preference) -> Iterate:
-        """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep what they
-        have."""
+        """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
+        what they have."""
         inside, at = self.inside, best
         for wanted in (preference, None):  # then without criteria, for what their motion has bent
             inside.rows.preference = wanted
@@ -397,8 +398,8 @@ class _Descent(Descent):
         return self.rows.measure(q)
 
     def run(self, start: Array, on: int, steps: int) -> bool:
-        """True when the first `on` levels are met. One step at least, so that slow targets are followed smoothly and not
-        in jerks of the size of the tolerance."""
+        """True when the first `on` levels are met. One step at least, so that slow targets are followed smoothly and
+        not in jerks of the size of the tolerance."""
         self.on = on
         self.best = at = self.look(self.within(start))
         history: list[float] = []

@@ -55,8 +55,8 @@ class CriterionRecord:
 
 
 class Criterion(FixedArrays, ABC):
-    """weight: how much it counts against the others; 0 leaves it out, but for its cost.   name: how reports call it. Set again may be what it has until a
-    problem is made of it (`fixed_arrays.py`). Raises TaskError."""
+    """weight: how much it counts against the others; 0 leaves it out, but for its cost.   name: how reports call it.
+    Set again may be what it has until a problem is made of it (`fixed_arrays.py`). Raises TaskError."""
 
     weight: float
     checks: ClassVar[Checks] = {"weight": none_or_positive}

@@ -7,9 +7,9 @@ import pytest
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import PoseTask, PositionTask, track
 from support.engine.motions import link_steps
-from support.engine.robots import ROBOTS, SLOW
+from support.engine.robots import SLOW
 from support.engine.scenes import SCENES
-from support.engine.stacks import DT, FRAMES, Stack, engine_stack
+from support.engine.stacks import DT, Stack
 from support.limits import with_rates
 
 FRAME, ALL = 1e-6, 1e-5  # [m or rad] that a link may move in a frame of a still scene, and in all of them
