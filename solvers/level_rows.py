@@ -73,7 +73,7 @@ class StackRows:
 
     def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
         damped = []
-        for k, level in enumerate(at.linear[:on]):
+        for k in range(min(on, len(at.linear))):
             own = DAMPING_FLOOR if at.met[k] else damping_for(float(at.errors[k]))
             damped.append(damping if damping is not None and k + 1 == on else own)
         levels = [Level(own.J, own.lower, own.upper, each) for own, each in zip(at.linear, damped, strict=False)]
