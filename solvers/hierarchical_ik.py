@@ -312,7 +312,7 @@ class HierarchicalIK:
         key = tuple(shares)
         if key not in self._searches:
             used = self.depends()
-            kind = LevelSearch
+            kind: Any = LevelSearch
             if get_backend(self.backend).name == "native":
                 from .native_stack import NativeLevelSearch
 

@@ -134,13 +134,13 @@ class ReferenceTracking:
         """One frame; targets: (tasks, 4, 4). The outcome's arrays are valid until the next call."""
         return self.run(targets[None])
 
-    def run(self, targets: Sequence[Any]) -> TrackOutcome:
+    def run(self, targets: Any) -> TrackOutcome:
         """targets: (n, tasks, 4, 4). Raises TaskError for one that is not a rigid pose, having done nothing."""
         for frame, wanted in enumerate(targets):
             refuse_targets(self.tasks, wanted, frame)
         return self._run(targets, TrackOutcome.empty(len(targets), self.data))
 
-    def _run(self, targets: Sequence[Any], outcome: TrackOutcome) -> TrackOutcome:
+    def _run(self, targets: Any, outcome: TrackOutcome) -> TrackOutcome:
         for frame, wanted in enumerate(targets):
             code, residuals, iterations, behind = self._frame(wanted)
             outcome.codes[frame], outcome.q[frame] = code, self._q
