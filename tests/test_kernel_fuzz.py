@@ -41,8 +41,9 @@ def kinematics(seed):
     for link in model.link_names[:: max(len(model.links) // 4, 1)]:
         for reference in ("world", "local", "local_world_aligned"):
             robokin.frame_jacobian(model, q, link, reference, **backend)
-    robokin.center_of_mass(model, q, **backend)
-    robokin.center_of_mass_jacobian(model, q, **backend)
+    if model.total_mass:
+        robokin.center_of_mass(model, q, **backend)
+        robokin.center_of_mass_jacobian(model, q, **backend)
     robokin.mass_matrix(model, q, **backend)
     robokin.inverse_dynamics(model, q, v, a, **backend)
     robokin.difference(model, q, robokin.integrate(model, other, v))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 
 import pytest
 from robokin_addon.robokin import Joint, Link, Mimic, ModelError, RobotModel, in_limits, load_urdf
 from robokin_addon.robokin.mimics import mimic_warnings
-from support.command import report, run
+from support.command import run
 
 URDF = """<robot name="gripper"><link name="palm"/><link name="left"/><link name="right"/>
 <joint name="lead" type="revolute"><parent link="palm"/><child link="left"/><limit lower="0" upper="1"/></joint>
@@ -47,8 +48,10 @@ def test_readers_and_info_say_it(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     with caplog.at_level(logging.WARNING):
         load_urdf(path)
     assert "gripper.urdf: joint 'follow': its limits 2 .. 3 are not kept" in caplog.text
-    assert "joint 'follow': its limits 2 .. 3 are not kept" in run(capsys, "info", path).out
-    assert report(capsys, tmp_path, "info", path)["unheld_mimics"] == ["follow"]
+    told = run(capsys, "info", path)
+    assert "joint 'follow': its limits 2 .. 3 are not kept" in told.out
+    assert told.err.startswith(f"robokin: {path}: joint 'follow': its limits") and told.err.count("\n") == 1
+    assert json.loads(run(capsys, "info", path, "--json", "-").out)["unheld_mimics"] == ["follow"]
 
 
 @pytest.mark.parametrize("law", [("lead", "x"), ("lead", 1.0, float("nan")), (7,), ("lead", None), ("lead", [1, 2])])
