@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 from ..robokin.errors import RobokinError
-from .arguments import check_report_file
 from .errors import UsageError
 from .terminal import log_shown, open_streams, out, say, tell
 from .version import version
@@ -125,6 +124,8 @@ def _run(argv: Sequence[str], in_blender: bool) -> int:
         arguments, unknown = build_parser(chosen).parse_known_args(words, argparse.Namespace(in_blender=in_blender))
         if unknown:
             arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        from .arguments import check_report_file  # the command has imported it
+
         check_report_file(arguments)
         return DONE if arguments.run(arguments) else NOT_MET
     except SystemExit as end:  # --help and --version

@@ -167,7 +167,7 @@ def test_levels_keep_to_the_present_turn() -> None:
     q0 = np.concatenate(([100.0], PANDA.limits.middle(PANDA.neutral())))
     for goal in targets(model, 10)[:, 0]:
         tasks = [PoseTask("tool", goal), PoseTask("link_4", np.eye(4), priority=2)]
-        result = HierarchicalIK(model, tasks, attempts=6).solve(q0=q0, find_reason=False)
+        result = HierarchicalIK(model, tasks, attempts=6).solve(q0=q0, diagnose=False)
         assert abs(result.q[0] - 100.0) < 4.0 * np.pi
         assert result.residual_array[0].max() < 1e-4
 
