@@ -184,8 +184,8 @@ class NativeStack:
         if self._loops:
             given |= {i: level for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}
         for i, level in given.items():
-            if len(level.J) > self._most[i]:
-                self._most[i], self._is_short = len(level.J), True
+            if len(level.J) > self._blocks[i].rows:
+                self._most[i], self._is_short = max(len(level.J), self._most[i]), True
             else:
                 self.step.fill(self._blocks[i], level)
 

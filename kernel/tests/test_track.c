@@ -68,7 +68,7 @@ static outcome run(const robot *r, const double *targets, const int64_t *cuts, i
   for (int piece = 0; piece < pieces; piece++) {
     double *work = doubles(rk_track_workspace(&r->track));
     const int64_t count = cuts[piece] - at;
-    o.done += rk_track_run(&r->track, count, targets + 16 * at, o.state, work, o.q + NQ * at, o.residuals + 2 * at,
+    o.done += rk_track_run(&r->track, count, targets + 16 * at, 0, 0, o.state, work, o.q + NQ * at, o.residuals + 2 * at,
                            o.codes + at, o.iterations + at, o.behind + NV * at);
     at = cuts[piece];
     free(work);

@@ -161,22 +161,6 @@ def is_claim_true(own: Case, found: TrackResult, frame: int, names: Sequence[str
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("beside", ["alone"])
-@pytest.mark.parametrize(("robot", "path", "joint", "spare"), CASES)
-def test_every_frame_that_is_late_names_joints_that_would_mend_it(
-    robot: str, path: str, joint: int, spare: float, beside: str
-) -> None:
-    own = case(robot, path, joint, spare)
-    found = own.tracked(*BESIDE[beside](own))
-    wrong = []
-    for frame in range(1, FRAMES):
-        told = found.diagnosis(frame)
-        if told.status is Status.LIMIT and not is_claim_true(own, found, frame, told.joints):
-            wrong.append((frame, told.joints))
-    assert not wrong, wrong
-
-
 def test_a_joint_at_its_limit_is_named_alone() -> None:
     """Three slides at right angles: one is too slow for its own way, the two others have speed to spare."""
     model = with_rates(engine_robot("gantry"), acceleration=np.inf)
