@@ -63,12 +63,8 @@ def damping_for(error: float) -> float:
     return DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
 
 
-def take_step(data: IKData, q: Array, e: Array, J: Array, error: float) -> Array:
-    """q after one bounded damped step; e, J, error as in `linearise`, error = e'e / 2."""
-    return damped_step(data, q, e, J, damping_for(error))
-
-
 def damped_step(data: IKData, q: Array, e: Array, J: Array, damping: float) -> Array:
+    """q after one bounded damped step; e, J as in `linearise`."""
     B, lower, upper = local_bounds(data, q)
     J = J @ B
     g = J.T @ e

@@ -30,7 +30,6 @@ from .task_levels import TaskLevels, stacked
 Array = np.ndarray
 
 ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it, are at it
-SAME = 1e-9  # relative: errors of a level nearer to each other than this are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +47,6 @@ class Point:
     @property
     def is_met(self) -> bool:
         return bool(self.met.all())
-
-    @property
-    def unmet(self) -> Array:
-        """Errors of the levels, those within their tolerances 0."""
-        return np.where(self.met, 0.0, self.errors)
-
-    def is_better_than(self, other: Point) -> bool:
-        """The first level that differs decides; levels within their tolerances are equal."""
-        own, theirs = self.unmet, other.unmet
-        differ = np.flatnonzero(abs(own - theirs) > SAME * np.maximum(own, theirs))
-        return bool(len(differ) and own[differ[0]] < theirs[differ[0]])
 
 
 class Posing:

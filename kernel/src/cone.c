@@ -7,10 +7,6 @@
 enum { STEPS = 100 }; /* of Newton's method */
 static const double MARGIN = 1e-14, LOCKED = 4e-14, LEAST_H = 1e-8, PI = 3.141592653589793;
 
-static double smaller(double a, double b) { return a < b ? a : b; }
-
-static double larger(double a, double b) { return a > b ? a : b; }
-
 static double length2(double x, double y) { return rk_sqrt(x * x + y * y); }
 
 static int has_twist(const rk_cone *cone) { return cone->twist[1] - cone->twist[0] < 2.0 * PI; }
@@ -48,18 +44,18 @@ static void compose(const rk_cone *cone, const double swing[2], double twist, do
 static rk_cone shrunk(const rk_cone *cone, double margin) {
   rk_cone inner = *cone;
   const double middle = 0.5 * (cone->twist[0] + cone->twist[1]);
-  for (int k = 0; k < 2; k++) inner.swing[k] = larger(cone->swing[k] - margin, 0.0);
+  for (int k = 0; k < 2; k++) inner.swing[k] = rk_max(cone->swing[k] - margin, 0.0);
   if (has_twist(cone)) {
-    inner.twist[0] = smaller(cone->twist[0] + margin, middle);
-    inner.twist[1] = larger(cone->twist[1] - margin, middle);
+    inner.twist[0] = rk_min(cone->twist[0] + margin, middle);
+    inner.twist[1] = rk_max(cone->twist[1] - margin, middle);
   }
   return inner;
 }
 
 static double cosine_of_half(double size) {
   double s, c;
-  rk_sincos(0.5 * smaller(size, PI), &s, &c);
-  return larger(c, LEAST_H);
+  rk_sincos(0.5 * rk_min(size, PI), &s, &c);
+  return rk_max(c, LEAST_H);
 }
 
 /* Ranges narrower than `locked` are so wide. */
@@ -68,10 +64,10 @@ static int contains(const rk_cone *outer, const double q[4], double margin, doub
   double swing[2], twist;
   decompose(&cone, q, swing, &twist);
   const double least = locked / cosine_of_half(length2(swing[0], swing[1]));
-  const double a = larger(cone.swing[0], least), b = larger(cone.swing[1], least);
+  const double a = rk_max(cone.swing[0], least), b = rk_max(cone.swing[1], least);
   const double x = __builtin_fabs(swing[0] / a), y = __builtin_fabs(swing[1] / b);
   const int is_segment = cone.swing[0] <= least || cone.swing[1] <= least;
-  if (!((is_segment ? larger(x, y) : length2(x, y)) <= 1.0)) return 0;
+  if (!((is_segment ? rk_max(x, y) : length2(x, y)) <= 1.0)) return 0;
   if (!has_twist(&cone)) return 1;
   const double wider = cone.twist[1] - cone.twist[0] < locked ? least : 0.0;
   for (int turn = -1; turn <= 1; turn++) {
@@ -103,7 +99,7 @@ static void nearest_in_ellipse(double a, double b, double swing[2]) {
   }
   if (length2(x / a, y / b) <= 1.0) return;
   const double aa = a * a, bb = b * b, ax = a * __builtin_fabs(x), by = b * __builtin_fabs(y);
-  double t = larger(0.0, larger(ax - aa, by - bb));
+  double t = rk_max(0.0, rk_max(ax - aa, by - bb));
   for (int k = 0; k < STEPS; k++) {
     const double p = ax / (t + aa), s = by / (t + bb);
     const double value = p * p + s * s - 1.0, slope = -2.0 * (p * p / (t + aa) + s * s / (t + bb));
@@ -127,8 +123,8 @@ void rk_cone_project(const rk_cone *cone, double q[4]) {
 }
 
 static void room(double value, double bound, double *lo, double *hi) {
-  *lo = bound <= LOCKED ? 0.0 : smaller(0.0, -bound - value);
-  *hi = bound <= LOCKED ? 0.0 : larger(0.0, bound - value);
+  *lo = bound <= LOCKED ? 0.0 : rk_min(0.0, -bound - value);
+  *hi = bound <= LOCKED ? 0.0 : rk_max(0.0, bound - value);
 }
 
 /* A swing's direction e, in joint axes; `along`, the same in child axes, and across it; size / sin(size). */
@@ -153,8 +149,8 @@ void rk_cone_local(const rk_cone *cone, const double q[4], double B[9], double l
   d.along[0] = d.e[0] * c + d.e[1] * s;
   d.along[1] = d.e[1] * c - d.e[0] * s;
   d.across[0] = -d.along[1], d.across[1] = d.along[0];
-  rk_sincos(0.5 * smaller(size, PI), &rho, &h);
-  h = larger(h, LEAST_H);
+  rk_sincos(0.5 * rk_min(size, PI), &rho, &h);
+  h = rk_max(h, LEAST_H);
   if (rho > 0.0) d.stretch = 0.5 * size / (rho * h);
   for (int k = 0; k < 3; k++) lo[k] = -inf, hi[k] = inf;
   if (a <= LOCKED || b <= LOCKED) {
@@ -167,7 +163,7 @@ void rk_cone_local(const rk_cone *cone, const double q[4], double B[9], double l
       pull(&d, swing[0] / (a * a * measure), swing[1] / (b * b * measure), first);
       const double steep = length2(first[0], first[1]);
       lo[0] = -(1.0 + measure) / steep;
-      hi[0] = larger(0.0, (1.0 - measure) / steep);
+      hi[0] = rk_max(0.0, (1.0 - measure) / steep);
     } else {
       pull(&d, 1.0, 0.0, first);
       lo[0] = -a, hi[0] = a, lo[1] = -b, hi[1] = b;
@@ -178,8 +174,8 @@ void rk_cone_local(const rk_cone *cone, const double q[4], double B[9], double l
   if (has_twist(cone)) {
     local[6] = -rho / h * (d.across[0] * x + d.across[1] * y);
     local[7] = -rho / h * (d.across[1] * x - d.across[0] * y);
-    lo[2] = smaller(0.0, cone->twist[0] - twist);
-    hi[2] = larger(0.0, cone->twist[1] - twist);
+    lo[2] = rk_min(0.0, cone->twist[0] - twist);
+    hi[2] = rk_max(0.0, cone->twist[1] - twist);
   }
   rk_multiply(cone->basis, local, B);
 }
@@ -188,8 +184,8 @@ void rk_cone_draw(const rk_cone *cone, const double numbers[3], double q[4]) {
   double s, c, swing[2];
   rk_sincos(2.0 * PI * numbers[1], &s, &c);
   const double size = rk_sqrt(numbers[0]);
-  swing[0] = larger(smaller(cone->swing[0], PI) - MARGIN, 0.0) * size * c;
-  swing[1] = larger(smaller(cone->swing[1], PI) - MARGIN, 0.0) * size * s;
+  swing[0] = rk_max(rk_min(cone->swing[0], PI) - MARGIN, 0.0) * size * c;
+  swing[1] = rk_max(rk_min(cone->swing[1], PI) - MARGIN, 0.0) * size * s;
   compose(cone, swing, cone->twist[0] + numbers[2] * (cone->twist[1] - cone->twist[0]), q);
   rk_cone_project(cone, q);
 }

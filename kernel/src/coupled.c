@@ -8,8 +8,6 @@
 
 enum { HALVINGS = 40, ROUNDS = 10, LONGEST = 256 };
 
-static double magnitude(double x) { return x < 0.0 ? -x : x; }
-
 static double clamp(double x, double lower, double upper) {
   const double above = x > lower ? x : lower;
   return above < upper ? above : upper;
@@ -27,7 +25,7 @@ typedef struct group {
 static double frames_to_stop(const group *g, const double *step) {
   double most = 0.0;
   for (int k = 0; k < g->n; k++) {
-    const double frames = magnitude(step[k]) / g->change[k];
+    const double frames = __builtin_fabs(step[k]) / g->change[k];
     if (frames > most) most = frames;
   }
   return most;
@@ -73,7 +71,7 @@ static int is_inside(const group *g, const double *step, double way, double befo
   rk_roll(g->base, here, scaled, there);
   for (int k = 0; k < 3; k++) {
     const double farthest = frames * g->largest[k];
-    if (there[k] < g->lower[k] || there[k] > g->upper[k] || magnitude(there[k] - here[k]) > farthest) return 0;
+    if (there[k] < g->lower[k] || there[k] > g->upper[k] || __builtin_fabs(there[k] - here[k]) > farthest) return 0;
     here[k] = there[k];
   }
   return 1;

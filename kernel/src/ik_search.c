@@ -1,5 +1,5 @@
 /* The iteration that the static solver and tracking share: errors, rows, the damped step. Twin of `linearise` and
-   `take_step` in solvers/ik_steps.py. */
+   `damped_step` in solvers/ik_steps.py. */
 #include "ik_search.h"
 
 #include "cone.h"

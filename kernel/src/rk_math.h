@@ -14,6 +14,10 @@ static inline int rk_fit(int n, const double *x) {
   return fit;
 }
 
+static inline double rk_min(double a, double b) { return a < b ? a : b; }
+
+static inline double rk_max(double a, double b) { return a > b ? a : b; }
+
 static inline double rk_clamp(double x, double lower, double upper) { return x < lower ? lower : x > upper ? upper : x; }
 
 static inline double rk_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }

@@ -1,5 +1,5 @@
 /* One step of tasks in levels (see hierarchy.c) inside position limits, or inside the bounds of a frame. Twin of
-   solvers/levels.py. */
+   solvers/level_rows.py. */
 #include "stack.h"
 
 #include "rk_math.h"

@@ -1,8 +1,8 @@
 /* Tracking, twin of solvers/tracking_reference.py, which explains it; viability bounds as in solvers/viability.py. */
 #include "robokin_track.h"
 
-#include "coupled.h"
 #include "criteria.h"
+#include "frame_bounds.h"
 #include "rk_math.h"
 #include "rk_viability.h"
 #include "rolling.h"
@@ -22,11 +22,9 @@ typedef struct tracking {
   rk_search search;
   rk_model box_model;        /* the support with the frame's bounds in place of the position limits */
   rk_ik box;
-  double *last, *goal, *step; /* the state */
-  double *lo, *hi;           /* [nv] viable steps */
-  double *way, *pace;        /* [nv] */
-  double *lower, *upper;     /* [nq] of the box */
-  double *q, *moved;         /* [nq] */
+  rk_frame_bounds frame;     /* with the state's last configuration and step */
+  double *goal, *pace;       /* [nq], [nv] of the state and of the frame */
+  double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
   double *left, *kept;       /* [rows], [tasks][2] what levels above lack and keep */
   double *H, *g, *even, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity */
@@ -47,12 +45,6 @@ int64_t rk_track_workspace(const rk_track *track) {
   return rk_ik_workspace(ik) + 4 * nv + (5 + levels) * nq + own;
 }
 
-static double smaller(double a, double b) { return a < b ? a : b; }
-
-static double larger(double a, double b) { return a > b ? a : b; }
-
-static double magnitude(double x) { return x < 0.0 ? -x : x; }
-
 static void copy(double *to, const double *from, int64_t count) {
   for (int64_t k = 0; k < count; k++) to[k] = from[k];
 }
@@ -63,94 +55,13 @@ static int is_equal(const double *a, const double *b, int64_t count) {
   return 1;
 }
 
-/* The viable steps, and the box of coordinates that they allow. */
-static void bounds(tracking *t) {
-  const rk_track *track = t->track;
-  const rk_model *m = track->ik->model;
-  copy(t->lower, m->lower, m->nq);
-  copy(t->upper, m->upper, m->nq);
-  for (int32_t k = 0; k < m->nv; k++) {
-    const int32_t i = track->coordinate[k];
-    const double position = i >= 0 ? t->last[i] : 0.0, largest = track->largest[k], change = track->change[k];
-    rk_viable_step(t->step[k], position - track->lower[k], track->upper[k] - position, largest, change, t->lo + k,
-                   t->hi + k);
-    if (i >= 0) {
-      t->lower[i] = larger(m->lower[i], t->last[i] + t->lo[k]);
-      t->upper[i] = larger(t->lower[i], smaller(m->upper[i], t->last[i] + t->hi[k]));
-    }
-  }
-}
-
-/* Shortens the way of floating joints that leads out of their position bounds: slower, in the same direction. */
-static void stop_at_bounds(const rk_model *m, const double *last, double *moved) {
-  for (int32_t node = 0; node < m->n_nodes; node++) {
-    if (m->motion[node] != RK_FREE) continue;
-    const int32_t iq = m->iq[node];
-    double share = 1.0;
-    for (int32_t i = iq; i < iq + 3; i++) {
-      const double way = moved[i] - last[i];
-      if (way != 0.0) share = smaller(share, ((way < 0.0 ? m->lower[i] : m->upper[i]) - last[i]) / way);
-    }
-    if (share < 1.0)
-      for (int32_t i = iq; i < iq + 3; i++) moved[i] = last[i] + share * (moved[i] - last[i]);
-  }
-}
-
-static int is_limited(const double *values, int count) {
-  for (int k = 0; k < count; k++)
-    if (values[k] < __builtin_inf()) return 1;
-  return 0;
-}
-
-/* Balls in their cones, bases where their wheels have rolled them. */
-static void couple(const tracking *t, double *q) {
-  const rk_track *track = t->track;
-  const rk_ik *ik = track->ik;
-  for (int32_t k = 0; k < ik->n_cones; k++) {
-    const rk_cone *cone = ik->cones + k;
-    const int32_t v = cone->v;
-    if (is_limited(track->largest + v, 3) || is_limited(track->change + v, 3))
-      rk_ball_within(cone, t->last + cone->q, t->step + v, t->lo + v, t->hi + v, track->change + v, q + cone->q);
-  }
-  for (int32_t k = 0; k < ik->n_bases; k++) {
-    const rk_base *base = ik->bases + k;
-    double turned[2], previous[2], change[2];
-    for (int wheel = 0; wheel < 2; wheel++) {
-      turned[wheel] = q[base->wheel_q[wheel]] - t->last[base->wheel_q[wheel]];
-      previous[wheel] = t->step[base->wheel_v[wheel]];
-      change[wheel] = track->change[base->wheel_v[wheel]];
-    }
-    rk_base_within(base, t->last + base->q, previous, change, ik->model->lower + base->q, ik->model->upper + base->q,
-                   track->largest + base->v, turned);
-    for (int wheel = 0; wheel < 2; wheel++)
-      q[base->wheel_q[wheel]] = t->last[base->wheel_q[wheel]] + turned[wheel];
-  }
-  rk_roll_bases(ik, t->last, q);
-}
-
-/* q into the box, and its step from the last configuration into the viable steps. */
-static void keep_within(const tracking *t, double *q) {
-  const rk_track *track = t->track;
-  const rk_model *m = track->ik->model;
-  if (track->curved) {
-    rk_difference(m, 1, t->last, q, t->way);
-    for (int32_t k = 0; k < m->nv; k++) t->way[k] = smaller(larger(t->way[k], t->lo[k]), t->hi[k]);
-    rk_integrate(m, 1, t->last, t->way, t->moved);
-    stop_at_bounds(m, t->last, t->moved);
-    for (int32_t k = 0; k < m->nv; k++)
-      if (track->coordinate[k] >= 0) t->moved[track->coordinate[k]] = q[track->coordinate[k]];
-    copy(q, t->moved, m->nq);
-  }
-  for (int32_t i = 0; i < m->nq; i++) q[i] = smaller(larger(q[i], t->lower[i]), t->upper[i]);
-  couple(t, q);
-}
-
 /* One damped step inside the frame's bounds, or inside the position limits alone; its error. */
 static double advance_search(tracking *t, double E, int inside, int *met) {
   rk_search *s = &t->search;
   s->is_kept = 0;
   rk_search_step(s, E);
-  if (inside && (t->track->curved || s->ik->n_bases > 0)) keep_within(t, s->q); /* else the step has kept inside */
+  /* else the step has kept inside */
+  if (inside && (t->track->curved || s->ik->n_bases > 0)) rk_frame_bounds_keep(&t->frame, s->q);
   s->iterations++;
   return rk_search_measure(s, met);
 }
@@ -177,7 +88,7 @@ static int descend(tracking *t, const double *start, int32_t steps, int inside) 
   int met;
   s->ik = inside ? &t->box : t->track->ik;
   copy(s->q, start, s->ik->model->nq);
-  if (inside) keep_within(t, s->q);
+  if (inside) rk_frame_bounds_keep(&t->frame, s->q);
   const int placed = inside && t->placed && is_equal(s->q, start, s->ik->model->nq);
   double E = placed ? rk_search_compare(s, &met) : rk_search_measure(s, &met);
   rk_search_keep(s, E);
@@ -195,24 +106,24 @@ static int descend(tracking *t, const double *start, int32_t steps, int inside) 
 static void follow(const tracking *t, const double *goal, double *q) {
   const rk_track *track = t->track;
   const rk_model *m = track->ik->model;
-  rk_difference(m, 1, t->last, goal, t->way);
+  rk_difference(m, 1, t->frame.last, goal, t->frame.way);
   rk_difference(m, 1, t->goal, goal, t->pace);
   for (int32_t k = 0; k < m->nv; k++) {
     const double largest = track->largest[k];
-    const double pace = smaller(larger(t->pace[k], -largest), largest);
-    const double gap = t->way[k] - pace;
-    const double braked = rk_braking_step(magnitude(gap), track->change[k]);
-    t->pace[k] = smaller(larger(pace + (gap < 0.0 ? -braked : braked), t->lo[k]), t->hi[k]);
+    const double pace = rk_min(rk_max(t->pace[k], -largest), largest);
+    const double gap = t->frame.way[k] - pace;
+    const double braked = rk_braking_step(__builtin_fabs(gap), track->change[k]);
+    t->pace[k] = rk_min(rk_max(pace + (gap < 0.0 ? -braked : braked), t->frame.lo[k]), t->frame.hi[k]);
   }
-  rk_integrate(m, 1, t->last, t->pace, q);
-  keep_within(t, q);
+  rk_integrate(m, 1, t->frame.last, t->pace, q);
+  rk_frame_bounds_keep(&t->frame, q);
 }
 
 /* The state after the frame. */
 static void advance(const tracking *t, const double *q, const double *goal) {
   const rk_model *m = t->track->ik->model;
-  rk_difference(m, 1, t->last, q, t->step);
-  copy(t->last, q, m->nq);
+  rk_difference(m, 1, t->frame.last, q, t->frame.step);
+  copy(t->frame.last, q, m->nq);
   copy(t->goal, goal, m->nq);
 }
 
@@ -222,7 +133,7 @@ static int unbend(tracking *t) {
   rk_search *s = &t->search;
   const int32_t nq = s->ik->model->nq;
   copy(t->goals, s->best_q, nq);
-  rk_search_nudge(s, t->moved);
+  rk_search_nudge(s, t->frame.moved);
   copy(t->pulled, s->q, nq);
   if (descend(t, t->pulled, GOAL_STEPS, 0)) return 1;
   copy(s->best_q, t->goals, nq);
@@ -237,16 +148,16 @@ static int32_t find_goals(tracking *t) {
   const int32_t nq = ik->model->nq;
   rk_search *s = &t->search;
   int32_t possible = 0;
-  copy(t->moved, t->goal, nq);
+  copy(t->frame.moved, t->goal, nq);
   for (int32_t k = 0; k < ik->n_bases; k++) { /* only from where they are the bases can roll */
     const rk_base *base = ik->bases + k;
-    copy(t->moved + base->q, t->last + base->q, 3);
-    for (int wheel = 0; wheel < 2; wheel++) t->moved[base->wheel_q[wheel]] = t->last[base->wheel_q[wheel]];
+    copy(t->frame.moved + base->q, t->frame.last + base->q, 3);
+    for (int wheel = 0; wheel < 2; wheel++) t->frame.moved[base->wheel_q[wheel]] = t->frame.last[base->wheel_q[wheel]];
   }
   s->preference.H = 0;
   for (s->on = 1; s->on <= s->levels; s->on++) {
     s->ik = ik;
-    const int met = (s->on == 1 && (descend(t, t->moved, GOAL_STEPS, 0) || unbend(t))) ||
+    const int met = (s->on == 1 && (descend(t, t->frame.moved, GOAL_STEPS, 0) || unbend(t))) ||
                     rk_search_settle(s, GOAL_STEPS, SETTLED);
     if (met && possible == s->on - 1) possible = s->on;
     copy(t->goals + (int64_t)(s->on - 1) * nq, s->best_q, nq);
@@ -261,7 +172,7 @@ static int is_reached(tracking *t, const double *goal) {
   follow(t, goal, t->pulled);
   rk_difference(m, 1, goal, t->pulled, t->pace);
   for (int32_t k = 0; k < m->nv; k++)
-    if (!(magnitude(t->pace[k]) <= AT_GOAL)) return 0;
+    if (!(__builtin_fabs(t->pace[k]) <= AT_GOAL)) return 0;
   return 1;
 }
 
@@ -331,7 +242,7 @@ static void pull(tracking *t, int32_t above, double *q) {
     ask_for_noted(t);
     s->is_kept = 0;
     rk_search_damped_step(s, -1.0);
-    keep_within(t, s->q);
+    rk_frame_bounds_keep(&t->frame, s->q);
     s->iterations++;
     rk_search_measure(s, &met);
     if (has_noted(t)) {
@@ -346,10 +257,10 @@ static void pull(tracking *t, int32_t above, double *q) {
    not passed in the next one. */
 static int is_brakeable(const tracking *t, const double *q, const double *goal) {
   const rk_model *m = t->track->ik->model;
-  rk_difference(m, 1, t->last, q, t->way);
+  rk_difference(m, 1, t->frame.last, q, t->frame.way);
   rk_difference(m, 1, t->goal, goal, t->pace);
   for (int32_t k = 0; k < m->nv; k++)
-    if (!(magnitude(t->way[k] - t->pace[k]) <= t->track->change[k])) return 0;
+    if (!(__builtin_fabs(t->frame.way[k] - t->pace[k]) <= t->track->change[k])) return 0;
   return 1;
 }
 
@@ -359,7 +270,7 @@ static void hurry(tracking *t, int is_braking) {
   rk_search *s = &t->search;
   const int32_t nq = t->track->ik->model->nq;
   int in_time = 1;
-  copy(t->q, t->last, nq);
+  copy(t->q, t->frame.last, nq);
   for (int32_t k = 1; k <= s->levels; k++) {
     const double *goal = t->goals + (int64_t)(k - 1) * nq;
     s->on = k;
@@ -399,11 +310,11 @@ static void find_preference(tracking *t) {
   rk_search *s = &t->search;
   s->preference = (rk_preference){0};
   if (!ik->stack || !ik->stack->n_criteria) return;
-  copy(ik->stack->q, t->last, ik->model->nq);
-  for (int32_t k = 0; k < ik->model->nv; k++) ik->stack->previous[k] = t->step[k] / ik->stack->step->dt;
+  copy(ik->stack->q, t->frame.last, ik->model->nq);
+  for (int32_t k = 0; k < ik->model->nv; k++) ik->stack->previous[k] = t->frame.step[k] / ik->stack->step->dt;
   if (ik->stack->criteria) ik->stack->criteria(s->frame);
   rk_step_objective(ik->stack->step, ik->stack->data, t->objective, t->H, t->g);
-  s->preference = (rk_preference){t->H, t->g, t->last};
+  s->preference = (rk_preference){t->H, t->g, t->frame.last};
 }
 
 static int32_t frame(tracking *t, int is_still, double *late, double *residuals, int8_t *behind) {
@@ -414,11 +325,11 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   const int is_braking = *late != 0.0 && track->braked;
   s->iterations = 0;
   s->on = s->levels;
-  bounds(t);
+  rk_frame_bounds_find(&t->frame);
   find_preference(t);
   const rk_preference preference = s->preference;
   /* What was not met at once is so by its goal again, until it is met. */
-  if (!(is_braking || (*late != 0.0 && s->levels > 1)) && descend(t, t->last, FRAME_STEPS, 1)) {
+  if (!(is_braking || (*late != 0.0 && s->levels > 1)) && descend(t, t->frame.last, FRAME_STEPS, 1)) {
     copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     copy(t->q, s->best_q, m->nq);
     advance(t, t->q, t->q);
@@ -430,7 +341,7 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
   copy(goal, t->goal, m->nq);
-  const int stays = is_still && *late != 0.0 && is_equal(t->last, t->goal, m->nq) && is_reached(t, goal);
+  const int stays = is_still && *late != 0.0 && is_equal(t->frame.last, t->goal, m->nq) && is_reached(t, goal);
   const int32_t possible = stays ? 0 : find_goals(t);
   const int reached = stays || is_reached(t, goal);
   if (reached)
@@ -453,12 +364,12 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   if (is_late) {
     /* Who does not get to the goal of the first level that is lost. */
     is_reached(t, t->goals + (int64_t)found * m->nq);
-    for (int32_t k = 0; k < m->nv; k++) behind[k] = magnitude(t->pace[k]) > AT_GOAL;
+    for (int32_t k = 0; k < m->nv; k++) behind[k] = __builtin_fabs(t->pace[k]) > AT_GOAL;
     for (int32_t k = 0; k < ik->n_bases; k++)
       for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }
-  copy(t->moved, met || reached ? t->q : goal, m->nq);
-  advance(t, t->q, t->moved);
+  copy(t->frame.moved, met || reached ? t->q : goal, m->nq);
+  advance(t, t->q, t->frame.moved);
   if (met) return RK_IK_CONVERGED;
   if (is_late) return RK_TRACK_LATE;
   return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
@@ -471,20 +382,21 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   const rk_model *m = ik->model;
   const int64_t nq = m->nq, nv = m->nv, levels = rk_stack_levels(ik);
   const int64_t tips = ik->stack ? ik->stack->step->n_tips : m->n_frames;
-  tracking t = {.track = track, .search = rk_search_lay_out(ik, work), .box_model = *m, .box = *ik};
+  tracking t = {.track = track, .frame.track = track, .search = rk_search_lay_out(ik, work), .box_model = *m, .box = *ik};
   work += rk_ik_workspace(ik);
-  t.lo = work, t.hi = t.lo + nv, t.way = t.hi + nv, t.pace = t.way + nv;
-  t.lower = t.pace + nv, t.upper = t.lower + nq, t.q = t.upper + nq, t.moved = t.q + nq, t.pulled = t.moved + nq;
+  t.frame.lo = work, t.frame.hi = t.frame.lo + nv, t.frame.way = t.frame.hi + nv, t.pace = t.frame.way + nv;
+  t.frame.lower = t.pace + nv, t.frame.upper = t.frame.lower + nq, t.q = t.frame.upper + nq;
+  t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
   t.goals = t.pulled + nq;
   if (ik->stack) {
     t.left = t.goals + levels * nq, t.kept = t.left + rows_of(ik), t.H = t.kept + 2 * ik->stack->n_tasks;
     t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.objective = t.g + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
   }
-  t.last = state, t.goal = state + nq, t.step = state + 2 * nq;
-  t.box_model.lower = t.lower, t.box_model.upper = t.upper;
+  t.frame.last = state, t.goal = state + nq, t.frame.step = state + 2 * nq;
+  t.box_model.lower = t.frame.lower, t.box_model.upper = t.frame.upper;
   t.box.model = &t.box_model;
-  t.search.rolled_from = t.last;
+  t.search.rolled_from = t.frame.last;
   for (int64_t i = 0; i < count; i++) {
     for (int64_t k = 0; k < nv; k++) behind[i * nv + k] = 0;
     t.search.targets = targets + 16 * i * tips;
@@ -496,7 +408,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
     if (!rk_search_rigid(&t.search)) return i;
     codes[i] = frame(&t, still && still[i], state + 2 * nq + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
     iterations[i] = t.search.iterations;
-    copy(q + i * nq, t.last, nq);
+    copy(q + i * nq, t.frame.last, nq);
   }
   return count;
 }

@@ -1,0 +1,21 @@
+/* The bounds of one frame of tracking: the viable steps, and what joints that share one limit make of them. */
+#ifndef RK_FRAME_BOUNDS_H
+#define RK_FRAME_BOUNDS_H
+
+#include "robokin_track.h"
+
+typedef struct rk_frame_bounds {
+  const rk_track *track;
+  double *last, *step;   /* [nq], [nv] where the frame begins, and the step before */
+  double *lo, *hi;       /* [nv] viable steps */
+  double *lower, *upper; /* [nq] the box of coordinates that they allow */
+  double *way, *moved;   /* [nv], [nq] workspace */
+} rk_frame_bounds;
+
+/* Fills lo, hi, lower and upper. */
+void rk_frame_bounds_find(const rk_frame_bounds *f);
+
+/* q into the box, and its step from the last configuration into the viable steps. */
+void rk_frame_bounds_keep(const rk_frame_bounds *f, double *q);
+
+#endif
