@@ -37,7 +37,8 @@ class ROBOKIN_PT_make_robot(bpy.types.Panel):
 
 def _selects_others(context: bpy.types.Context) -> bool:
     selected = context.selected_pose_bones_from_active_object or ()
-    return any(KEY not in bone.bone and HELPER_KEY not in bone.bone for bone in selected)
+    owners = [bone.bone for bone in selected if bone.bone is not None]
+    return any(KEY not in bone and HELPER_KEY not in bone for bone in owners)
 
 
 class ROBOKIN_PT_many_joints(RobotPanel, bpy.types.Panel):

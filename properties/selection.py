@@ -14,7 +14,7 @@ def select(bone: bpy.types.PoseBone, wanted: bool) -> None:
 
 
 def selected_bones(obj: bpy.types.Object) -> list[str]:
-    return [bone.name for bone in obj.pose.bones if is_selected(bone)]
+    return [bone.name for bone in obj.pose.bones if bone.bone is not None and is_selected(bone)]
 
 
 def _owner(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | bpy.types.Bone:

@@ -124,8 +124,11 @@ def _refuse_what_bends_kinematics(obj: bpy.types.Object) -> None:
                 f"bone {bone.name!r}: a robot needs Inherit Rotation, Local Location, Inherit Scale: Full"
             )
     for bone in obj.pose.bones:
-        if KEY not in bone.bone and HELPER_KEY not in bone.bone:
-            if bone.matrix_basis != _AT_REST and any(KEY in below for below in bone.bone.children_recursive):
+        own = bone.bone
+        if own is None:
+            raise BridgeError(f"{obj.name!r} is not posed as its bones are yet: update the view layer first")
+        if KEY not in own and HELPER_KEY not in own:
+            if bone.matrix_basis != _AT_REST and any(KEY in below for below in own.children_recursive):
                 raise BridgeError(
                     f"bone {bone.name!r} carries the robot but is none of its joints: clear its pose (to move the "
                     "whole robot, move the object)"

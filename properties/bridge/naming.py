@@ -24,14 +24,18 @@ def _shortened(name: str, size: int) -> str:
     return name.encode()[:size].decode(errors="ignore")
 
 
-def named_apart(records: dict[str, BoneRecord], parents: dict[str, str | None]) -> dict[str, BoneRecord]:
+def named_apart(
+    records: dict[str, BoneRecord], parents: dict[str, str | None], links: dict[str, str]
+) -> dict[str, BoneRecord]:
     """Renamed and duplicated bones give their new names to their joints; mimics and drives follow, which may also name
-    a joint by its bone; link names become unique."""
+    a joint by its bone; link names become unique. links: the name of each bone's link before it was edited."""
     new_names = {name: r.joint.name if name == r.bone else name for name, r in records.items()}
-    owners: dict[str, str] = {}  # of robots that were joined, two may have a link of the same name
-    for name, record in records.items():
-        if name == record.bone:
-            owners.setdefault(record.link.name, name)
+    # Of robots that were joined, two may have a link of the same name; a name that is given a second time stays with
+    # the bone that had it before.
+    owners: dict[str, str] = {}
+    own = [(name, record.link.name) for name, record in records.items() if name == record.bone]
+    for name, link_name in sorted(own, key=lambda pair: links[pair[0]] != pair[1]):
+        owners.setdefault(link_name, name)
     taken = set(owners)
     result = {}
     for name, record in records.items():

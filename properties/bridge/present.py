@@ -60,7 +60,8 @@ def recorded_records(obj: bpy.types.Object, content: ArmatureContent) -> Records
     if len(roots) != 1:
         listed = ", ".join(map(repr, roots[:6])) or "none"
         raise BridgeError(f"{obj.name!r}: a robot has one root bone; these have no parent: {listed}")
-    records = named_apart(mirrored_apart(records, rests), parents)
+    links = {b.name: read_record(b.record, b.name).link.name for b in bones}
+    records = named_apart(mirrored_apart(records, rests), parents, links)
     for name, record in records.items():
         parent = parents[name]
         if parent is not None:

@@ -16,6 +16,7 @@ from robokin_addon.properties.bridge import (
     robot_model,
     write_configuration,
 )
+from robokin_addon.properties.bridge.truth import KEY
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.joint_types import JOINT_TYPES
 
@@ -375,6 +376,17 @@ def test_undo_and_redo_around_symmetrize(scene):
     obj = bpy.data.objects["rig"]
     assert [(j.name, j.axis.tolist()) for j in robot_model(obj).joints] == after
     stays_right(obj)
+
+
+def test_a_link_that_is_named_as_another_leaves_the_other_its_name(scene):
+    obj = add_rig(HUMANOID, "body")
+    assert bpy.ops.robokin.make_robot(base="FIXED") == {"FINISHED"}
+    before = obj.data.bones["hand.R"][KEY]
+    obj.data.bones["spine"].robokin.link = "hand.R"
+    bpy.context.view_layer.update()
+    links = binding(obj).bone_of_link
+    assert links["hand.R"] == "hand.R" and links["hand.R_spine"] == "spine"
+    assert obj.data.bones["hand.R"][KEY] == before
 
 
 @pytest.fixture

@@ -371,12 +371,16 @@ METARIGS = ("basic_human", "human", "basic_quadruped", "cat", "horse", "shark", 
 
 @pytest.fixture
 def rigify(scene):
-    """Rigify comes with both Blenders."""
+    """Rigify comes with both Blenders. It leaves its load handler behind, which fails without it."""
     import addon_utils  # found only after bpy
 
+    handlers = bpy.app.handlers.load_post
+    before = list(handlers)
     addon_utils.enable("rigify", default_set=True)
     yield
     addon_utils.disable("rigify", default_set=True)
+    for handler in set(handlers) - set(before):
+        handlers.remove(handler)
 
 
 @pytest.mark.slow
