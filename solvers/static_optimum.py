@@ -142,7 +142,9 @@ class StaticOptimum:
             after = after or self._flat_step(look, x)
             after = after or self._search_line(look, SHORT * look.left, -SHORT * float(look.left @ look.left))
             if after is None:
-                return look, "no step found lowers the cost"
+                # Where the best step promises less than the rounding of the cost, the slope is none.
+                is_seen = -change > self.objective.rounding(look.point.state)
+                return look if is_seen or not look.multipliers.is_known else replace(look, residual=0.0), "no step found lowers the cost"
             look = after
         return look, ""
 

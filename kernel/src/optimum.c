@@ -122,7 +122,10 @@ static int step_down(rk_optimum_search *s) {
   rk_best_motion(&s->poses, look, &s->program, count, s->E, s->weight, &goal, s->x, &change, 0);
   if (step_along_edges(s, count) || search_line(s, s->x, change, HALVINGS) || step_along_flat(s)) return 1;
   for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->left[k];
-  return search_line(s, s->x, -SHORT * rk_dot(n, look->left, look->left), HALVINGS);
+  if (search_line(s, s->x, -SHORT * rk_dot(n, look->left, look->left), HALVINGS)) return 1;
+  /* Where the best step promises less than the rounding of the cost, the slope is none. */
+  if (look->residual < __builtin_inf() && -change <= look->noise) s->look->residual = 0.0;
+  return 0;
 }
 
 /* To where no step leads farther down; the code of why that is the last one. */
