@@ -14,7 +14,7 @@ from ..properties.solver_settings import STARTS
 from ..properties.tasks import follow_renamed_bones
 from ..robokin import RobokinError
 from ..solvers.criteria import Criterion, criterion_names
-from ..solvers.hierarchical_ik import part_names
+from ..solvers.ik import part_names
 from ..solvers.progress import scaled
 from ..solvers.starts import follow, follow_from_best
 from ..solvers.track_result import TrackResult

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .check import MotionCheck, Violation, check_motion
     from .extended_jacobian import ExtendedJacobian
-    from .hierarchical_ik import HierarchicalIK
     from .hierarchical_tracking import HierarchicalTracker
-    from .ik import IKProblem
+    from .ik import HierarchicalIK, IKProblem
     from .motion import Motion
     from .motion_files import read_motion, write_motion
     from .results import BatchResult, Diagnosis, SolveResult, Status
@@ -55,9 +54,8 @@ else:
         {
             "check": ["MotionCheck", "Violation", "check_motion"],
             "extended_jacobian": ["ExtendedJacobian"],
-            "hierarchical_ik": ["HierarchicalIK"],
             "hierarchical_tracking": ["HierarchicalTracker"],
-            "ik": ["IKProblem"],
+            "ik": ["HierarchicalIK", "IKProblem"],
             "motion": ["Motion"],
             "motion_files": ["read_motion", "write_motion"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],

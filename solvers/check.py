@@ -15,17 +15,17 @@ from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from ..robokin.swing_twist import Cone
 from ..robokin.units import coordinate_units, freedom_units
-from .hierarchical_ik import HierarchicalIK, part_names
+from .ik import IKProblem, part_names
 from .ik_data import compile_ik
 from .ik_steps import reachable
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .progress import finish
 from .recent_problems import own_copies
 from .results import Status, named_residuals
-from .solve import is_plain
 from .task_check import motion_residuals, motion_targets, poses_of
 from .task_levels import TaskLevels, checked_tasks, tolerances
 from .tasks import FrameTask, Task
+from .tip_ik import is_plain
 from .viability import dof_coordinates
 
 Array = np.ndarray
@@ -153,7 +153,7 @@ def _check_levels(
     whole = np.array([task.influence >= 1.0 for task in levels.tasks], bool)
     met = (residuals <= tolerances(levels.tasks))[:, whole].all(axis=(1, 2))
     poses = [i for i in poses_of(levels.tasks) if whole[i]]
-    problem = HierarchicalIK(motion.model, [levels.tasks[i] for i in poses])
+    problem = IKProblem(motion.model, [levels.tasks[i] for i in poses])
     is_empty = not any(task.influence for task in levels.tasks)
     statuses = []
     for frame, each in enumerate(wanted):
@@ -162,7 +162,7 @@ def _check_levels(
         elif met[frame]:
             statuses.append(Status.LIMIT if frame in outside else Status.CONVERGED)
         else:
-            far = problem.excess([each[i] for i in poses]).any()
+            far = problem.search.excess([each[i] for i in poses]).any()
             statuses.append(Status.OUT_OF_REACH if far else Status.MAX_ITERATIONS)
     return MotionCheck(tuple(violations), residuals, tuple(statuses), slip, part_names(levels.tasks))
 

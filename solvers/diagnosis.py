@@ -25,12 +25,31 @@ BUDGET = 24  # further solves of a diagnosis, at most
 _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
 
+class Search(Protocol):
+    """How a problem is searched, as far as a diagnosis asks. targets: started ones."""
+
+    def excess(self, targets: Any) -> Array:
+        """(tasks,) metres by which each target is farther than can be reached; 0 where that is not known."""
+
+    def depends(self) -> Array:
+        """(nq,) bool, the coordinates that the tasks depend on."""
+
+    def reached(self, targets: Any, q: Array, seed: int) -> Array | None:
+        """(nq,) a pose that meets all tasks, found from q (nq,); None when none was."""
+
+    def linearised(self, targets: Any, q: Array) -> tuple[Array, Array, list[Array]]:
+        """e (m,) and J (m, n) of the rows that count, in the scale of the solve, and their J around q (`around`); of
+        levels, of the first one that is not met, in the motions that those above leave."""
+
+
 class Problem(Protocol):
     """What can be diagnosed: a solver's problem that can be solved again with fewer limits or tasks."""
 
     model: RobotModel
-    attempts: int
     limits: PositionLimits
+
+    @property
+    def search(self) -> Search: ...
 
     @property
     def tasks(self) -> Sequence[Task]: ...
@@ -39,24 +58,11 @@ class Problem(Protocol):
     def tolerance(self) -> Array:
         """(tasks, 2) of each task's parts."""
 
-    def reached(self, targets: Any, q: Array, seed: int) -> Array | None:
-        """(nq,) a pose that meets all tasks, found from q (nq,); None when none was."""
-
     def limits_active(self, q: Array) -> tuple[str, ...]: ...
-
-    def excess(self, targets: Any) -> Array:
-        """(tasks,) metres by which each target is farther than can be reached; 0 where that is not known."""
-
-    def depends(self) -> Array:
-        """(nq,) bool, the coordinates that the tasks depend on."""
 
     def without_limits(self, coordinates: Sequence[int]) -> Problem: ...
 
     def some_tasks(self, indices: Sequence[int]) -> Problem: ...
-
-    def linearised(self, targets: Any, q: Array) -> tuple[Array, Array, list[Array]]:
-        """e (m,) and J (m, n) of the rows that count, in the scale of the solve, and their J around q (`around`); of
-        levels, of the first one that is not met, in the motions that those above leave."""
 
 
 class _Trials:
@@ -68,7 +74,7 @@ class _Trials:
     def reached(self, problem: Problem, targets: Any, q: Array) -> Array | None:
         """A pose (nq,) that meets all tasks; None when none was found, or the budget is spent."""
         self.left -= 1
-        return problem.reached(targets, q, self.seed) if self.left >= 0 else None
+        return problem.search.reached(targets, q, self.seed) if self.left >= 0 else None
 
 
 def describe(problem: Problem, status: Status, targets: Any, residuals: Array, attempts: int) -> Diagnosis:
@@ -103,7 +109,7 @@ def _worst(problem: Problem, residuals: Array) -> str:
 
 
 def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
-    excess = problem.excess(targets)
+    excess = problem.search.excess(targets)
     names = tuple(problem.tasks[int(i)].name for i in np.flatnonzero(excess > 0.0))
     reason = f"at least {excess.max():.3g} m farther than the links are long: {', '.join(names)}"
     return Diagnosis(Status.OUT_OF_REACH, reason, tasks=names)
@@ -115,7 +121,7 @@ def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
 def _limits(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Diagnosis | None:
     """LIMIT when freeing bounds makes it converge; named are joints that a pose then found takes beyond them, as few as
     were found to suffice."""
-    model, limits, depends = problem.model, problem.limits, problem.depends()
+    model, limits, depends = problem.model, problem.limits, problem.search.depends()
 
     def coordinates(name: str) -> list[int]:
         own = model.slot(name).q
@@ -187,7 +193,7 @@ def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, trials
 def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis | None:
     """Stationary, and J has lost rank against all poses around, or nothing moves the tasks anywhere. So rows that no
     motion of the robot changes say nothing, nor those that only some poses have, as past the end of a curve."""
-    e, J, others = problem.linearised(targets, q)
+    e, J, others = problem.search.linearised(targets, q)
     if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e):
         return None
     own, ranks = rank(J), [rank(other) for other in others]

@@ -15,8 +15,7 @@ from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
 from .fixed_arrays import compiled
 from .hierarchical_frame import Asked, Found, Frame, Place
-from .hierarchical_ik import HierarchicalIK, part_names
-from .ik import IKProblem
+from .ik import IKProblem, part_names
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .influence import Left, checked_shares, is_partial, left_in
 from .level_tracking import LevelTracking
@@ -92,12 +91,10 @@ class HierarchicalTracker:
         self.limits = StepLimits.of(model, dt)
         self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
         # Where a motion starts the criteria have no say: from there on they lead to their optimum at their own pace.
-        self.problem = HierarchicalIK(model, [self.tasks[i] for i in self._static], (), backend)
+        self.problem = IKProblem(model, [self.tasks[i] for i in self._static], (), backend)
         self.tolerance = tolerances(self.tasks)
         self._own = np.array([task.influence for task in self.tasks])
-        self._problems: dict[tuple[int, ...], HierarchicalIK | IKProblem] = {
-            tuple(range(len(self._static))): self.problem
-        }
+        self._problems: dict[tuple[int, ...], IKProblem] = {tuple(range(len(self._static))): self.problem}
         self.memory = Memory()
         self.frames: list[_Done] = []
         neutral = self.levels.state(model.neutral(), self.levels.targets, dt)
@@ -181,7 +178,7 @@ class HierarchicalTracker:
         for frame, code in enumerate(outcome.codes.tolist()):
             own = wanted[frame]
             missed = (outcome.residuals[frame] > self.tolerance).any(axis=1)
-            if code == NOT_CONVERGED and self.problem.is_out_of_reach([own[i] for i in self._static], missed):
+            if code == NOT_CONVERGED and self.problem.search.excess([own[i] for i in self._static], missed).any():
                 code = OUT_OF_REACH
             behind = outcome.behind[frame].astype(bool)
             count, residuals = int(outcome.iterations[frame]), outcome.residuals[frame]
@@ -235,7 +232,7 @@ class HierarchicalTracker:
         ways = [way for task, target, share in asking if share >= 1.0 and (way := task.start_task(target)) is not None]
         if not ways or found.status not in (Status.CONVERGED, Status.EMPTY):
             return found
-        problem = HierarchicalIK(self.model, [*(self.tasks[i] for i in self._static), *ways], (), self.backend)
+        problem = IKProblem(self.model, [*(self.tasks[i] for i in self._static), *ways], (), self.backend)
         own = np.concatenate((shares[self._static], np.ones(len(ways))))
         targets = [*aims, *(way.target for way in ways)]
         better = problem.solve(targets, found.q, seed, diagnose=False, influence=own)
@@ -259,7 +256,7 @@ class HierarchicalTracker:
                 count += steps
                 if is_met:
                     code, behind = LATE, found.held
-            far = self.problem.excess([wanted[i] for i in self._static])[whole[self._static]]
+            far = self.problem.search.excess([wanted[i] for i in self._static])[whole[self._static]]
             if code != LATE and far.any():
                 code = OUT_OF_REACH
         if code == CONVERGED and self._is_left(found.q, wanted, whole):
@@ -299,9 +296,7 @@ class HierarchicalTracker:
                 return True, count
         return False, count
 
-    def posed(
-        self, targets: Sequence[Any], influence: Array | None = None
-    ) -> tuple[HierarchicalIK | IKProblem, list[Any]]:
+    def posed(self, targets: Sequence[Any], influence: Array | None = None) -> tuple[IKProblem, list[Any]]:
         """The problem of the tasks that ask for a pose and are whole at a frame, and their targets."""
         shares = self._shares(influence)
         indices = tuple(i for i, own in enumerate(self._static) if shares[own] >= 1.0)

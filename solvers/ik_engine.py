@@ -6,10 +6,13 @@ from typing import Protocol
 
 import numpy as np
 
+from .results import Status
+
 Array = np.ndarray
 
 # Outcome codes; the values are those of `enum rk_ik_code` in the kernel.
 CONVERGED, OUT_OF_REACH, NOT_CONVERGED, BAD_TARGET, BAD_START = 0, 1, 2, 3, 4
+CODES = (Status.CONVERGED, Status.OUT_OF_REACH, Status.MAX_ITERATIONS)  # what the first three say
 
 Outcome = tuple[int, Array, Array, int, int]
 """code, q (nq,) of the model, residuals (tasks, 2), iterations, attempts"""

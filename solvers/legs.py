@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .ik import IKProblem
-
 if TYPE_CHECKING:
     from .hierarchical_tracking import HierarchicalTracker
     from .track_result import TrackResult
@@ -65,7 +63,7 @@ class Leg:
     @property
     def is_plain(self) -> bool:
         """Whether the kernel's tracker follows it."""
-        return isinstance(self.tracker.problem, IKProblem)
+        return self.tracker.memory is None
 
     @property
     def turns_back(self) -> bool:

@@ -1,4 +1,4 @@
-"""Inverse kinematics in one call: the kernel's solver where it knows the tasks, else the hierarchy."""
+"""Inverse kinematics in one call."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from ..robokin.backend import get_backend
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
 from .criteria.base import costs
-from .hierarchical_ik import HierarchicalIK, part_names
-from .ik import IKProblem
-from .influence import partial
+from .ik import IKProblem, part_names
 from .progress import finish
-from .recent_problems import RecentProblems, own_copies
+from .recent_problems import RecentProblems
 from .results import SolveResult
 from .task_levels import TaskLevels, checked_tasks
 from .tasks import Task
-from .tasks.frame import is_plain_task
 
 Array = np.ndarray
 
@@ -35,8 +32,7 @@ def solve_ik(
 ) -> SolveResult:
     """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
 
-    Tasks on one tip, of one priority and without criteria, go to `IKProblem`, everything else to `HierarchicalIK`;
-    arguments, result and errors are described there. `IKProblem`s whose tasks differ in their targets only are
+    Arguments, result and errors are those of `IKProblem`; problems whose tasks differ in their targets only are
     compiled once. Tasks of influence 0 and criteria of weight 0 change nothing; of the latter the costs are told.
     """
     return finish(solve_ik_steps(model, tasks, q0, seed, backend, attempts, criteria, diagnose))
@@ -56,30 +52,23 @@ def solve_ik_steps(
     given = checked_tasks(tasks)
     preferred = () if criteria is None else checked_criteria(criteria)
     engine = get_backend(backend).name, attempts
-    recent = None if preferred else _recent.find(model, given, (), engine)
-    if recent is not None:
-        return recent.problem.solve(np.array(recent.targets).reshape(-1, 4, 4), q0, seed, diagnose)
-    checked = tuple(task for task in given if task.influence) or given
-    if len(checked) < len(given):
-        found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, criteria, diagnose)
-        return found.among([bool(task.influence) for task in given], part_names(given))
-    if preferred and not any(criterion.weight for criterion in preferred):
-        found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose)
-        levels = TaskLevels(model, checked, backend)
-        found.costs = costs(preferred, levels.state(found.q, levels.targets, 1.0), np.zeros(model.nv))
-        return found
-    if not preferred and is_plain(checked):
-        recent = _recent.get(
-            lambda own, _: IKProblem(model, own, backend=backend, attempts=attempts), model, checked, (), engine
-        )
-        return recent.problem.solve(np.array(recent.targets).reshape(-1, 4, 4), q0, seed, diagnose)
-    problem = HierarchicalIK(model, own_copies(checked), own_copies(preferred), backend, attempts)
-    return (yield from problem.solve_steps(q0=q0, seed=seed, diagnose=diagnose))
+    recent = _recent.find(model, given, preferred, engine)
+    if recent is None:
+        checked = tuple(task for task in given if task.influence) or given
+        if len(checked) < len(given):
+            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, criteria, diagnose)
+            return found.among([bool(task.influence) for task in given], part_names(given))
+        if preferred and not any(criterion.weight for criterion in preferred):
+            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose)
+            levels = TaskLevels(model, checked, backend)
+            found.costs = costs(preferred, levels.state(found.q, levels.targets, 1.0), np.zeros(model.nv))
+            return found
+
+        def made(own: Sequence[Task], weighing: Sequence[Criterion]) -> IKProblem:
+            return IKProblem(model, own, weighing, backend, attempts)
+
+        recent = _recent.get(made, model, checked, preferred, engine)
+    return (yield from recent.problem.solve_steps(recent.targets, q0, seed, diagnose))
 
 
 _recent: RecentProblems[IKProblem] = RecentProblems()
-
-
-def is_plain(tasks: Sequence[Task]) -> bool:
-    """Whether the kernel's solver and tracker know the tasks: whole, on one tip each, of one priority, no bands."""
-    return all(map(is_plain_task, tasks)) and len({task.priority for task in tasks}) <= 1 and not partial(tasks)

@@ -11,20 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..robokin import difference
 from ..robokin.joint_types import Motion
 from ..robokin.model import RobotModel
-from .ik import IKProblem
-from .ik_reference import restart
 from .legs import Leg, follow
 from .random_numbers import SplitMix64
+from .tip_ik import TipIK
 
 if TYPE_CHECKING:
-    from .hierarchical_ik import HierarchicalIK
     from .track_result import TrackResult
 
 Array = np.ndarray
@@ -124,7 +122,7 @@ class _Search:
     def __init__(self, legs: Sequence[Leg], hint: Array, start_velocity: object | None, seed: int) -> None:
         self.legs, self.hint, self.start_velocity, self.seed = legs, hint, start_velocity, seed
         self.model = legs[0].tracker.model
-        self.used = np.any([leg.tracker.problem.depends() for leg in legs], axis=0)
+        self.used = np.any([leg.tracker.problem.search.depends() for leg in legs], axis=0)
         self.middle = self.model.limits.middle(self.model.neutral())
         self.turns_back = all(leg.turns_back for leg in legs)
         self.is_plain = all(leg.is_plain for leg in legs)
@@ -186,40 +184,20 @@ class _Search:
         """Postures that meet the frame, those with the most room to the limits first."""
         number, index = self._at(frame)
         problem, targets = self.legs[number].posed(index)
-        solve = self._posed_by_kernel if isinstance(problem, IKProblem) else self._posed_by_hierarchy
-        found = yield from solve(problem, targets, hint, seed)
+        generator, found = SplitMix64(seed), list[Array]()
+        is_fast = isinstance(problem.search, TipIK)
+        for _ in range(1 if is_fast else FEWER):
+            starts = [problem.search.drawn(hint, generator) for _ in range(POSTURES if is_fast else 1)]
+            batch = problem.solve_batch([targets] * len(starts), np.array(starts), seed)
+            self.spent += int(batch.iterations.sum())
+            found += list(batch.q[batch.converged])
+            yield self.best.results
         solutions = [self._centred(q, self.middle) for q in found]
         lower, upper = self.model.lower, self.model.upper
-        bounded = np.isfinite(lower) & np.isfinite(upper) & (upper > lower) & problem.depends()
+        bounded = np.isfinite(lower) & np.isfinite(upper) & (upper > lower) & problem.search.depends()
         span = (upper - lower)[bounded]
         room = [np.min(np.minimum(q - lower, upper - q)[bounded] / span, initial=1.0) for q in solutions]
         return [solutions[i] for i in np.argsort(-np.round(room, 6), kind="stable")]
-
-    def _posed_by_kernel(
-        self, problem: IKProblem, targets: Sequence[Any], hint: Array, seed: int
-    ) -> Generator[list[TrackResult], None, list[Array]]:
-        """Solutions from drawn starts."""
-        data, generator = problem.data, SplitMix64(seed)
-        starts = np.tile(hint, (POSTURES, 1))
-        for start in starts:
-            own = start[data.q_index]
-            start[data.q_index] = restart(data, own, own, generator, partial=False)
-        found = problem.solve_batch([targets] * POSTURES, starts, seed)
-        self.spent += int(found.iterations.sum())
-        yield self.best.results
-        return list(found.q[found.converged])
-
-    def _posed_by_hierarchy(
-        self, problem: HierarchicalIK, targets: Sequence[Any], hint: Array, seed: int
-    ) -> Generator[list[TrackResult], None, list[Array]]:
-        generator, solutions = SplitMix64(seed), []
-        for _ in range(FEWER):
-            found = problem.solve(targets, problem.drawn(hint, generator), seed, diagnose=False)
-            self.spent += found.iterations
-            if found.converged:
-                solutions.append(found.q)
-            yield self.best.results
-        return solutions
 
     def can_be_met(self, frame: int, q: Array) -> bool:
         """Whether some posture meets a frame, whatever comes before."""

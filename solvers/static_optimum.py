@@ -144,7 +144,9 @@ class StaticOptimum:
             if after is None:
                 # Where the best step promises less than the rounding of the cost, the slope is none.
                 is_seen = -change > self.objective.rounding(look.point.state)
-                return look if is_seen or not look.multipliers.is_known else replace(look, residual=0.0), "no step found lowers the cost"
+                return look if is_seen or not look.multipliers.is_known else replace(
+                    look, residual=0.0
+                ), "no step found lowers the cost"
             look = after
         return look, ""
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..robokin.model import RobotModel
-from .hierarchical_ik import HierarchicalIK
 from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .motion import Motion
@@ -41,7 +40,7 @@ class TrackResult:
     all are whole. A frame is met when the tasks are whose influence is 1.
     """
 
-    problem: IKProblem | HierarchicalIK
+    problem: IKProblem
     dt: float
     start_velocity: Array
     targets: Any
@@ -113,9 +112,7 @@ class TrackResult:
         indices = np.flatnonzero(which).tolist()
         problem = self.problem if which.all() else self.problem.some_tasks(indices)
         targets = [self.targets[frame][i] for i in indices]
-        if isinstance(problem, HierarchicalIK):
-            return problem.solve(targets, self.q[frame], influence=[1.0] * len(indices))
-        return problem.solve(targets, self.q[frame])
+        return problem.solve(targets, self.q[frame], influence=[1.0] * len(indices))
 
     def among(self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]], tolerances: Array) -> TrackResult:
         """The result of the tasks that count, as one of all: the others lack nothing. parts: names, and tolerances

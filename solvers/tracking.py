@@ -13,18 +13,17 @@ from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
-from .hierarchical_ik import part_names
 from .hierarchical_tracking import HierarchicalTracker
-from .ik import IKProblem
+from .ik import IKProblem, part_names
 from .ik_data import IKData, robot_columns
 from .ik_steps import roll
 from .recent_problems import own_copies
 from .results import SolveResult
-from .solve import is_plain
 from .starts import Leg, follow, follow_from_best
 from .task_levels import checked_tasks, tolerances
 from .tasks import Task
 from .tasks.checks import numbers
+from .tip_ik import TipIK, is_plain
 from .track_result import EMPTY, STATUS, TrackResult, joined, short_diagnosis
 from .tracking_reference import ReferenceTracking, TrackLimits
 from .viability import StepLimits
@@ -119,14 +118,19 @@ class Tracker:
     _coasting: Array  # (nv,) the last step of the degrees of freedom that no task depends on, still being braked
 
     def __init__(self, model: RobotModel, tasks: Sequence[Task], dt: float = 1.0 / 24.0, backend: str = "auto") -> None:
-        self.problem = IKProblem(model, tasks, backend)
-        self.model, self.tasks, self.dt, self.backend = model, self.problem.tasks, dt, backend
+        self.problem = IKProblem(model, tasks, (), backend)
+        search = self.problem.search
+        if not isinstance(search, TipIK):
+            raise TaskError("Tracker is for whole tasks on tips, of one priority: take track or HierarchicalTracker")
+        self._search = search
+        self.model, self.tasks, self.dt, self.backend = model, search.tasks, dt, backend
         self.limits = StepLimits.of(model, dt)
-        data = self.problem.data
+        data = self._search.data
         self._columns = robot_columns(model, data)
         self._free = np.setdiff1d(np.arange(model.nv), self._columns)
         limits = _support_limits(self.limits, data, self._columns)
         self._engine = _engine_type(self.problem.backend)(data, self.tasks, limits)
+        self._is_empty = not any(task.influence for task in self.tasks)
         self._stand(self.problem.middle.copy(), np.zeros(model.nv), late=False)
 
     @property
@@ -152,7 +156,7 @@ class Tracker:
         """Solve the first frame, with restarts, and stand there. targets: one set of them."""
         wanted = self._one_set(targets)
         velocity = self._velocity(start_velocity)
-        found = self.problem.solve(wanted[0], q0, seed, diagnose=False)  # type: ignore[arg-type]
+        found = self.problem.solve(wanted[0], q0, seed, diagnose=False)
         self._stand(found.q, self.limits.viable(found.q, velocity * self.dt), late=not found.converged)
         self._engine.note(wanted[0])
         code = next(code for code, status in STATUS.items() if status is found.status)
@@ -176,12 +180,12 @@ class Tracker:
 
     def step(self, targets: object) -> SolveResult:
         """One frame on, towards one set of targets."""
-        exact = isinstance(targets, np.ndarray) and targets.shape == self.problem.shape
+        exact = isinstance(targets, np.ndarray) and targets.shape == self._search.shape
         wanted = targets if exact else self._one_set(targets)[0]
-        if self.problem.is_empty or self._coasting.any():
+        if self._is_empty or self._coasting.any():
             return self.run(wanted[None]).frame(0)  # type: ignore[index]
         outcome = self._engine.run_one(wanted)
-        self._q[self.problem.data.q_index] = outcome.q[0]
+        self._q[self._search.data.q_index] = outcome.q[0]
         behind = np.zeros(self.model.nv, bool)
         behind[self._columns] = outcome.behind[0]
         found = short_diagnosis(self.model, int(outcome.codes[0]), behind)
@@ -191,10 +195,10 @@ class Tracker:
     def run(self, targets: object) -> TrackResult:
         """As many frames on as there are sets of targets."""
         wanted = self.check_targets(targets)
-        frames, data, before = len(wanted), self.problem.data, self.v
+        frames, data, before = len(wanted), self._search.data, self.v
         q = np.repeat(self._q[None], frames, axis=0)
         behind = np.zeros((frames, self.model.nv), bool)
-        if not self.problem.is_empty:
+        if not self._is_empty:
             outcome = self._engine.run(wanted)
             q[:, data.q_index] = outcome.q
             behind[:, self._columns] = outcome.behind
@@ -210,7 +214,7 @@ class Tracker:
     def check_targets(self, targets: object) -> Array:
         """(frames, tasks, 4, 4) of what `track` takes; whether they are rigid is found when they are used.
         Raises TaskError."""
-        shape = self.problem.shape
+        shape = self._search.shape
         if isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
             array = targets[:, None] if targets.ndim == 3 and shape[0] == 1 else targets
             if array.ndim != 4 or array.shape[1:] != shape:
@@ -230,7 +234,7 @@ class Tracker:
             sets = [list(each) for each in targets]  # type: ignore[attr-defined]
         except TypeError:
             raise TaskError("targets must be one set of targets per frame") from None
-        wanted = np.empty((len(sets), *self.problem.shape))
+        wanted = np.empty((len(sets), *self._search.shape))
         for frame, each in enumerate(sets):
             if len(each) != len(self.tasks):
                 raise TaskError(f"there are {len(self.tasks)} tasks but {len(each)} targets in frame {frame}")
@@ -246,13 +250,13 @@ class Tracker:
     def _stand(self, q: Array, step: Array, late: bool) -> None:
         """The state after a frame that led to q (nq,) by `step` (nv,)."""
         self._q = q.copy()
-        self._engine.stand(q[self.problem.data.q_index], step[self._columns], late)
+        self._engine.stand(q[self._search.data.q_index], step[self._columns], late)
         self._coasting = np.zeros(self.model.nv)
         self._coasting[self._free] = step[self._free]
 
     def _coast(self, q: Array) -> None:
         """Brake what no task moves, in q (frames, nq): only a start velocity can have set it in motion."""
-        idle = np.setdiff1d(np.arange(self.model.nq), self.problem.data.q_index)
+        idle = np.setdiff1d(np.arange(self.model.nq), self._search.data.q_index)
         free = np.isin(np.arange(self.model.nv), self._free)
         here = self._q
         for row in q:

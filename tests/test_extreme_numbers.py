@@ -18,7 +18,6 @@ from robokin_addon.robokin import (
 from robokin_addon.solvers import (
     AimTask,
     DistanceTask,
-    HierarchicalIK,
     IKProblem,
     OnPlaneTask,
     PoseTask,
@@ -31,6 +30,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from support.extreme_numbers import faults
+from support.levels import in_levels
 
 BACKENDS = ("native", "numpy")
 STEPS = r"^dt must be a number of seconds from 1e-15 to 1e\+09, not "
@@ -71,7 +71,7 @@ def rigid_robot() -> RobotModel:
 )
 def test_a_robot_without_moving_joints(tasks: list[Task], status: Status, backend: str) -> None:
     model, targets = rigid_robot(), [task.target for task in tasks]
-    for result in (solve_ik(model, tasks, backend=backend), HierarchicalIK(model, tasks, backend=backend).solve()):
+    for result in (solve_ik(model, tasks, backend=backend), in_levels(model, tasks, backend=backend).solve()):
         assert result.status is status and result.q.shape == (0,)
     followed = track(model, tasks, [targets] * 3, dt=0.04, backend=backend)
     assert followed.q.shape == (3, 0) and {followed.diagnosis(i).status for i in range(3)} == {status}
@@ -91,12 +91,12 @@ def test_batches_without_tasks() -> None:
 def test_what_is_too_far_to_calculate_with(far: float, backend: str) -> None:
     T = np.eye(4)
     T[0, 3] = far
-    problem = IKProblem(PANDA, [PoseTask("tool", np.eye(4))], backend)
+    problem = IKProblem(PANDA, [PoseTask("tool", np.eye(4))], backend=backend)
     for call in (
         lambda: PoseTask("tool", T),
         lambda: problem.solve(T[None]),
         lambda: problem.solve_batch(T[None, None]),
-        lambda: HierarchicalIK(PANDA, problem.tasks, backend=backend).solve([T]),
+        lambda: in_levels(PANDA, problem.tasks, backend=backend).solve([T]),
         lambda: track(PANDA, problem.tasks, T[None, None], backend=backend),
     ):
         with pytest.raises(TaskError, match=r"^PoseTask of tool: target must be at most 1e\+30, not 1"):
@@ -104,7 +104,7 @@ def test_what_is_too_far_to_calculate_with(far: float, backend: str) -> None:
     q = np.full(PANDA.nq, far)
     for model in (PANDA, library_robot("gantry")):
         with pytest.raises(ConfigurationError, match=r"1e\+30"):
-            IKProblem(model, [PositionTask("tool", (0, 0, 0))], backend).solve(q0=np.full(model.nq, far))
+            IKProblem(model, [PositionTask("tool", (0, 0, 0))], backend=backend).solve(q0=np.full(model.nq, far))
     with pytest.raises(ConfigurationError, match=r"^q of 'Panda' must be at most 1e\+30, not 1"):
         velocity_step(PANDA, q, problem.tasks, backend=backend)
     with pytest.raises(ConfigurationError, match=r"^previous velocity of 'Panda' must be at most 1e\+30, not 1"):

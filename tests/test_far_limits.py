@@ -20,10 +20,11 @@ from robokin_addon.robokin import (
     urdf_text,
 )
 from robokin_addon.robokin.far_limits import limit_warnings
-from robokin_addon.solvers import HierarchicalIK, IKProblem, PoseTask, solve_ik, track
+from robokin_addon.solvers import IKProblem, PoseTask, solve_ik, track
 from support.carried import PANDA, carried
 from support.command import report
 from support.compare import compare_models
+from support.levels import in_levels
 
 FAR = [1e4, 1e6, 1e16, 1e155, sys.float_info.max]
 
@@ -36,7 +37,7 @@ def targets(model: RobotModel, count: int, around: float = 0.0) -> np.ndarray:
 
 
 def problem(model: RobotModel, backend: str = "native") -> IKProblem:
-    return IKProblem(model, [PoseTask("tool", np.eye(4))], backend)
+    return IKProblem(model, [PoseTask("tool", np.eye(4))], backend=backend)
 
 
 def chain(length: float, *joints: Joint) -> RobotModel:
@@ -125,7 +126,7 @@ def test_an_arm_on_an_endless_rail(stroke: float) -> None:
 def test_an_arm_on_a_long_rail(stroke: float, place: float) -> None:
     """Real limits count, and the size of the robot remains that of its links."""
     model = carried("prismatic", -stroke, stroke)
-    assert problem(model).data.length < 20.0
+    assert problem(model).search.data.length < 20.0
     found = problem(model).solve_batch(targets(model, 300, place * stroke))
     assert found.converged.mean() >= 0.999
     assert (abs(found.q[:, 0]) <= stroke).all()
@@ -136,7 +137,7 @@ def test_an_arm_on_a_long_rail(stroke: float, place: float) -> None:
 def test_a_rail_that_is_counted_from_far_away() -> None:
     model = carried("prismatic", 5e5, 5e5 + 100.0)
     found = problem(model).solve_batch(targets(model, 100, 5e5 + 50.0))
-    assert found.converged.mean() >= 0.99 and problem(model).data.length < 20.0
+    assert found.converged.mean() >= 0.99 and problem(model).search.data.length < 20.0
 
 
 @pytest.mark.parametrize("backend", ["native", "numpy"])
@@ -167,7 +168,7 @@ def test_levels_keep_to_the_present_turn() -> None:
     q0 = np.concatenate(([100.0], PANDA.limits.middle(PANDA.neutral())))
     for goal in targets(model, 10)[:, 0]:
         tasks = [PoseTask("tool", goal), PoseTask("link_4", np.eye(4), priority=2)]
-        result = HierarchicalIK(model, tasks, attempts=6).solve(q0=q0, diagnose=False)
+        result = in_levels(model, tasks, attempts=6).solve(q0=q0, diagnose=False)
         assert abs(result.q[0] - 100.0) < 4.0 * np.pi
         assert result.residual_array[0].max() < 1e-4
 

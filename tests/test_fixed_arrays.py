@@ -12,7 +12,6 @@ from robokin_addon.solvers import (
     AdvanceTask,
     AxisTask,
     CenterOfMassTask,
-    HierarchicalIK,
     HierarchicalTracker,
     IKProblem,
     OnPlaneTask,
@@ -34,6 +33,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import JointSprings, Manipulability, RestPosture
 from robokin_addon.solvers.state import State
 from robokin_addon.solvers.tasks import Rows
+from support.levels import in_levels
 
 MODEL = library_robot("panda")
 Q = np.array([0.3, -0.5, 0.2, -2.0, 0.4, 1.6, 0.8])
@@ -130,12 +130,12 @@ Solve = Callable[[], np.ndarray]
 
 
 def problems(task: Task, backend: str) -> dict[str, Solve]:
-    ik, levels = IKProblem(MODEL, [task], backend), HierarchicalIK(MODEL, [task], backend=backend)
+    ik, levels = IKProblem(MODEL, [task], backend=backend), in_levels(MODEL, [task], backend=backend)
     step = VelocityProblem(MODEL, [task], backend=backend)
     return {
         "IKProblem": lambda: ik.solve(q0=Q).q,
-        "batch": lambda: ik.solve_batch([ik.targets], Q).q[0],
-        "HierarchicalIK": lambda: levels.solve(q0=Q).q,
+        "batch": lambda: ik.solve_batch([[task.target]], Q).q[0],
+        "levels": lambda: levels.solve(q0=Q).q,
         "VelocityProblem": lambda: Q + step.step(Q).v / 24.0,
     }
 
@@ -152,8 +152,8 @@ def test_another_target_is_seen_by_problems_that_were_made_before(backend: str) 
         np.testing.assert_allclose(place, above(0.001), atol=2e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("make", [IKProblem, HierarchicalIK, VelocityProblem, Tracker])
-def test_anything_else_is_refused_after_a_problem_was_made(make: type) -> None:
+@pytest.mark.parametrize("make", [IKProblem, in_levels, VelocityProblem, Tracker])
+def test_anything_else_is_refused_after_a_problem_was_made(make: Callable) -> None:
     task = PositionTask("tool", PLACE[:3, 3])
     make(MODEL, [task])
     for name, value in (("influence", 0.5), ("priority", 2), ("offset", np.eye(4)), ("position_weights", 2.0)):
@@ -230,8 +230,6 @@ def test_the_rows_of_another_makers_task_are_its_own(backend: str) -> None:
         result = solve_ik(MODEL, tasks, Q + 0.05, backend=backend)
         moved = forward_kinematics(MODEL, result.q)["tool"][:3, 3] - PLACE[:3, 3]
         np.testing.assert_allclose(moved, [0.05, 0.0, 0.0], atol=2e-5)
-    with pytest.raises(TaskError, match="Shifted of tool is not for IKProblem"):
-        IKProblem(MODEL, [task], backend)
     followed = track(MODEL, [task], [[PLACE]] * 3, q0=result.q, backend=backend)
     assert followed.converged.all()
     assert solve_ik(MODEL, [Far("tool", [9.0, 0.0, 0.0])], Q, backend=backend).converged
@@ -266,6 +264,6 @@ def test_influences_of_a_call_are_checked(wrong: object) -> None:
     tasks = [PositionTask("tool", above()), PostureTask(Q, priority=2)]
     tracker = HierarchicalTracker(MODEL, tasks)
     with pytest.raises(TaskError, match="influence"):
-        HierarchicalIK(MODEL, tasks).solve(influence=wrong)  # type: ignore[arg-type]
+        IKProblem(MODEL, tasks).solve(influence=wrong)  # type: ignore[arg-type]
     with pytest.raises(TaskError, match="influence"):
         tracker.start(tracker.levels.targets, Q, influence=wrong)  # type: ignore[arg-type]

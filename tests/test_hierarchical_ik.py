@@ -24,7 +24,6 @@ from robokin_addon.solvers import (
     AxisTask,
     CenterOfMassTask,
     DistanceTask,
-    HierarchicalIK,
     IKProblem,
     JointTask,
     JointVelocityTask,
@@ -51,6 +50,7 @@ from robokin_addon.solvers.state import State
 from robokin_addon.solvers.task_levels import TaskLevels
 from robokin_addon.solvers.tasks.base import residuals
 from support.every_task import every_task, sphere
+from support.levels import in_levels
 from support.pinocchio_oracle import Oracle
 from support.random_trees import random_robot
 from support.robots import robot
@@ -329,7 +329,7 @@ def test_plain_tasks_stay_with_the_kernel() -> None:
     mine, kernels = solve_ik(model, [task], q), IKProblem(model, [task]).solve(q0=q)
     np.testing.assert_array_equal(mine.q, kernels.q)
     assert mine.residuals == kernels.residuals
-    general = HierarchicalIK(model, [task]).solve(q0=q)
+    general = in_levels(model, [task]).solve(q0=q)
     assert general.converged and set(general.residuals[0]) == {"position", "orientation"}
 
 

@@ -139,13 +139,15 @@ def test_prepared_problem_equals_a_new_one_and_keeps_its_own_targets() -> None:
     results = [problem.solve(target) for target in targets]
     for target, result in zip(targets, results, strict=True):
         tasks = [PoseTask(t.link, T) for t, T in zip(problem.tasks, target, strict=True)]
-        np.testing.assert_array_equal(IKProblem(problem.model, tasks, "native", attempts=10).solve().q, result.q)
-    np.testing.assert_array_equal(problem.targets, [np.eye(4)] * 2)
+        np.testing.assert_array_equal(
+            IKProblem(problem.model, tasks, backend="native", attempts=10).solve().q, result.q
+        )
+    np.testing.assert_array_equal(problem.search.goal(None), [np.eye(4)] * 2)
 
 
 def test_coordinates_that_no_task_needs_keep_their_start() -> None:
     problem, targets, starts = _batch(5)
-    needed = problem.data.q_index
+    needed = problem.search.data.q_index
     others = np.setdiff1d(np.arange(problem.model.nq), needed)
     assert len(others)
     result = problem.solve_batch(targets, starts)
@@ -179,7 +181,7 @@ def test_turns_matter_where_another_joint_follows_by_a_fraction(backend: str) ->
         R = forward_kinematics(model, np.array([q]))["c"][:3, :3]
         result = IKProblem(model, [OrientationTask("c", R)], backend=backend).solve(q0=np.array([q + 0.3]))
         assert result.q[0] == pytest.approx(q, abs=1e-5)
-        assert not IKProblem(model, [OrientationTask("c", R)], backend=backend).data.turns.any()
+        assert not IKProblem(model, [OrientationTask("c", R)], backend=backend).search.data.turns.any()
 
 
 def test_empty_batch() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, load_urdf
@@ -11,7 +13,6 @@ from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
     DistanceTask,
-    HierarchicalIK,
     IKProblem,
     JointTask,
     OnCurveTask,
@@ -29,6 +30,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria import JointSprings
 from support.every_task import every_task
+from support.levels import in_levels
 from support.random_arms import random_arm
 from support.random_tasks import random_task
 from support.random_trees import random_robot
@@ -111,11 +113,11 @@ def _moved(p: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("kind", _far())
 def test_points_that_are_too_far_have_a_certificate(panda: RobotModel, kind: str) -> None:
     task = _far()[kind]
-    result = HierarchicalIK(panda, [task]).solve()
+    result = in_levels(panda, [task]).solve()
     assert result.status is Status.OUT_OF_REACH and result.tasks == (task.name,)
     gap = float(result.reason.split("at least ")[1].split(" m")[0])
     rng = np.random.default_rng(0)
-    start = HierarchicalIK(panda, [PositionTask(TIP, (0, 0, 0))]).limits.middle(panda.neutral())
+    start = IKProblem(panda, [PositionTask(TIP, (0, 0, 0))]).limits.middle(panda.neutral())
     oracle = TaskOracle(panda, start)
     least = min(oracle.residuals(task, random_configuration(panda, rng))[0] for _ in range(300))
     assert gap > 0.0 and gap <= min(least, oracle.residuals(task, result.q)[0]) + 1e-9
@@ -129,9 +131,9 @@ def test_no_certificate_against_what_a_pose_meets() -> None:
         q, away = random_configuration(model, rng), random_configuration(model, rng)
         oracle = TaskOracle(model, q)
         for name, task in every_task(rng, model, q, away).items():
-            problem = HierarchicalIK(model, [task])
+            problem = in_levels(model, [task])
             if oracle.is_met(task, away):
-                assert not problem.excess([task.target]).any(), f"{name} of seed {seed}"
+                assert not problem.search.excess([task.target]).any(), f"{name} of seed {seed}"
 
 
 def test_a_link_that_cannot_move_is_out_of_reach(panda: RobotModel) -> None:
@@ -238,8 +240,8 @@ def test_least_squares_of_an_unreachable_height_is_no_singularity() -> None:
     assert "PositionTask of tip is off by 0.2 m" in result.reason
 
 
-@pytest.mark.parametrize("solver", [IKProblem, HierarchicalIK])
-def test_rows_that_nothing_can_move_are_no_singularity(solver: type) -> None:
+@pytest.mark.parametrize("solver", [IKProblem, in_levels])
+def test_rows_that_nothing_can_move_are_no_singularity(solver: Callable[..., IKProblem]) -> None:
     """In the plane, three joints move two of a point's three rows, everywhere."""
     model = _free_arm(0.8, 0.6, 0.5)
     result = solver(model, [PositionTask("end3", [0.9, 0.3, 0.2])]).solve(q0=[0.1, 0.4, 0.7])
@@ -263,9 +265,9 @@ def _free_arm(*lengths: float) -> RobotModel:
     return RobotModel("free arm", links, joints)
 
 
-@pytest.mark.parametrize("solver", [IKProblem, HierarchicalIK])
+@pytest.mark.parametrize("solver", [IKProblem, in_levels])
 @pytest.mark.parametrize("backend", ["native", "numpy"])
-def test_singular_stretched_with_the_target_inward(solver: type, backend: str) -> None:
+def test_singular_stretched_with_the_target_inward(solver: Callable[..., IKProblem], backend: str) -> None:
     """Along the stretched arm nothing moves: one attempt from there is caught, restarts are not."""
     model, stretched = _free_arm(1.0, 0.5), np.array([0.4, 0.0])
     target = 0.9 * np.array([np.cos(0.4), np.sin(0.4), 0.0])
@@ -276,8 +278,8 @@ def test_singular_stretched_with_the_target_inward(solver: type, backend: str) -
     assert solver(model, [PositionTask("end2", target)], backend=backend).solve(q0=stretched).converged
 
 
-@pytest.mark.parametrize("solver", [IKProblem, HierarchicalIK])
-def test_singular_at_gimbal_lock(solver: type) -> None:
+@pytest.mark.parametrize("solver", [IKProblem, in_levels])
+def test_singular_at_gimbal_lock(solver: Callable[..., IKProblem]) -> None:
     """With the pitch at a right angle, yaw and roll turn about one axis, and x about none."""
     joints = [Joint("wrist", "gimbal", "a", "b", order="ZYX", lower=-np.inf, upper=np.inf)]
     model = RobotModel("wrist", [Link("a"), Link("b")], joints)
@@ -332,15 +334,15 @@ def test_rounding_in_the_rows_of_a_level_takes_no_motion_from_the_next(panda: Ro
     T = forward_kinematics(panda, q)[TIP]
     aim = AimTask(TIP, [0, 0, 1], T[:3, 3] + 0.5 * T[:3, 2] + 5e-10 * T[:3, 0])
     far = PositionTask(TIP, T[:3, 3] + [0.0, 0.0, 2.0], priority=2)
-    _, J, _ = HierarchicalIK(panda, [aim, far]).linearised([aim.target, far.target], q)
+    _, J, _ = IKProblem(panda, [aim, far]).search.linearised([aim.target, far.target], q)
     assert J.shape == (3, 7 - 2)
 
 
 # -- nothing to do -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", [IKProblem, HierarchicalIK])
-def test_tasks_without_influence_are_not_there(panda: RobotModel, solver: type) -> None:
+@pytest.mark.parametrize("solver", [IKProblem, in_levels])
+def test_tasks_without_influence_are_not_there(panda: RobotModel, solver: Callable[..., IKProblem]) -> None:
     q = 0.5 * (panda.lower + panda.upper)
     tasks = [PositionTask(TIP, [9.0, 0.0, 0.0], influence=0.0), OrientationTask(TIP, np.eye(3), influence=0.0)]
     result = solver(panda, tasks).solve(q0=q)
@@ -401,17 +403,17 @@ def test_the_whole_tasks_of_a_solve_are_diagnosed() -> None:
     joint = model.moving_joints[0]
     high = float(model.upper[0])
     tasks = [JointTask(joint.name, high + 0.2), JointTask(joint.name, -1.0)]
-    found = HierarchicalIK(model, tasks).solve(influence=[1.0, 0.0])
-    alone = HierarchicalIK(model, tasks[:1]).solve()
+    found = IKProblem(model, tasks).solve(influence=[1.0, 0.0])
+    alone = IKProblem(model, tasks[:1]).solve()
     assert (found.status, found.reason) == (Status.LIMIT, alone.reason)
 
 
 def test_attempts_that_were_made_are_told(panda: RobotModel) -> None:
     name = panda.moving_joints[0].name
     for tasks in ([JointTask(name, 1.0), JointTask(name, -1.0)], [PostureTask({name: 1.0}), JointTask(name, -1.0)]):
-        found = HierarchicalIK(panda, tasks).solve(diagnose=False)
+        found = IKProblem(panda, tasks).solve(diagnose=False)
         assert f"after {found.attempts} attempt" in found.reason
-    once = HierarchicalIK(panda, tasks, attempts=1).solve(diagnose=False)
+    once = IKProblem(panda, tasks, attempts=1).solve(diagnose=False)
     assert "after 1 attempt;" in once.reason
 
 

@@ -23,19 +23,19 @@ def _problem(seed: int) -> tuple[IKProblem, np.ndarray]:
         q = random_configuration(model, rng)
         problem = IKProblem(model, [random_task(rng, model, q) for _ in range(3)], backend="numpy")
     start = problem.middle + 0.4 * (random_configuration(model, rng) - problem.middle)
-    return problem, model.check_configuration(start)[problem.data.q_index]
+    return problem, model.check_configuration(start)[problem.search.data.q_index]
 
 
 def _errors(problem: IKProblem, q: np.ndarray) -> np.ndarray:
-    return linearise(problem.data, problem.tasks, problem.targets, q)[0]
+    return linearise(problem.search.data, problem.tasks, problem.search.goal(None), q)[0]
 
 
 def _differences(problem: IKProblem, q: np.ndarray) -> np.ndarray:
     """-de/dx by central differences."""
     columns = []
-    for direction in np.eye(problem.data.tree.nv):
-        ahead = _errors(problem, integrate(problem.data, q, STEP * direction))
-        behind = _errors(problem, integrate(problem.data, q, -STEP * direction))
+    for direction in np.eye(problem.search.data.tree.nv):
+        ahead = _errors(problem, integrate(problem.search.data, q, STEP * direction))
+        behind = _errors(problem, integrate(problem.search.data, q, -STEP * direction))
         columns.append((behind - ahead) / (2 * STEP))
     return np.array(columns).T
 
@@ -43,10 +43,10 @@ def _differences(problem: IKProblem, q: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(24))
 def test_rows_are_the_derivative_of_the_error(seed: int) -> None:
     problem, q = _problem(seed)
-    e, J, _ = linearise(problem.data, problem.tasks, problem.targets, q)
+    e, J, _ = linearise(problem.search.data, problem.tasks, problem.search.goal(None), q)
     expected = _differences(problem, q)
     np.testing.assert_allclose(J.T @ e, expected.T @ e, atol=1e-6 * max(1.0, abs(e).max()))
-    for index, record in enumerate(problem.data.records):
+    for index, record in enumerate(problem.search.data.records):
         for part in range(2):
             if record["exact"] >> part & 1:
                 rows = slice(6 * index + 3 * part, 6 * index + 3 * part + 3)

@@ -159,7 +159,7 @@ def test_screws_of_several_turns_are_tried_more_often():
     def attempts(kind: str, turns: float, **options: int) -> int:
         half = turns * math.pi
         model = RobotModel("r", [Link("a"), Link("b")], [Joint("j", kind, "a", "b", lower=-half, upper=half)])
-        return IKProblem(model, [PoseTask("b", IDENTITY)], **options).attempts
+        return IKProblem(model, [PoseTask("b", IDENTITY)], **options).search.attempts
 
     assert [attempts("screw", turns) for turns in (0.5, 1.5, 3.5, 100.0, math.inf)] == [50, 50, 150, 400, 50]
     assert attempts("revolute", 3.5) == 50 and attempts("screw", 3.5, attempts=7) == 7

@@ -12,7 +12,7 @@ from robokin_addon.robokin import Joint, Link, RobotModel, in_limits, random_con
 from robokin_addon.robokin.backend import ENVIRONMENT_VARIABLE
 from robokin_addon.solvers import (
     CenterOfMassTask,
-    HierarchicalIK,
+    IKProblem,
     OnCurveTask,
     PoseTask,
     PositionTask,
@@ -41,13 +41,13 @@ KKT, STEP = 1e-6, 1e-6
 
 
 def _solved(problem: OptimumProblem, q0: Array, backend: str) -> SolveResult:
-    solver = HierarchicalIK(problem.model, problem.tasks, problem.criteria, backend)
+    solver = IKProblem(problem.model, problem.tasks, problem.criteria, backend)
     return solver.solve(q0=q0, diagnose=False)
 
 
 def _posing(problem: OptimumProblem, backend: str = "auto") -> Posing:
-    solver = HierarchicalIK(problem.model, problem.tasks, problem.criteria, backend)
-    return Posing(solver.levels, solver.levels.targets, problem.model.limits)
+    solver = IKProblem(problem.model, problem.tasks, problem.criteria, backend)
+    return Posing(solver.search.levels, solver.search.levels.targets, problem.model.limits)
 
 
 def _cost(problem: OptimumProblem, posing: Posing, q: Array) -> float:
@@ -180,7 +180,7 @@ def test_a_level_out_of_reach_leaves_what_does_not_move_it(backend: str) -> None
         PositionTask("tip", [5, 0, 0], (1, 1, 0), priority=2),
     ]
     criteria = [RestPosture({"first": 0.4, "second": -0.7, "roll": 0.6})]
-    solver = HierarchicalIK(_straight_arm(), tasks, criteria, backend)
+    solver = IKProblem(_straight_arm(), tasks, criteria, backend)
     result = solver.solve(q0=[0.3, 0.4, -1.0], diagnose=False)
     np.testing.assert_allclose(result.q, [0.0, 0.0, 0.6], atol=1e-3)
     assert result.is_optimal and result.kkt_residual <= KKT
@@ -215,8 +215,8 @@ class _Broken(RestPosture):
 def test_what_the_kernel_can_minimise(
     tasks: Sequence[Task], criteria: Sequence[Potential], influence: Sequence[float] | None, is_native: bool
 ) -> None:
-    solver = HierarchicalIK(real("panda", "fixed"), tasks, criteria, "native")
-    posing = Posing(solver.levels, solver.levels.targets, solver.limits, influence)
+    solver = IKProblem(real("panda", "fixed"), tasks, criteria, "native")
+    posing = Posing(solver.search.levels, solver.search.levels.targets, solver.limits, influence)
     assert isinstance(optimum_of(posing, solver.criteria), NativeOptimum if is_native else StaticOptimum)
 
 
@@ -228,7 +228,7 @@ def test_tasks_and_criteria_of_others(kind: str) -> None:
     tasks = [every_task(rng, model, q, away)[kind]]
     criteria = [_Own(away, weight=0.5), JointSprings(), Manipulability(weight=0.05)]
     results = [
-        HierarchicalIK(model, tasks, criteria, backend).solve(q0=q, diagnose=False) for backend in ("native", "numpy")
+        IKProblem(model, tasks, criteria, backend).solve(q0=q, diagnose=False) for backend in ("native", "numpy")
     ]
     assert all(result.converged and result.is_optimal for result in results)
     costs = [sum(each.weight * result.costs[each.name] for each in criteria) for result in results]
@@ -239,7 +239,7 @@ def test_tasks_of_partial_influence() -> None:
     model = real("panda", "fixed")
     tasks = [PositionTask("panda_hand", (0.4, 0.1, 0.5)), PositionTask("panda_link4", (0, 0.2, 0.6), priority=2)]
     results = [
-        HierarchicalIK(model, tasks, [JointSprings()], backend).solve(influence=[1.0, 0.4], diagnose=False)
+        IKProblem(model, tasks, [JointSprings()], backend).solve(influence=[1.0, 0.4], diagnose=False)
         for backend in ("native", "numpy")
     ]
     assert [result.is_optimal for result in results] == [True, True]
@@ -247,9 +247,7 @@ def test_tasks_of_partial_influence() -> None:
 
 
 def test_what_a_criterion_raises_is_raised() -> None:
-    solver = HierarchicalIK(
-        real("panda", "fixed"), [PositionTask("panda_hand", (0.4, 0.1, 0.5))], [_Broken()], "native"
-    )
+    solver = IKProblem(real("panda", "fixed"), [PositionTask("panda_hand", (0.4, 0.1, 0.5))], [_Broken()], "native")
     with pytest.raises(ZeroDivisionError, match="another maker"):
         solver.solve(diagnose=False)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, load_urdf, random_configuration
-from robokin_addon.solvers import DistanceTask, HierarchicalIK, IKProblem, PoseTask, PositionTask, Status
+from robokin_addon.solvers import DistanceTask, IKProblem, PoseTask, PositionTask, Status
+from support.levels import in_levels
 from support.robots import robot
 
 BACKENDS = ("native", "numpy")
@@ -49,7 +50,7 @@ def test_the_elbow_stays_as_posed_where_a_lower_level_cannot_be_met(backend: str
         above = PositionTask("tip", (x, y, 0.0), name="above")
         beyond = 1.15 / far  # where either elbow lacks as much
         below = PositionTask("tip", (beyond * x, beyond * y, 0.0), name="below", priority=2)
-        found = HierarchicalIK(arm, [above, below], backend=backend).solve(
+        found = IKProblem(arm, [above, below], backend=backend).solve(
             q0=wanted + rng.uniform(-0.1, 0.1, 2), seed=seed, diagnose=False
         )
         assert found.status is not Status.CONVERGED
@@ -61,7 +62,7 @@ def test_the_elbow_stays_as_posed_where_a_lower_level_cannot_be_met(backend: str
 def test_elbows_as_near_to_the_start_are_told_apart_alike(backend: str) -> None:
     arm, bound, rng = planar_arm(UPPER, FORE, bound=1.0), 1.0, np.random.default_rng(1)
     shoulder = np.arctan2(FORE * np.sin(bound), UPPER + FORE * np.cos(bound))  # the tip on the x axis, nearest to 0
-    problem = HierarchicalIK(arm, [DistanceTask("tip", 0.3), PositionTask("tip", (1, 0, 0), priority=2)], (), backend)
+    problem = IKProblem(arm, [DistanceTask("tip", 0.3), PositionTask("tip", (1, 0, 0), priority=2)], (), backend)
     for seed in range(6 if backend == "native" else 4):
         q0 = 1e-13 * rng.normal(size=2)  # straight at the targets, up to rounding
         found = problem.solve(q0=q0, seed=seed, diagnose=False)
@@ -75,7 +76,7 @@ def test_a_better_pose_is_taken_though_it_is_farther(backend: str) -> None:
     up, down = elbows(0.8, 0.0)
     elbow = UPPER * np.cos(up[0]), UPPER * np.sin(up[0])
     tasks = [PositionTask("tip", (0.8, 0, 0)), PositionTask("l2", (*elbow, 0.1), priority=2)]
-    found = HierarchicalIK(arm, tasks, backend=backend).solve(q0=down, diagnose=False)
+    found = in_levels(arm, tasks, backend=backend).solve(q0=down, diagnose=False)
     np.testing.assert_allclose(found.q, up, atol=1e-3)
 
 
@@ -86,7 +87,7 @@ def test_a_posed_panda_stays_where_it_is(backend: str) -> None:
         q0 = random_configuration(panda, rng)
         T = forward_kinematics(panda, q0)[tip]
         tasks = [PoseTask(tip, T), PositionTask(tip, T[:3, 3] + 0.15 * rng.normal(size=3), priority=2)]
-        found = HierarchicalIK(panda, tasks, backend=backend).solve(q0=q0, diagnose=False)
+        found = in_levels(panda, tasks, backend=backend).solve(q0=q0, diagnose=False)
         np.testing.assert_allclose(found.q, q0, atol=1e-3)
 
 
@@ -100,7 +101,7 @@ def test_the_elbow_stays_as_posed_between_two_targets(backend: str) -> None:
         wanted = elbows(*(far * ray[:2]))[seed % 2]
         tasks = [PositionTask("tip", (far + apart) * ray, name=f"{apart}") for apart in (-0.05, 0.05)]
         q0 = wanted + rng.uniform(-0.1, 0.1, 2)
-        found = IKProblem(arm, tasks, backend).solve(None, q0, seed, diagnose=False)
+        found = IKProblem(arm, tasks, (), backend).solve(None, q0, seed, diagnose=False)
         np.testing.assert_allclose(found.q, wanted, atol=1e-4)
 
 
@@ -111,7 +112,7 @@ def test_backends_take_the_same_of_equal_poses() -> None:
         q0 = random_configuration(panda, rng)
         T = forward_kinematics(panda, q0)[tip]
         tasks = [PoseTask(tip, T, name="here"), PositionTask(tip, T[:3, 3] + 0.1 * rng.normal(size=3), name="there")]
-        native, other = (IKProblem(panda, tasks, each).solve(None, q0, seed, diagnose=False) for each in BACKENDS)
+        native, other = (IKProblem(panda, tasks, (), each).solve(None, q0, seed, diagnose=False) for each in BACKENDS)
         np.testing.assert_allclose(native.q, other.q, atol=1e-6)
         near = IKProblem(panda, tasks, attempts=1).solve(None, q0, seed, diagnose=False)
         if np.allclose(near.residual_array, native.residual_array, rtol=1e-6, atol=1e-9):

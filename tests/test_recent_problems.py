@@ -15,7 +15,6 @@ from robokin_addon.robokin import (
     random_configuration,
 )
 from robokin_addon.solvers import (
-    HierarchicalIK,
     IKProblem,
     JointVelocityTask,
     LaserTask,
@@ -199,4 +198,4 @@ def test_solves_with_tasks_made_anew() -> None:
         torn = [PositionTask(TIP, [0.0, 0, 0], name=name), PositionTask(TIP, [1.0, 0, 0], name="other")]
         assert name in solve_ik(MODEL, torn, Q).reason
     levels = [PoseTask(TIP, T), PositionTask(TIP, [0, 0, 0], priority=2)]
-    np.testing.assert_array_equal(solve_ik(MODEL, levels, Q).q, HierarchicalIK(MODEL, levels).solve(q0=Q).q)
+    np.testing.assert_array_equal(solve_ik(MODEL, levels, Q).q, IKProblem(MODEL, levels).solve(q0=Q).q)

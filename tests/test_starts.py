@@ -63,7 +63,7 @@ def assert_true_and_inside(result: TrackResult) -> None:
     model = result.problem.model
     assert check_motion(result.motion).violations == ()
     residuals = task_residuals(model, result.q, result.problem.tasks, result.targets)
-    met = (residuals <= result.problem.data.records["tolerance"]).all(axis=(1, 2))
+    met = (residuals <= result.problem.search.data.records["tolerance"]).all(axis=(1, 2))
     assert (result.converged == met).all()
 
 

@@ -102,7 +102,7 @@ def test_optimum(name: str, criterion: str) -> None:
     assert in_limits(model, result.q)
     reached = oracle.frames(result.q)[tip]
     assert np.linalg.norm(reached[:3, 3] - T[:3, 3]) < 1e-5
-    length = IKProblem(model, [task]).data.length
+    length = IKProblem(model, [task]).search.data.length
     best = _cost(criteria, _state(model, result.q, task, length))
 
     def cost(v: np.ndarray) -> float:
@@ -134,7 +134,7 @@ def test_optimum(name: str, criterion: str) -> None:
         way = scale * (Z @ rng.normal(size=Z.shape[1]))
         away = integrate(model, result.q, AROUND * rng.uniform() * way / abs(way).max())
         away = np.clip(away, model.lower, model.upper)
-        back = IKProblem(model, [task], "native", 1).solve(q0=away, diagnose=False)
+        back = IKProblem(model, [task], (), "native", 1).solve(q0=away, diagnose=False)
         if not back.converged or abs(difference(model, result.q, back.q)).max() > AROUND:
             continue
         found += 1

@@ -18,7 +18,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.solvers import (
     AlongCurveTask,
-    HierarchicalIK,
+    IKProblem,
     JointTask,
     JointVelocityTask,
     LinearVelocityTask,
@@ -191,14 +191,14 @@ def test_a_loop_has_no_target_to_give() -> None:
     model, loop = four_bar()
     q0, tasks = np.array([0.3, -1.5, -1.8]), [loop, JointTask("drive", 0.4)]
     q = solve_ik(model, tasks, q0).q
-    np.testing.assert_array_equal(HierarchicalIK(model, tasks).solve([None, 0.4], q0).q, q)
+    np.testing.assert_array_equal(IKProblem(model, tasks).solve([None, 0.4], q0).q, q)
     problem = VelocityProblem(model, tasks)
     np.testing.assert_array_equal(problem.step(q, targets=[None, 0.5]).v, problem.step(q, targets=[np.eye(4), 0.5]).v)
     assert track(model, tasks, [[None, 0.4 + 0.01 * i] for i in range(5)], q0=q, dt=0.04).converged.all()
     loop.target = None
     np.testing.assert_array_equal(loop.target, np.eye(4))
     with pytest.raises(TaskError, match="value of 'drive' must be numbers, not None"):
-        HierarchicalIK(model, tasks).solve([None, None], q0)
+        IKProblem(model, tasks).solve([None, None], q0)
 
 
 def test_a_loop_is_harder_than_the_first_task() -> None:

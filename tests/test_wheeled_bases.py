@@ -343,10 +343,10 @@ def test_a_check_tells_how_far_wheels_slip():
 
 
 def test_an_inverse_kinematics_problem_has_the_wheels_for_tracking():
-    data = IKProblem(platform(), [PoseTask("tool", IDENTITY)]).data
+    data = IKProblem(platform(), [PoseTask("tool", IDENTITY)]).search.data
     assert len(data.bases) == 1 and data.bases[0].wheel_v == (3, 4) and data.tree.nq == 8
     only_arm = platform()
-    fixed = IKProblem(RobotModel("arm", only_arm.links[2:3], []), []).data
+    fixed = IKProblem(RobotModel("arm", only_arm.links[2:3], []), []).search.data
     assert fixed.bases == ()
 
 

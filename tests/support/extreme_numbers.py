@@ -15,7 +15,6 @@ from robokin_addon.solvers import (
     AxisTask,
     CenterOfMassTask,
     DistanceTask,
-    HierarchicalIK,
     IKProblem,
     JointVelocityTask,
     LaserTask,
@@ -189,11 +188,11 @@ def call(seed: int, backend: str, share: float = 0.08) -> tuple[str, Callable[[]
             words = [found.diagnosis(2).reason]
             return {"q": found.q, "v": found.motion.v, "residuals": found.residuals, "words": words}
         if what == "batch":
-            problem = IKProblem(model, tasks, backend, 2)
+            problem = IKProblem(model, tasks, (), backend, 2)
             batch = problem.solve_batch([[t.target for t in tasks]] * 2, q0)
             return {"q": batch.q, "residuals": batch.residuals}
         if what == "levels":
-            result = HierarchicalIK(model, tasks, preferred, backend, 2).solve(q0=q0)
+            result = IKProblem(model, tasks, preferred, backend, 2).solve(q0=q0)
         else:
             result = solve_ik(model, tasks, q0, backend=backend, attempts=2, criteria=preferred)
         return {"q": result.q, "residuals": result.residual_array, "words": [result.reason], "costs": result.costs}

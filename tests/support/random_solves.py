@@ -12,7 +12,6 @@ from robokin_addon.robokin.joint_types import JOINT_TYPES
 from robokin_addon.solvers import (
     AxisTask,
     FrameTask,
-    HierarchicalIK,
     IKProblem,
     JointTask,
     LoopClosureTask,
@@ -25,7 +24,8 @@ from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS
 from robokin_addon.solvers.diagnosis import SINGULAR_VALUE, STATIONARY
 from robokin_addon.solvers.posing import Posing
-from robokin_addon.solvers.solve import is_plain
+from robokin_addon.solvers.task_levels import TaskLevels
+from robokin_addon.solvers.tip_ik import is_plain
 
 from .cone_oracle import excess
 from .every_task import every_task
@@ -259,8 +259,8 @@ def _beyond_limits(model: RobotModel, q: Array) -> list[str]:
 def _out_of_reach(problem: Problem, result: SolveResult) -> list[str]:
     """No pose of many comes as near as the certificate says that none can."""
     rng = np.random.default_rng(problem.seed)
-    ik = HierarchicalIK(problem.model, problem.tasks)
-    gaps = ik.excess([task.target for task in problem.tasks])
+    ik = IKProblem(problem.model, problem.tasks)
+    gaps = ik.search.excess([task.target for task in problem.tasks])
     found = []
     for i, task in enumerate(problem.tasks):
         if task.name not in result.tasks:
@@ -281,11 +281,10 @@ def _limit(problem: Problem, result: SolveResult) -> list[str]:
     if not freed:
         return ["names no joint"]
     tasks, targets = problem.tasks, _started(problem)
-    solver = IKProblem if is_plain(tasks) else HierarchicalIK
 
     def met(without: set[int], q0: Array) -> Array | None:
         limits = model.limits.without(sorted(without))
-        q = solver(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, diagnose=False).q
+        q = IKProblem(model, tasks, attempts=60, limits=limits).solve(targets, q0, problem.seed, diagnose=False).q
         return q if all(problem.oracle.is_met(task, q, 1e-6) for task in tasks) else None
 
     for q0 in (result.q, problem.start):
@@ -309,9 +308,8 @@ def _conflict(problem: Problem, result: SolveResult) -> list[str]:
         if task.name not in result.tasks:
             continue
         target = _started(problem)[i]
-        solver = IKProblem if is_plain([task]) else HierarchicalIK
         ends = (
-            solver(problem.model, [task], attempts=60).solve([target], q0, problem.seed, diagnose=False).q
+            IKProblem(problem.model, [task], attempts=60).solve([target], q0, problem.seed, diagnose=False).q
             for q0 in (result.q, problem.start)
         )
         if not any(problem.oracle.is_met(task, q, 1e-6) for q in ends):
@@ -321,10 +319,10 @@ def _conflict(problem: Problem, result: SolveResult) -> list[str]:
 
 def _started(problem: Problem) -> list:
     """Targets with what is counted from the start fixed there."""
-    ik = HierarchicalIK(problem.model, problem.tasks)
+    levels = TaskLevels(problem.model, problem.tasks)
     start = problem.model.limits.clamp(problem.start)
-    state = ik.levels.state(start, ik.levels.targets, 1.0)
-    return [task.started(state, task.target) for task in ik.tasks]
+    state = levels.state(start, levels.targets, 1.0)
+    return [task.started(state, task.target) for task in levels.tasks]
 
 
 STEP = 1e-6
@@ -334,7 +332,7 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
     """J'e about 0, e not, and J of less rank than around the pose (or 0 everywhere), of the first level that is not
     met, in what the levels above it leave; J by differences of Pinocchio's frames."""
     model, rng = problem.model, np.random.default_rng(problem.seed)
-    posing = Posing(HierarchicalIK(model, problem.tasks).levels, _started(problem), model.limits)
+    posing = Posing(TaskLevels(model, problem.tasks), _started(problem), model.limits)
     levels = [[task] for task in problem.tasks if task.priority == 0]  # each closed loop is a level of its own
     priorities = sorted({task.priority for task in problem.tasks} - {0})
     levels += [[task for task in problem.tasks if task.priority == priority] for priority in priorities]
