@@ -12,8 +12,8 @@ import numpy as np
 from ..properties.bridge import robot_model
 from ..solvers import ExtendedJacobian, HierarchicalTracker, Task
 from ..solvers.criteria import Criterion
-from ..solvers.solve import is_plain
 from ..solvers.starts import Leg
+from ..solvers.tip_ik import is_plain
 from ..solvers.track_result import TrackResult, joined
 from ..solvers.tracking import Tracker
 from .given_tasks import GivenTask

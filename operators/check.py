@@ -16,7 +16,7 @@ from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion, check_motion_steps
 from ..solvers.motion import Motion
 from ..solvers.progress import scaled
-from ..solvers.solve import is_plain
+from ..solvers.tip_ik import is_plain
 from .common import MET, FramesOperator, RobotOperator, check_report
 from .curves import sample_configurations
 from .given_tasks import GivenTask

@@ -50,8 +50,9 @@ def part_of(module: str) -> str:
 class Import:
     """One import statement: where it stands, what it names absolutely, and whether it runs when the module loads."""
 
-    def __init__(self, module: str, node: ast.stmt, target: str, relative: bool, at_load: bool) -> None:
-        self.module, self.target, self.relative, self.at_load = module, target, relative, at_load
+    def __init__(self, module: str, node: ast.stmt, target: str, relative: bool, at_load: bool, name: str = "") -> None:
+        """name: what is taken from the module `target`, unless it is that module."""
+        self.module, self.target, self.relative, self.at_load, self.name = module, target, relative, at_load, name
         self.where = f"{MODULES[module].relative_to(ROOT)}:{node.lineno}"
 
 
@@ -72,7 +73,11 @@ def imports_of(module: str) -> Iterator[Import]:
                     base = ".".join([*above, *([child.module] if child.module else [])])
                 for alias in child.names:
                     full = f"{base}.{alias.name}"
-                    yield Import(module, child, full if full in MODULES else base, bool(child.level), at_load)
+                    is_module = full in MODULES
+                    yield Import(
+                        *(module, child, full if is_module else base, bool(child.level), at_load),
+                        "" if is_module else alias.name,
+                    )
             elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
                 yield from (i for part in child.orelse for i in visit(part, at_load))
             else:
@@ -115,6 +120,32 @@ def test_imports_of_ours_are_relative_and_name_what_exists() -> None:
     assert not absolute, "absolute imports break under the extension's own module name:\n" + "\n".join(absolute)
     missing = [f"{i.where}: {i.target}" for i in ALL_IMPORTS if i.relative and i.target not in MODULES]
     assert not missing, "\n".join(missing)
+
+
+def names_in(module: str) -> set[str]:
+    """What a module defines or imports at its top, also under a condition."""
+    names, todo = {"__package__"}, list(ast.parse(MODULES[module].read_text("utf-8")).body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.If, ast.Try)):
+            todo += ast.iter_child_nodes(node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return names
+
+
+def test_names_that_are_imported_exist() -> None:
+    known = {module: names_in(module) for module in MODULES}
+    wrong = [
+        f"{i.where}: {i.name} of {i.target}"
+        for i in ALL_IMPORTS
+        if i.relative and i.name and i.target in known and i.name not in known[i.target]
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_pure_parts_import_numpy_and_the_standard_library_only() -> None:
