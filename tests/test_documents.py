@@ -22,6 +22,7 @@ PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md
 COMMAND_WORDS = {*COMMANDS, "COMMAND", "SUB", "..."}
 OPERATOR = re.compile(r"(?<![\w.\"])(?:bpy\.ops\.)?robokin\.([a-z_]+)(?=[(`\s,)])")
 MAX_IMAGE = 300_000
+MAX_WORDS = 120  # of a paragraph
 
 
 def text(name: str) -> str:
@@ -37,6 +38,12 @@ def code(page: Path) -> list[str]:
     """Lines of fenced code, and code inside sentences."""
     fenced = re.findall(r"^```\w*\n(.*?)^```", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     return [line for block in fenced for line in block.splitlines()] + re.findall(r"`([^`]+)`", prose(page))
+
+
+def paragraphs(page: Path) -> list[str]:
+    """Of the prose: paragraphs, items of lists and cells of tables."""
+    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=\|)|\n(?=#)", prose(page))
+    return [cell for block in blocks for cell in (block.split(" | ") if block.startswith("|") else [block])]
 
 
 def anchors(page: Path) -> set[str]:
@@ -173,3 +180,22 @@ def test_the_read_mes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert names["result"].status is Status.CONVERGED
     assert set(names["motion"].status) == {Status.CONVERGED}
     assert "CONVERGED" in capsys.readouterr().out
+
+
+def test_the_glossary_is_in_order_and_linked() -> None:
+    rows = [line.strip("| ").split(" | ") for line in text("docs/glossary.md").splitlines() if line.startswith("| ")][
+        1:
+    ]
+    words = [re.sub(r"[*`]", "", row[0]).lower() for row in rows]
+    assert len(words) > 40 and words == sorted(set(words))
+    for row in rows:
+        assert len(row[1].split()) <= 20, row[0]
+    for page in ("README.md", "docs/user-guide.md", "docs/tasks.md", "docs/criteria.md", "docs/architecture.md"):
+        assert "glossary.md)" in text(page), page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_wall_of_text(page: Path) -> None:
+    """Of paragraphs, items of lists and cells of tables."""
+    for words in map(str.split, paragraphs(page)):
+        assert len(words) <= MAX_WORDS, f"{page.name}: {len(words)} words: {' '.join(words[:12])} ..."
