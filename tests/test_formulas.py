@@ -29,6 +29,7 @@ from robokin_addon.solvers import (
     CenterOfMassTask,
     Curve,
     DistanceTask,
+    ExtendedJacobian,
     JointTask,
     JointVelocityTask,
     LaserTask,
@@ -282,7 +283,7 @@ def test_every_kind_of_task_and_criterion_is_on_the_page() -> None:
     bases = {"FrameTask", "Task"}
     kinds = {name for name in solvers.__all__ if name.endswith("Task")} - bases
     assert kinds == {kind.__name__ for kinds in TASKS.values() for kind in kinds}
-    for name in kinds | {kind.__name__ for kind in KINDS.values()}:
+    for name in kinds | {"ExtendedJacobian"} | {kind.__name__ for kind in KINDS.values()}:
         assert re.search(rf"^### .*\b{name}\b|^\| `{name}`", text, flags=re.MULTILINE), name
     assert {type(criterion) for criterion, _ in _criteria(Robot(0))} == set(KINDS.values())
 
@@ -333,3 +334,30 @@ def test_values_and_gradients_of_criteria_are_those_of_the_page(at: int, seed: i
     size = abs(np.asarray(gradient)).max()
     assert size > 1e-6
     np.testing.assert_allclose(criterion.slope(state, r.v), gradient, atol=2e-6 * size)
+
+
+def test_what_the_extended_jacobian_holds_is_that_of_the_page() -> None:
+    r = Robot(0)
+    model = r.model = load_urdf(robot("panda"), root="fixed")
+    r.q = random_configuration(model, r.rng)
+    S, way = np.where(model.is_length, LENGTH, 1.0), 1e-3 * r.rng.normal(size=model.nv)
+    task = ExtendedJacobian([JointSprings(weight=2.0, gain=3.0)])
+
+    def s(q: np.ndarray, basis: np.ndarray | None) -> np.ndarray:
+        rows = np.repeat((1.0 / LENGTH, 1.0), 3)[:, None] * frame_jacobian(model, q, "panda_hand") * S
+        basis = np.linalg.svd(rows)[2][6:].T if basis is None else basis
+        half, middle = 0.5 * (model.upper - model.lower), 0.5 * (model.upper + model.lower)
+        stiffness = np.array([joint.stiffness for joint in model.moving_joints])
+        _, gradient = F["joint_springs"](q, stiffness, middle, half)
+        return F["held"](rows, 6.0 * gradient, S, basis)
+
+    pose = PoseTask("panda_hand", np.eye(4))
+    start = r.state(pose)
+    target = task.starting_target(start)
+    np.testing.assert_allclose(s(r.q, target.reference), target.s, atol=1e-12)
+    there = integrate(model, r.q, way)
+    rows = task.rows(start.at(there), target)
+    np.testing.assert_allclose(rows.e, target.s - s(there, target.reference), atol=1e-9)
+    J = np.stack([s(integrate(model, there, STEP * unit), target.reference) for unit in np.eye(model.nv)], axis=-1)
+    np.testing.assert_allclose(rows.J, (J - s(there, target.reference)[:, None]) / STEP, atol=1e-4 * abs(J).max())
+    assert abs(rows.e).max() > 1e-5
