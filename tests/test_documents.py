@@ -8,6 +8,7 @@ import re
 import runpy
 import shutil
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,7 @@ def sources(part: str) -> list[ast.Module]:
     return [ast.parse(path.read_text("utf-8")) for path in sorted((ROOT / part).rglob("*.py"))]
 
 
+@cache
 def operators() -> set[str]:
     """Names of the operators, from their `bl_idname`."""
     found = set()
@@ -110,6 +112,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert ROOT in file.parents, f"{page.name}: {target} leaves the project"
         if anchor:
             assert anchor in anchors(file), f"{page.name}: {target} names no heading"
+
+
+def test_every_page_can_be_found() -> None:
+    """From the read me on, link by link."""
+    found, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        found.add(page)
+        targets = re.findall(r"\]\(([^)\s#]+\.md)", prose(page))
+        waiting += {(page.parent / target).resolve() for target in targets if "://" not in target} - found
+    assert set(PAGES) - found == set()
 
 
 def test_pictures_are_shown_and_small() -> None:
