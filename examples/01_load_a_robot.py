@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from robokin_addon.robokin import forward_kinematics, frame_jacobian, gravity_torque, load_urdf
+from robokin_addon.robokin import forward_kinematics, frame_jacobian, gravity_torque, in_limits, load_urdf
 
 model = load_urdf(Path(__file__).with_name("arm.urdf"))
 
@@ -14,6 +14,7 @@ q = model.configuration({"lift": 0.5, "bend": -1.0})  # the others are 0; angles
 T = forward_kinematics(model, q)["pen"]  # (4, 4): rotation and place in the frame of the base
 J = frame_jacobian(model, q, "pen")  # (6, 4): rows of velocity first, then of angular velocity
 
+print("inside the limits:", in_limits(model, q))
 print("pen at", [f"{x:.4f}" for x in T[:3, 3]], "m")
 print("lifting at 1 rad/s moves it with", [f"{x:.4f}" for x in J[:3, 1]], "m/s")
 print("torques that hold the arm up:", [f"{x:.3f}" for x in gravity_torque(model, q)[:3] + 0.0], "N m")

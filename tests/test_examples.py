@@ -16,7 +16,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "examples"
 SCRIPTS = sorted(FOLDER.glob("[0-9]*.py"))
 IN_BLENDER = [script for script in SCRIPTS if "import bpy" in script.read_text("utf-8")]
 PURE = [script for script in SCRIPTS if script not in IN_BLENDER]
-MAX_LINES = 60
+LINES = range(20, 51)
 
 
 def shown(script: Path) -> str:
@@ -32,7 +32,7 @@ def shown(script: Path) -> str:
 def test_there_are_ten_short_scripts() -> None:
     assert [script.name[:2] for script in SCRIPTS] == [f"{i:02}" for i in range(1, 11)]
     for script in SCRIPTS:
-        assert len(script.read_text("utf-8").splitlines()) <= MAX_LINES, script.name
+        assert len(script.read_text("utf-8").splitlines()) in LINES, script.name
     assert IN_BLENDER and PURE
 
 
