@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from .check import MotionCheck, Violation, check_motion
     from .extended_jacobian import ExtendedJacobian
     from .hierarchical_tracking import HierarchicalTracker
-    from .ik import HierarchicalIK, IKProblem
+    from .ik import IKProblem
     from .motion import Motion
     from .motion_files import read_motion, write_motion
     from .results import BatchResult, Diagnosis, SolveResult, Status
@@ -55,7 +55,7 @@ else:
             "check": ["MotionCheck", "Violation", "check_motion"],
             "extended_jacobian": ["ExtendedJacobian"],
             "hierarchical_tracking": ["HierarchicalTracker"],
-            "ik": ["HierarchicalIK", "IKProblem"],
+            "ik": ["IKProblem"],
             "motion": ["Motion"],
             "motion_files": ["read_motion", "write_motion"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
@@ -111,7 +111,6 @@ __all__ = [
     "DistanceTask",
     "ExtendedJacobian",
     "FrameTask",
-    "HierarchicalIK",
     "HierarchicalTracker",
     "IKProblem",
     "JointTask",

@@ -277,9 +277,6 @@ class IKProblem:
         return self.some_tasks(whole), [targets[i] for i in whole], residuals[whole]
 
 
-HierarchicalIK = IKProblem  # its name for levels, until 0.1
-
-
 def part_names(tasks: Sequence[Task]) -> list[tuple[str, ...]]:
     return [tuple(part.name for part in task.parts) for task in tasks]
 
