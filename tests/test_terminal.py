@@ -196,9 +196,11 @@ def test_warnings_of_numpy_are_not_shown() -> None:
     assert (done.returncode, done.stderr) == (2, "robokin: inf\n")
 
 
-def test_joint_values_are_read_from_files_alone(capsys, tmp_path) -> None:
+def test_only_files_are_read(capsys, tmp_path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
+    for name, reason in ((pipe, "is no regular file"), ("/dev/zero", "is no regular file"), (tmp_path, "is a folder")):
+        assert run(capsys, "info", name).refused(str(name), reason)
     for name in (pipe, "/dev/zero", "/dev/stdin", tmp_path, "a\0b", "x" * 300):
         for option in (["fk", PANDA, "--q"], ["solve", PANDA, "--task", "kind=pose,tip=panda_hand", "--q0"]):
             outcome = run(capsys, *option, name)
