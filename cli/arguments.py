@@ -162,5 +162,6 @@ def is_blend(file: str | None) -> bool:
     if file is None:
         return True
     if not Path(file).is_file():
-        raise UsageError(f"{file}: is a folder" if Path(file).is_dir() else f"{file}: there is no such file")
+        reason = "is a folder" if Path(file).is_dir() else "is no regular file"
+        raise UsageError(f"{file}: {reason if os.path.lexists(file) else 'there is no such file'}")
     return Path(file).suffix.lower() == BLEND

@@ -87,5 +87,5 @@ def run(arguments: argparse.Namespace) -> bool:
             save_as(target)
     status, reason = result.summary()
     lines = [f"{target}: {len(frames)} frames baked: {status}, {reason}", *(f"  {line}" for line in result.told())]
-    show_report(report, arguments.json, "\n".join(lines))
+    show_report(report, arguments.json, "\n".join(lines), target)
     return result.converged

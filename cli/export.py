@@ -91,5 +91,5 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
 def _told(output: str, line: str, losses: list[str]) -> bool:
     for loss in losses:
         say(loss)
-    out(f"{output}: {line}")
+    out(f"{output}: {line}", output)
     return True

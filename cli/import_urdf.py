@@ -52,5 +52,6 @@ def run(arguments: argparse.Namespace) -> bool:
     for warning in (*postures.warnings, *(each for each in warnings if each not in logged)):
         say(warning)
     size = os.path.getsize(arguments.output) / 1e6
-    out(f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)")
+    line = f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)"
+    out(line, arguments.output)
     return True

@@ -47,7 +47,7 @@ EPILOG = """\
 exit codes:
   0  done
   1  done, but a task or a limit is not met (the report says which)
-  2  bad input, or a file that cannot be written; one line says what is wrong
+  2  bad input, or a file that cannot be written: none was; one line says what is wrong
   3  a fault of the program; its traceback is what a report of it needs
   130  stopped by Ctrl+C; no file is half written
 
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
 
 class ShowVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *arguments: object) -> NoReturn:
-        print(f"robokin {version()}")
+        out(f"robokin {version()}")
         parser.exit()
 
 

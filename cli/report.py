@@ -33,8 +33,12 @@ def kept_report(report: dict, target: str | None) -> Iterator[None]:
             yield
 
 
-def show_report(report: dict, target: str | None, summary: str) -> None:
-    out(_json(report, ensure_ascii=True) if target == STANDARD_OUTPUT else summary)
+def show_report(report: dict, target: str | None, summary: str, *written: str) -> None:
+    """written: files that the command has written besides."""
+    if target == STANDARD_OUTPUT:
+        out(_json(report, ensure_ascii=True), *written)
+    else:
+        out(summary, *written, *filter(None, [target]))
 
 
 def _json(report: dict, ensure_ascii: bool) -> str:

@@ -27,16 +27,20 @@ def plain(text: str) -> str:
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def out(text: str) -> None:
-    """Print a result. Whoever read standard output may have seen enough (| head): that is no error. Raises UsageError
-    when it cannot be written otherwise."""
+def out(text: str, *written: str) -> None:
+    """Print a result. Whoever read standard output may have seen enough (| head): that is no error. Where it cannot be
+    written otherwise and the command has `written` files, it has done what was asked: that is said, and no more. Raises
+    UsageError where what is printed was all."""
     try:
         print(plain(text), flush=True)
     except BrokenPipeError:
         _drop_output()
     except OSError as error:
         _drop_output()
-        raise UsageError(f"standard output: cannot be written ({error.strerror})") from None
+        problem = f"standard output: cannot be written ({error.strerror})"
+        if not written:
+            raise UsageError(problem) from None
+        say(f"{problem}; written: {', '.join(written)}")
 
 
 def say(line: str) -> None:

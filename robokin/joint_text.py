@@ -156,8 +156,9 @@ def _from_lists(names: list[str], positions: list) -> _Pairs:
 def _section(text: str, keys: Iterable[str]) -> str | None:
     """What a YAML text has below one of these keys, if it is a list."""
     for key in keys:
-        entries = r"(\[[^\]]*\]|(?:\n[ \t]*-[ \t]+[^\n]*)+)"
-        match = re.search(rf"(?:^|[{{,])[ \t]*-?[ \t]*{key}:[ \t]*{entries}", text, re.MULTILINE)
+        # No part may begin where the one before could go on: a text of a megabyte would take minutes.
+        entries = r"(\[[^\[\]]*\]|(?:\n[ \t]*-[ \t]+[^\n]*)+)"
+        match = re.search(rf"(?:^|[{{,])[ \t]*(?:-[ \t]*)?{key}:[ \t]*{entries}", text, re.MULTILINE)
         if match:
             return match[1]
     return None
@@ -181,7 +182,8 @@ def _cells(line: str) -> list[str]:
 
 def _is_head(model: RobotModel, line: str) -> bool:
     """Whether it is a line of names, in which there may be colons."""
-    return any(joint.name in _cells(line) for joint in model.joints if joint.nq)
+    cells = set(_cells(line))
+    return any(joint.name in cells for joint in model.joints if joint.nq)
 
 
 def _from_table(model: RobotModel, lines: list[str]) -> _Pairs:

@@ -22,6 +22,7 @@ from robokin_addon.robokin import (
     within_limits,
 )
 from robokin_addon.robokin.joint_types import JOINT_TYPES
+from support.fuzzing import bounded
 from support.robots import robot
 
 
@@ -135,9 +136,22 @@ def test_only_unknown_names_are_an_error():
         parse_joint_values(arm(), "slide 2: 3")
 
 
-def test_hostile_lines_take_no_time():
-    with pytest.raises(RobokinError):
-        parse_joint_values(arm(), "1" + " " * 400_000 + "a" + " " * 400_000 + ":" + "1" * 100_000 + "x")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1" + " " * 400_000 + "a" + " " * 400_000 + ":" + "1" * 100_000 + "x",
+        "position: [\n" * 80_000,
+        ("\n" + " " * 3000 + "position:") * 330,
+        "a:b," * 240_000,
+        "x" * 200_000 + ",1",
+    ],
+    ids=["spaces", "brackets", "indented", "a head", "a long cell"],
+)
+def test_hostile_texts_take_no_time(text):
+    joints = [Joint(f"j{i}", "revolute", "base", f"l{i}", lower=-1.0, upper=1.0) for i in range(1000)]
+    model = RobotModel("wide", [Link("base"), *(Link(f"l{i}") for i in range(1000))], joints)
+    with bounded(5, text[:30]), pytest.raises(RobokinError):
+        parse_joint_values(model, text)
 
 
 def test_limits_clamp_and_are_told():

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from robokin_addon.cli.blend_file import is_whole_blend
@@ -15,8 +16,16 @@ from robokin_addon.cli.terminal import LONGEST, plain
 from support.command import run
 from support.program import command, program
 from support.robots import robot
+from support.scene_file import put_scene
 
 PANDA = str(robot("panda"))
+FAR = "kind=position,tip=panda_hand,target=9:0:0"
+
+
+@pytest.fixture
+def scene_file(addon, tmp_path) -> Path:
+    put_scene(tmp_path / "scene.blend", PANDA, "panda_hand_joint", (0.45, 0.1, 0.5), "--no-meshes")
+    return tmp_path / "scene.blend"
 
 
 def is_plain(text: str) -> bool:
@@ -105,6 +114,35 @@ def test_a_full_disk_behind_standard_output_is_said() -> None:
     )
 
 
+def test_what_is_done_is_not_undone_by_a_full_standard_output(scene_file, tmp_path) -> None:
+    """Where a command has written its files, the code is that of its outcome, and a line names them."""
+    bake = ["bake", scene_file, "--frames", "1:2", "-o"]
+    for arguments, code, written in (
+        (["info", PANDA, "--json", "-"], 2, []),
+        (["info", PANDA, "--json", "r.json"], 0, ["r.json"]),
+        (["--version"], 2, []),
+        (["solve", "--help"], 2, []),
+        (["fk", PANDA], 2, []),
+        (["solve", PANDA, "--task", FAR], 2, []),
+        (["solve", PANDA, "--task", FAR, "--json", "far.json"], 1, ["far.json"]),
+        (["import", PANDA, "--no-meshes", "-o", "p.blend"], 0, ["p.blend"]),
+        ([*bake, "a.blend"], 0, ["a.blend"]),
+        ([*bake, "b.blend", "--json", "b.json"], 0, ["b.blend", "b.json"]),
+        ([*bake, "c.blend", "--json", "-"], 0, ["c.blend"]),
+        ([*bake, "d.blend", "--task", FAR], 1, ["d.blend"]),
+        (["check", scene_file, "--json", "check.json"], 1, ["check.json"]),
+        (["export", PANDA, "-o", "o.urdf"], 0, ["o.urdf"]),
+        (["export", scene_file, "-o", "o.csv"], 0, ["o.csv"]),
+    ):
+        with open("/dev/full", "w") as full:
+            streams = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
+            done = program(*arguments, cwd=tmp_path, **streams)
+        told = "standard output: cannot be written (No space left on device)"
+        told += f"; written: {', '.join(written)}" if written else ""
+        assert (done.returncode, done.stderr) == (code, f"robokin: {told}\n"), (arguments, done)
+        assert all((tmp_path / name).exists() for name in written), arguments
+
+
 @pytest.mark.parametrize("closed", [">&-", "0<&- >&- 2>&-"])
 def test_closed_streams(closed, tmp_path) -> None:
     """A file that takes the number of a closed stream would get what is printed there."""
@@ -158,9 +196,11 @@ def test_warnings_of_numpy_are_not_shown() -> None:
     assert (done.returncode, done.stderr) == (2, "robokin: inf\n")
 
 
-def test_joint_values_are_read_from_files_alone(capsys, tmp_path) -> None:
+def test_only_files_are_read(capsys, tmp_path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
+    for name, reason in ((pipe, "is no regular file"), ("/dev/zero", "is no regular file"), (tmp_path, "is a folder")):
+        assert run(capsys, "info", name).refused(str(name), reason)
     for name in (pipe, "/dev/zero", "/dev/stdin", tmp_path, "a\0b", "x" * 300):
         for option in (["fk", PANDA, "--q"], ["solve", PANDA, "--task", "kind=pose,tip=panda_hand", "--q0"]):
             outcome = run(capsys, *option, name)

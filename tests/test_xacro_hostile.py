@@ -84,6 +84,7 @@ ENDLESS = {
     "many long texts": "<xacro:property name='p' value='${str(list(range(9000)))}'/>"
     + "".join(f"<link name='{i}${{p}}'/>" for i in range(20_000)),
     "many parameters": macro("m", "", "a " * 30_000) + "<xacro:m/>",
+    "many parameters of one name": macro("m", "", "a " * 2_000_000) + "<link name='a'/>",
     "a long name": f"<xacro:{'n' * 100_000}/>",
     "a long list of conditions": "<xacro:if value='${[i for i in range(9000) if i in range(9000)]}'/>",
 }  # fmt: skip

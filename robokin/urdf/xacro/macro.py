@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...errors import ModelError
 from ..xml import Element
+from .values import MAX_TEXT
 
 _MAX_PARAMETERS = 500
 _DEFAULT = re.compile(
@@ -45,9 +46,11 @@ class Macro:
 
 def parse_parameters(text: str) -> tuple[Parameter, ...]:
     """Raises ModelError."""
+    if len(text) > MAX_TEXT:
+        raise ModelError(f"the parameters are a text of more than {MAX_TEXT} characters")
     found: dict[str, Parameter] = {}
-    at = 0
-    while text[at:].strip():
+    text, at = text.rstrip(), 0
+    while at < len(text):
         match = _DEFAULT.match(text, at) or _PLAIN.match(text, at)
         if match is None or len(found) >= _MAX_PARAMETERS:
             raise ModelError(f"the parameters at {text[at : at + 60].strip()!r} cannot be read")

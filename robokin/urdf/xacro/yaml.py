@@ -26,7 +26,8 @@ UNITS = {
 }
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _INTEGER = re.compile(r"[-+]?[0-9]{1,100}")
-_FLOAT = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,5})?")
+# Digits are matched in one way only: a number of a million of them, and a letter, would never end.
+_FLOAT = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,5})?")
 _SPECIAL = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": math.nan}
 _ESCAPES = re.compile(r"""\\(["\\/bfnrt]|u[0-9a-fA-F]{4})""")
 _OPEN = {"[": "]", "{": "}"}
