@@ -9,7 +9,8 @@ fast as its limits allow, braking in time to meet the goal's position and veloci
 single joint, so what is late catches up and does not swing about its target. Where levels cannot all be met the goal
 is as near to each as those above allow, and since it is only ever changed for a better one, a still scene has a still
 robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what those above have
-got of it, and is pulled towards where its own goal leads, so no level takes anything from those above.
+got of it, and is pulled towards where its own goal leads, so no level takes anything from those above. A level of
+velocities is as fast as limits allow: it is asked for anew in the next frame, and nothing has to be caught up with.
 """
 
 from __future__ import annotations
@@ -166,10 +167,15 @@ class ReferenceTracking:
     def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
         is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
         here = _Frame(self, targets, *self._bounds())
-        levels, is_braking = here.inside.rows.levels, self._late and self.limits.braked
+        levels, are_velocities = here.inside.rows.levels, here.inside.rows.are_velocities
+        # Velocities leave nothing to be caught up with.
+        late = self._late and not are_velocities.all()
+        is_braking, is_still = late and self.limits.braked, is_still and not are_velocities.any()
         preference = self._preference(targets)
+        if are_velocities.all():
+            self._goal = self._q
         # What was not met at once is so by its goal again, until it is met.
-        if not (is_braking or (self._late and levels > 1)):
+        if not (is_braking or (late and levels > 1)):
             here.inside.rows.preference = preference
             if here.inside.run(self._q, levels, FRAME_STEPS):
                 at = here.inside.best
@@ -190,7 +196,8 @@ class ReferenceTracking:
         is_late = not is_met and possible > found
         if is_late:
             lost = goals[found]  # who does not get to the goal of the first level that is lost
-            behind[abs(reference.difference(self.data.tree, lost, self._followed(lost)[0])) > AT_GOAL] = 1
+            there = self._kept(lost) if are_velocities[found] else self._followed(lost)[0]
+            behind[abs(reference.difference(self.data.tree, lost, there)) > AT_GOAL] = 1
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
         self._advance(at.q, at.q if is_met or is_reached else goal, late=not is_met)
@@ -209,6 +216,11 @@ class ReferenceTracking:
         """Where following a goal leads in this frame, and whether it is reached so."""
         q = self._follow(goal, *self._bounds())
         return q, bool((abs(reference.difference(self.data.tree, goal, q)) <= AT_GOAL).all())
+
+    def _kept(self, goal: Array) -> Array:
+        """The goal as near as limits allow in this frame."""
+        lo, hi = self._bounds()
+        return self.within(self.box(self._q, lo, hi), self._q, lo, hi, goal)
 
     def _goal_to_be(self) -> Array:
         """The last goal, with the bases where they are: only from there they can roll."""
@@ -319,6 +331,8 @@ class _Frame:
         possible = 0
         for on in range(1, free.rows.levels + 1):
             met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
+            if on > 1 and free.rows.are_velocities[on - 1]:
+                met = free.run(free.best.q, on, GOAL_STEPS)  # as far as a way leads, and round its corners
             free.on = on
             if (met or free.settle(GOAL_STEPS, SETTLED)) and possible == on - 1:
                 possible = on
@@ -341,31 +355,41 @@ class _Frame:
         q, in_time = self._tracking._q, True
         for on, goal in enumerate(goals, 1):
             self.inside.rows.preference = None
-            is_tried = len(goals) == 1 and not is_braking  # above
+            is_velocity = self.inside.rows.are_velocities[on - 1]
+            is_tried = len(goals) == 1 and not is_braking and not is_velocity  # above
             if in_time and not is_tried and self.inside.run(q, on, FRAME_STEPS):
                 met = self.inside.best.q
-                if not is_braking or self._tracking.is_brakeable(met, goal):
+                if not is_braking or is_velocity or self._tracking.is_brakeable(met, goal):
                     q = met
                     continue
             there, is_reached = self._tracking._followed(goal)
-            q = there if on == 1 or (in_time and is_reached) else self._pulled(q, on - 1, there)
+            if is_velocity:
+                if in_time:
+                    self.inside.settle(FRAME_STEPS, SETTLED)
+                q = self.inside.best.q if in_time else self._pulled(q, on - 1, None)
+                is_reached = False
+            else:
+                q = there if on == 1 or (in_time and is_reached) else self._pulled(q, on - 1, there)
             in_time = in_time and is_reached
         return q
 
-    def _pulled(self, q: Array, above: int, there: Array) -> Array:
-        """q, which has brought the first `above` levels as far as limits on speed allow, towards `there`, while these
-        levels keep what they have."""
+    def _pulled(self, q: Array, above: int, there: Array | None) -> Array:
+        """q, which has brought the first `above` levels as far as limits on speed allow, towards `there`, or to what
+        the next level asks for, while these levels keep what they have."""
         inside = self.inside
         start = at = inside.look(q)
-        left = [np.clip(0.0, level.lower, level.upper) for level in start.linear[:above]]
+        left = [np.clip(0.0, level.lower, level.upper) for level in start.linear[0][:above]]
+        on = above if there is not None else above + 1
         nv = len(inside.rows.scale)
         for number in range(PULLS):
-            inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
+            is_led = there is not None and not number
+            inside.rows.preference = Preference(np.eye(nv), np.zeros(nv), there) if is_led else None
             noted = [
                 Level(level.J, level.lower - own, level.upper - own) if len(own) == len(level.J) else level
-                for level, own in zip(at.linear, left, strict=False)
+                for level, own in zip(at.linear[0], left, strict=False)
             ]
-            at = inside.look(inside.within(inside.rows.step(replace(at, linear=noted), above, None, False)))
+            noted += at.linear[0][above:on]
+            at = inside.look(inside.within(inside.rows.step(replace(at, linear=(noted, ())), on, None, False)))
             inside.iterations += 1
             if inside.rows.keeps(start, at, above):
                 return at.q
@@ -378,7 +402,7 @@ class _Frame:
         for wanted in (preference, None):  # then without criteria, for what their motion has bent
             inside.rows.preference = wanted
             inside.on = inside.rows.levels
-            at = inside.look(inside.within(inside.step(at)))
+            at = inside.look(inside.step(at))
             if (at.met | (~best.met & (at.errors <= best.errors * (1.0 + KEPT)))).all():
                 return at
         return best
@@ -394,6 +418,13 @@ class _Descent(Descent):
         super().__init__(rows)
         self.within = within
 
+    @property
+    def is_fine(self) -> bool:
+        return self.rows.is_exact or self.rows.preference is not None
+
+    def step(self, at: Iterate, damping: float | None = None, as_one: bool = False) -> Array:
+        return self.within(super().step(at, damping, as_one))
+
     def look(self, q: Array) -> Iterate:
         return self.rows.measure(q)
 
@@ -405,10 +436,10 @@ class _Descent(Descent):
         history: list[float] = []
         for count in range(steps):
             history.append(self.error(at))
-            at = self.look(self.within(self.step(at)))
+            at = self.look(self.step(at))
             self.offer(at)
             left = float(at.errors[:on].sum())
-            if self.is_met(at) and (self.rows.preference is None or left <= FINE):
+            if self.is_met(at) and (not self.is_fine or left <= FINE):
                 return True  # what criteria ask for bends the way
             if count + 1 >= PATIENCE and not self.error(at) < PROGRESS * history[count + 1 - PATIENCE]:
                 break
