@@ -67,6 +67,7 @@ class HierarchicalTracker:
 
     _before: Array  # (nq,) where the robot stood a frame earlier
     _state: Array  # as of an engine (`level_tracking.py`)
+    _stood: Array  # the one that it was told
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class HierarchicalTracker:
             criterion.check(neutral)
         # Of the tasks that count, and those of them that fade.
         self._engines: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
-        self._running: Any = None
+        self._ended: dict[tuple[tuple[int, ...], tuple[int, ...]], Array] = {}  # the states that they led to last
         self._kind = _engine_type(backend)
         self.stand(model.limits.middle(model.neutral()))
 
@@ -131,8 +132,8 @@ class HierarchicalTracker:
 
     def _stand(self, q: Array, velocity: object | None, late: bool) -> None:
         step = self.limits.viable(q, self._velocity(velocity) * self.dt)
-        self._before, self._running = q, None
-        self._state = np.concatenate((q, q, step, [float(late)]))
+        self._before = q
+        self._state = self._stood = np.concatenate((q, q, step, [float(late)]))
 
     def run(self, targets: Sequence[Sequence[Any]], influence: Sequence[Array] | None = None) -> TrackResult:
         """As many frames on as there are sets of checked targets."""
@@ -192,17 +193,18 @@ class HierarchicalTracker:
             whole = len(counting) == len(self.tasks)
             levels = self.levels if whole else TaskLevels(self.model, [self.tasks[i] for i in counting], self.backend)
             engine = self._engines[key] = self._kind(levels, self.criteria, self.limits, fading)
-        engine.state = state
-        if engine is not self._running and self.memory.targets:
-            engine.note([self.memory.targets.get(task, task.target) for task in engine.levels.tasks])
-        self._running = engine
+        if self._ended.get(key) is not state:
+            engine.state = state
+            known = state is self._stood and all(task in self.memory.targets for task in self.tasks)
+            engine.note([self.memory.targets[task] for task in engine.levels.tasks] if known else None)
         numbers = {i: k for k, i in enumerate(counting)}
         outcome = engine.run(
             [[own[i] for i in counting] for own in wanted],
             [asked[i] for i in counting],
             {numbers[i]: own for i, own in left.items()},
         )
-        return outcome, engine.state.copy()
+        self._ended[key] = engine.state.copy()
+        return outcome, self._ended[key]
 
     def start(
         self,

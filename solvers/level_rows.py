@@ -24,7 +24,7 @@ from .task_levels import TaskLevels, stacked, tolerances
 Array = np.ndarray
 
 SPARE = 0.1  # of a tolerance: by how much a residual may change that a level above has got
-FARTHEST = 0.3  # [rad or L] of the joints, that one step leads along a way
+FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a way
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,7 @@ class StackRows:
         self.are_velocities = levels.are_velocities
         # What a frame leaves lacking of a velocity, or of what is counted from another motion, adds up.
         self.is_exact = bool(self.left) or any(task.is_velocity or task.remembers for task in levels.tasks)
+        self.changes = bool(self.left) or any(task.is_velocity for task in levels.tasks)
         self.tolerance = tolerances(levels.tasks)
         self._tolerances = [self.tolerance[group] for group, _ in levels.groups]
         self.scale = levels.state(levels.model.neutral(), targets, dt).scale

@@ -15,6 +15,7 @@ velocities is as fast as limits allow: it is asked for anew in the next frame, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,6 +47,7 @@ PULLS = 4  # steps that pull a level towards its goal beside what those above ke
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
 FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
+EXACT = 1e-24  # and frames of which errors add up
 AT_GOAL = 1e-9  # [rad, m]
 
 
@@ -128,7 +130,7 @@ class ReferenceTracking:
         self._before: Any = None
 
     def note(self, targets: Any) -> None:
-        """Targets that the place where it stands was found for."""
+        """Targets that the place where it stands was found for; None: not known."""
         self._before = targets
 
     def run_one(self, targets: Array) -> TrackOutcome:
@@ -170,7 +172,7 @@ class ReferenceTracking:
         levels, are_velocities = here.inside.rows.levels, here.inside.rows.are_velocities
         # Velocities leave nothing to be caught up with.
         late = self._late and not are_velocities.all()
-        is_braking, is_still = late and self.limits.braked, is_still and not are_velocities.any()
+        is_braking, is_still = late and self.limits.braked, is_still and not here.inside.rows.changes
         preference = self._preference(targets)
         if are_velocities.all():
             self._goal = self._q
@@ -186,18 +188,25 @@ class ReferenceTracking:
         stays = is_still and self._late and is_reached and bool((self._q == self._goal).all())
         goals, possible = ([self._goal], 0) if stays else here.goals()
         goal, (q, is_reached) = goals[-1], self._followed(goals[-1])
-        if not is_reached:
+        # A way is not cut short, wherever it leads.
+        if not is_reached or are_velocities.all():
             q = here.hurried(goals, is_braking)
         at = here.inside.look(q)
-        if is_reached and preference is not None:
+        if (is_reached or are_velocities.all()) and preference is not None:
             at = here.preferred(at, preference)
         found = _leading(at.met)
         is_met = found == levels
+        if not is_met and here.inside.rows.is_exact:
+            at = here.restored(at, found)
         is_late = not is_met and possible > found
         if is_late:
             lost = goals[found]  # who does not get to the goal of the first level that is lost
             there = self._kept(lost) if are_velocities[found] else self._followed(lost)[0]
             behind[abs(reference.difference(self.data.tree, lost, there)) > AT_GOAL] = 1
+            if not behind.any():  # of a way that comes back to where it was, who is as fast as may be
+                lo, hi = self._bounds()
+                step = reference.difference(self.data.tree, self._q, at.q)
+                behind[(step <= lo + AT_GOAL) | (step >= hi - AT_GOAL)] = 1
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
         self._advance(at.q, at.q if is_met or is_reached else goal, late=not is_met)
@@ -408,6 +417,15 @@ class _Frame:
         return best
 
 
+    def restored(self, best: Iterate, count: int) -> Iterate:
+        """With the first `count` levels, which are met, as nearly met as they can be: what is below may stand elsewhere
+        by their tolerances."""
+        inside = self.inside
+        inside.on, inside.rows.preference = count, None
+        at = inside.look(inside.step(best))
+        return at if inside.is_met(at) and at.errors[:count].sum() <= best.errors[:count].sum() else best
+
+
 class _Descent(Descent):
     """Damped steps; `within` brings each into the bounds of the frame."""
 
@@ -419,8 +437,15 @@ class _Descent(Descent):
         self.within = within
 
     @property
-    def is_fine(self) -> bool:
-        return self.rows.is_exact or self.rows.preference is not None
+    def enough(self) -> float:
+        """The error that is met."""
+        if self.rows.is_exact:
+            return EXACT
+        return math.inf if self.rows.preference is None else FINE
+
+    def lacking(self, at: Iterate) -> float:
+        """The error that is to become less."""
+        return float(at.errors[: self.on].sum()) if self.rows.is_exact else self.error(at)
 
     def step(self, at: Iterate, damping: float | None = None, as_one: bool = False) -> Array:
         return self.within(super().step(at, damping, as_one))
@@ -435,13 +460,14 @@ class _Descent(Descent):
         self.best = at = self.look(self.within(start))
         history: list[float] = []
         for count in range(steps):
-            history.append(self.error(at))
+            history.append(self.lacking(at))
             at = self.look(self.step(at))
             self.offer(at)
-            left = float(at.errors[:on].sum())
-            if self.is_met(at) and (not self.is_fine or left <= FINE):
+            if self.is_met(at) and at.errors[:on].sum() <= self.enough:
                 return True  # what criteria ask for bends the way
-            if count + 1 >= PATIENCE and not self.error(at) < PROGRESS * history[count + 1 - PATIENCE]:
+            stalls = count + 1 >= PATIENCE and not self.lacking(at) < PROGRESS * history[count + 1 - PATIENCE]
+            # What is ahead on a way lessens no more, while it is still come back to.
+            if stalls and not (self.rows.are_velocities[on - 1 : on].any() and not at.met[: on - 1].all()):
                 break
         return self.is_met(self.best)
 
