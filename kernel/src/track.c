@@ -27,7 +27,7 @@ typedef struct tracking {
   double *goal, *pace;       /* [nq], [nv] of the state and of the frame */
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
-  double *left, *kept;       /* [rows], [tasks][2] what levels above lack and keep */
+  double *left, *kept, *kept_across; /* [rows], [tasks][2] twice: what levels above lack and keep */
   double *H, *g, *even, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity */
   double *pulled;            /* [nq] */
   int placed;                /* the tips are placed at the last configuration */
@@ -41,7 +41,7 @@ static int32_t rows_of(const rk_ik *ik) { return ik->stack ? ik->stack->data->st
 int64_t rk_track_workspace(const rk_track *track) {
   const rk_ik *ik = track->ik;
   const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
-  const int64_t own = ik->stack ? rows_of(ik) + 2 * ik->stack->n_tasks + 2 * nv * nv + 2 * nv +
+  const int64_t own = ik->stack ? rows_of(ik) + 4 * ik->stack->n_tasks + 2 * nv * nv + 2 * nv +
                                       rk_step_objective_workspace(ik->stack->step)
                                 : 0;
   return rk_ik_workspace(ik) + 4 * nv + (5 + levels) * nq + own;
@@ -228,17 +228,13 @@ static void prefer(tracking *t) {
   }
 }
 
-/* What a task lacks that is of the first `above` levels: of a way, of its level across it or of all. */
-static const double *lacking(const rk_stack *stack, int32_t task, int32_t above) {
-  return stack->way[task] < 0 || stack->way[task] < above ? stack->residuals : stack->across;
-}
-
-/* Keeps what the tasks of the first `above` levels, and rows of theirs, lack at the configuration that was measured last. */
+/* Keeps what the tasks, and rows of the first `above` levels, lack at the configuration that was measured last. */
 static void note(tracking *t, int32_t above) {
   const rk_stack *stack = t->search.ik->stack;
   const rk_step_data *data = stack->data;
   for (int32_t row = 0; row < data->start[above]; row++) t->left[row] = rk_clamp(0.0, data->low[row], data->high[row]);
-  for (int32_t task = 0; task < stack->n_tasks; task++) copy(t->kept + 2 * task, lacking(stack, task, above) + 2 * task, 2);
+  copy(t->kept, stack->residuals, 2 * (int64_t)stack->n_tasks);
+  copy(t->kept_across, stack->across, 2 * (int64_t)stack->n_tasks);
 }
 
 /* Asks for what was noted, in place of what the tasks want. */
@@ -247,13 +243,22 @@ static void ask_for_noted(const tracking *t, int32_t above) {
   for (int32_t row = 0; row < data->start[above]; row++) data->low[row] -= t->left[row], data->high[row] -= t->left[row];
 }
 
+/* Whether the parts of a task are as they were noted, or better. */
+static int is_kept(const double *tolerance, const double *noted, const double *own) {
+  for (int part = 0; part < 2; part++)
+    if (own[part] > tolerance[part] && own[part] > noted[part] + SPARE * tolerance[part]) return 0;
+  return 1;
+}
+
 static int has_noted(const tracking *t, int32_t above) {
   const rk_stack *stack = t->search.ik->stack;
-  for (int32_t task = 0; task < stack->n_tasks; task++)
-    for (int part = 0; stack->level[task] < above && part < 2; part++) {
-      const double tolerance = stack->tolerance[2 * task + part], own = lacking(stack, task, above)[2 * task + part];
-      if (own > tolerance && own > t->kept[2 * task + part] + SPARE * tolerance) return 0;
-    }
+  for (int32_t task = 0; task < stack->n_tasks; task++) {
+    const int64_t own = 2 * (int64_t)task;
+    const int32_t way = stack->way[task];
+    const double *tolerance = stack->tolerance + own;
+    if (stack->level[task] < above && way >= 0 && !is_kept(tolerance, t->kept_across + own, stack->across + own)) return 0;
+    if ((way < 0 ? stack->level[task] : way) < above && !is_kept(tolerance, t->kept + own, stack->residuals + own)) return 0;
+  }
   return 1;
 }
 
@@ -474,7 +479,8 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
   t.goals = t.pulled + nq;
   if (ik->stack) {
-    t.left = t.goals + levels * nq, t.kept = t.left + rows_of(ik), t.H = t.kept + 2 * ik->stack->n_tasks;
+    t.left = t.goals + levels * nq, t.kept = t.left + rows_of(ik), t.kept_across = t.kept + 2 * ik->stack->n_tasks;
+    t.H = t.kept_across + 2 * ik->stack->n_tasks;
     t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.objective = t.g + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
   }
