@@ -27,7 +27,7 @@ KEPT = 1e-5  # relative: by how much the error of a level above may grow while o
 @dataclass(frozen=True, eq=False)
 class Iterate:
     """q (nq,) and what the tasks lack there. errors: (levels,) |e|^2 / 2.   met: (levels,) bool, within tolerances.
-    residuals: (tasks, 2).   linear: what `Rows.step` needs of it."""
+    residuals: (tasks, 2).   linear: what `LevelRows` needs of it."""
 
     q: Array
     errors: Array
@@ -40,6 +40,7 @@ class LevelRows(Protocol):
     """Tasks in levels at a configuration, and the damped step on the first of them."""
 
     levels: int
+    are_velocities: Array  # (levels,) bool, those that ask for nothing but velocities
 
     def measure(self, q: Array) -> Iterate: ...
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
 from .criteria import Criterion, checked_criteria
 from .fixed_arrays import compiled
-from .hierarchical_frame import Asked, Found, Frame, Place
 from .ik import IKProblem, part_names
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .influence import Left, checked_shares, is_partial, left_in
@@ -24,28 +23,22 @@ from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Task
 from .track_result import EMPTY, TrackResult
-from .tracking_reference import LATE
+from .tracking_reference import TrackOutcome
 from .viability import StepLimits
-from .way_keeping import solve_on_the_way
-
-if TYPE_CHECKING:
-    from .native_stack import NativeLevelTracking
 
 Array = np.ndarray
 
-BITS = 8  # of a frame with a velocity that leads far
-CHUNK = 16  # frames of poses between two reports of progress
-LINEARISATIONS, UNHURRIED = 10, 20  # of a frame, and of one that is looked at without limits on speed
+CHUNK = 16  # frames between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
     """What a motion remembers of its tasks from frame to frame. origins: where they began to count.
-    without: where the robot would be without them, of those that are neither whole nor out.
+    without: the states of the motions without them, of those that are neither whole nor out.
     targets: of the frame before."""
 
     origins: Mapping[Task, State] = field(default_factory=dict)
-    without: Mapping[Task, Place] = field(default_factory=dict)
+    without: Mapping[Task, Array] = field(default_factory=dict)
     targets: Mapping[Task, Any] = field(default_factory=dict)
 
 
@@ -69,11 +62,11 @@ class HierarchicalTracker:
     place of the tasks' own.
     """
 
-    chunk: int  # frames between two reports of progress
+    chunk = CHUNK
 
     _before: Array  # (nq,) where the robot stood a frame earlier
-    _moved_alone: bool  # the engine has not been told yet where the robot stands,
-    _is_late: bool  # and that it is not where its targets are
+    _state: Array  # as of an engine (`level_tracking.py`)
+    _stood: Array  # the one that it was told
 
     def __init__(
         self,
@@ -98,22 +91,13 @@ class HierarchicalTracker:
         self.memory = Memory()
         self.frames: list[_Done] = []
         neutral = self.levels.state(model.neutral(), self.levels.targets, dt)
-        self._scale = neutral.scale
         for criterion in self.criteria:
             criterion.check(neutral)
-        # What asks for velocities, or fades in and out, is followed frame by frame below.
-        poses = not any(task.is_velocity or type(task).is_left is not Task.is_left for task in self.tasks)
-        self._engine = self._engine_of_poses() if poses and self.tasks else None
-        self.chunk = CHUNK if self._engine is not None else 1
+        # Of the tasks that count, and those of them that fade.
+        self._engines: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
+        self._ended: dict[tuple[tuple[int, ...], tuple[int, ...]], Array] = {}  # the states that they led to last
+        self._kind = _engine_type(backend)
         self.stand(model.limits.middle(model.neutral()))
-
-    def _engine_of_poses(self) -> LevelTracking | NativeLevelTracking:
-        kind: Any = LevelTracking
-        if get_backend(self.backend).name == "native":
-            from .native_stack import NativeLevelTracking
-
-            kind = NativeLevelTracking
-        return kind(self.levels, self.criteria, np.ones(len(self.tasks)).tolist(), self.limits)
 
     def check_targets(self, targets: object) -> list[list[Any]]:
         """Per frame, the checked targets. Raises TaskError."""
@@ -130,59 +114,94 @@ class HierarchicalTracker:
     @property
     def v(self) -> Array:
         """(nv,) the velocity with which the last frame was reached."""
-        return self.last / self.dt
+        return self._state[2 * self.model.nq : -1] / self.dt
+
+    @property
+    def q(self) -> Array:
+        """(nq,) where the robot stands."""
+        return self._state[: self.model.nq].copy()
 
     def stand(self, q: object, velocity: object | None = None, memory: Memory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
         there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
-        self.q = self._before = self.model.limits.clamp(self.model.check_configuration(q))
-        self.last = self.limits.viable(self.q, self._velocity(velocity) * self.dt)
-        self.memory, self._moved_alone, self._is_late = memory or Memory(), True, False
+        self._stand(self.model.limits.clamp(self.model.check_configuration(q)), velocity, late=False)
+        self.memory = memory or Memory()
+
+    def _stand(self, q: Array, velocity: object | None, late: bool) -> None:
+        step = self.limits.viable(q, self._velocity(velocity) * self.dt)
+        self._before = q
+        self._state = self._stood = np.concatenate((q, q, step, [float(late)]))
 
     def run(self, targets: Sequence[Sequence[Any]], influence: Sequence[Array] | None = None) -> TrackResult:
         """As many frames on as there are sets of checked targets."""
         self.start_velocity, self.frames = self.v, []
-        done = 0
-        while done < len(targets):
-            whole = done
-            while whole < len(targets) and self._is_whole(None if influence is None else influence[whole]):
-                whole += 1
-            if whole > done:
-                self._follow_poses(targets[done:whole])
-            else:
-                self.step(targets[done], None if influence is None else influence[done])
-            done = max(whole, done + 1)
+        shares = [self._shares(None if influence is None else influence[frame]) for frame in range(len(targets))]
+        first = 0
+        while first < len(targets):
+            end = first + 1
+            if not self._remembers(shares[first]):
+                while end < len(targets) and (shares[end] == shares[first]).all():
+                    end += 1
+            self._follow(targets[first:end], shares[first])
+            first = end
         return self.result()
 
-    def _is_whole(self, influence: Array | None) -> bool:
-        """Whether a frame asks for nothing but poses, of tasks that count wholly."""
-        return self._engine is not None and bool((self._shares(influence) == 1.0).all())
+    def _remembers(self, shares: Array) -> bool:
+        """Whether what frames ask for depends on where the frames before them led."""
+        asked = zip(self.tasks, shares.tolist(), strict=True)
+        return any(is_partial(share) or (share and task.remembers) for task, share in asked)
 
-    def _follow_poses(self, targets: Sequence[Sequence[Any]]) -> None:
-        engine = self._engine
-        assert engine is not None
-        if self._moved_alone:
-            engine.stand(self.q, self.last, self._is_late)
-            if self.memory.targets:
-                engine.note([self.memory.targets.get(task, task.target) for task in self.tasks])
-            self._moved_alone = False
-        shares, origins = np.ones(len(self.tasks)), self._origins(targets[0], np.ones(len(self.tasks)))
-        wanted = [self._started(each, origins) for each in targets]
-        outcome = engine.run(wanted)
-        if len(outcome.q) > 1:
-            self._before = outcome.q[-2]
-        else:
-            self._before = self.q
-        self.q, self.last = outcome.q[-1].copy(), engine.step.copy()
-        self.memory = Memory(origins, {}, dict(zip(self.tasks, wanted[-1], strict=True)))
-        for frame, code in enumerate(outcome.codes.tolist()):
-            own = wanted[frame]
-            missed = (outcome.residuals[frame] > self.tolerance).any(axis=1)
-            if code == NOT_CONVERGED and self.problem.search.excess([own[i] for i in self._static], missed).any():
+    def _follow(self, targets: Sequence[Sequence[Any]], shares: Array) -> None:
+        """Frames of the same influences; one, when it remembers those before."""
+        origins = self._origins(targets[0], shares)
+        wanted = [self._followed(self._started(each, origins)) for each in targets]
+        left, without, count = self._left(wanted[0], shares)
+        before, state = self.q, self._state
+        outcome, self._state = self._run(wanted, shares, left, state)
+        whole, counting = shares >= 1.0, shares > 0.0
+        residuals = np.zeros((len(targets), len(shares), 2))
+        residuals[:, counting] = outcome.residuals
+        missed = (residuals > self.tolerance).any(axis=2) & whole
+        for frame, (q, own) in enumerate(zip(outcome.q, wanted, strict=True)):
+            code = int(outcome.codes[frame]) if counting.any() else EMPTY
+            if counting.any() and not missed[frame].any():
+                code = CONVERGED
+            aims, lacking = [own[i] for i in self._static], missed[frame, self._static]
+            if code == NOT_CONVERGED and self.problem.search.excess(aims, lacking).any():
                 code = OUT_OF_REACH
-            behind = outcome.behind[frame].astype(bool)
-            count, residuals = int(outcome.iterations[frame]), outcome.residuals[frame]
-            self.frames.append(_Done(code, outcome.q[frame], residuals, count, behind, "", shares, own))
+            if code == CONVERGED and self._is_left(before, q, own, whole):
+                code = NOT_CONVERGED
+            remark = self._remark((self._before, before), own) if code == NOT_CONVERGED else ""
+            behind, count = outcome.behind[frame].astype(bool), count + int(outcome.iterations[frame])
+            self.frames.append(_Done(code, q, residuals[frame], count, behind, remark, shares, own))
+            self._before, before, count = before, q, 0
+        self.memory = Memory(origins, without, dict(zip(self.tasks, self._reached(wanted[-1]), strict=True)))
+
+    def _run(
+        self, wanted: Sequence[Sequence[Any]], shares: Array, left: Mapping[int, Left], state: Array
+    ) -> tuple[TrackOutcome, Array]:
+        """Frames from a state on, and the state that they lead to."""
+        asked = shares.tolist()
+        counting = [i for i, share in enumerate(asked) if share]
+        fading = tuple(counting.index(i) for i in counting if is_partial(asked[i]))
+        key = tuple(counting), fading
+        engine = self._engines.get(key)
+        if engine is None:
+            whole = len(counting) == len(self.tasks)
+            levels = self.levels if whole else TaskLevels(self.model, [self.tasks[i] for i in counting], self.backend)
+            engine = self._engines[key] = self._kind(levels, self.criteria, self.limits, fading)
+        if self._ended.get(key) is not state:
+            engine.state = state
+            known = state is self._stood and all(task in self.memory.targets for task in self.tasks)
+            engine.note([self.memory.targets[task] for task in engine.levels.tasks] if known else None)
+        numbers = {i: k for k, i in enumerate(counting)}
+        outcome = engine.run(
+            [[own[i] for i in counting] for own in wanted],
+            [asked[i] for i in counting],
+            {numbers[i]: own for i, own in left.items()},
+        )
+        self._ended[key] = engine.state.copy()
+        return outcome, self._ended[key]
 
     def start(
         self,
@@ -199,27 +218,26 @@ class HierarchicalTracker:
         before = self.problem.limits.middle(self.model.neutral()) if q0 is None else q0
         before = self.model.limits.clamp(self.model.check_configuration(before if origin is None else origin))
         counting = [task for task, share in zip(self.tasks, shares, strict=True) if share]
-        state = self.levels.state(before, targets, self.dt)
-        origins = {task: state for task in counting if origin is None or task.is_counted_from_start}
+        here = self.levels.state(before, targets, self.dt)
+        origins = {task: here for task in counting if origin is None or task.is_counted_from_start}
         wanted = self._started(targets, origins)
         own, aims = shares[self._static], [wanted[i] for i in self._static]
         found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
         found = self._on_ways(found, aims, wanted, shares, seed)
-        self.q = self._before = found.q
-        self.last = self.limits.viable(found.q, self._velocity(start_velocity) * self.dt)
-        fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
-        place = Place(self.q, self.last)
-        if fading:
-            whole = np.where(own < 1.0, 0.0, own)
-            place = place._replace(q=self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q)
-        self.memory = Memory(origins, dict.fromkeys(fading, place), dict(zip(self.tasks, wanted, strict=True)))
-        self.start_velocity, self._moved_alone = self.last / self.dt, True
         residuals = np.zeros((len(self.tasks), 2))
         residuals[self._static] = found.residual_array[: len(self._static)]
         within = (residuals <= self.tolerance).all(axis=1)[shares >= 1.0].all()
         missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
         code = EMPTY if not shares.any() else CONVERGED if within else missed
-        self._is_late = code not in (CONVERGED, EMPTY)
+        self._stand(found.q, start_velocity, late=code not in (CONVERGED, EMPTY))
+        self.start_velocity = self.v
+        fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
+        state = self._state
+        if fading:
+            whole = np.where(own < 1.0, 0.0, own)
+            q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
+            state = np.concatenate((q, q, state[2 * self.model.nq :]))
+        self.memory = Memory(origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True)))
         still = np.zeros(self.model.nv, bool)
         self.frames = [_Done(code, found.q, residuals, found.iterations, still, "", shares, wanted)]
         return self.result()
@@ -238,64 +256,6 @@ class HierarchicalTracker:
         better = problem.solve(targets, found.q, seed, diagnose=False, influence=own)
         return better if better.converged else found
 
-    def step(self, targets: Sequence[Any], influence: Array | None = None) -> None:
-        """One frame on, towards checked targets."""
-        shares = self._shares(influence)
-        origins = self._origins(targets, shares)
-        wanted = self._followed(self._started(targets, origins))
-        left, without, count = self._left(wanted, shares)
-        frame, whole = self._frame(Place(self.q, self.last), Asked(wanted, shares, left)), shares >= 1.0
-        found = solve_on_the_way(frame, self.limits, LINEARISATIONS)
-        count += found.steps
-        code, behind = CONVERGED if shares.any() else EMPTY, np.zeros(self.model.nv, bool)
-        if (found.residuals > self.tolerance)[whole].any():
-            code = NOT_CONVERGED
-            if found.held.any():
-                lost = next(count for count in range(len(shares) + 1) if not self._is_met(found, shares, count))
-                is_met, steps = self._would_be_met(Asked(wanted, shares, left), lost)
-                count += steps
-                if is_met:
-                    code, behind = LATE, found.held
-            far = self.problem.search.excess([wanted[i] for i in self._static])[whole[self._static]]
-            if code != LATE and far.any():
-                code = OUT_OF_REACH
-        if code == CONVERGED and self._is_left(found.q, wanted, whole):
-            code = NOT_CONVERGED
-        remark = self._remark(wanted) if code == NOT_CONVERGED else ""
-        reached = frame.reached(found)
-        self._moved_alone, self._is_late = True, code not in (CONVERGED, EMPTY)
-        self._before, self.last, self.q = self.q, found.moved, found.q
-        self.memory = Memory(origins, without, dict(zip(self.tasks, reached, strict=True)))
-        self.frames.append(_Done(code, found.q, found.residuals, count, behind, remark, shares, wanted))
-
-    def _is_met(self, found: Found, shares: Array, levels: int) -> bool:
-        """Whether loops and the first `levels` are, as far as their tasks are whole."""
-        loops = [i for i, _ in self.levels.loops]
-        own = loops + [i for each in self.levels.indices[:levels] for i in each]
-        return bool((found.residuals <= self.tolerance).all(axis=1)[own][shares[own] >= 1.0].all())
-
-    def _would_be_met(self, asked: Asked, levels: int) -> tuple[bool, int]:
-        """Whether the first `levels` of the frame are met without limits on speed, at once or on the ways of velocities
-        bit by bit; and the linearisations that it took to tell."""
-        unlimited = np.full(self.model.nv, np.inf)
-        unhurried = replace(self.limits, largest=unlimited, change=unlimited)
-        count = 0
-        for parts in (1, BITS) if any(task.has_way for task in self.tasks) else (1,):
-            place, targets = (
-                Place(self.q, self.last),
-                [task.slowed(target, 1.0 / parts) for task, target in zip(self.tasks, asked.targets, strict=True)],
-            )
-            for _ in range(parts):
-                frame = self._frame(place, replace(asked, targets=targets))
-                found = frame.solve(unhurried, UNHURRIED)
-                count += found.steps
-                if not self._is_met(found, asked.influence, levels):
-                    break
-                place, targets = Place(found.q, found.moved), frame.reached(found)
-            else:
-                return True, count
-        return False, count
-
     def posed(self, targets: Sequence[Any], influence: Array | None = None) -> tuple[IKProblem, list[Any]]:
         """The problem of the tasks that ask for a pose and are whole at a frame, and their targets."""
         shares = self._shares(influence)
@@ -304,25 +264,30 @@ class HierarchicalTracker:
             self._problems[indices] = self.problem.some_tasks(indices)
         return self._problems[indices], [targets[self._static[i]] for i in indices]
 
-    def _left(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Left], dict[Task, Place], int]:
-        """What tasks of partial influence leave lacking in a frame, where the robot would be without each, and the
-        linearisations that it took to tell."""
-        fading = [i for i, share in enumerate(shares) if is_partial(share)]
-        here = Place(self.q, self.last)
-        before = {i: self.memory.without.get(self.tasks[i], here) for i in fading}
+    def _left(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Left], dict[Task, Array], int]:
+        """What tasks of partial influence leave lacking in a frame, the states of the motions without each, and the
+        steps that it took to tell."""
+        fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
+        before = {i: self.memory.without.get(self.tasks[i], self._state) for i in fading}
         # What the others leave is taken from where they were: they are told from one another.
-        others = {}
-        for i in fading if len(fading) > 1 else []:
-            rows = self.levels.rows_of(i, self.levels.state(before[i].q, wanted, self.dt), wanted[i], shares[i])
-            others[i] = left_in(shares[i], rows)
-        left, places, count = {}, {}, 0
+        others = {i: self._left_by(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
+        left, states, count = {}, {}, 0
         for i in fading:
-            asked = Asked(wanted, np.where(np.arange(len(shares)) == i, 0.0, shares), others)
-            found = self._frame(before[i], asked).solve(self.limits, LINEARISATIONS)
-            left[i] = left_in(shares[i], self._frame(before[i], Asked(wanted, shares, {})).rows_at(found)[i])
-            places[self.tasks[i]] = Place(found.q, found.moved)
-            count += found.steps
-        return left, places, count
+            without = np.where(np.arange(len(shares)) == i, 0.0, shares)
+            around = {k: own for k, own in others.items() if k != i}
+            outcome, state = self._run([wanted], without, around, before[i])
+            left[i] = self._left_by(i, state, wanted, shares, before[i])
+            states[self.tasks[i]] = state
+            count += int(outcome.iterations[0])
+        return left, states, count
+
+    def _left_by(self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None) -> Left:
+        """By a task, of what it would lack in a state. before: the one of the frame before, unless that is it."""
+        nq = self.model.nq
+        at = self.levels.state(state[:nq], wanted, self.dt)
+        if before is not None and self.tasks[i].is_velocity:
+            at = self.levels.moved(self.levels.state(before[:nq], wanted, self.dt), at)
+        return left_in(shares[i], self.levels.rows_of(i, at, wanted[i], shares[i]))
 
     def _shares(self, influence: Array | None) -> Array:
         return self._own if influence is None else np.array(checked_shares(self.tasks, influence))
@@ -346,15 +311,26 @@ class HierarchicalTracker:
             for task, target in zip(self.tasks, targets, strict=True)
         ]
 
-    def _is_left(self, q: Array, wanted: Sequence[Any], whole: Array) -> bool:
-        """Whether a frame that is met has left the motion that one of its tasks asks for."""
-        before, after = (self.levels.state(pose, wanted, self.dt) for pose in (self.q, q))
-        asking = zip(self.tasks, wanted, whole, strict=True)
-        return any(task.is_left(before, after, own) for task, own, is_whole in asking if is_whole)
+    def _reached(self, targets: Sequence[Any]) -> list[Any]:
+        """The targets of the last frame as the next one takes them."""
+        if not any(task.is_velocity and task.remembers for task in self.tasks):
+            return list(targets)
+        ends = [self.levels.state(q, targets, self.dt) for q in (self._before, self.q)]
+        moved = self.levels.moved(*ends)
+        return [
+            task.reached(moved, target) if task.is_velocity else target
+            for task, target in zip(self.tasks, targets, strict=True)
+        ]
 
-    def _remark(self, wanted: Sequence[Any]) -> str:
-        """What tasks say about where a frame that is not met began."""
-        states = [self.levels.state(q, wanted, self.dt) for q in (self._before, self.q)]
+    def _is_left(self, before: Array, q: Array, wanted: Sequence[Any], whole: Array) -> bool:
+        """Whether a frame that is met has left the motion that one of its tasks asks for."""
+        start, end = (self.levels.state(pose, wanted, self.dt) for pose in (before, q))
+        asking = zip(self.tasks, wanted, whole, strict=True)
+        return any(task.is_left(start, end, own) for task, own, is_whole in asking if is_whole)
+
+    def _remark(self, poses: Sequence[Array], wanted: Sequence[Any]) -> str:
+        """What tasks say about where a frame that is not met began, the last of these poses."""
+        states = [self.levels.state(pose, wanted, self.dt) for pose in poses]
         remarks = [task.remark(states, own) for task, own in zip(self.tasks, wanted, strict=True)]
         return "; ".join(filter(None, remarks))
 
@@ -376,8 +352,13 @@ class HierarchicalTracker:
             np.array(shares)[:, self._static],
         )
 
-    def _frame(self, here: Place, asked: Asked) -> Frame:
-        return Frame(self.levels, self.criteria, self._scale, self.dt, here, asked)
-
     def _velocity(self, velocity: object | None) -> Array:
         return np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
+
+
+def _engine_type(backend: str) -> Any:
+    if get_backend(backend).name == "numpy":
+        return LevelTracking
+    from .native_stack import NativeLevelTracking
+
+    return NativeLevelTracking

@@ -24,6 +24,7 @@ from .task_levels import TaskLevels, stacked, tolerances
 Array = np.ndarray
 
 SPARE = 0.1  # of a tolerance: by how much a residual may change that a level above has got
+FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a way
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,7 @@ class StackRows:
     """Checked targets of tasks in levels. data: of the whole robot, with the limits that steps keep.
 
     influence: (tasks,) in place of the tasks' own.   left: what is not asked for of some tasks' rows.
+    start: (nq,) where the frame begins that velocities are counted from.
     """
 
     def __init__(
@@ -50,33 +52,45 @@ class StackRows:
         influence: Sequence[float] | None = None,
         left: Mapping[int, Left] | None = None,
         dt: float = 1.0,
+        start: Array | None = None,
     ) -> None:
         self.tasks, self.data, self.targets = levels, data, targets
         self.influence, self.left, self.dt = influence, left or {}, dt
-        self.groups = [np.array([i]) for i, _ in levels.loops] + [np.array(own, int) for own in levels.indices]
-        self.levels = len(self.groups)
+        self.levels = len(levels.groups)
+        self.are_velocities = levels.are_velocities
+        # What a frame leaves lacking of a velocity, or of what is counted from another motion, adds up.
+        self.is_exact = bool(self.left) or any(task.is_velocity or task.remembers for task in levels.tasks)
+        self.changes = bool(self.left) or any(task.is_velocity for task in levels.tasks)
         self.tolerance = tolerances(levels.tasks)
+        self._tolerances = [self.tolerance[group] for group, _ in levels.groups]
         self.scale = levels.state(levels.model.neutral(), targets, dt).scale
+        self._start = None if start is None else levels.state(start, targets, dt, None, influence)
         self.preference: Preference | None = None
 
     def measure(self, q: Array) -> Iterate:
         levels = self.tasks
         state = levels.state(q, self.targets, self.dt, None, self.influence)
-        rows = levels.rows(state, self.targets, self.influence)
+        rows = levels.rows(state, self.targets, self.influence, self._start)
         for i, left in self.left.items():
             rows[i] = leaving(levels.tasks[i], rows[i], left)
         residuals = levels.residuals(rows, np.zeros(levels.model.nv), self.dt)
         own = [level for _, level in levels.closures(state, rows)] + levels.levels(state, rows, 0.0)
         errors = np.array([0.5 * float((np.clip(0.0, level.lower, level.upper) ** 2).sum()) for level in own])
-        within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
-        return Iterate(q, errors, np.array([within[group].all() for group in self.groups], bool), residuals, own)
+        across = [levels.residuals_across(i, own, self.dt) for i, own in enumerate(rows)]
+        lacking = [(residuals if is_way else np.array(across))[group] for group, is_way in levels.groups]
+        met = [bool((each <= own).all()) for each, own in zip(lacking, self._tolerances, strict=True)]
+        return Iterate(q, errors, np.array(met, bool), residuals, (own, lacking))
 
     def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
         damped = []
-        for k in range(min(on, len(at.linear))):
+        linear = at.linear[0]
+        for k in range(min(on, len(linear))):
             own = DAMPING_FLOOR if at.met[k] else damping_for(float(at.errors[k]))
             damped.append(damping if damping is not None and k + 1 == on else own)
-        levels = [Level(own.J, own.lower, own.upper, each) for own, each in zip(at.linear, damped, strict=False)]
+        levels = [Level(own.J, own.lower, own.upper, each) for own, each in zip(linear, damped, strict=False)]
+        for k in np.flatnonzero(self.tasks.are_ways[: len(levels)]).tolist():
+            own, most = levels[k], FARTHEST * np.linalg.norm(levels[k].J, axis=1)
+            levels[k] = Level(own.J, np.clip(own.lower, -most, most), np.clip(own.upper, -most, most), own.damping)
         if as_one:
             one = stacked(levels, len(self.scale))
             levels = [Level(one.J, one.lower, one.upper, damping_for(float(at.errors[:on].sum())))]
@@ -100,9 +114,11 @@ class StackRows:
 
     def keeps(self, before: Iterate, at: Iterate, above: int) -> bool:
         """Whether the tasks of the first `above` levels lack nothing that they did not lack before."""
-        own = np.concatenate([np.zeros(0, int), *self.groups[:above]])
-        spare = np.where(np.isfinite(self.tolerance), SPARE * self.tolerance, 0.0)
-        return bool(((at.residuals <= self.tolerance) | (at.residuals <= before.residuals + spare))[own].all())
+        for here, start, allowed in zip(at.linear[1][:above], before.linear[1], self._tolerances, strict=False):
+            spare = np.where(np.isfinite(allowed), SPARE * allowed, 0.0)
+            if not ((here <= allowed) | (here <= start + spare)).all():
+                return False
+        return True
 
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
         """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed

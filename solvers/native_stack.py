@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from .native_tracking import TrackStruct, tracking_library
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Rows
+from .tasks.base import Moved
 from .tasks.robot_rows import ROBOT_ROW
 from .tracking_reference import TrackLimits, TrackOutcome
 from .viability import StepLimits
@@ -41,11 +43,12 @@ class StackStruct(ctypes.Structure):
     """`rk_stack` of the kernel."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("step", "data", "q", "previous", "level", "tolerance", "residuals")),
-        ("posture", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("step", "data", "q", "previous", "from", "kind", "level", "way")),
+        *((name, ctypes.c_void_p) for name in ("tolerance", "residuals", "across", "posture")),
         ("rows", _ROWS),
         ("criteria", _ROWS),
         *((name, ctypes.c_int32) for name in ("n_tasks", "n_criteria", "reachable", "posture_from")),
+        *((name, ctypes.c_int32) for name in ("is_exact", "changes")),
     )
 
 
@@ -54,7 +57,8 @@ class NativeStack:
 
     Tasks and criteria that the kernel does not know are asked for their rows, H and g whenever it looks at a
     configuration; what they raise is raised when the kernel has returned (`is_done`).
-    influence: (tasks,), in place of the tasks' own.   dt: [s] of a frame, for criteria.
+    influence: (tasks,), in place of the tasks' own.   dt: [s] of a frame, for criteria.   fading: tasks of which a call
+    says how much they count.
     """
 
     def __init__(
@@ -63,10 +67,12 @@ class NativeStack:
         criteria: Sequence[Criterion] = (),
         influence: Sequence[float] | None = None,
         dt: float = 1.0,
+        fading: Sequence[int] = (),
     ) -> None:
         model = levels.model
         self.levels, self.criteria, self.dt = levels, tuple(criteria), dt
         self.influence = [task.influence for task in levels.tasks] if influence is None else list(influence)
+        self._moves, self._fades = any(task.is_velocity for task in levels.tasks), bool(fading)
         neutral = levels.state(model.neutral(), levels.targets, dt)
         self.scale = neutral.scale
         records = [(each, each.record(neutral) if type(each) in KINDS.values() else None) for each in self.criteria]
@@ -74,9 +80,10 @@ class NativeStack:
         self._left: Mapping[int, Left] = {}
         self._frames: Sequence[Sequence[Any]] = [levels.targets]
         self._raised: BaseException | None = None
+        self._start: State | None = None  # where the frame that is asked about began
         self._is_short = False  # of room for the rows of a task that the kernel does not know
         self._most: dict[int, int] = {}
-        self._make({i for i, share in enumerate(self.influence) if share != 1.0})
+        self._make({i for i, share in enumerate(self.influence) if share != 1.0} | set(fading))
 
     def _make(self, others: set[int]) -> None:
         """others: tasks whose rows are to be made here, though the kernel may know them."""
@@ -92,42 +99,59 @@ class NativeStack:
         self._others = [i for i in self.step.other_tasks if i not in loops]
         self.tasks = [*self.step.native_tasks, *self.step.other_tasks]
         self.order = np.argsort(self.tasks)
+        if self._moves:
+            self.step.begin_frames()
         self._lay_out()
 
     def _lay_out(self) -> None:
         levels, step, nv = self.levels, self.step, self.levels.model.nv
         for i in step.other_tasks:
             self._most.setdefault(i, MOST_ROWS)
-        blank = {i: Level(np.zeros((n, nv)), np.zeros(n), np.zeros(n)) for i, n in self._most.items()}
-        blocks = step.lay_out(Given([blank[i] for i in self._loops], (), {i: [blank[i]] for i in self._others}))
-        in_order = [*self._loops, *(i for own in levels.indices for i in own if i in self._others)]
-        self._blocks = dict(zip(in_order, blocks, strict=True))
-        level = {i: number for number, (i, _) in enumerate(levels.loops)}
-        level |= {i: len(levels.loops) + k for k, own in enumerate(levels.indices) for i in own}
-        self._level = np.array([level[i] for i in self.tasks], np.int32)
+
+        def blank(rows: int) -> Level:
+            return Level(np.zeros((rows, nv)), np.zeros(rows), np.zeros(rows))
+
+        # Of a velocity that has a way a second level, of one row.
+        parts = {i: [blank(self._most[i]), blank(1)][: 1 + levels.tasks[i].has_way] for i in step.other_tasks}
+        blocks = step.lay_out(Given([parts[i][0] for i in self._loops], (), {i: parts[i] for i in self._others}))
+        own = dict(zip(map(id, (block.level for block in blocks)), blocks, strict=True))
+        self._blocks = {i: [own[id(part)] for part in each] for i, each in parts.items() if id(each[0]) in own}
+        level, way = {}, dict.fromkeys(self.tasks, -1)
+        for number, (group, is_way) in enumerate(levels.groups):
+            (way if is_way else level).update(dict.fromkeys(group, number))
+        self._level, self._way = (np.array([each[i] for i in self.tasks], np.int32) for each in (level, way))
+        self._level_kinds = (levels.are_velocities + 1 * levels.are_ways).astype(np.int32)
         self._tolerance = np.ascontiguousarray(tolerances([levels.tasks[i] for i in self.tasks]))
-        self.residuals = np.zeros((len(self.tasks), 2))
+        self.residuals, self._across = np.zeros((2, len(self.tasks), 2))
         step.write_errors_to(self.residuals)
         self.struct = StackStruct(
             step=step.address,
             data=step.data_address,
             q=step.q.ctypes.data,
             previous=step.previous.ctypes.data,
+            kind=self._level_kinds.ctypes.data,
             level=self._level.ctypes.data,
+            way=self._way.ctypes.data,
             tolerance=self._tolerance.ctypes.data,
             residuals=self.residuals.ctypes.data,
+            across=self._across.ctypes.data,
             n_tasks=len(self.tasks),
             n_criteria=len(self.criteria),
-            reachable=len(self.levels.loops) + len(self.levels.indices),
+            reachable=len(self.levels.groups),
+            is_exact=self._moves or self._fades or any(task.remembers for task in levels.tasks),
+            changes=self._moves or self._fades,
         )
+        if self._moves:
+            setattr(self.struct, "from", step.start.ctypes.data)
         if self.step.other_tasks:
             self.struct.rows = _ROWS(self._guarded(self._fill))
         if self.step.other_criteria:
             self.struct.criteria = _ROWS(self._guarded(self._weigh))
 
     def aim(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None = None) -> tuple[Array, Array]:
-        """Checked targets of each frame of the next call, which all have as many rows; (frames, tips, 16) and (frames,
-        rows) ROBOT_ROW as the kernel takes them.   left: what is not asked for of some tasks' rows."""
+        """Checked targets of each frame of the next call; (frames, tips, 16) and (frames, rows) ROBOT_ROW as the kernel
+        takes them: of fewer frames, where the next one has rows that lie otherwise.   left: what is not asked for of
+        some tasks' rows."""
         self._frames, self._left = frames, left or {}
         self._aim_one(frames[0])
         if not self.step.is_laid_out:
@@ -136,8 +160,14 @@ class NativeStack:
         if len(frames) == 1:
             return tips[None], rows[None]
         targets, of_robot = np.empty((len(frames), *tips.shape)), np.empty((len(frames), len(rows)), ROBOT_ROW)
+        struct = self.struct
         for frame, each in enumerate(frames):
             self._aim_one(each)
+            if self.struct is not struct:
+                return self.aim(frames, left)
+            if not self.step.is_laid_out:
+                self._aim_one(frames[0])
+                return targets[:frame], of_robot[:frame]
             targets[frame], of_robot[frame] = self.step.aimed
         return targets, of_robot
 
@@ -175,19 +205,31 @@ class NativeStack:
     def _fill(self, frame: int) -> None:
         """Rows and residuals of the tasks that the kernel does not know, at what is in `step.q`."""
         levels, state, still = self.levels, self._state(frame), np.zeros(self.levels.model.nv)
+        moved = self._moved(frame, state) if self._moves else None
         rows: dict[int, Rows] = {}
+        nothing = Level(np.zeros((0, len(still))), np.zeros(0), np.zeros(0))
         for number, i in enumerate(self.step.other_tasks, len(self.step.native_tasks)):
-            own = levels.rows_of(i, state, self._frames[frame][i], self.influence[i])
+            at = moved if moved is not None and levels.tasks[i].is_velocity else state
+            own = levels.rows_of(i, at, self._frames[frame][i], self.influence[i])
             rows[i] = leaving(levels.tasks[i], own, self._left[i]) if i in self._left else own
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)
-        given = {i: levels.level_of(i, state, rows[i]) for i in self._others}
+            self._across[number] = levels.residuals_across(i, rows[i], self.dt)
+        given = {i: levels.parts_of(i, state, rows[i]) for i in self._others}
         if self._loops:
-            given |= {i: level for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}
-        for i, level in given.items():
-            if len(level.J) > self._blocks[i].rows:
-                self._most[i], self._is_short = max(len(level.J), self._most[i]), True
-            else:
-                self.step.fill(self._blocks[i], level)
+            given |= {i: [level] for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}
+        for i, parts in given.items():
+            for block, level in itertools.zip_longest(self._blocks[i], parts, fillvalue=nothing):
+                if len(level.J) > block.rows:
+                    self._most[i], self._is_short = max(len(level.J), self._most[i]), True
+                else:
+                    self.step.fill(block, level)
+
+    def _moved(self, frame: int, end: State) -> Moved:
+        """The frame so far."""
+        targets, start = self._frames[frame], self.step.start
+        if self._start is None or (self._start.q != start).any():
+            self._start = self.levels.state(start.copy(), targets, self.dt, None, self.influence)
+        return self.levels.moved(self._start, end)
 
     def _weigh(self, frame: int) -> None:
         others = [self.criteria[i] for i in self.step.other_criteria]
@@ -261,27 +303,42 @@ class NativeLevelTracking:
     name = "native"
 
     def __init__(
-        self, levels: TaskLevels, criteria: Sequence[Criterion], influence: Sequence[float], limits: StepLimits
+        self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, fading: Sequence[int] = ()
     ) -> None:
         library, model = tracking_library(), levels.model
         stack_library()
         self.levels, self._run, self._workspace = levels, library.rk_track_run, library.rk_track_workspace
-        self._stack = NativeStack(levels, criteria, influence, limits.dt)
+        self._whole = np.ones(len(levels.tasks)).tolist()
+        self._stack = NativeStack(levels, criteria, self._whole, limits.dt, fading)
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
         self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits))
         self._reference = ctypes.byref(self._track)
         self._struct: StackStruct | None = None
         self._last: tuple[Sequence[Any], Array, Array] | None = None
-        nq, nv = model.nq, model.nv
-        self._state = np.zeros(2 * nq + nv + 1)
-        self.q, self.goal, self.step = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
+        self._state = np.zeros(2 * model.nq + model.nv + 1)
 
-    def stand(self, q: Array, step: Array, late: bool = False) -> None:
-        self.q[:] = self.goal[:] = q
-        self.step[:] = step
-        self._state[-1] = late
+    @property
+    def state(self) -> Array:
+        return self._state
 
-    def run(self, frames: Sequence[Sequence[Any]]) -> TrackOutcome:
+    @state.setter
+    def state(self, state: Array) -> None:
+        self._state[:] = state
+
+    def run(
+        self,
+        frames: Sequence[Sequence[Any]],
+        influence: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> TrackOutcome:
+        self._stack.influence = self._whole if influence is None else list(influence)
+        done = [self._run_alike(frames, left)]
+        while (count := sum(len(each.codes) for each in done)) < len(frames):
+            done.append(self._run_alike(frames[count:], left))
+        return done[0] if len(done) == 1 else TrackOutcome(*map(np.concatenate, zip(*map(astuple, done), strict=True)))
+
+    def _run_alike(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None) -> TrackOutcome:
+        """Of the first of these frames, those that have as many rows."""
         stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
         before, count = self._state.copy(), len(frames)
         outcome = TrackOutcome(
@@ -292,23 +349,27 @@ class NativeLevelTracking:
             np.zeros((count, nv), np.int8),
         )
         while True:
-            targets, rows = stack.aim(frames)
+            targets, rows = stack.aim(frames, left)
+            count = len(targets)
             if stack.struct is not self._struct:
                 self._struct = stack.struct
                 self._track.problem.stack = ctypes.addressof(stack.struct)
                 self._work = np.empty(self._workspace(self._reference))
             results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
-            arrays = (targets, rows, self._still(frames, targets, rows), self._state, self._work, *results)
+            arrays = (targets, rows, self._still(frames[:count], targets, rows), self._state, self._work, *results)
             pointers = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
             self._run(self._reference, ctypes.c_int64(count), *pointers)
             if stack.is_done():
                 break
             self._state[:] = before
         outcome.residuals[:] = outcome.residuals[:, stack.order]
-        self._last = frames[-1], targets[-1].copy(), rows[-1].copy()
-        return outcome
+        self._last = frames[count - 1], targets[-1].copy(), rows[-1].copy()
+        return TrackOutcome(*(each[:count] for each in astuple(outcome))) if count < len(frames) else outcome
 
-    def note(self, targets: Sequence[Any]) -> None:
+    def note(self, targets: Sequence[Any] | None) -> None:
+        if targets is None:
+            self._last = None
+            return
         tips, rows = self._stack.aim([targets])
         self._last = targets, tips[0].copy(), rows[0].copy()
 

@@ -213,6 +213,14 @@ class NativeStep:
         self._high[block.at : used] = level.upper
         self._J[used:last], self._low[used:last], self._high[used:last] = 0.0, 0.0, 0.0
 
+    def begin_frames(self) -> None:
+        """Velocities are counted from `start` from now on."""
+        self.start = np.zeros(self.model.nq)
+        self._before, self._ways = np.zeros((len(self._tips.forms), 12)), np.zeros((len(self._tips.forms), 6))
+        self._point("from", self.start)
+        self._point("before", self._before)
+        self._point("ways", self._ways)
+
     def weigh(self, H: Array, g: Array) -> None:
         """H and g of the criteria that are not native."""
         self._H[...], self._g[...] = H, g

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..robokin.arrays import list_of, shown
+from ..robokin.backend import get_backend
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel, solvable_model
 from .fixed_arrays import compiled
@@ -54,6 +54,14 @@ class TaskLevels:
         ]
         # Of each priority: its tasks, and after them the ways of its velocities.
         self.counts = [1 + any(self.tasks[i].has_way for i in indices) for indices in self.indices]
+        # Of each level, loop closures first, its tasks; and whether it is their ways.
+        self.groups = [([i], False) for i, _ in self.loops]
+        for indices, count in zip(self.indices, self.counts, strict=True):
+            ways = [i for i in indices if self.tasks[i].has_way]
+            self.groups += [(indices, False), (ways, True)][:count]
+        # (levels,) bool, those that ask for nothing but velocities, and those that are ways
+        self.are_velocities = np.array([all(self.tasks[i].is_velocity for i in own) for own, _ in self.groups], bool)
+        self.are_ways = np.array([is_way for _, is_way in self.groups], bool)
         self._first = self.indices[0] if self.indices else []
         points = [point for i in self._first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
@@ -96,11 +104,23 @@ class TaskLevels:
         return State(self.model, q, first, self.length, self.backend, previous, dt, aims)
 
     def rows(
-        self, state: State, targets: Sequence[Any], influence: Sequence[float] | Array | None = None
+        self,
+        state: State,
+        targets: Sequence[Any],
+        influence: Sequence[float] | Array | None = None,
+        start: State | None = None,
     ) -> list[Rows]:
-        """Of each task; none of those without influence. influence: in place of the tasks' own."""
+        """Of each task; none of those without influence. influence: in place of the tasks' own.   start: where a frame
+        began that velocities are counted from."""
         shares = [task.influence for task in self.tasks] if influence is None else influence
-        return [self.rows_of(i, state, target, shares[i]) for i, target in enumerate(targets)]
+        moved = None if start is None else self.moved(start, state)
+        return [
+            self.rows_of(i, moved if moved and self.tasks[i].is_velocity else state, target, shares[i])
+            for i, target in enumerate(targets)
+        ]
+
+    def moved(self, start: State, end: State) -> Moved:
+        return Moved(start, end, get_backend(self.backend).difference(self.model.tree, start.q, end.q))
 
     def rows_of(self, i: int, at: State | Moved, target: Any, influence: float | None = None) -> Rows:
         """Of one task, weighted by its influence; all of what it lacks is asked for, unless it has none."""
@@ -118,12 +138,11 @@ class TaskLevels:
     def step_rows_of(self, i: int, state: State, target: Any) -> Rows:
         return closing_share(self.rows_of(i, state, target), self.tasks[i].influence)
 
-    def levels(self, state: State, rows: Sequence[Rows], damping: float, farthest: float = np.inf) -> list[Level]:
-        """By priority, dimensionless and weighted; of each as many as `counts` says. farthest: [rad or L] of a way, no
-        more is asked for."""
+    def levels(self, state: State, rows: Sequence[Rows], damping: float) -> list[Level]:
+        """By priority, dimensionless and weighted; of each as many as `counts` says."""
         found = []
         for indices, count in zip(self.indices, self.counts, strict=True):
-            own = [self.parts_of(i, state, rows[i], damping, farthest) for i in indices]
+            own = [self.parts_of(i, state, rows[i], damping) for i in indices]
             found += [stacked([parts[k] for parts in own if k < len(parts)], self.model.nv) for k in range(count)]
         return found
 
@@ -166,6 +185,15 @@ class TaskLevels:
         """(2,) of one task."""
         return residuals(self.tasks[i], rows, rows.lacking(rows.J @ moved), dt)
 
+    def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
+        """(2,) of one task, without what it lacks along its way."""
+        e, ahead = rows.e, rows.ahead
+        if ahead is not None and ahead.any():
+            factor = self._factors(i, rows)
+            way = factor * ahead
+            e = e - way @ (factor * e) / (way @ way) * ahead
+        return residuals(self.tasks[i], rows, e, dt)
+
     def names(self, priority: int) -> tuple[str, ...]:
         return tuple(task.name for task in self.tasks if task.priority == priority)
 
@@ -174,24 +202,17 @@ class TaskLevels:
         factor = self._factors(i, rows)
         return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
 
-    def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0, farthest: float = np.inf) -> list[Level]:
+    def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> list[Level]:
         """The same; of rows that say what is ahead two levels, first what is across the way. Where that has no
         direction, the first row is along it."""
         level, ahead = self.level_of(i, state, rows, damping), rows.ahead
         if ahead is None:
             return [level]
         u = self._factors(i, rows) * ahead if ahead.any() else np.eye(1, len(ahead))[0]
-        most = farthest * float(np.linalg.norm(u) / np.linalg.norm(u / rows.weight))
         w = u / np.linalg.norm(u)
         w[0] += -1.0 if w[0] < 0.0 else 1.0
         turned = np.eye(len(w)) - np.outer(w, w) / abs(w[0])  # a reflection: its first row is along u
-        across, along = (
-            Level(own @ level.J, own @ level.lower, own @ level.upper, damping) for own in (turned[1:], turned[:1])
-        )
-        return [
-            across,
-            replace(along, lower=np.clip(along.lower, -most, most), upper=np.clip(along.upper, -most, most)),
-        ]
+        return [Level(own @ level.J, own @ level.lower, own @ level.upper, damping) for own in (turned[1:], turned[:1])]
 
     def _factors(self, i: int, rows: Rows) -> Array:
         """(m,) that make rows dimensionless and weighted."""

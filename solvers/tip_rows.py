@@ -18,7 +18,7 @@ Array = np.ndarray
 class TipRows:
     """See `descent.LevelRows`. targets: (tasks, 4, 4)."""
 
-    levels, preference = 1, None
+    levels, preference, are_velocities, is_exact, changes = 1, None, np.zeros(1, bool), False, False
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], targets: Array) -> None:
         self.data, self.tasks, self.targets = data, tasks, targets

@@ -9,11 +9,13 @@ fast as its limits allow, braking in time to meet the goal's position and veloci
 single joint, so what is late catches up and does not swing about its target. Where levels cannot all be met the goal
 is as near to each as those above allow, and since it is only ever changed for a better one, a still scene has a still
 robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what those above have
-got of it, and is pulled towards where its own goal leads, so no level takes anything from those above.
+got of it, and is pulled towards where its own goal leads, so no level takes anything from those above. A level of
+velocities is as fast as limits allow: it is asked for anew in the next frame, and nothing has to be caught up with.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,6 +47,7 @@ PULLS = 4  # steps that pull a level towards its goal beside what those above ke
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
 FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
+EXACT = 1e-24  # and frames of which errors add up
 AT_GOAL = 1e-9  # [rad, m]
 
 
@@ -127,7 +130,7 @@ class ReferenceTracking:
         self._before: Any = None
 
     def note(self, targets: Any) -> None:
-        """Targets that the place where it stands was found for."""
+        """Targets that the place where it stands was found for; None: not known."""
         self._before = targets
 
     def run_one(self, targets: Array) -> TrackOutcome:
@@ -166,10 +169,15 @@ class ReferenceTracking:
     def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
         is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
         here = _Frame(self, targets, *self._bounds())
-        levels, is_braking = here.inside.rows.levels, self._late and self.limits.braked
+        levels, are_velocities = here.inside.rows.levels, here.inside.rows.are_velocities
+        # Velocities leave nothing to be caught up with.
+        late = self._late and not are_velocities.all()
+        is_braking, is_still = late and self.limits.braked, is_still and not here.inside.rows.changes
         preference = self._preference(targets)
+        if are_velocities.all():
+            self._goal = self._q
         # What was not met at once is so by its goal again, until it is met.
-        if not (is_braking or (self._late and levels > 1)):
+        if not (is_braking or (late and levels > 1)):
             here.inside.rows.preference = preference
             if here.inside.run(self._q, levels, FRAME_STEPS):
                 at = here.inside.best
@@ -180,17 +188,25 @@ class ReferenceTracking:
         stays = is_still and self._late and is_reached and bool((self._q == self._goal).all())
         goals, possible = ([self._goal], 0) if stays else here.goals()
         goal, (q, is_reached) = goals[-1], self._followed(goals[-1])
-        if not is_reached:
+        # A way is not cut short, wherever it leads.
+        if not is_reached or are_velocities.all():
             q = here.hurried(goals, is_braking)
         at = here.inside.look(q)
-        if is_reached and preference is not None:
+        if (is_reached or are_velocities.all()) and preference is not None:
             at = here.preferred(at, preference)
         found = _leading(at.met)
         is_met = found == levels
+        if not is_met and here.inside.rows.is_exact:
+            at = here.restored(at, found)
         is_late = not is_met and possible > found
         if is_late:
             lost = goals[found]  # who does not get to the goal of the first level that is lost
-            behind[abs(reference.difference(self.data.tree, lost, self._followed(lost)[0])) > AT_GOAL] = 1
+            there = self._kept(lost) if are_velocities[found] else self._followed(lost)[0]
+            behind[abs(reference.difference(self.data.tree, lost, there)) > AT_GOAL] = 1
+            if not behind.any():  # of a way that comes back to where it was, who is as fast as may be
+                lo, hi = self._bounds()
+                step = reference.difference(self.data.tree, self._q, at.q)
+                behind[(step <= lo + AT_GOAL) | (step >= hi - AT_GOAL)] = 1
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
         self._advance(at.q, at.q if is_met or is_reached else goal, late=not is_met)
@@ -209,6 +225,11 @@ class ReferenceTracking:
         """Where following a goal leads in this frame, and whether it is reached so."""
         q = self._follow(goal, *self._bounds())
         return q, bool((abs(reference.difference(self.data.tree, goal, q)) <= AT_GOAL).all())
+
+    def _kept(self, goal: Array) -> Array:
+        """The goal as near as limits allow in this frame."""
+        lo, hi = self._bounds()
+        return self.within(self.box(self._q, lo, hi), self._q, lo, hi, goal)
 
     def _goal_to_be(self) -> Array:
         """The last goal, with the bases where they are: only from there they can roll."""
@@ -319,6 +340,8 @@ class _Frame:
         possible = 0
         for on in range(1, free.rows.levels + 1):
             met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
+            if on > 1 and free.rows.are_velocities[on - 1]:
+                met = free.run(free.best.q, on, GOAL_STEPS)  # as far as a way leads, and round its corners
             free.on = on
             if (met or free.settle(GOAL_STEPS, SETTLED)) and possible == on - 1:
                 possible = on
@@ -341,31 +364,41 @@ class _Frame:
         q, in_time = self._tracking._q, True
         for on, goal in enumerate(goals, 1):
             self.inside.rows.preference = None
-            is_tried = len(goals) == 1 and not is_braking  # above
+            is_velocity = self.inside.rows.are_velocities[on - 1]
+            is_tried = len(goals) == 1 and not is_braking and not is_velocity  # above
             if in_time and not is_tried and self.inside.run(q, on, FRAME_STEPS):
                 met = self.inside.best.q
-                if not is_braking or self._tracking.is_brakeable(met, goal):
+                if not is_braking or is_velocity or self._tracking.is_brakeable(met, goal):
                     q = met
                     continue
             there, is_reached = self._tracking._followed(goal)
-            q = there if on == 1 or (in_time and is_reached) else self._pulled(q, on - 1, there)
+            if is_velocity:
+                if in_time:
+                    self.inside.settle(FRAME_STEPS, SETTLED)
+                q = self.inside.best.q if in_time else self._pulled(q, on - 1, None)
+                is_reached = False
+            else:
+                q = there if on == 1 or (in_time and is_reached) else self._pulled(q, on - 1, there)
             in_time = in_time and is_reached
         return q
 
-    def _pulled(self, q: Array, above: int, there: Array) -> Array:
-        """q, which has brought the first `above` levels as far as limits on speed allow, towards `there`, while these
-        levels keep what they have."""
+    def _pulled(self, q: Array, above: int, there: Array | None) -> Array:
+        """q, which has brought the first `above` levels as far as limits on speed allow, towards `there`, or to what
+        the next level asks for, while these levels keep what they have."""
         inside = self.inside
         start = at = inside.look(q)
-        left = [np.clip(0.0, level.lower, level.upper) for level in start.linear[:above]]
+        left = [np.clip(0.0, level.lower, level.upper) for level in start.linear[0][:above]]
+        on = above if there is not None else above + 1
         nv = len(inside.rows.scale)
         for number in range(PULLS):
-            inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
+            is_led = there is not None and not number
+            inside.rows.preference = Preference(np.eye(nv), np.zeros(nv), there) if is_led else None
             noted = [
                 Level(level.J, level.lower - own, level.upper - own) if len(own) == len(level.J) else level
-                for level, own in zip(at.linear, left, strict=False)
+                for level, own in zip(at.linear[0], left, strict=False)
             ]
-            at = inside.look(inside.within(inside.rows.step(replace(at, linear=noted), above, None, False)))
+            noted += at.linear[0][above:on]
+            at = inside.look(inside.within(inside.rows.step(replace(at, linear=(noted, ())), on, None, False)))
             inside.iterations += 1
             if inside.rows.keeps(start, at, above):
                 return at.q
@@ -378,10 +411,18 @@ class _Frame:
         for wanted in (preference, None):  # then without criteria, for what their motion has bent
             inside.rows.preference = wanted
             inside.on = inside.rows.levels
-            at = inside.look(inside.within(inside.step(at)))
+            at = inside.look(inside.step(at))
             if (at.met | (~best.met & (at.errors <= best.errors * (1.0 + KEPT)))).all():
                 return at
         return best
+
+    def restored(self, best: Iterate, count: int) -> Iterate:
+        """With the first `count` levels, which are met, as nearly met as they can be: what is below may stand elsewhere
+        by their tolerances."""
+        inside = self.inside
+        inside.on, inside.rows.preference = count, None
+        at = inside.look(inside.step(best))
+        return at if inside.is_met(at) and at.errors[:count].sum() <= best.errors[:count].sum() else best
 
 
 class _Descent(Descent):
@@ -394,6 +435,20 @@ class _Descent(Descent):
         super().__init__(rows)
         self.within = within
 
+    @property
+    def enough(self) -> float:
+        """The error that is met."""
+        if self.rows.is_exact:
+            return EXACT
+        return math.inf if self.rows.preference is None else FINE
+
+    def lacking(self, at: Iterate) -> float:
+        """The error that is to become less."""
+        return float(at.errors[: self.on].sum()) if self.rows.is_exact else self.error(at)
+
+    def step(self, at: Iterate, damping: float | None = None, as_one: bool = False) -> Array:
+        return self.within(super().step(at, damping, as_one))
+
     def look(self, q: Array) -> Iterate:
         return self.rows.measure(q)
 
@@ -404,13 +459,14 @@ class _Descent(Descent):
         self.best = at = self.look(self.within(start))
         history: list[float] = []
         for count in range(steps):
-            history.append(self.error(at))
-            at = self.look(self.within(self.step(at)))
+            history.append(self.lacking(at))
+            at = self.look(self.step(at))
             self.offer(at)
-            left = float(at.errors[:on].sum())
-            if self.is_met(at) and (self.rows.preference is None or left <= FINE):
+            if self.is_met(at) and at.errors[:on].sum() <= self.enough:
                 return True  # what criteria ask for bends the way
-            if count + 1 >= PATIENCE and not self.error(at) < PROGRESS * history[count + 1 - PATIENCE]:
+            stalls = count + 1 >= PATIENCE and not self.lacking(at) < PROGRESS * history[count + 1 - PATIENCE]
+            # What is ahead on a way lessens no more, while it is still come back to.
+            if stalls and not (self.rows.are_velocities[on - 1 : on].any() and not at.met[: on - 1].all()):
                 break
         return self.is_met(self.best)
 

@@ -21,12 +21,9 @@ from robokin_addon.robokin import (
     so3,
 )
 from robokin_addon.solvers import (
-    IKProblem,
-    OrientationTask,
     PoseTask,
     PositionTask,
     Task,
-    Tracker,
     VelocityConstraint,
     VelocityProblem,
     velocity_step,
@@ -296,15 +293,6 @@ def test_arguments_are_checked() -> None:
     for priority in (0, 1.5, True, "first"):
         with pytest.raises(TaskError, match="priority"):
             PositionTask("panda_hand", [0.3, 0.0, 0.5], priority=priority)
-
-
-def test_the_kernels_problems_refuse_several_priorities() -> None:
-    model = load_urdf(robot("panda"))
-    tasks = [PositionTask("panda_hand", [0.3, 0.0, 0.5]), OrientationTask("panda_hand", np.eye(3), priority=2)]
-    with pytest.raises(TaskError, match=r"several priorities \(1, 2\)"):
-        IKProblem(model, tasks)
-    with pytest.raises(TaskError, match="several priorities"):
-        Tracker(model, tasks)
 
 
 def test_nothing_to_do_is_no_motion() -> None:

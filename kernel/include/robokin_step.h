@@ -105,6 +105,9 @@ typedef struct rk_step_data {
   double *errors, *residuals;           /* [n_tips + n_robot_tasks][2] before and after the step */
   double *costs;                        /* [n_criteria] */
   int32_t *freedom, *active;            /* [levels + 1]; [nv] 1: at a limit */
+  const double *from;                   /* [nq] where the frame began that velocities are counted from; null: at q */
+  double *before;                       /* [n_tips][12] the tips there */
+  double *ways;                         /* [n_tips][6] of the rows of a velocity that has a way, weighted */
 } rk_step_data;
 
 enum rk_step_code { RK_STEP_DONE = 0, RK_STEP_BAD_START = 1, RK_STEP_NOT_CONVEX = 2 };

@@ -271,6 +271,7 @@ void rk_search_damped_step(const rk_search *s, double damping) {
     for (int j = 0; j < 3; j++) x[j] = turned[j];
   }
   integrate(s);
+  if (s->keep) s->keep(s->bounds, s->q);
 }
 
 void rk_search_step(const rk_search *s, double E) {

@@ -28,6 +28,8 @@ typedef struct rk_search {
   double *turns;                   /* [n_cones][9] */
   double *rolls;                   /* [n_bases][6] */
   const double *rolled_from;       /* [nq] from where wheels move the bases, null: bases move freely */
+  void (*keep)(const void *bounds, double *q); /* brings the end of a step inside `bounds`; null: it is inside */
+  const void *bounds;
   int32_t *side;
   double *q, *start, *best_q;
   double best_error, least_error;

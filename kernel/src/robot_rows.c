@@ -6,13 +6,14 @@
 #include "rk_manifold.h"
 #include "rk_vector.h"
 
-int64_t rk_robot_rows_workspace(const rk_model *m) { return 4 * (int64_t)m->n_nodes + 3 + 3 * (int64_t)m->nv; }
+int64_t rk_robot_rows_workspace(const rk_model *m) { return 4 * (int64_t)m->n_nodes + 3 + 4 * (int64_t)m->nv; }
 
 static int is_rate(const rk_robot_row *row) { return row->kind == RK_ROW_RATE || row->kind == RK_ROW_RATES; }
 
-/* What a row is of; J[nv], zero before: how that changes with v. center[3] and C[3][nv], its Jacobian. */
+/* What a row is of; J[nv], zero before: how that changes with v. center[3] and C[3][nv], its Jacobian. moved[nv]: in the
+   frame so far. */
 static double state(const rk_robot_row *row, int32_t nv, const rk_step_data *data, const double *center,
-                    const double *C, double *J) {
+                    const double *C, const double *moved, double *J) {
   const double *own = data->q + row->coordinate;
   double e[3], block[9];
   switch (row->kind) {
@@ -31,10 +32,10 @@ static double state(const rk_robot_row *row, int32_t nv, const rk_step_data *dat
       return e[row->component];
     case RK_ROW_RATE:
       J[row->column] = 1.0;
-      return 0.0;
+      return moved[row->column];
     case RK_ROW_RATES:
       rk_add_scaled(nv, 1.0, data->rates + row->component * (int64_t)nv, J);
-      return 0.0;
+      return rk_dot(nv, J, moved);
     default:
       J[row->column] = 1.0;
       return *own;
@@ -44,8 +45,10 @@ static double state(const rk_robot_row *row, int32_t nv, const rk_step_data *dat
 void rk_fill_robot_rows(const rk_step *step, const rk_step_data *data, const double *nodes, double *work) {
   const rk_model *m = step->model;
   const int32_t nv = m->nv;
-  double *center = work + 4 * (int64_t)m->n_nodes, *C = center + 3;
+  double *center = work + 4 * (int64_t)m->n_nodes, *C = center + 3, *moved = C + 3 * (int64_t)nv;
   int is_placed = 0;
+  for (int32_t k = 0; k < nv; k++) moved[k] = 0.0;
+  if (data->from) rk_difference(m, 1, data->from, data->q, moved);
   for (int32_t i = 0; i < data->n_robot_rows; i++) {
     const rk_robot_row *row = data->robot_rows + i;
     if (row->kind == RK_ROW_CENTER && !is_placed) {
@@ -57,7 +60,7 @@ void rk_fill_robot_rows(const rk_step *step, const rk_step_data *data, const dou
     const double share = data->shares[step->n_tips + row->residual / 2];
     double *J = data->J + (int64_t)at * nv;
     for (int32_t k = 0; k < nv; k++) J[k] = 0.0;
-    const double here = state(row, nv, data, center, C, J);
+    const double here = state(row, nv, data, center, C, moved, J);
     for (int32_t k = 0; k < nv; k++) J[k] *= row->weight * step->scale[k];
     data->low[at] = row->weight * (row->lower * dt - here);
     data->high[at] = row->weight * (row->upper * dt - here);

@@ -9,6 +9,7 @@
 
 static const double LARGEST_STEP = 3.141592653589793; /* radians or L: farther, a linear prediction means nothing */
 static const double DAMPING_FLOOR = 1e-9;
+static const double FARTHEST = 0.1; /* [rad or L] of the joints, that one step leads along a way */
 
 int32_t rk_sizeof_stack(void) { return (int32_t)sizeof(rk_stack); }
 
@@ -48,12 +49,23 @@ static scratch lay_out(const rk_search *s) {
   return w;
 }
 
+void rk_stack_begin(const rk_search *s, const double *from) {
+  const rk_stack *stack = s->ik->stack;
+  if (!stack->data->from) return;
+  for (int32_t i = 0; i < s->ik->model->nq; i++) stack->from[i] = from[i];
+  rk_rows_begin(stack->step, stack->data, s->nodes);
+}
+
 double rk_stack_measure(const rk_search *s, int *met) {
   const rk_stack *stack = s->ik->stack;
   const rk_step_data *data = stack->data;
   for (int32_t i = 0; i < s->ik->model->nq; i++) stack->q[i] = s->q[i];
   rk_rows_fill(stack->step, stack->data, s->nodes, s->stack_work);
   rk_rows_measure(stack->step, data, 0, stack->residuals);
+  if (data->from) {
+    for (int32_t k = 0; k < 2 * (stack->step->n_tips + stack->step->n_robot_tasks); k++) stack->across[k] = stack->residuals[k];
+    rk_rows_measure_across(stack->step, data, stack->across);
+  }
   if (stack->rows) stack->rows(s->frame);
   for (int32_t k = 0; k < s->levels; k++) {
     double sum = 0.0;
@@ -66,9 +78,14 @@ double rk_stack_measure(const rk_search *s, int *met) {
   }
   for (int32_t t = 0; t < stack->n_tasks; t++)
     for (int part = 0; part < 2; part++) {
-      const double residual = stack->residuals[2 * t + part];
+      const double residual = stack->residuals[2 * t + part], tolerance = stack->tolerance[2 * t + part];
       s->residuals[2 * t + part] = residual;
-      if (!(residual <= stack->tolerance[2 * t + part])) s->level_met[stack->level[t]] = 0;
+      if (stack->way[t] < 0) {
+        if (!(residual <= tolerance)) s->level_met[stack->level[t]] = 0;
+      } else {
+        if (!(residual <= tolerance)) s->level_met[stack->way[t]] = 0;
+        if (!(stack->across[2 * t + part] <= tolerance)) s->level_met[stack->level[t]] = 0;
+      }
     }
   double E = 0.0;
   *met = 1;
@@ -143,6 +160,11 @@ void rk_stack_step(const rk_search *s, double damping) {
   const int32_t n = s->ik->model->nv;
   const double *scale = stack->step->scale;
   const scratch w = lay_out(s);
+  for (int32_t k = 0; k < s->on; k++)
+    for (int32_t row = data->start[k]; stack->kind[k] == RK_LEVEL_WAYS && row < data->start[k + 1]; row++) {
+      const double *J = data->J + row * (int64_t)n, most = FARTHEST * rk_sqrt(rk_dot(n, J, J));
+      data->low[row] = rk_clamp(data->low[row], -most, most), data->high[row] = rk_clamp(data->high[row], -most, most);
+    }
   to_local(s, data->J, data->start[s->on]);
   for (int32_t k = 0; k < n; k++) {
     w.lo[k] = rk_clamp(s->lo[k] / scale[k], -LARGEST_STEP, 0.0);

@@ -11,6 +11,9 @@ static inline int64_t rk_stack_levels(const rk_ik *ik) { return ik->stack ? ik->
 /* Doubles of workspace of a search with a stack; 0 without. */
 int64_t rk_stack_workspace(const rk_ik *ik);
 
+/* Before a frame that begins at from[nq]. */
+void rk_stack_begin(const rk_search *s, const double *from);
+
 /* rk_search_measure of a stack. */
 double rk_stack_measure(const rk_search *s, int *met);
 

@@ -76,7 +76,7 @@ static void close_share(double share, int32_t count, double *low, double *high) 
   }
 }
 
-/* The rows of a task, weighted; returns their number. way[6]: what is wanted of each, along which a velocity goes. */
+/* The rows of a task, weighted; returns their number. way[6]: along which a velocity goes, of each. */
 static int fill(const rk_step *step, rk_step_data *data, const double *nodes, int32_t t, double way[6]) {
   static const double unit[12] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
   const rk_model *m = step->model;
@@ -91,7 +91,8 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
   rk_place_frame(m, nodes, task->tip, T);
   if (task->other >= 0) rk_place_frame(m, nodes, task->other, O);
   point = T + 9;
-  rk_tip_lack(task, T, task->other >= 0 ? O : unit, target, data->stays[t], step->dt, &lack);
+  rk_tip_lack(task, T, task->other >= 0 ? O : unit, target, data->stays[t], step->dt,
+              data->from ? data->before + 12 * (int64_t)t : 0, &lack);
   for (int r = 0; r < 6; r++) {
     if (!rk_has_row(task, target, r)) continue;
     const double weight = task->weights[r], band = task->bands[r] * (task->kind == RK_TIP_TWIST ? step->dt : 1.0);
@@ -105,7 +106,7 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
     }
     low[rows.count] = side < 0 ? -infinite : weight * (e - band);
     high[rows.count] = side > 0 ? infinite : weight * (e + band);
-    way[rows.count++] = weight * e;
+    way[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.ahead[r] : 0.0;
   }
   make_columns(m, nodes, task, point, &rows, step->scale, J);
   close_share(data->shares[t], rows.count, low, high);
@@ -151,6 +152,12 @@ static void close_loop(rk_step_data *data, int32_t nv, int32_t first, int count,
   }
 }
 
+void rk_rows_begin(const rk_step *step, rk_step_data *data, double *nodes) {
+  rk_place_nodes(step->model, data->from, nodes);
+  for (int32_t t = 0; t < step->n_tips; t++)
+    rk_place_frame(step->model, nodes, step->tips[t].tip, data->before + 12 * (int64_t)t);
+}
+
 int64_t rk_rows_workspace(const rk_step *step) { return rk_robot_rows_workspace(step->model); }
 
 void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double *work) {
@@ -160,6 +167,7 @@ void rk_rows_fill(const rk_step *step, rk_step_data *data, double *nodes, double
     const int32_t first = data->first_row[t], made = data->made_row[2 * t], along = data->made_row[2 * t + 1];
     double way[6];
     const int count = fill(step, data, nodes, t, way);
+    for (int r = 0; data->from && r < count; r++) data->ways[6 * (int64_t)t + r] = way[r];
     if (made >= 0 && along >= 0) part_ways(data, nv, first, count, way, made, along);
     if (made >= 0 && along < 0) close_loop(data, nv, first, count, step->tips[t].correction, made);
   }
@@ -183,6 +191,29 @@ static void measure(const rk_step *step, const rk_step_data *data, int32_t t, co
       row++;
     }
     out[part] = rk_sqrt(sum);
+  }
+}
+
+void rk_rows_measure_across(const rk_step *step, const rk_step_data *data, double *out) {
+  for (int32_t t = 0; t < step->n_tips; t++) {
+    const rk_tip_rows *task = step->tips + t;
+    const double *way = data->ways + 6 * (int64_t)t, *low = data->low + data->first_row[t];
+    double ahead = 0.0, square = 0.0;
+    int row = 0;
+    if (data->made_row[2 * t] < 0 || data->made_row[2 * t + 1] < 0) continue;
+    for (int r = 0; r < 6; r++)
+      if (task->weights[r] != 0.0) ahead += way[row] * low[row], square += way[row] * way[row], row++;
+    row = 0;
+    for (int part = 0; part < 2; part++) {
+      double sum = 0.0;
+      for (int r = 3 * part; r < 3 * part + 3; r++) {
+        if (task->weights[r] == 0.0) continue;
+        const double lacking = (low[row] - (square > 0.0 ? ahead / square * way[row] : 0.0)) / (task->weights[r] * step->dt);
+        sum += lacking * lacking;
+        row++;
+      }
+      out[2 * (int64_t)t + part] = rk_sqrt(sum);
+    }
   }
 }
 

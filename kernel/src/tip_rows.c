@@ -5,6 +5,7 @@
 #include "rk_screw.h"
 
 static const double NEAREST = 1e-9, PARALLEL = 1e-6;
+enum { NEARING = 4 }; /* steps to the nearest place on a way */
 
 /* A block of A or B, whose rows and columns start at `row` and `column`: += factor M. */
 static void add_block(double *A, int row, int column, double factor, const double M[9]) {
@@ -173,8 +174,51 @@ static void twist(const rk_tip_rows *rows, const double T[12], const double targ
   add_unit(out->A, 3, 3);
 }
 
+/* Where a share of a motion leads the tip from `origin`, and its derivative. */
+static void go(const rk_tip_rows *rows, const double step[6], double share, const double origin[3], double e[6],
+               double ahead[6]) {
+  double part[6], moved[12], place[3], turned[3];
+  const double nowhere[3] = {0.0, 0.0, 0.0}, *from = rows->axes == RK_SPACE_AXES ? origin : nowhere;
+  for (int k = 0; k < 6; k++) e[k] = part[k] = share * step[k], ahead[k] = step[k];
+  if (rows->axes == RK_ROOT_AXES) return;
+  rk_screw(part, moved);
+  rk_rotate(moved, from, place);
+  for (int k = 0; k < 3; k++) place[k] += moved[9 + k];
+  rk_cross(step + 3, place, turned);
+  for (int k = 0; k < 3; k++) e[k] = place[k] - from[k], ahead[k] += turned[k];
+}
+
+/* What is lacking at T of a motion that began at `before`: twin of TwistTask.rows_after. */
+static void rest_of_twist(const rk_tip_rows *rows, const double T[12], const double before[12], const double target[16],
+                          double dt, rk_lack *out) {
+  double step[6], back[9], R[9], d[6], e[6], block[9], share = 1.0;
+  for (int k = 0; k < 6; k++) step[k] = target[k] * dt;
+  transpose(before, back);
+  rk_multiply(T, back, R);
+  rk_log_rotation(R, d + 3);
+  const double turned[3] = {-d[3], -d[4], -d[5]}, way[6] = {T[9] - before[9], T[10] - before[10], T[11] - before[11], d[3], d[4], d[5]};
+  rk_right_jacobian_inverse(turned, block);
+  const double unit[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, *axes = rows->axes == RK_TIP_AXES ? back : unit;
+  for (int part = 0; part < 6; part += 3) rk_rotate(axes, way + part, d + part);
+  add_block(out->A, 0, 0, 1.0, axes);
+  rk_multiply(axes, block, R);
+  add_block(out->A, 3, 3, 1.0, R);
+  for (int i = 0; i < NEARING; i++) {
+    double slope = 0.0, past = 0.0;
+    go(rows, step, share, before + 9, e, out->ahead);
+    for (int k = 0; k < 6; k++) {
+      if (rows->weights[k] == 0.0) continue;
+      slope += out->ahead[k] * out->ahead[k];
+      past += out->ahead[k] * (d[k] - e[k]);
+    }
+    share = slope > 0.0 ? rk_clamp(share + past / slope, 0.0, 1.0) : 1.0;
+  }
+  go(rows, step, share, before + 9, e, out->ahead);
+  for (int k = 0; k < 6; k++) out->e[k] = e[k] - d[k] + (1.0 - share) * out->ahead[k];
+}
+
 void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12], const double target[16],
-                 int32_t stays, double dt, rk_lack *out) {
+                 int32_t stays, double dt, const double *before, rk_lack *out) {
   for (int k = 0; k < 6; k++) out->e[k] = 0.0;
   for (int k = 0; k < 36; k++) out->A[k] = out->B[k] = 0.0;
   switch (rows->kind) {
@@ -186,7 +230,14 @@ void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12]
     case RK_TIP_LINE: across(2, target + 3, T, target, out); break;
     case RK_TIP_ADVANCE: advance(rows, T, target, stays, out); return; /* its axes are those of the start */
     case RK_TIP_LASER: laser(rows, T, target, out); break;
-    case RK_TIP_TWIST: twist(rows, T, target, dt, out); return;
+    case RK_TIP_TWIST:
+      if (before) {
+        rest_of_twist(rows, T, before, target, dt, out);
+      } else {
+        twist(rows, T, target, dt, out);
+        for (int k = 0; k < 6; k++) out->ahead[k] = out->e[k];
+      }
+      return;
     default: pose(rows, T, target, stays, out);
   }
   if (rows->axes != RK_TIP_AXES || rows->is_ball) return;

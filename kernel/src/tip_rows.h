@@ -5,15 +5,16 @@
 #include "robokin_step.h"
 
 /* e[6], and A, B [6][6] with d(e)/dt = -A twist - B other: the twist of the tip, and that of the other tip's body where
-   the tip's origin is; root axes. What a kind has not is zero. */
+   the tip's origin is; root axes. What a kind has not is zero. ahead[6]: the way of a twist. */
 typedef struct rk_lack {
-  double e[6], A[36], B[36];
+  double e[6], A[36], B[36], ahead[6];
 } rk_lack;
 
 /* The tip is at T, the other one at O (the identity for the root). stays: what the target is counted from is T.
-   dt: of the step, for velocities. */
+   dt: of the step, for velocities.   before: where the tip was when the frame began that velocities are counted from; null:
+   it begins at T. */
 void rk_tip_lack(const rk_tip_rows *rows, const double T[12], const double O[12], const double target[16],
-                 int32_t stays, double dt, rk_lack *out);
+                 int32_t stays, double dt, const double *before, rk_lack *out);
 
 /* Whether a distance other than 0 is asked for: of its three rows there is one then. */
 static inline int rk_is_apart(const rk_tip_rows *rows, const double target[16]) {

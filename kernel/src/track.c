@@ -14,6 +14,7 @@ static const double SETTLED = 1e-5; /* relative: a goal whose error changes by l
 static const double KEPT = 1e-5;    /* relative: by how much the error of a level that is not met may grow afterwards */
 static const double SPARE = 0.1;    /* of a tolerance: by how much a residual may change that a level above has got */
 static const double FINE = 1e-18;   /* error to which frames with criteria are met: 1e-9 radians or L */
+static const double EXACT = 1e-24;  /* and frames of which errors add up */
 static const double AT_GOAL = 1e-9; /* [rad, m] */
 
 /* One frame: its bounds, and where things lie in the workspace. */
@@ -26,10 +27,11 @@ typedef struct tracking {
   double *goal, *pace;       /* [nq], [nv] of the state and of the frame */
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
-  double *left, *kept;       /* [rows], [tasks][2] what levels above lack and keep */
+  double *left, *kept, *kept_across; /* [rows], [tasks][2] twice: what levels above lack and keep */
   double *H, *g, *even, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity */
   double *pulled;            /* [nq] */
   int placed;                /* the tips are placed at the last configuration */
+  int are_velocities;        /* all levels ask for nothing but velocities */
 } tracking;
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
@@ -39,7 +41,7 @@ static int32_t rows_of(const rk_ik *ik) { return ik->stack ? ik->stack->data->st
 int64_t rk_track_workspace(const rk_track *track) {
   const rk_ik *ik = track->ik;
   const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
-  const int64_t own = ik->stack ? rows_of(ik) + 2 * ik->stack->n_tasks + 2 * nv * nv + 2 * nv +
+  const int64_t own = ik->stack ? rows_of(ik) + 4 * ik->stack->n_tasks + 2 * nv * nv + 2 * nv +
                                       rk_step_objective_workspace(ik->stack->step)
                                 : 0;
   return rk_ik_workspace(ik) + 4 * nv + (5 + levels) * nq + own;
@@ -55,13 +57,21 @@ static int is_equal(const double *a, const double *b, int64_t count) {
   return 1;
 }
 
-/* One damped step inside the frame's bounds, or inside the position limits alone; its error. */
-static double advance_search(tracking *t, double E, int inside, int *met) {
+static void keep(const void *bounds, double *q) { rk_frame_bounds_keep(bounds, q); }
+
+/* Steps from now on are inside the frame's bounds, or inside the position limits alone. */
+static void stay(tracking *t, int inside) {
+  rk_search *s = &t->search;
+  s->ik = inside ? &t->box : t->track->ik;
+  s->bounds = &t->frame;
+  s->keep = inside && (t->track->curved || s->ik->n_bases > 0) ? keep : 0; /* else a step itself keeps inside */
+}
+
+/* One damped step; its error. */
+static double advance_search(tracking *t, double E, int *met) {
   rk_search *s = &t->search;
   s->is_kept = 0;
   rk_search_step(s, E);
-  /* else the step has kept inside */
-  if (inside && (t->track->curved || s->ik->n_bases > 0)) rk_frame_bounds_keep(&t->frame, s->q);
   s->iterations++;
   return rk_search_measure(s, met);
 }
@@ -79,6 +89,18 @@ static int has_best_met(const rk_search *s) {
   return 1;
 }
 
+static int is_exact(const rk_search *s) { return s->ik->stack && s->ik->stack->is_exact; }
+
+static int is_velocity(const rk_search *s, int32_t level) {
+  return s->ik->stack && s->ik->stack->kind[level] != RK_LEVEL_POSES;
+}
+
+static int are_met(const rk_search *s, int32_t levels) {
+  for (int32_t k = 0; k < levels; k++)
+    if (!s->level_met[k]) return 0;
+  return 1;
+}
+
 /* Damped steps from `start` inside the frame's bounds, or inside the position limits alone, on the levels that count; 1 when
    these are met. One step at least, so that slow targets are followed smoothly and not in jerks of the size of the
    tolerance. */
@@ -86,18 +108,22 @@ static int descend(tracking *t, const double *start, int32_t steps, int inside) 
   rk_search *s = &t->search;
   double history[PATIENCE];
   int met;
-  s->ik = inside ? &t->box : t->track->ik;
+  stay(t, inside);
   copy(s->q, start, s->ik->model->nq);
   if (inside) rk_frame_bounds_keep(&t->frame, s->q);
   const int placed = inside && t->placed && is_equal(s->q, start, s->ik->model->nq);
   double E = placed ? rk_search_compare(s, &met) : rk_search_measure(s, &met);
   rk_search_keep(s, E);
   for (int32_t count = 0; count < steps; count++) {
-    history[count % PATIENCE] = E;
-    E = advance_search(t, E, inside, &met);
+    history[count % PATIENCE] = is_exact(s) ? left_of(s) : E;
+    E = advance_search(t, E, &met);
     if (rk_search_is_better(s, E, met)) rk_search_keep(s, E);
-    if (met && (!s->preference.H || left_of(s) <= FINE)) return 1; /* what criteria ask for bends the way */
-    if (count + 1 >= PATIENCE && !(E < PROGRESS * history[(count + 1) % PATIENCE])) break;
+    const double left = left_of(s);
+    if (met && left <= (is_exact(s) ? EXACT : s->preference.H ? FINE : __builtin_inf()))
+      return 1; /* what criteria ask for bends the way */
+    const int stalls = count + 1 >= PATIENCE && !((is_exact(s) ? left : E) < PROGRESS * history[(count + 1) % PATIENCE]);
+    /* What is ahead on a way lessens no more, while it is still come back to. */
+    if (stalls && !(s->on > 0 && is_velocity(s, s->on - 1) && !are_met(s, s->on - 1))) break;
   }
   return s->best_error < __builtin_inf() && has_best_met(s);
 }
@@ -156,9 +182,13 @@ static int32_t find_goals(tracking *t) {
   }
   s->preference.H = 0;
   for (s->on = 1; s->on <= s->levels; s->on++) {
-    s->ik = ik;
-    const int met = (s->on == 1 && (descend(t, t->frame.moved, GOAL_STEPS, 0) || unbend(t))) ||
-                    rk_search_settle(s, GOAL_STEPS, SETTLED);
+    stay(t, 0);
+    int met = s->on == 1 && (descend(t, t->frame.moved, GOAL_STEPS, 0) || unbend(t));
+    if (s->on > 1 && is_velocity(s, s->on - 1)) { /* as far as a way leads, and round its corners */
+      copy(t->pulled, s->best_q, nq);
+      met = descend(t, t->pulled, GOAL_STEPS, 0);
+    }
+    met = met || rk_search_settle(s, GOAL_STEPS, SETTLED);
     if (met && possible == s->on - 1) possible = s->on;
     copy(t->goals + (int64_t)(s->on - 1) * nq, s->best_q, nq);
   }
@@ -187,10 +217,10 @@ static int is_as_good(const rk_search *s) {
 static void prefer(tracking *t) {
   rk_search *s = &t->search;
   int met;
-  s->ik = &t->box;
+  stay(t, 1);
   for (int pass = 0; pass < 2; pass++) { /* then without criteria, for what their motion has bent */
     s->preference.H = pass ? 0 : t->H;
-    const double E = advance_search(t, 0.0, 1, &met);
+    const double E = advance_search(t, 0.0, &met);
     if (is_as_good(s)) {
       rk_search_keep(s, E);
       break;
@@ -198,54 +228,62 @@ static void prefer(tracking *t) {
   }
 }
 
-/* Keeps what the tasks of the levels that count, and rows of theirs, lack at the configuration that was measured last. */
-static void note(tracking *t) {
-  const rk_search *s = &t->search;
-  const rk_step_data *data = s->ik->stack->data;
-  for (int32_t row = 0; row < data->start[s->on]; row++) t->left[row] = rk_clamp(0.0, data->low[row], data->high[row]);
-  copy(t->kept, s->residuals, 2 * (int64_t)s->tasks);
+/* Keeps what the tasks, and rows of the first `above` levels, lack at the configuration that was measured last. */
+static void note(tracking *t, int32_t above) {
+  const rk_stack *stack = t->search.ik->stack;
+  const rk_step_data *data = stack->data;
+  for (int32_t row = 0; row < data->start[above]; row++) t->left[row] = rk_clamp(0.0, data->low[row], data->high[row]);
+  copy(t->kept, stack->residuals, 2 * (int64_t)stack->n_tasks);
+  copy(t->kept_across, stack->across, 2 * (int64_t)stack->n_tasks);
 }
 
 /* Asks for what was noted, in place of what the tasks want. */
-static void ask_for_noted(const tracking *t) {
-  const rk_search *s = &t->search;
-  const rk_step_data *data = s->ik->stack->data;
-  for (int32_t row = 0; row < data->start[s->on]; row++) data->low[row] -= t->left[row], data->high[row] -= t->left[row];
+static void ask_for_noted(const tracking *t, int32_t above) {
+  const rk_step_data *data = t->search.ik->stack->data;
+  for (int32_t row = 0; row < data->start[above]; row++) data->low[row] -= t->left[row], data->high[row] -= t->left[row];
 }
 
-static int has_noted(const tracking *t) {
-  const rk_search *s = &t->search;
-  const rk_stack *stack = s->ik->stack;
-  for (int32_t task = 0; task < stack->n_tasks; task++)
-    for (int part = 0; stack->level[task] < s->on && part < 2; part++) {
-      const double tolerance = stack->tolerance[2 * task + part], own = s->residuals[2 * task + part];
-      if (own > tolerance && own > t->kept[2 * task + part] + SPARE * tolerance) return 0;
-    }
+/* Whether the parts of a task are as they were noted, or better. */
+static int is_kept(const double *tolerance, const double *noted, const double *own) {
+  for (int part = 0; part < 2; part++)
+    if (own[part] > tolerance[part] && own[part] > noted[part] + SPARE * tolerance[part]) return 0;
+  return 1;
+}
+
+static int has_noted(const tracking *t, int32_t above) {
+  const rk_stack *stack = t->search.ik->stack;
+  for (int32_t task = 0; task < stack->n_tasks; task++) {
+    const int64_t own = 2 * (int64_t)task;
+    const int32_t way = stack->way[task];
+    const double *tolerance = stack->tolerance + own;
+    if (stack->level[task] < above && way >= 0 && !is_kept(tolerance, t->kept_across + own, stack->across + own)) return 0;
+    if ((way < 0 ? stack->level[task] : way) < above && !is_kept(tolerance, t->kept + own, stack->residuals + own)) return 0;
+  }
   return 1;
 }
 
 /* q, which has brought the first `above` levels as far as limits on speed allow, towards `pulled`, where every joint would
-   follow its goal, while these levels keep what they have. */
+   follow its goal, or when the next level is of velocities to what it asks for, while these levels keep what they have. */
 static void pull(tracking *t, int32_t above, double *q) {
   rk_search *s = &t->search;
   const int32_t nq = t->track->ik->model->nq;
+  const int is_led = !is_velocity(s, above);
   int met;
-  s->ik = &t->box;
-  s->on = above;
+  stay(t, 1);
+  s->on = is_led ? above : above + 1;
   copy(s->q, q, nq);
   rk_search_measure(s, &met);
-  note(t);
+  note(t, above);
   for (int32_t k = 0; k < PULLS; k++) {
-    s->preference = (rk_preference){k ? 0 : t->even, t->g, t->pulled};
+    s->preference = (rk_preference){k || !is_led ? 0 : t->even, t->g, t->pulled};
     if (!k)
       for (int32_t i = 0; i < t->track->ik->model->nv; i++) t->g[i] = 0.0;
-    ask_for_noted(t);
+    ask_for_noted(t, above);
     s->is_kept = 0;
     rk_search_damped_step(s, -1.0);
-    rk_frame_bounds_keep(&t->frame, s->q);
     s->iterations++;
     rk_search_measure(s, &met);
-    if (has_noted(t)) {
+    if (has_noted(t, above)) {
       copy(q, s->q, nq);
       break;
     }
@@ -275,9 +313,21 @@ static void hurry(tracking *t, int is_braking) {
     const double *goal = t->goals + (int64_t)(k - 1) * nq;
     s->on = k;
     s->preference.H = 0;
-    const int is_tried = k == 1 && s->levels == 1 && !is_braking; /* above */
-    if (in_time && !is_tried && descend(t, t->q, FRAME_STEPS, 1) && (!is_braking || is_brakeable(t, s->best_q, goal))) {
+    const int moves = is_velocity(s, k - 1);
+    const int is_tried = k == 1 && s->levels == 1 && !is_braking && !moves; /* above */
+    if (in_time && !is_tried && descend(t, t->q, FRAME_STEPS, 1) &&
+        (!is_braking || moves || is_brakeable(t, s->best_q, goal))) {
       copy(t->q, s->best_q, nq);
+      continue;
+    }
+    if (moves) {
+      if (in_time) {
+        rk_search_settle(s, FRAME_STEPS, SETTLED);
+        copy(t->q, s->best_q, nq);
+      } else {
+        pull(t, k - 1, t->q);
+      }
+      in_time = 0;
       continue;
     }
     const int reached = is_reached(t, goal);
@@ -300,9 +350,44 @@ static int32_t met_levels(const rk_search *s) {
 static void look(tracking *t, const double *q) {
   rk_search *s = &t->search;
   int met;
+  stay(t, 1);
   copy(s->q, q, t->track->ik->model->nq);
   s->is_kept = 0;
   rk_search_keep(s, rk_search_measure(s, &met));
+}
+
+/* The best configuration with the first levels, which are met, as nearly met as they can be: what is below may stand elsewhere
+   by their tolerances. */
+static void restore(tracking *t, int32_t levels) {
+  rk_search *s = &t->search;
+  double before = 0.0, after = 0.0;
+  int met;
+  for (int32_t k = 0; k < levels; k++) before += s->level_error[k];
+  stay(t, 1);
+  s->preference.H = 0;
+  s->on = levels;
+  const double E = advance_search(t, 0.0, &met);
+  for (int32_t k = 0; k < levels; k++) after += s->level_error[k];
+  if (met && after <= before) rk_search_keep(s, E);
+  s->on = s->levels;
+}
+
+/* Notes who does not get to a goal: of velocities inside the limits of this frame, else by following it. */
+static void name(tracking *t, const double *goal, int of_velocities, const double *q, int8_t *behind) {
+  const rk_model *m = t->track->ik->model;
+  int any = 0;
+  if (of_velocities) {
+    copy(t->pulled, goal, m->nq);
+    rk_frame_bounds_keep(&t->frame, t->pulled);
+    rk_difference(m, 1, goal, t->pulled, t->pace);
+  } else {
+    is_reached(t, goal);
+  }
+  for (int32_t k = 0; k < m->nv; k++) any |= behind[k] = __builtin_fabs(t->pace[k]) > AT_GOAL;
+  if (any) return;
+  rk_difference(m, 1, t->frame.last, q, t->pace); /* of a way that comes back to where it was, who is as fast as may be */
+  for (int32_t k = 0; k < m->nv; k++)
+    behind[k] = t->pace[k] <= t->frame.lo[k] + AT_GOAL || t->pace[k] >= t->frame.hi[k] - AT_GOAL;
 }
 
 static void find_preference(tracking *t) {
@@ -322,14 +407,17 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   const rk_ik *ik = track->ik;
   const rk_model *m = ik->model;
   rk_search *s = &t->search;
-  const int is_braking = *late != 0.0 && track->braked;
+  const int was_late = *late != 0.0 && !t->are_velocities; /* velocities leave nothing to be caught up with */
+  const int is_braking = was_late && track->braked;
   s->iterations = 0;
   s->on = s->levels;
   rk_frame_bounds_find(&t->frame);
+  if (ik->stack) rk_stack_begin(s, t->frame.last);
+  if (t->are_velocities) copy(t->goal, t->frame.last, m->nq);
   find_preference(t);
   const rk_preference preference = s->preference;
   /* What was not met at once is so by its goal again, until it is met. */
-  if (!(is_braking || (*late != 0.0 && s->levels > 1)) && descend(t, t->frame.last, FRAME_STEPS, 1)) {
+  if (!(is_braking || (was_late && s->levels > 1)) && descend(t, t->frame.last, FRAME_STEPS, 1)) {
     copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     copy(t->q, s->best_q, m->nq);
     advance(t, t->q, t->q);
@@ -341,30 +429,32 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
   copy(goal, t->goal, m->nq);
-  const int stays = is_still && *late != 0.0 && is_equal(t->frame.last, t->goal, m->nq) && is_reached(t, goal);
+  const int stays = is_still && !(ik->stack && ik->stack->changes) && *late != 0.0 && is_equal(t->frame.last, t->goal, m->nq) && is_reached(t, goal);
   const int32_t possible = stays ? 0 : find_goals(t);
   const int reached = stays || is_reached(t, goal);
-  if (reached)
+  if (reached && !t->are_velocities) /* a way is not cut short, wherever it leads */
     copy(t->q, t->pulled, m->nq);
   else
     hurry(t, is_braking);
   look(t, t->q);
-  if (reached && preference.H) {
+  if ((reached || t->are_velocities) && preference.H) {
     s->preference = preference;
     prefer(t);
     look(t, s->best_q);
     copy(t->q, s->best_q, m->nq);
   }
-  t->placed = 1;
-  copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
   const int32_t found = met_levels(s);
   const int met = found == s->levels;
   const int is_late = !met && possible > found;
+  if (!met && is_exact(s)) {
+    restore(t, found);
+    copy(t->q, s->best_q, m->nq);
+  }
+  t->placed = s->is_kept;
+  copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
   *late = met ? 0.0 : 1.0;
   if (is_late) {
-    /* Who does not get to the goal of the first level that is lost. */
-    is_reached(t, t->goals + (int64_t)found * m->nq);
-    for (int32_t k = 0; k < m->nv; k++) behind[k] = __builtin_fabs(t->pace[k]) > AT_GOAL;
+    name(t, t->goals + (int64_t)found * m->nq, is_velocity(s, found), t->q, behind); /* of the first level that is lost */
     for (int32_t k = 0; k < ik->n_bases; k++)
       for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }
@@ -389,7 +479,8 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
   t.goals = t.pulled + nq;
   if (ik->stack) {
-    t.left = t.goals + levels * nq, t.kept = t.left + rows_of(ik), t.H = t.kept + 2 * ik->stack->n_tasks;
+    t.left = t.goals + levels * nq, t.kept = t.left + rows_of(ik), t.kept_across = t.kept + 2 * ik->stack->n_tasks;
+    t.H = t.kept_across + 2 * ik->stack->n_tasks;
     t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.objective = t.g + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
   }
@@ -397,6 +488,8 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.box_model.lower = t.frame.lower, t.box_model.upper = t.frame.upper;
   t.box.model = &t.box_model;
   t.search.rolled_from = t.frame.last;
+  t.are_velocities = ik->stack != 0;
+  for (int32_t k = 0; k < levels; k++) t.are_velocities &= is_velocity(&t.search, k);
   for (int64_t i = 0; i < count; i++) {
     for (int64_t k = 0; k < nv; k++) behind[i * nv + k] = 0;
     t.search.targets = targets + 16 * i * tips;

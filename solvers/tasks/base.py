@@ -127,6 +127,7 @@ class Task(FixedArrays, ABC):
     checks: ClassVar[Checks] = {"priority": level, "influence": share}
     is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
     has_way: bool = False  # its rows say what is ahead
+    remembers: ClassVar[bool] = False  # it has `followed`, `reached`, `is_left` or `remark`: frames go one by one
     is_comparable: ClassVar[bool] = True  # what its rows lack in two poses has the same axes
     is_counted_from_start: ClassVar[bool] = False  # its target is told from where a solve or a motion starts
     parts: tuple[Part, ...]
@@ -225,10 +226,6 @@ class Task(FixedArrays, ABC):
         """Of a velocity, what a motion that follows it had best start from, as a task that asks for a pose; None where
         any pose will do."""
         return None
-
-    def slowed(self, target: Any, share: float) -> Any:
-        """The checked target of a velocity that has a way, with that share of its speed."""
-        return target
 
     def reached(self, moved: Moved, target: Any) -> Any:
         """The checked target of a frame that has been followed, as the next one takes it for `last`."""

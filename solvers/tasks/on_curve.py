@@ -110,6 +110,7 @@ class AlongCurveTask(PointTask):
     part: ClassVar[str] = "position"
     is_velocity: ClassVar[bool] = True
     has_way = True
+    remembers: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -164,9 +165,6 @@ class AlongCurveTask(PointTask):
         """On the curve."""
         point = self.offset[:3, 3]
         return OnCurveTask(self.link, target.curve, False, point, self.weight, self.tolerance, priority=self.priority)
-
-    def slowed(self, target: Going, share: float) -> Going:
-        return target._replace(speed=share * target.speed)
 
     def reached(self, moved: Moved, target: Going) -> Going:
         way = self._way(moved.start, target)

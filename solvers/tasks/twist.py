@@ -120,17 +120,13 @@ class TwistTask(TipTask):
         return False
 
     def rows_after(self, moved: Moved, target: Array) -> Rows:
-        """The motion so far as coordinates d: those of the twist in "tip" axes that leads there at once, else where the
-        origin has moved and by what the tip has turned."""
+        """The motion so far as d: where the origin has moved and by what the tip has turned, in its axes of the start
+        ("tip") or those of the root."""
         before, T, J = self.tip(moved.start), self.tip(moved.end), self.tip_jacobian(moved.end)
-        step = target * moved.start.dt
-        if self.frame == "tip":
-            d = se3.log(se3.inverse(before) @ T)
-            J = se3.right_jacobian_inverse(d) @ np.kron(np.eye(2), T[:3, :3].T) @ J
-        else:
-            turned = so3.log(T[:3, :3] @ before[:3, :3].T)
-            d = np.concatenate((T[:3, 3] - before[:3, 3], turned))
-            J = np.vstack((J[:3], so3.left_jacobian_inverse(turned) @ J[3:]))
+        step, axes = target * moved.start.dt, before[:3, :3].T if self.frame == "tip" else np.eye(3)
+        turned = so3.log(T[:3, :3] @ before[:3, :3].T)
+        d = np.concatenate((axes @ (T[:3, 3] - before[:3, 3]), axes @ turned))
+        J = np.vstack((axes @ J[:3], axes @ so3.left_jacobian_inverse(turned) @ J[3:]))
         share, used = 1.0, self.weights != 0.0
         for _ in range(NEARING):
             e, ahead = self._way(step, share, before[:3, 3])
@@ -140,14 +136,11 @@ class TwistTask(TipTask):
         e = e - d + (1.0 - share) * ahead
         return self._towards(J, e, ahead if self.is_going(target) else None, moved.start.dt)
 
-    def slowed(self, target: Array, share: float) -> Array:
-        return share * target
-
     def _way(self, step: Array, share: float, origin: Array) -> tuple[Array, Array]:
         """(6,) where a share of the step leads, and its derivative."""
-        if self.frame != "space":
+        if self.frame == "world":
             return share * step, step
-        moved = se3.exp(share * step)
+        moved, origin = se3.exp(share * step), origin if self.frame == "space" else np.zeros(3)
         place = moved[:3, :3] @ origin + moved[:3, 3]
         along = step[:3] + np.cross(step[3:], place)
         return np.concatenate((place - origin, share * step[3:])), np.concatenate((along, step[3:]))
