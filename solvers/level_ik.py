@@ -76,6 +76,9 @@ class LevelIK:
     ) -> tuple[Point, int, int]:
         """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
         reach."""
+        here = posing.point(start)
+        if here.is_met:
+            return self._closed(posing, here), 0, 1
         shares = [task.influence for task in self.tasks] if shares is None else list(shares)
         reachable = posing.levels_without(np.flatnonzero(gaps))
         posture = posing.posture(start)
