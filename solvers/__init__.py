@@ -6,7 +6,6 @@ if TYPE_CHECKING:
     from .check import MotionCheck, Violation, check_motion
     from .extended_jacobian import ExtendedJacobian
     from .hierarchical_ik import HierarchicalIK
-    from .hierarchical_tracking import HierarchicalTracker
     from .ik import IKProblem
     from .motion import Motion
     from .motion_files import read_motion, write_motion
@@ -45,7 +44,8 @@ if TYPE_CHECKING:
         TwistTask,
     )
     from .track_result import TrackResult
-    from .tracking import Tracker, track
+    from .tracker import Tracker
+    from .tracking import track
     from .velocity import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
     from ..robokin.lazy import exports
@@ -56,7 +56,6 @@ else:
             "check": ["MotionCheck", "Violation", "check_motion"],
             "extended_jacobian": ["ExtendedJacobian"],
             "hierarchical_ik": ["HierarchicalIK"],
-            "hierarchical_tracking": ["HierarchicalTracker"],
             "ik": ["IKProblem"],
             "motion": ["Motion"],
             "motion_files": ["read_motion", "write_motion"],
@@ -95,7 +94,8 @@ else:
                 "TwistTask",
             ],
             "track_result": ["TrackResult"],
-            "tracking": ["Tracker", "track"],
+            "tracker": ["Tracker"],
+            "tracking": ["track"],
             "velocity": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
@@ -114,7 +114,6 @@ __all__ = [
     "ExtendedJacobian",
     "FrameTask",
     "HierarchicalIK",
-    "HierarchicalTracker",
     "IKProblem",
     "JointTask",
     "JointVelocityTask",

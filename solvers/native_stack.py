@@ -341,13 +341,7 @@ class NativeLevelTracking:
         """Of the first of these frames, those that have as many rows."""
         stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
         before, count = self._state.copy(), len(frames)
-        outcome = TrackOutcome(
-            np.zeros(count, np.int32),
-            np.zeros((count, nq)),
-            np.zeros((count, len(stack.tasks), 2)),
-            np.zeros(count, np.int32),
-            np.zeros((count, nv), np.int8),
-        )
+        outcome = TrackOutcome.empty(count, len(stack.tasks), nq, nv)
         while True:
             targets, rows = stack.aim(frames, left)
             count = len(targets)

@@ -19,7 +19,7 @@ from robokin_addon.robokin import (
     load_urdf,
     null_space,
 )
-from robokin_addon.solvers import PoseTask, PositionTask, Status, VelocityProblem, solve_ik, track, velocity_step
+from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, solve_ik, track, velocity_step
 from robokin_addon.solvers.criteria import (
     Criterion,
     GravityTorque,

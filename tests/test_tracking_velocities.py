@@ -17,6 +17,7 @@ from robokin_addon.solvers import (
     PositionTask,
     Status,
     Task,
+    Tracker,
     TrackResult,
     TwistTask,
     check_motion,
@@ -26,7 +27,6 @@ from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.motion import Motion
 from robokin_addon.solvers.starts import Leg, follow
 from robokin_addon.solvers.tasks.curve import Curve
-from robokin_addon.solvers.tracking import HierarchicalTracker
 from support.robots import robot
 from test_wheeled_bases import platform, slip
 
@@ -128,7 +128,7 @@ def test_backends_agree_on_fades(panda: RobotModel) -> None:
     influence = np.column_stack((ramp, 1.0 - 0.5 * ramp))
     q = []
     for backend in BACKENDS:
-        tracker = HierarchicalTracker(panda, tasks, [JointSprings(weight=0.1)], DT, backend)
+        tracker = Tracker(panda, tasks, DT, backend, [JointSprings(weight=0.1)])
         leg = Leg(tracker, tracker.check_targets([[elbow, twist.target]] * 20), influence)
         q.append(np.concatenate([part.q for part in _finished(leg)]))
     np.testing.assert_allclose(q[0], q[1], atol=1e-6)
@@ -149,7 +149,8 @@ def test_a_velocity_below_does_not_hold_up_what_is_late_above(panda: RobotModel,
     """The hand is led away at once; below it a joint turns on as it is asked to, where the hand leaves it free."""
     place = forward_kinematics(panda, READY)[HAND][:3, 3]
     hand, turn = PositionTask(HAND, place), JointVelocityTask({"panda_joint7": 0.3}, priority=2)
-    targets = [[place + (0.0, 0.4 * (k > 2), 0.0), turn.target] for k in range(25)]
+    aside = np.array([0.0, 0.4, 0.0])
+    targets = [[place + aside * (k > 2), turn.target] for k in range(25)]
     result = track(panda, [hand, turn], targets, READY, DT, backend=backend)
     alone = track(panda, [hand], [each[:1] for each in targets], READY, DT, backend=backend)
     assert result.status[3] is Status.LIMIT and result.status[-1] is Status.CONVERGED

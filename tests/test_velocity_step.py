@@ -26,7 +26,6 @@ from robokin_addon.solvers import (
     PoseTask,
     PositionTask,
     Task,
-    Tracker,
     VelocityConstraint,
     VelocityProblem,
     velocity_step,
@@ -303,8 +302,6 @@ def test_the_kernels_problems_refuse_several_priorities() -> None:
     tasks = [PositionTask("panda_hand", [0.3, 0.0, 0.5]), OrientationTask("panda_hand", np.eye(3), priority=2)]
     with pytest.raises(TaskError, match=r"several priorities \(1, 2\)"):
         IKProblem(model, tasks)
-    with pytest.raises(TaskError, match="several priorities"):
-        Tracker(model, tasks)
 
 
 def test_nothing_to_do_is_no_motion() -> None:
