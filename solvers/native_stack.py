@@ -319,7 +319,7 @@ class NativeLevelTracking:
 
     @property
     def state(self) -> Array:
-        return self._state
+        return self._state.copy()
 
     @state.setter
     def state(self, state: Array) -> None:

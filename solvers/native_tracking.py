@@ -45,6 +45,17 @@ class TrackStruct(ctypes.Structure):
             setattr(self, name, array.ctypes.data)
 
 
+class _Call:
+    """Room for a number of frames, with its addresses: finding them takes longer than tracking a frame."""
+
+    def __init__(self, frames: int, tasks: int, data: IKData) -> None:
+        self.targets, self.still = np.empty((frames, tasks, 4, 4)), np.zeros(frames, np.int8)
+        self.outcome = found = TrackOutcome.empty(frames, tasks, data.tree.nq, data.tree.nv)
+        arrays = self.targets, self.still, found.q, found.residuals, found.codes, found.iterations, found.behind
+        targets, still, *self.results = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
+        self.sources = ctypes.c_int64(frames), targets, None, still
+
+
 class NativeTracking:
     """See `tracking_reference.ReferenceTracking`. Owns its buffers, so it is for one thread at a time."""
 
@@ -60,6 +71,8 @@ class NativeTracking:
         self._reference = ctypes.byref(self._track)
         self._work = np.empty(library.rk_track_workspace(self._reference))
         self._state = np.zeros(2 * nq + nv + 1)
+        self._room = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._work))
+        self._single = _Call(1, len(tasks), data)
         self._last: Array | None = None
 
     @property
@@ -74,22 +87,21 @@ class NativeTracking:
         self._last = targets
 
     def run(self, targets: Array) -> TrackOutcome:
-        count, tree = len(targets), self.data.tree
-        aims, still = np.ascontiguousarray(targets, np.float64), np.zeros(count, np.int8)
-        still[1:] = (aims[1:] == aims[:-1]).all(axis=(1, 2, 3))
-        still[0] = self._last is not None and self._state[-1] and (aims[0] == self._last).all()
-        found, before = TrackOutcome.empty(count, len(self.tasks), tree.nq, tree.nv), self._state.copy()
-        results = (found.q, found.residuals, found.codes, found.iterations, found.behind)
-        sources, *room = (
-            ctypes.c_void_p(each.ctypes.data) for each in (aims, still, self._state, self._work, *results)
-        )
-        done = self._run(self._reference, ctypes.c_int64(count), sources, None, *room)
+        """The outcome's arrays are valid until the next call."""
+        count = len(targets)
+        call = self._single if count == 1 else _Call(count, len(self.tasks), self.data)
+        call.targets[:] = targets
+        if count > 1:
+            call.still[1:] = (targets[1:] == targets[:-1]).all(axis=(1, 2, 3))
+        call.still[0] = self._last is not None and self._state[-1] and (targets[0] == self._last).all()
+        before = self._state.copy()
+        done = self._run(self._reference, *call.sources, *self._room, *call.results)
         if done != count:
             self._state[:] = before
-            refuse_targets(self.tasks, aims[done], done)
+            refuse_targets(self.tasks, call.targets[done], done)
             raise TaskError(f"a target of frame {done} is not a rigid pose")
-        self._last = aims[-1].copy()
-        return found
+        self._last = call.targets[-1].copy()
+        return call.outcome
 
 
 def tracking_library() -> ctypes.CDLL:

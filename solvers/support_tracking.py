@@ -51,7 +51,8 @@ class SupportTracking:
         if not self.problem.is_empty:
             outcome = self._engine.run(targets)
             whole.q[:, data.q_index], whole.behind[:, self._columns] = outcome.q, outcome.behind
-            whole = TrackOutcome(outcome.codes, whole.q, outcome.residuals, outcome.iterations, whole.behind)
+            whole.codes[:], whole.residuals[:] = outcome.codes, outcome.residuals
+            whole.iterations[:] = outcome.iterations
         if self._coasting.any():
             self._coast(whole.q)
         self._q = whole.q[-1].copy()

@@ -79,6 +79,7 @@ class Tracker:
         # Of the tasks that count, and those of them that fade; and the states that they led to last.
         self._engines: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
         self._ended: dict[tuple[tuple[int, ...], tuple[int, ...]], Array] = {}
+        self._plain: SupportTracking | None = None
         self.is_plain = is_plain(self.tasks) and not self.criteria
         self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
         self.problem: IKProblem | HierarchicalIK
@@ -124,8 +125,8 @@ class Tracker:
     # -- targets -------------------------------------------------------------------------------------------------------
 
     def check_targets(self, targets: object) -> Any:
-        """Of what `track` takes, those of every frame as `run` takes them: (frames, tasks, 4, 4) of plain tasks, whether
-        they are rigid is found when they are used; else a list of each. Raises TaskError."""
+        """Of what `track` takes, those of every frame as `run` takes them: of plain tasks (frames, tasks, 4, 4), which are
+        found to be rigid or not when they are used; else a list of each. Raises TaskError."""
         if isinstance(targets, np.ndarray) and targets.ndim == 3 and len(self.tasks) == 1:
             targets = targets[:, None]
         if self.is_plain and isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
@@ -247,7 +248,8 @@ class Tracker:
 
     def step(self, targets: object, influence: Array | None = None) -> SolveResult:
         """One frame on, towards one set of targets."""
-        return self.run(self.check_targets([targets]), None if influence is None else [influence]).frame(0)
+        wanted = targets[None] if isinstance(targets, np.ndarray) else self.check_targets([targets])
+        return self.run(wanted, None if influence is None else [influence]).frame(0)
 
     def run(self, targets: Any, influence: Sequence[Array] | None = None) -> TrackResult:
         """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame."""
@@ -273,7 +275,7 @@ class Tracker:
         """Frames of the same influences; one, when it remembers those before."""
         before, counting = self.v, shares > 0.0
         if self.is_plain:
-            outcome, self._state = self._run(targets, shares, {}, self._state)
+            outcome = self._run_plain(targets)
             if not counting.any():
                 outcome.codes[:] = EMPTY
             return self._result(before, targets, outcome, outcome.residuals, [], shares)
@@ -313,10 +315,22 @@ class Tracker:
                 remarks[frame] = "; ".join(filter(None, (task.remark([before, here], aim) for task, aim, _ in asking)))
         return remarks
 
-    def _run(self, wanted: Any, shares: Array, left: Mapping[int, Left], state: Array) -> tuple[TrackOutcome, Array]:
+    def _run_plain(self, wanted: Array) -> TrackOutcome:
+        if self._plain is None:
+            self._plain = SupportTracking(self.problem, self.limits)
+        if self._state is self._stood:
+            self._plain.state = self._state
+            self._plain.note(self._noted)
+        outcome = self._plain.run(wanted)
+        self._state = self._plain.state
+        return outcome
+
+    def _run(
+        self, wanted: Sequence[Sequence[Any]], shares: Array, left: Mapping[int, Left], state: Array
+    ) -> tuple[TrackOutcome, Array]:
         """Frames from a state on, and the state that they lead to."""
         asked = shares.tolist()
-        counting = [i for i, share in enumerate(asked) if share or self.is_plain]
+        counting = [i for i, share in enumerate(asked) if share]
         fading = tuple(counting.index(i) for i in counting if is_partial(asked[i]))
         key = tuple(counting), fading
         if key not in self._engines:
@@ -326,18 +340,13 @@ class Tracker:
             engine.state = state
             is_noted = state is self._stood and self._noted is not None
             engine.note([self._noted[i] for i in counting] if is_noted else None)
-        if self.is_plain:
-            outcome = engine.run(wanted)
-        else:
-            numbers = {i: k for k, i in enumerate(counting)}
-            aims, lefts = [[own[i] for i in counting] for own in wanted], {numbers[i]: own for i, own in left.items()}
-            outcome = engine.run(aims, [asked[i] for i in counting], lefts)
-        self._ended[key] = engine.state.copy()
+        numbers = {i: k for k, i in enumerate(counting)}
+        aims, lefts = [[own[i] for i in counting] for own in wanted], {numbers[i]: own for i, own in left.items()}
+        outcome = engine.run(aims, [asked[i] for i in counting], lefts)
+        self._ended[key] = engine.state
         return outcome, self._ended[key]
 
     def _engine(self, counting: Sequence[int], fading: Sequence[int]) -> Any:
-        if self.is_plain:
-            return SupportTracking(self.problem, self.limits)
         kind: Any = LevelTracking
         if get_backend(self.backend).name != "numpy":
             from .native_stack import NativeLevelTracking
@@ -389,7 +398,6 @@ class Tracker:
             return self._own
         if self.is_plain:  # what is told frame by frame may fade
             self._make_levels()
-            self._engines.clear()
         return np.array(checked_shares(self.tasks, influence))
 
     def _origins(self, targets: Sequence[Any], shares: Array) -> dict[Task, State]:

@@ -1,4 +1,4 @@
-"""Velocities and fades through the one tracker: wheels that are too slow are named, the backends agree, no level is lost."""
+"""Velocities and fades through the tracker: wheels that are too slow are named, the backends agree, levels are kept."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_wheels_that_are_too_slow_are_named(way: str, acceleration: float, backe
     model = platform(rates={"velocity": 3.0, "acceleration": acceleration})
     q0 = model.configuration({"lift": -0.6, "elbow": 1.0})
     here = forward_kinematics(model, q0)["platform"][:3, 3]
-    curve = Curve(here + RING, True) if way == "ring" else Curve([here, here + (5.0, 0.0, 0.0)])
+    curve = Curve(here + RING, True) if way == "ring" else Curve([here, here + 5.0 * np.eye(3)[0]])
     task: Task = AlongCurveTask("platform", curve, 2.0)
     if way == "twist":
         task = TwistTask("platform", (2.0, 0, 0, 0, 0, 0), weights=(1, 1, 0, 0, 0, 1))
