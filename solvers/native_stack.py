@@ -14,6 +14,7 @@ from ..robokin.backend.library import load_library
 from ..robokin.errors import BackendError
 from ..robokin.limits import PositionLimits
 from .criteria import Criterion, combine
+from .criteria.base import CriterionKind, CriterionRecord
 from .criteria.kinds import KINDS
 from .ik_data import compile_whole
 from .ik_engine import Outcome
@@ -75,8 +76,7 @@ class NativeStack:
         self._moves, self._fades = any(task.is_velocity for task in levels.tasks), bool(fading)
         neutral = levels.state(model.neutral(), levels.targets, dt)
         self.scale = neutral.scale
-        records = [(each, each.record(neutral) if type(each) in KINDS.values() else None) for each in self.criteria]
-        self._records, self._limits = records, StepLimits.of(model, dt)
+        self._neutral, self._limits = neutral, StepLimits.of(model, dt)
         self._left: Mapping[int, Left] = {}
         self._frames: Sequence[Sequence[Any]] = [levels.targets]
         self._raised: BaseException | None = None
@@ -89,8 +89,15 @@ class NativeStack:
         """others: tasks whose rows are to be made here, though the kernel may know them."""
         levels = self.levels
         self._given = others
+        # Criteria on the rows of the first level need to have them all from the kernel.
+        of_rows = {CriterionKind.MANIPULABILITY, CriterionKind.SMALLEST_SINGULAR_VALUE}
+        has_first = not any(levels.tasks[i] in self._neutral.tasks for i in others)
+        records: list[tuple[Criterion, CriterionRecord | None]] = []
+        for each in self.criteria:
+            record = each.record(self._neutral) if type(each) in KINDS.values() else None
+            records.append((each, record if record is None or has_first or record.kind not in of_rows else None))
         self.step = NativeStep(
-            *(levels.model, levels.tasks, levels, self._records, self._limits, self.scale, 0.0),
+            *(levels.model, levels.tasks, levels, records, self._limits, self.scale, 0.0),
             is_step=False,
             others=others,
         )

@@ -125,8 +125,8 @@ class Tracker:
     # -- targets -------------------------------------------------------------------------------------------------------
 
     def check_targets(self, targets: object) -> Any:
-        """Of what `track` takes, those of every frame as `run` takes them: of plain tasks (frames, tasks, 4, 4), which are
-        found to be rigid or not when they are used; else a list of each. Raises TaskError."""
+        """Of what `track` takes, those of every frame as `run` takes them: of plain tasks (frames, tasks, 4, 4), else a
+        list for each. Whether poses are rigid is found when they are used. Raises TaskError."""
         if isinstance(targets, np.ndarray) and targets.ndim == 3 and len(self.tasks) == 1:
             targets = targets[:, None]
         if self.is_plain and isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":

@@ -23,7 +23,7 @@ from robokin_addon.solvers import (
     check_motion,
     track,
 )
-from robokin_addon.solvers.criteria import JointSprings
+from robokin_addon.solvers.criteria import Criterion, JointSprings
 from robokin_addon.solvers.motion import Motion
 from robokin_addon.solvers.starts import Leg, follow
 from robokin_addon.solvers.tasks.curve import Curve
@@ -105,14 +105,16 @@ def _stacks(model: RobotModel, fastest: float = 3.0) -> dict[str, tuple[list[Tas
     }
 
 
-@pytest.mark.parametrize("acceleration", [math.inf, 8.0])
+@pytest.mark.parametrize(("acceleration", "criteria"), [(math.inf, []), (8.0, []), (math.inf, [JointSprings()])])
 @pytest.mark.parametrize("name", list(_stacks(load_urdf(robot("panda")))))
-def test_backends_agree_on_velocities(panda: RobotModel, name: str, acceleration: float) -> None:
+def test_backends_agree_on_velocities(
+    panda: RobotModel, name: str, acceleration: float, criteria: list[Criterion]
+) -> None:
     joints = [replace(joint, acceleration=acceleration) for joint in panda.joints if joint.parent]
     model = RobotModel("panda", panda.links, joints, panda.root)
     # Faster, arms with such accelerations leave the curve, and where they do is for rounding to say.
     tasks, targets = _stacks(model, 3.0 if acceleration == math.inf else 1.0)[name]
-    found = [track(model, tasks, targets, READY, DT, backend=backend) for backend in BACKENDS]
+    found = [track(model, tasks, targets, READY, DT, backend=backend, criteria=criteria) for backend in BACKENDS]
     np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-6)
     np.testing.assert_array_equal(found[0].codes, found[1].codes)
     np.testing.assert_array_equal(found[0].behind, found[1].behind)
