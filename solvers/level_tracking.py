@@ -1,4 +1,4 @@
-"""Following tasks in levels frame by frame, in NumPy. Twin of `native_stack.NativeLevelTracking`."""
+"""Following tasks in levels frame by frame, in NumPy. Twin of `native_level_tracking.NativeLevelTracking`."""
 
 from __future__ import annotations
 

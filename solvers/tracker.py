@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +19,7 @@ from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .influence import Left, checked_shares, is_partial, left_in
 from .level_tracking import LevelTracking
+from .motion_memory import Memory
 from .results import SolveResult, Status
 from .solve import is_plain
 from .state import State
@@ -34,17 +34,6 @@ from .viability import StepLimits
 Array = np.ndarray
 
 CHUNK, PLAIN_CHUNK = 16, 256  # frames between two reports of progress: of tasks in levels, and of plain ones
-
-
-@dataclass(frozen=True, eq=False)
-class Memory:
-    """What a motion remembers of its tasks from frame to frame. origins: where they began to count.
-    without: the states of the motions without them, of those that are neither whole nor out.
-    targets: of the frame before."""
-
-    origins: Mapping[Task, State] = field(default_factory=dict)
-    without: Mapping[Task, Array] = field(default_factory=dict)
-    targets: Mapping[Task, Any] = field(default_factory=dict)
 
 
 class Tracker:
@@ -82,7 +71,7 @@ class Tracker:
         self._plain: SupportTracking | None = None
         self.is_plain = is_plain(self.tasks) and not self.criteria
         self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
-        self.problem: IKProblem | HierarchicalIK
+        self.problem: Any  # an IKProblem of plain tasks, else a HierarchicalIK
         if self.is_plain:
             self.problem = IKProblem(model, self.tasks, backend)
         else:
@@ -173,10 +162,10 @@ class Tracker:
         shares = self._shares(influence)
         (targets,) = self.check_targets([targets])
         if self.is_plain:
-            found, origins, wanted = self.problem.solve(targets, q0, seed, diagnose=False), {}, targets
+            found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
         else:
-            origins = self._started_at(targets, shares, q0, origin)
-            wanted = self._started(targets, origins)
+            memory = Memory(self._started_at(targets, shares, q0, origin))
+            wanted = memory.followed(self.tasks, targets)
             own, aims = shares[self._static], [wanted[i] for i in self._static]
             found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
             found = self._on_ways(found, aims, wanted, shares, seed)
@@ -194,7 +183,9 @@ class Tracker:
                 whole = np.where(own < 1.0, 0.0, own)
                 q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
                 state = np.concatenate((q, q, state[2 * self.model.nq :]))
-            self.memory = Memory(origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True)))
+            self.memory = Memory(
+                memory.origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True))
+            )
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
         return self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
@@ -251,7 +242,7 @@ class Tracker:
         wanted = targets[None] if isinstance(targets, np.ndarray) else self.check_targets([targets])
         return self.run(wanted, None if influence is None else [influence]).frame(0)
 
-    def run(self, targets: Any, influence: Sequence[Array] | None = None) -> TrackResult:
+    def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
         """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame."""
         if self.is_plain and influence is None:
             return self._follow(self.check_targets(targets), self._own)
@@ -279,8 +270,8 @@ class Tracker:
             if not counting.any():
                 outcome.codes[:] = EMPTY
             return self._result(before, targets, outcome, outcome.residuals, [], shares)
-        origins = self._origins(targets[0], shares)
-        wanted = [self._followed(self._started(each, origins)) for each in targets]
+        memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
+        wanted = [memory.followed(self.tasks, each) for each in targets]
         left, without, count = self._left(wanted[0], shares)
         start = self.q
         outcome, self._state = self._run(wanted, shares, left, self._state)
@@ -288,7 +279,8 @@ class Tracker:
         residuals[:, counting] = outcome.residuals
         outcome.iterations[0] += count
         remarks = self._judge(start, wanted, outcome, residuals, shares)
-        self.memory = Memory(origins, without, dict(zip(self.tasks, self._reached(start, wanted[-1]), strict=True)))
+        ends = (self.levels.state(q, wanted[-1], self.dt) for q in (start, self.q))
+        self.memory = memory.reached(self.tasks, wanted[-1], lambda: self.levels.moved(*ends), without)
         self._before = start if len(targets) == 1 else outcome.q[-2]
         return self._result(before, wanted, outcome, residuals, remarks, shares)
 
@@ -349,7 +341,7 @@ class Tracker:
     def _engine(self, counting: Sequence[int], fading: Sequence[int]) -> Any:
         kind: Any = LevelTracking
         if get_backend(self.backend).name != "numpy":
-            from .native_stack import NativeLevelTracking
+            from .native_level_tracking import NativeLevelTracking
 
             kind = NativeLevelTracking
         whole = len(counting) == len(self.tasks)
@@ -399,32 +391,3 @@ class Tracker:
         if self.is_plain:  # what is told frame by frame may fade
             self._make_levels()
         return np.array(checked_shares(self.tasks, influence))
-
-    def _origins(self, targets: Sequence[Any], shares: Array) -> dict[Task, State]:
-        """Where each task that counts began to."""
-        here = self.levels.state(self.q, targets, self.dt)
-        known = self.memory.origins
-        return {task: known.get(task, here) for task, share in zip(self.tasks, shares, strict=True) if share}
-
-    def _started(self, targets: Sequence[Any], origins: Mapping[Task, State]) -> list[Any]:
-        return [
-            task.started(origins[task], target) if task in origins else target
-            for task, target in zip(self.tasks, targets, strict=True)
-        ]
-
-    def _followed(self, targets: Sequence[Any]) -> list[Any]:
-        last = self.memory.targets
-        return [
-            task.followed(target, last[task]) if task in last else target
-            for task, target in zip(self.tasks, targets, strict=True)
-        ]
-
-    def _reached(self, start: Array, targets: Sequence[Any]) -> list[Any]:
-        """The targets of the last frame as the next one takes them."""
-        if not any(task.is_velocity and task.remembers for task in self.tasks):
-            return list(targets)
-        moved = self.levels.moved(*(self.levels.state(q, targets, self.dt) for q in (start, self.q)))
-        return [
-            task.reached(moved, target) if task.is_velocity else target
-            for task, target in zip(self.tasks, targets, strict=True)
-        ]

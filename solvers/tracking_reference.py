@@ -394,8 +394,9 @@ class _Frame:
         on = above if there is not None else above + 1
         nv = len(inside.rows.scale)
         for number in range(PULLS):
-            is_led = there is not None and not number
-            inside.rows.preference = Preference(np.eye(nv), np.zeros(nv), there) if is_led else None
+            inside.rows.preference = None
+            if there is not None and not number:
+                inside.rows.preference = Preference(np.eye(nv), np.zeros(nv), there)
             noted = [
                 Level(level.J, level.lower - own, level.upper - own) if len(own) == len(level.J) else level
                 for level, own in zip(at.linear[0], left, strict=False)
