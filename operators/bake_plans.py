@@ -10,12 +10,11 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import robot_model
-from ..solvers import ExtendedJacobian, HierarchicalTracker, Task
+from ..solvers import ExtendedJacobian, Task, Tracker
 from ..solvers.criteria import Criterion
 from ..solvers.starts import Leg
 from ..solvers.tip_ik import is_plain
 from ..solvers.track_result import TrackResult, joined
-from ..solvers.tracking import Tracker
 from .given_tasks import GivenTask
 from .scene_criteria import enabled_criteria
 from .scene_targets import Targets
@@ -80,7 +79,7 @@ def bake_plans(
         own = influence[:, counting]
         wanted, asked = [*forms.whole(targets, first, counting), *held], [] if held else chosen
         if asked or not is_plain(wanted) or _fades(own).any():
-            tracker = HierarchicalTracker(robot_model(obj), wanted, asked, dt)
+            tracker = Tracker(robot_model(obj), wanted, dt, criteria=asked)
             aims = []
             for frame in range(first, last):
                 (aim,) = forms.over(targets, [frame], counting)

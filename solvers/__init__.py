@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .check import MotionCheck, Violation, check_motion
     from .extended_jacobian import ExtendedJacobian
-    from .hierarchical_tracking import HierarchicalTracker
     from .ik import IKProblem
     from .motion import Motion
     from .motion_files import read_motion, write_motion
@@ -54,7 +53,6 @@ else:
         {
             "check": ["MotionCheck", "Violation", "check_motion"],
             "extended_jacobian": ["ExtendedJacobian"],
-            "hierarchical_tracking": ["HierarchicalTracker"],
             "ik": ["IKProblem"],
             "motion": ["Motion"],
             "motion_files": ["read_motion", "write_motion"],
@@ -111,7 +109,6 @@ __all__ = [
     "DistanceTask",
     "ExtendedJacobian",
     "FrameTask",
-    "HierarchicalTracker",
     "IKProblem",
     "JointTask",
     "JointVelocityTask",

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from .hierarchical_tracking import HierarchicalTracker
     from .track_result import TrackResult
-    from .tracking import Tracker
+    from .tracker import Tracker
 
 Array = np.ndarray
 
@@ -20,9 +19,9 @@ Array = np.ndarray
 @dataclass(frozen=True, eq=False)
 class Leg:
     """Frames in a row with the same tasks. targets: as the tracker's `check_targets` gives them.   influence: (frames,
-    tasks) in place of the tasks' own, of a HierarchicalTracker."""
+    tasks) in place of the tasks' own."""
 
-    tracker: Tracker | HierarchicalTracker
+    tracker: Tracker
     targets: Any
     influence: Array | None = None
 
@@ -31,39 +30,27 @@ class Leg:
 
     def start(self, q0: Array | None, start_velocity: object | None, seed: int, origin: Array | None) -> TrackResult:
         """The first frame, solved as a pose."""
-        tracker: Any = self.tracker
-        if self.is_plain:
-            return tracker.start(self.targets[0], q0, start_velocity, seed)
         influence = None if self.influence is None else self.influence[0]
-        return tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin)
+        return self.tracker.start(self.targets[0], q0, start_velocity, seed, influence, origin)
 
     def run(self, first: int, last: int, backwards: bool = False) -> TrackResult:
         """The frames from `first` to before `last`."""
         order = slice(None, None, -1 if backwards else 1)
-        tracker: Any = self.tracker
-        if self.influence is None:
-            return tracker.run(self.targets[first:last][order])
-        return tracker.run(self.targets[first:last][order], self.influence[first:last][order])
+        influence = None if self.influence is None else self.influence[first:last][order]
+        return self.tracker.run(self.targets[first:last][order], influence)
 
-    def stand(self, q: Array, velocity: Array | None, before: Tracker | HierarchicalTracker | None = None) -> None:
+    def stand(self, q: Array, velocity: Array | None, before: Tracker | None = None) -> None:
         """Stand there; with what a tracker `before` remembers of the same tasks."""
-        tracker: Any = self.tracker
-        if self.is_plain or before is None:
-            tracker.stand(q, velocity)
-        else:
-            tracker.stand(q, velocity, getattr(before, "memory", None))
+        self.tracker.stand(q, velocity, None if before is None else before.memory)
 
     def posed(self, frame: int) -> tuple[Any, Any]:
         """The problem of a frame as a pose, and its targets."""
-        tracker: Any = self.tracker
-        if self.is_plain:
-            return tracker.problem, self.targets[frame]
-        return tracker.posed(self.targets[frame], None if self.influence is None else self.influence[frame])
+        return self.tracker.posed(self.targets[frame], None if self.influence is None else self.influence[frame])
 
     @property
     def is_plain(self) -> bool:
-        """Whether the kernel's tracker follows it."""
-        return self.tracker.memory is None
+        """Whether its tasks are plain, and whole."""
+        return self.tracker.is_plain and self.influence is None
 
     @property
     def turns_back(self) -> bool:

@@ -89,8 +89,8 @@ class StackRows:
             damped.append(damping if damping is not None and k + 1 == on else own)
         levels = [Level(own.J, own.lower, own.upper, each) for own, each in zip(linear, damped, strict=False)]
         for k in np.flatnonzero(self.tasks.are_ways[: len(levels)]).tolist():
-            own, most = levels[k], FARTHEST * np.linalg.norm(levels[k].J, axis=1)
-            levels[k] = Level(own.J, np.clip(own.lower, -most, most), np.clip(own.upper, -most, most), own.damping)
+            way, most = levels[k], FARTHEST * np.linalg.norm(levels[k].J, axis=1)
+            levels[k] = Level(way.J, np.clip(way.lower, -most, most), np.clip(way.upper, -most, most), way.damping)
         if as_one:
             one = stacked(levels, len(self.scale))
             levels = [Level(one.J, one.lower, one.upper, damping_for(float(at.errors[:on].sum())))]

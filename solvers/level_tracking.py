@@ -1,4 +1,4 @@
-"""Following tasks in levels frame by frame, in NumPy. Twin of `native_stack.NativeLevelTracking`."""
+"""Following tasks in levels frame by frame, in NumPy. Twin of `native_level_tracking.NativeLevelTracking`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class LevelTracking(ReferenceTracking):
     """Frames from where the last one ended.
 
     fading: tasks of partial influence, of which a call says how much.
-    state: (2 nq + nv + 1,) q, the goal, the step that led to q, and whether it is late (0 or 1).
     """
 
     def __init__(
@@ -37,16 +36,6 @@ class LevelTracking(ReferenceTracking):
         self._scale = levels.state(model.neutral(), levels.targets, limits.dt).scale
         super().__init__(data, (), TrackLimits.of_all(limits))
 
-    @property
-    def state(self) -> Array:
-        return np.concatenate((self._q, self._goal, self.step, [float(self._late)]))
-
-    @state.setter
-    def state(self, state: Array) -> None:
-        nq = self.levels.model.nq
-        self._q, self._goal, self.step = state[:nq].copy(), state[nq : 2 * nq].copy(), state[2 * nq : -1].copy()
-        self._late = bool(state[-1])
-
     def run(
         self,
         frames: Sequence[Sequence[Any]],
@@ -55,16 +44,9 @@ class LevelTracking(ReferenceTracking):
     ) -> TrackOutcome:
         """frames: checked targets of each. residuals: of all tasks, in their order.   influence: (tasks,) in place of
         1, left: what is not asked for of their rows, in these frames."""
-        model, count = self.levels.model, len(frames)
-        self._influence, self._left = influence or np.ones(len(self.levels.tasks)).tolist(), left or {}
-        outcome = TrackOutcome(
-            np.zeros(count, np.int32),
-            np.zeros((count, model.nq)),
-            np.zeros((count, len(self.levels.tasks), 2)),
-            np.zeros(count, np.int32),
-            np.zeros((count, model.nv), np.int8),
-        )
-        return self._run(frames, outcome)
+        model, count = self.levels.model, len(self.levels.tasks)
+        self._influence, self._left = influence or np.ones(count).tolist(), left or {}
+        return self._run(frames, TrackOutcome.empty(len(frames), count, model.nq, model.nv))
 
     def _rows(self, targets: Any, data: IKData) -> LevelRows:
         return StackRows(self.levels, data, targets, self._influence, self._left, self.dt, self._q)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from ..robokin.backend.library import load_library
 from ..robokin.errors import BackendError
 from ..robokin.limits import PositionLimits
 from .criteria import Criterion, combine
+from .criteria.base import CriterionKind, CriterionRecord
 from .criteria.kinds import KINDS
 from .ik_data import compile_whole
 from .ik_engine import Outcome
@@ -22,14 +21,11 @@ from .level import Level
 from .native import ProblemStruct
 from .native_layout import Given
 from .native_step import NativeStep
-from .native_tasks import same_target
-from .native_tracking import TrackStruct, tracking_library
 from .state import State
 from .task_levels import TaskLevels, tolerances
 from .tasks import Rows
 from .tasks.base import Moved
 from .tasks.robot_rows import ROBOT_ROW
-from .tracking_reference import TrackLimits, TrackOutcome
 from .viability import StepLimits
 
 Array = np.ndarray
@@ -75,8 +71,7 @@ class NativeStack:
         self._moves, self._fades = any(task.is_velocity for task in levels.tasks), bool(fading)
         neutral = levels.state(model.neutral(), levels.targets, dt)
         self.scale = neutral.scale
-        records = [(each, each.record(neutral) if type(each) in KINDS.values() else None) for each in self.criteria]
-        self._records, self._limits = records, StepLimits.of(model, dt)
+        self._neutral, self._limits = neutral, StepLimits.of(model, dt)
         self._left: Mapping[int, Left] = {}
         self._frames: Sequence[Sequence[Any]] = [levels.targets]
         self._raised: BaseException | None = None
@@ -89,8 +84,15 @@ class NativeStack:
         """others: tasks whose rows are to be made here, though the kernel may know them."""
         levels = self.levels
         self._given = others
+        # Criteria on the rows of the first level need to have them all from the kernel.
+        of_rows = {CriterionKind.MANIPULABILITY, CriterionKind.SMALLEST_SINGULAR_VALUE}
+        has_first = not any(levels.tasks[i] in self._neutral.tasks for i in others)
+        records: list[tuple[Criterion, CriterionRecord | None]] = []
+        for each in self.criteria:
+            record = each.record(self._neutral) if type(each) in KINDS.values() else None
+            records.append((each, record if record is None or has_first or record.kind not in of_rows else None))
         self.step = NativeStep(
-            *(levels.model, levels.tasks, levels, self._records, self._limits, self.scale, 0.0),
+            *(levels.model, levels.tasks, levels, records, self._limits, self.scale, 0.0),
             is_step=False,
             others=others,
         )
@@ -114,9 +116,9 @@ class NativeStack:
         # Of a velocity that has a way a second level, of one row.
         parts = {i: [blank(self._most[i]), blank(1)][: 1 + levels.tasks[i].has_way] for i in step.other_tasks}
         blocks = step.lay_out(Given([parts[i][0] for i in self._loops], (), {i: parts[i] for i in self._others}))
-        own = dict(zip(map(id, (block.level for block in blocks)), blocks, strict=True))
-        self._blocks = {i: [own[id(part)] for part in each] for i, each in parts.items() if id(each[0]) in own}
-        level, way = {}, dict.fromkeys(self.tasks, -1)
+        of_level = {id(block.level): block for block in blocks}
+        self._blocks = {i: [of_level[id(part)] for part in own if id(part) in of_level] for i, own in parts.items()}
+        level, way = dict.fromkeys(self.tasks, -1), dict.fromkeys(self.tasks, -1)
         for number, (group, is_way) in enumerate(levels.groups):
             (way if is_way else level).update(dict.fromkeys(group, number))
         self._level, self._way = (np.array([each[i] for i in self.tasks], np.int32) for each in (level, way))
@@ -218,7 +220,8 @@ class NativeStack:
         if self._loops:
             given |= {i: [level] for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}
         for i, parts in given.items():
-            for block, level in itertools.zip_longest(self._blocks[i], parts, fillvalue=nothing):
+            for k, block in enumerate(self._blocks[i]):
+                level = parts[k] if k < len(parts) else nothing
                 if len(level.J) > block.rows:
                     self._most[i], self._is_short = max(len(level.J), self._most[i]), True
                 else:
@@ -294,95 +297,6 @@ class NativeLevelSearch:
                 break
         code, iterations, tried = outcome.tolist()
         return code, q, self._residuals[stack.order], iterations, tried
-
-
-class NativeLevelTracking:
-    """The kernel's tracker of tasks in levels; `level_tracking.LevelTracking` is its twin, which says what its methods
-    do."""
-
-    name = "native"
-
-    def __init__(
-        self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, fading: Sequence[int] = ()
-    ) -> None:
-        library, model = tracking_library(), levels.model
-        stack_library()
-        self.levels, self._run, self._workspace = levels, library.rk_track_run, library.rk_track_workspace
-        self._whole = np.ones(len(levels.tasks)).tolist()
-        self._stack = NativeStack(levels, criteria, self._whole, limits.dt, fading)
-        data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
-        self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits))
-        self._reference = ctypes.byref(self._track)
-        self._struct: StackStruct | None = None
-        self._last: tuple[Sequence[Any], Array, Array] | None = None
-        self._state = np.zeros(2 * model.nq + model.nv + 1)
-
-    @property
-    def state(self) -> Array:
-        return self._state
-
-    @state.setter
-    def state(self, state: Array) -> None:
-        self._state[:] = state
-
-    def run(
-        self,
-        frames: Sequence[Sequence[Any]],
-        influence: Sequence[float] | None = None,
-        left: Mapping[int, Left] | None = None,
-    ) -> TrackOutcome:
-        self._stack.influence = self._whole if influence is None else list(influence)
-        done = [self._run_alike(frames, left)]
-        while (count := sum(len(each.codes) for each in done)) < len(frames):
-            done.append(self._run_alike(frames[count:], left))
-        return done[0] if len(done) == 1 else TrackOutcome(*map(np.concatenate, zip(*map(astuple, done), strict=True)))
-
-    def _run_alike(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None) -> TrackOutcome:
-        """Of the first of these frames, those that have as many rows."""
-        stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
-        before, count = self._state.copy(), len(frames)
-        outcome = TrackOutcome(
-            np.zeros(count, np.int32),
-            np.zeros((count, nq)),
-            np.zeros((count, len(stack.tasks), 2)),
-            np.zeros(count, np.int32),
-            np.zeros((count, nv), np.int8),
-        )
-        while True:
-            targets, rows = stack.aim(frames, left)
-            count = len(targets)
-            if stack.struct is not self._struct:
-                self._struct = stack.struct
-                self._track.problem.stack = ctypes.addressof(stack.struct)
-                self._work = np.empty(self._workspace(self._reference))
-            results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
-            arrays = (targets, rows, self._still(frames[:count], targets, rows), self._state, self._work, *results)
-            pointers = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
-            self._run(self._reference, ctypes.c_int64(count), *pointers)
-            if stack.is_done():
-                break
-            self._state[:] = before
-        outcome.residuals[:] = outcome.residuals[:, stack.order]
-        self._last = frames[count - 1], targets[-1].copy(), rows[-1].copy()
-        return TrackOutcome(*(each[:count] for each in astuple(outcome))) if count < len(frames) else outcome
-
-    def note(self, targets: Sequence[Any] | None) -> None:
-        if targets is None:
-            self._last = None
-            return
-        tips, rows = self._stack.aim([targets])
-        self._last = targets, tips[0].copy(), rows[0].copy()
-
-    def _still(self, frames: Sequence[Sequence[Any]], targets: Array, rows: Array) -> Array:
-        """(frames,) int8, 1 where the targets are those of the frame before."""
-        same = np.zeros(len(frames), np.int8)
-        if self._last is not None and self._last[1].shape == targets[0].shape and len(self._last[2]) == len(rows[0]):
-            before, tips, of_robot = self._last
-            tips, of_robot = np.concatenate((tips[None], targets)), np.concatenate((of_robot[None], rows))
-            same[:] = (tips[1:] == tips[:-1]).all(axis=(1, 2)) & (of_robot[1:] == of_robot[:-1]).all(axis=1)
-            for i in self._stack.step.other_tasks:
-                same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
-        return same
 
 
 def stack_library() -> ctypes.CDLL:

@@ -48,16 +48,12 @@ class TrackStruct(ctypes.Structure):
 class _Call:
     """Room for a number of frames, with its addresses: finding them takes longer than tracking a frame."""
 
-    def __init__(self, frames: int, data: IKData) -> None:
-        self.targets = np.empty((frames, len(data.records), 4, 4))
-        self.outcome = TrackOutcome.empty(frames, data)
-        self.still = np.zeros(frames, np.int8)
-        targets, still = (ctypes.c_void_p(array.ctypes.data) for array in (self.targets, self.still))
+    def __init__(self, frames: int, tasks: int, data: IKData) -> None:
+        self.targets, self.still = np.empty((frames, tasks, 4, 4)), np.zeros(frames, np.int8)
+        self.outcome = found = TrackOutcome.empty(frames, tasks, data.tree.nq, data.tree.nv)
+        arrays = self.targets, self.still, found.q, found.residuals, found.codes, found.iterations, found.behind
+        targets, still, *self.results = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
         self.sources = ctypes.c_int64(frames), targets, None, still
-        self.results = tuple(
-            ctypes.c_void_p(getattr(self.outcome, name).ctypes.data)
-            for name in ("q", "residuals", "codes", "iterations", "behind")
-        )
 
 
 class NativeTracking:
@@ -76,33 +72,31 @@ class NativeTracking:
         self._work = np.empty(library.rk_track_workspace(self._reference))
         self._state = np.zeros(2 * nq + nv + 1)
         self._room = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._work))
-        self._q, self._goal, self.step = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
-        self._single = _Call(1, data)
+        self._single = _Call(1, len(tasks), data)
         self._last: Array | None = None
 
-    def note(self, targets: Array) -> None:
+    @property
+    def state(self) -> Array:
+        return self._state
+
+    @state.setter
+    def state(self, state: Array) -> None:
+        self._state[:] = state
+
+    def note(self, targets: Array | None) -> None:
         self._last = targets
 
-    def stand(self, q: Array, step: Array, late: bool) -> None:
-        self._last = None
-        self._q[:] = self._goal[:] = q
-        self.step[:] = step
-        self._state[-1] = late
-
-    def run_one(self, targets: Array) -> TrackOutcome:
-        return self._call(self._single, targets[None])
-
     def run(self, targets: Array) -> TrackOutcome:
-        return self._call(_Call(len(targets), self.data), targets)
-
-    def _call(self, call: _Call, targets: Array) -> TrackOutcome:
+        """The outcome's arrays are valid until the next call."""
+        count = len(targets)
+        call = self._single if count == 1 else _Call(count, len(self.tasks), self.data)
         call.targets[:] = targets
-        if len(targets) > 1:
+        if count > 1:
             call.still[1:] = (targets[1:] == targets[:-1]).all(axis=(1, 2, 3))
         call.still[0] = self._last is not None and self._state[-1] and (targets[0] == self._last).all()
         before = self._state.copy()
         done = self._run(self._reference, *call.sources, *self._room, *call.results)
-        if done != len(targets):
+        if done != count:
             self._state[:] = before
             refuse_targets(self.tasks, call.targets[done], done)
             raise TaskError(f"a target of frame {done} is not a rigid pose")

@@ -10,7 +10,7 @@ import numpy as np
 from .legs import Leg
 from .restarts import of_first_level
 from .tasks.frame import is_plain_task
-from .tracking import Tracker
+from .tracker import Tracker
 
 
 def relaxed(legs: Sequence[Leg]) -> Iterator[list[Leg]]:

@@ -102,46 +102,49 @@ class TrackOutcome:
     behind: Array
 
     @classmethod
-    def empty(cls, frames: int, data: IKData) -> TrackOutcome:
+    def empty(cls, frames: int, tasks: int, nq: int, nv: int) -> TrackOutcome:
         return cls(
             np.zeros(frames, np.int32),
-            np.zeros((frames, data.tree.nq)),
-            np.zeros((frames, len(data.records), 2)),
+            np.zeros((frames, nq)),
+            np.zeros((frames, tasks, 2)),
             np.zeros(frames, np.int32),
-            np.zeros((frames, data.tree.nv), np.int8),
+            np.zeros((frames, nv), np.int8),
         )
 
 
 class ReferenceTracking:
     """Tracks targets frame by frame, each call from where the last one ended. All in coordinates of the support.
 
-    step: (nv,) that led to the last configuration.
+    state: (2 nq + nv + 1,) to be set first: q, inside the limits; the goal, where q would be in time; the step that led
+    to q; and 1 when its targets were not met, else 0.
     """
 
     name = "numpy"
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits) -> None:
         self.data, self.tasks, self.limits = data, tasks, limits
-        self.stand(data.tree.neutral(), np.zeros(data.tree.nv), late=False)
-
-    def stand(self, q: Array, step: Array, late: bool) -> None:
-        """Continue from q (nq,), inside the limits, reached by `step` (nv,); `late`: its targets were not met."""
-        self._q, self._goal, self.step, self._late = q.copy(), q.copy(), step.copy(), late
         self._before: Any = None
+
+    @property
+    def state(self) -> Array:
+        return np.concatenate((self._q, self._goal, self.step, [float(self._late)]))
+
+    @state.setter
+    def state(self, state: Array) -> None:
+        nq = self.data.tree.nq
+        self._q, self._goal, self.step = state[:nq].copy(), state[nq : 2 * nq].copy(), state[2 * nq : -1].copy()
+        self._late = bool(state[-1])
 
     def note(self, targets: Any) -> None:
         """Targets that the place where it stands was found for; None: not known."""
         self._before = targets
 
-    def run_one(self, targets: Array) -> TrackOutcome:
-        """One frame; targets: (tasks, 4, 4). The outcome's arrays are valid until the next call."""
-        return self.run(targets[None])
-
     def run(self, targets: Any) -> TrackOutcome:
         """targets: (n, tasks, 4, 4). Raises TaskError for one that is not a rigid pose, having done nothing."""
         for frame, wanted in enumerate(targets):
             refuse_targets(self.tasks, wanted, frame)
-        return self._run(targets, TrackOutcome.empty(len(targets), self.data))
+        tree = self.data.tree
+        return self._run(targets, TrackOutcome.empty(len(targets), len(self.tasks), tree.nq, tree.nv))
 
     def _run(self, targets: Any, outcome: TrackOutcome) -> TrackOutcome:
         for frame, wanted in enumerate(targets):
@@ -391,8 +394,9 @@ class _Frame:
         on = above if there is not None else above + 1
         nv = len(inside.rows.scale)
         for number in range(PULLS):
-            is_led = there is not None and not number
-            inside.rows.preference = Preference(np.eye(nv), np.zeros(nv), there) if is_led else None
+            inside.rows.preference = None
+            if there is not None and not number:
+                inside.rows.preference = Preference(np.eye(nv), np.zeros(nv), there)
             noted = [
                 Level(level.J, level.lower - own, level.upper - own) if len(own) == len(level.J) else level
                 for level, own in zip(at.linear[0], left, strict=False)

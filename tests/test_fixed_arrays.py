@@ -12,7 +12,6 @@ from robokin_addon.solvers import (
     AdvanceTask,
     AxisTask,
     CenterOfMassTask,
-    HierarchicalTracker,
     IKProblem,
     OnPlaneTask,
     PinTask,
@@ -262,7 +261,7 @@ def test_what_another_makers_task_asks_for_is_how_manipulable_it_is(backend: str
 @pytest.mark.parametrize("wrong", [[1.0], [2.0, 1.0], [-1, 1], ["x", 1], 3])
 def test_influences_of_a_call_are_checked(wrong: object) -> None:
     tasks = [PositionTask("tool", above()), PostureTask(Q, priority=2)]
-    tracker = HierarchicalTracker(MODEL, tasks)
+    tracker = Tracker(MODEL, tasks)
     with pytest.raises(TaskError, match="influence"):
         IKProblem(MODEL, tasks).solve(influence=wrong)  # type: ignore[arg-type]
     with pytest.raises(TaskError, match="influence"):

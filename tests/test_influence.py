@@ -15,13 +15,13 @@ from robokin_addon.solvers import (
     PoseTask,
     PositionTask,
     Status,
+    Tracker,
     solve_ik,
     track,
     velocity_step,
 )
 from robokin_addon.solvers.check import check_motion
 from robokin_addon.solvers.criteria import JointSprings
-from robokin_addon.solvers.hierarchical_tracking import HierarchicalTracker
 from robokin_addon.solvers.ik_engine import NOT_CONVERGED
 from robokin_addon.solvers.motion import Motion
 from robokin_addon.solvers.starts import Leg, follow
@@ -45,7 +45,7 @@ def oracle(panda):
 
 def followed(model, tasks, targets, influence, criteria=(), q0=READY):
     """The motion, with an influence of its own at every frame (frames, tasks)."""
-    tracker = HierarchicalTracker(model, tasks, criteria, DT)
+    tracker = Tracker(model, tasks, DT, criteria=criteria)
     leg = Leg(tracker, tracker.check_targets(targets), np.array(influence, float).reshape(len(targets), -1))
     steps = follow([leg], q0)
     while True:
@@ -209,7 +209,7 @@ def test_what_a_fading_task_keeps_from_a_whole_one_is_a_conflict_with_it(panda, 
     """Of a frame that is not met: when the two could be met together, the fading one is not to blame."""
     place = forward_kinematics(panda, READY)[HAND][:3, 3]
     tasks = [PositionTask(HAND, place, priority=2, name="rail"), PositionTask(HAND, place, name="grasp")]
-    tracker = HierarchicalTracker(panda, tasks, (), DT)
+    tracker = Tracker(panda, tasks, DT)
     targets = tracker.check_targets([[place, place - np.array([0.0, 0.0, away])]] * 2)
     tracker.start(targets[0], READY, influence=np.array([1.0, 0.0]))
     result = tracker.run(targets[1:], [np.array([1.0, 0.5])])

@@ -20,13 +20,13 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.solvers import (
     ExtendedJacobian,
-    HierarchicalTracker,
     JointTask,
     OnLineTask,
     PinTask,
     PoseTask,
     PositionTask,
     Status,
+    Tracker,
     TwistTask,
     check_motion,
     track,
@@ -185,7 +185,7 @@ def test_a_wheeled_robot_opens_a_door() -> None:
 def test_runs_in_pieces() -> None:
     model, start = _panda()
     tasks, criteria = [PoseTask(HAND, start)], [JointSprings(), Smooth()]
-    whole, pieces = (HierarchicalTracker(model, tasks, criteria, DT) for _ in range(2))
+    whole, pieces = (Tracker(model, tasks, DT, criteria=criteria) for _ in range(2))
     targets = whole.check_targets([[pose] for pose in _circle(start, 0.02, 9)])  # slowly: no frame is late
     for tracker in (whole, pieces):
         tracker.start(targets[0], Q)
@@ -193,7 +193,7 @@ def test_runs_in_pieces() -> None:
     first, second = pieces.run(targets[1:4]), pieces.run(targets[4:])
     np.testing.assert_array_equal(at_once.q, np.concatenate((first.q, second.q)))
     np.testing.assert_allclose(second.start_velocity, difference(model, first.q[-2], first.q[-1]) / DT, atol=1e-9)
-    again = HierarchicalTracker(model, tasks, criteria, DT)
+    again = Tracker(model, tasks, DT, criteria=criteria)
     again.stand(first.q[-1], second.start_velocity)
     np.testing.assert_allclose(again.run(targets[4:]).q, second.q, atol=1e-9)
 
@@ -231,7 +231,7 @@ def test_a_far_level_below_spoils_nothing(seed: int, backend: str) -> None:
     tip, other = (HAND, model.link_names[5]) if seed % 2 else (model.link_names[-1], model.link_names[5])
     far = forward_kinematics(model, random_configuration(model, rng))[other][:3, 3] + rng.normal(size=3)
     tasks = [PositionTask(tip, forward_kinematics(model, near)[tip][:3, 3]), PositionTask(other, far, priority=2)]
-    tracker = HierarchicalTracker(model, tasks, dt=DT, backend=backend)
+    tracker = Tracker(model, tasks, DT, backend)
     tracker.stand(q)
     result = tracker.run(tracker.check_targets([[task.target for task in tasks]] * 3))
     assert result.residuals[:, 0, 0].max() < 1e-5
@@ -244,7 +244,7 @@ def test_a_level_that_cannot_be_met_keeps_its_best(backend: str) -> None:
     model, start = _panda()
     twist = TwistTask(HAND, (0.1, 0, 0, 0, 0, 0), weights=(1, 1, 1, 0, 0, 0), band=(0.04, 0.04, 0.04, 0, 0, 0))
     tasks = [twist, PositionTask(HAND, start[:3, 3], priority=2)]
-    tracker = HierarchicalTracker(model, tasks, dt=DT, backend=backend)
+    tracker = Tracker(model, tasks, DT, backend)
     tracker.stand(Q)
     result = tracker.run(tracker.check_targets([[task.target for task in tasks]] * 25))
     hands = np.array([forward_kinematics(model, q)[HAND][:3, 3] for q in [Q, *result.q]])
@@ -283,7 +283,7 @@ def test_a_tracker_that_was_told_no_start_stands_at_mid_range() -> None:
     model = load_urdf(robot("panda"))
     middle = model.limits.middle(model.neutral())
     place = forward_kinematics(model, middle)["panda_hand"][:3, 3]
-    tracker = HierarchicalTracker(model, [PositionTask("panda_hand", place)], [JointSprings()])
+    tracker = Tracker(model, [PositionTask("panda_hand", place)], criteria=[JointSprings()])
     result = tracker.run(tracker.check_targets([[place]] * 2))
     assert result.converged.all()
     np.testing.assert_allclose(result.q, np.tile(middle, (2, 1)), atol=1e-6)

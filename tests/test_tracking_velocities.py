@@ -1,4 +1,4 @@
-"""Velocities and fades through the one tracker: wheels that are too slow are named, the backends agree, no level is lost."""
+"""Velocities and fades through the tracker: wheels that are too slow are named, the backends agree, levels are kept."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from robokin_addon.solvers import (
     PositionTask,
     Status,
     Task,
+    Tracker,
     TrackResult,
     TwistTask,
     check_motion,
     track,
 )
-from robokin_addon.solvers.criteria import JointSprings
+from robokin_addon.solvers.criteria import Criterion, JointSprings
 from robokin_addon.solvers.motion import Motion
 from robokin_addon.solvers.starts import Leg, follow
 from robokin_addon.solvers.tasks.curve import Curve
-from robokin_addon.solvers.tracking import HierarchicalTracker
 from support.robots import robot
 from test_wheeled_bases import platform, slip
 
@@ -51,7 +51,7 @@ def test_wheels_that_are_too_slow_are_named(way: str, acceleration: float, backe
     model = platform(rates={"velocity": 3.0, "acceleration": acceleration})
     q0 = model.configuration({"lift": -0.6, "elbow": 1.0})
     here = forward_kinematics(model, q0)["platform"][:3, 3]
-    curve = Curve(here + RING, True) if way == "ring" else Curve([here, here + (5.0, 0.0, 0.0)])
+    curve = Curve(here + RING, True) if way == "ring" else Curve([here, here + 5.0 * np.eye(3)[0]])
     task: Task = AlongCurveTask("platform", curve, 2.0)
     if way == "twist":
         task = TwistTask("platform", (2.0, 0, 0, 0, 0, 0), weights=(1, 1, 0, 0, 0, 1))
@@ -105,14 +105,16 @@ def _stacks(model: RobotModel, fastest: float = 3.0) -> dict[str, tuple[list[Tas
     }
 
 
-@pytest.mark.parametrize("acceleration", [math.inf, 8.0])
+@pytest.mark.parametrize(("acceleration", "criteria"), [(math.inf, []), (8.0, []), (math.inf, [JointSprings()])])
 @pytest.mark.parametrize("name", list(_stacks(load_urdf(robot("panda")))))
-def test_backends_agree_on_velocities(panda: RobotModel, name: str, acceleration: float) -> None:
+def test_backends_agree_on_velocities(
+    panda: RobotModel, name: str, acceleration: float, criteria: list[Criterion]
+) -> None:
     joints = [replace(joint, acceleration=acceleration) for joint in panda.joints if joint.parent]
     model = RobotModel("panda", panda.links, joints, panda.root)
     # Faster, arms with such accelerations leave the curve, and where they do is for rounding to say.
     tasks, targets = _stacks(model, 3.0 if acceleration == math.inf else 1.0)[name]
-    found = [track(model, tasks, targets, READY, DT, backend=backend) for backend in BACKENDS]
+    found = [track(model, tasks, targets, READY, DT, backend=backend, criteria=criteria) for backend in BACKENDS]
     np.testing.assert_allclose(found[0].q, found[1].q, atol=1e-6)
     np.testing.assert_array_equal(found[0].codes, found[1].codes)
     np.testing.assert_array_equal(found[0].behind, found[1].behind)
@@ -128,7 +130,7 @@ def test_backends_agree_on_fades(panda: RobotModel) -> None:
     influence = np.column_stack((ramp, 1.0 - 0.5 * ramp))
     q = []
     for backend in BACKENDS:
-        tracker = HierarchicalTracker(panda, tasks, [JointSprings(weight=0.1)], DT, backend)
+        tracker = Tracker(panda, tasks, DT, backend, [JointSprings(weight=0.1)])
         leg = Leg(tracker, tracker.check_targets([[elbow, twist.target]] * 20), influence)
         q.append(np.concatenate([part.q for part in _finished(leg)]))
     np.testing.assert_allclose(q[0], q[1], atol=1e-6)
@@ -149,7 +151,8 @@ def test_a_velocity_below_does_not_hold_up_what_is_late_above(panda: RobotModel,
     """The hand is led away at once; below it a joint turns on as it is asked to, where the hand leaves it free."""
     place = forward_kinematics(panda, READY)[HAND][:3, 3]
     hand, turn = PositionTask(HAND, place), JointVelocityTask({"panda_joint7": 0.3}, priority=2)
-    targets = [[place + (0.0, 0.4 * (k > 2), 0.0), turn.target] for k in range(25)]
+    aside = np.array([0.0, 0.4, 0.0])
+    targets = [[place + aside * (k > 2), turn.target] for k in range(25)]
     result = track(panda, [hand, turn], targets, READY, DT, backend=backend)
     alone = track(panda, [hand], [each[:1] for each in targets], READY, DT, backend=backend)
     assert result.status[3] is Status.LIMIT and result.status[-1] is Status.CONVERGED

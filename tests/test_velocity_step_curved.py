@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, difference, integrate
-from robokin_addon.solvers import HierarchicalTracker, PositionTask, VelocityProblem, VelocityStep
+from robokin_addon.solvers import PositionTask, Tracker, VelocityProblem, VelocityStep
 from robokin_addon.solvers.criteria import JointSprings
 from support.cone_oracle import excess
 from support.curved_cases import CurvedCase, curved_case
@@ -90,7 +90,7 @@ def test_motions_stay_inside_curved_limits() -> None:
         case = curved_case(seed)
         model, links = case.model, case.model.link_names
         tasks = [PositionTask(links[-1], [3.0, 0.0, 0.0]), PositionTask(links[1], [0.0, -3.0, 0.0], priority=2)]
-        tracker = HierarchicalTracker(model, tasks, [JointSprings()], DT)
+        tracker = Tracker(model, tasks, DT, criteria=[JointSprings()])
         tracker.stand(case.q)
         q = np.vstack([case.q[None], tracker.run(tracker.check_targets([[t.target for t in tasks]] * 4)).q])
         v = np.array([difference(model, a, b) for a, b in pairwise(q)]) / DT

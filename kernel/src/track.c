@@ -28,7 +28,7 @@ typedef struct tracking {
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
   double *left, *kept, *kept_across; /* [rows], [tasks][2] twice: what levels above lack and keep */
-  double *H, *g, *even, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity */
+  double *H, *g, *even, *none, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity, [nv] zeros */
   double *pulled;            /* [nq] */
   int placed;                /* the tips are placed at the last configuration */
   int are_velocities;        /* all levels ask for nothing but velocities */
@@ -275,9 +275,7 @@ static void pull(tracking *t, int32_t above, double *q) {
   rk_search_measure(s, &met);
   note(t, above);
   for (int32_t k = 0; k < PULLS; k++) {
-    s->preference = (rk_preference){k || !is_led ? 0 : t->even, t->g, t->pulled};
-    if (!k)
-      for (int32_t i = 0; i < t->track->ik->model->nv; i++) t->g[i] = 0.0;
+    s->preference = (rk_preference){k || !is_led ? 0 : t->even, t->none, t->pulled};
     ask_for_noted(t, above);
     s->is_kept = 0;
     rk_search_damped_step(s, -1.0);
@@ -481,8 +479,9 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   if (ik->stack) {
     t.left = t.goals + levels * nq, t.kept = t.left + rows_of(ik), t.kept_across = t.kept + 2 * ik->stack->n_tasks;
     t.H = t.kept_across + 2 * ik->stack->n_tasks;
-    t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.objective = t.g + nv;
+    t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.none = t.g + nv, t.objective = t.none + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
+    for (int64_t k = 0; k < nv; k++) t.none[k] = 0.0;
   }
   t.frame.last = state, t.goal = state + nq, t.frame.step = state + 2 * nq;
   t.box_model.lower = t.frame.lower, t.box_model.upper = t.frame.upper;

@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robokin_addon.robokin import RobotModel, forward_kinematics, integrate, random_configuration
-from robokin_addon.solvers import ExtendedJacobian, Status, Task
+from robokin_addon.solvers import ExtendedJacobian, Status, Task, Tracker
 from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS
-from robokin_addon.solvers.hierarchical_tracking import HierarchicalTracker
 from robokin_addon.solvers.starts import Leg, follow
-from robokin_addon.solvers.tracking import Tracker
 
 from support.every_task import every_task
 from support.random_tasks import random_task
@@ -43,13 +41,8 @@ class MotionCase:
     q0: np.ndarray
 
     def followed(self, backend: str) -> Motion:
-        tracker: Tracker | HierarchicalTracker
-        if self.mode == "plain":
-            tracker = Tracker(self.model, self.tasks, DT, backend)
-            leg = Leg(tracker, tracker.check_targets(self.targets))
-        else:
-            tracker = HierarchicalTracker(self.model, self.tasks, self.criteria, DT, backend)
-            leg = Leg(tracker, tracker.check_targets(self.targets), self.influence)
+        tracker = Tracker(self.model, self.tasks, DT, backend, self.criteria)
+        leg = Leg(tracker, tracker.check_targets(self.targets), self.influence)
         steps = follow([leg], self.q0)
         while True:
             try:
