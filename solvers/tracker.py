@@ -141,7 +141,7 @@ class Tracker:
         for frame, each in enumerate(sets):
             for i, (task, target) in enumerate(zip(search.tasks, each, strict=True)):
                 is_matrix = np.shape(target) == (4, 4)
-                wanted[frame, i] = numbers(target, task.name) if is_matrix else task.target_matrix(target)
+                wanted[frame, i] = numbers(target, f"{task.name}: target") if is_matrix else task.target_matrix(target)
         return wanted
 
     # -- where the robot stands ----------------------------------------------------------------------------------------
