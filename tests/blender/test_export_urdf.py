@@ -363,8 +363,8 @@ def test_long_names_of_objects_and_files(rig, tmp_path):
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_only_meshes_that_can_be_read_again_are_written(rig, tmp_path):
-    """With normals, however large or small they are."""
-    for name, size in (("large", 9e8), ("small", 1e-12), ("beyond", 1e11), ("far beyond", 3e38)):
+    """With normals, however large or small they are. The rig is in centimetres."""
+    for name, size in (("large", 9e10), ("small", 1e-12), ("beyond", 1e12), ("far beyond", 3e38)):
         cube = add_cube(rig, "upper", name)
         for vertex in cube.data.vertices:
             vertex.co = vertex.co.normalized() * size
