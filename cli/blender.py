@@ -67,8 +67,12 @@ def blender_file(arguments: argparse.Namespace) -> Iterator[None]:
         elif not bpy.data.filepath:
             raise UsageError(f"FILE is missing: name a {BLEND} file, or open one")
         check_interrupt()
-        with some_window():
-            yield
+        try:
+            with some_window():
+                yield
+        except (UnicodeDecodeError, SystemError) as error:  # of a text that is none, or of no length
+            reason = error.__cause__ or error
+            raise UsageError(f"{path or bpy.data.filepath}: damaged: Blender cannot read it ({reason})") from None
 
 
 @contextmanager

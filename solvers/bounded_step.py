@@ -66,7 +66,7 @@ def _solve(H: Array, g: Array, lo: Array, hi: Array, side: Array) -> tuple[Array
         try:
             x[free] = np.linalg.solve(own, right)
         except np.linalg.LinAlgError:  # the damping is lost in the rounding of huge weights
-            x[free] = np.linalg.lstsq(own, right)[0]
+            x[free] = np.linalg.lstsq(own, right, rcond=None)[0]
     return x, np.where(free, 0.0, H @ x - g)
 
 

@@ -82,7 +82,11 @@ def armature_content(obj: bpy.types.Object) -> ArmatureContent:
     _refuse_what_bends_kinematics(obj)
     rests = np.empty(16 * len(arm.bones), np.float32)
     arm.bones.foreach_get("matrix_local", rests)
-    bones = tuple(_bone_content(bone, i) for i, bone in enumerate(arm.bones) if KEY in bone)
+    try:
+        bones = tuple(_bone_content(bone, i) for i, bone in enumerate(arm.bones) if KEY in bone)
+    except (UnicodeDecodeError, SystemError) as error:  # Blender's own, of bytes that are no text
+        reason = error.__cause__ or error
+        raise BridgeError(f"armature {arm.name!r}: a bone's name or record is damaged ({reason})") from None
     if any(bone.helpers for bone in bones):
         bones = _placed(arm, bones)
     return ArmatureContent(record_text(arm, ROBOT_KEY), metres_per_unit(obj), rests.tobytes(), bones)

@@ -25,7 +25,7 @@ from ...robokin.urdf.relocation import relocated
 from .binding import Binding, binding
 from .link_meshes import bone_from_children
 from .materials import has_texture, stated_color
-from .meshes import stl_bytes
+from .meshes import LARGEST, stl_bytes
 from .visuals import MADE, SHOWS, fingerprint, shape_scale
 
 Array = np.ndarray
@@ -181,8 +181,8 @@ class _Export:
         try:
             for material, corners in _by_material(evaluated, mesh):
                 triangles = corners @ stretch.T
-                if not np.isfinite(triangles).all():
-                    self._left_out(child, "has points that are not numbers")
+                if not (abs(triangles) <= LARGEST).all():
+                    self._left_out(child, f"has points that are not numbers up to {LARGEST:g}")
                     return []
                 if np.linalg.det(stretch) < 0.0:
                     triangles = triangles[:, ::-1]

@@ -34,7 +34,7 @@ def keep_edits(armature: bpy.types.Armature) -> None:
             try:
                 record = read_record(bone[KEY], bone.name)
                 edited = edited_record(record, read_fields(bone.robokin))
-            except RobokinError:
+            except (RobokinError, UnicodeDecodeError, SystemError):  # the others: Blender's own of a damaged text
                 continue
             if edited is not record:
                 bone[KEY] = write_record(edited)

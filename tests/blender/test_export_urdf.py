@@ -359,3 +359,17 @@ def test_long_names_of_objects_and_files(rig, tmp_path):
     found = export(rig, tmp_path / ("r" * 245 + ".urdf"))
     meshes = {f"{'r' * 100}_{name}.stl" for name in ("n" * 63, "n" * 62 + "m")}
     assert missing_meshes(found) == [] and set(os.listdir(tmp_path / "meshes")) == meshes
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_only_meshes_that_can_be_read_again_are_written(rig, tmp_path):
+    """With normals, however large or small they are. The rig is in centimetres."""
+    for name, size in (("large", 9e10), ("small", 1e-12), ("beyond", 1e12), ("far beyond", 3e38)):
+        cube = add_cube(rig, "upper", name)
+        for vertex in cube.data.vertices:
+            vertex.co = vertex.co.normalized() * size
+    found = export(rig, tmp_path / "arm.urdf")
+    assert sorted(os.listdir(tmp_path / "meshes")) == ["arm_large.stl", "arm_small.stl"] and not missing_meshes(found)
+    for path in (tmp_path / "meshes").iterdir():
+        facets = np.frombuffer(path.read_bytes()[84:], np.dtype([("normal", "<f4", 3), ("rest", "V38")]))
+        assert np.allclose(np.linalg.norm(facets["normal"], axis=1), 1.0) and len(read_mesh(str(path)).sizes) == 12

@@ -1,6 +1,6 @@
 """Damaged mesh files of every format, another set in each run: a mesh or one line of what is wrong, nothing else.
 
-ROBOKIN_SEED=5 takes the seed 5, which a failure prints. Blender is given every mesh that is read.
+ROBOKIN_FUZZ_SEED=5 takes the seed 5; the head of a run has its own. Blender is given every mesh that is read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from robokin_addon.properties.bridge.meshes import MeshData, read_mesh
 from robokin_addon.properties.bridge.meshes.bounds import LARGEST, MAX_SIDES
 from robokin_addon.properties.bridge.visuals import _from_arrays
 from robokin_addon.robokin import FileFormatError
+from support.fuzzing import SEED
 from support.mutations import mutated
 from support.robots import robot_data
-from support.seeds import fresh_seed
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("error::RuntimeWarning")]
 
@@ -103,7 +103,7 @@ def test_damaged_files(scene: bpy.types.Scene, tmp_path: Path, kind: str) -> Non
     path = exported(tmp_path, ending, write)
     tracemalloc.start()
     try:
-        found = outcomes(path, [path.read_bytes()], f"{kind} {fresh_seed()}")
+        found = outcomes(path, [path.read_bytes()], f"{kind} {SEED}")
         assert tracemalloc.get_traced_memory()[1] < BYTES
     finally:
         tracemalloc.stop()
@@ -114,14 +114,14 @@ def test_damaged_collada(scene: bpy.types.Scene, tmp_path: Path) -> None:
     """COLLADA of several writers, which Blender no longer is one of."""
     small = sorted(p for p in robot_data().rglob("*.dae") if p.stat().st_size < 60_000)
     assert len(small) > 10
-    found = outcomes(tmp_path / "part.dae", [p.read_bytes() for p in small], f"collada {fresh_seed()}")
+    found = outcomes(tmp_path / "part.dae", [p.read_bytes() for p in small], f"collada {SEED}")
     assert found["read"] > FILES // 50 and found["refused"] > FILES // 20, found
 
 
 def test_damaged_materials(scene: bpy.types.Scene, tmp_path: Path) -> None:
     path = exported(tmp_path, "obj", EXPORTS["obj"][1])
     library = tmp_path / "part.mtl"
-    data, random_ = library.read_bytes(), random.Random(f"mtl {fresh_seed()}")
+    data, random_ = library.read_bytes(), random.Random(f"mtl {SEED}")
     for _ in range(FILES // 3):
         library.write_bytes(mutated(data, random_))
         try:

@@ -34,3 +34,16 @@ def test_a_bone_that_is_no_joint_does_not_keep_the_others_from_being_saved(scene
     assert (recorded(robot, "panda_joint2").axis == before.axis).all()
     bones["panda_joint2"].robokin.axis = before.axis
     assert robot_model(robot).joint("panda_joint1").upper[0] == 0.25
+
+
+def test_a_name_that_is_no_text_does_not_either(scene, tmp_path):
+    """A file can hold one that no script can read."""
+    add_robot()
+    path = tmp_path / "robot.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=False)
+    path.write_bytes(path.read_bytes().replace(b"panda_joint2\0", b"panda_\xffoint2\0"))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    (robot,) = bpy.context.scene.objects
+    robot.data.bones["panda_joint5"].robokin.upper = 0.25
+    bpy.ops.wm.save_mainfile()
+    assert recorded(robot, "panda_joint5").upper[0] == 0.25

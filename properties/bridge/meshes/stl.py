@@ -56,7 +56,8 @@ def _ascii_points(path: str, data: bytes) -> np.ndarray:
 def stl_bytes(triangles: np.ndarray) -> bytes:
     """A binary STL file. triangles: (n, 3, 3) corners, counter-clockwise seen from outside."""
     corners = np.asarray(triangles, np.float32)
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    exact = corners.astype(np.float64)  # squares of long edges are beyond single precision
+    normals = np.cross(exact[:, 1] - exact[:, 0], exact[:, 2] - exact[:, 0])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     facets = np.zeros(len(corners), _FACET)
     facets["normal"], facets["corners"] = normals / np.where(lengths > 0.0, lengths, 1.0), corners
