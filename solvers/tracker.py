@@ -301,11 +301,12 @@ class Tracker:
         missed = (residuals > self.tolerance).any(axis=2) & whole
         codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
         poses = [self._before, start, *outcome.q]
+        remembers = any(task.remembers for task in self.tasks)
         for frame, own in enumerate(wanted):
             aims, lacking = [own[i] for i in self._static], missed[frame, self._static]
             if codes[frame] == NOT_CONVERGED and self.problem.is_out_of_reach(aims, lacking):
                 codes[frame] = OUT_OF_REACH
-            if not any(task.remembers for task in self.tasks):
+            if not remembers:
                 continue
             before, here, there = (self.levels.state(q, own, self.dt) for q in poses[frame : frame + 3])
             asking = list(zip(self.tasks, own, whole, strict=True))
