@@ -55,7 +55,6 @@ class ExtendedJacobian(Task):
 
     kind = "extended_jacobian"
     parts = (Part("stationarity", "", 1e-6),)
-    remembers = True
 
     def __init__(self, criteria: Sequence[Criterion], priority: int = 2, name: str = "extended Jacobian") -> None:
         super().__init__(name, priority, 1.0)

@@ -215,7 +215,8 @@ class NativeStack:
             own = levels.rows_of(i, at, self._frames[frame][i], self.influence[i])
             rows[i] = leaving(levels.tasks[i], own, self._left[i]) if i in self._left else own
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)
-            self._across[number] = levels.residuals_across(i, rows[i], self.dt)
+            is_way = rows[i].ahead is not None
+            self._across[number] = levels.residuals_across(i, rows[i], self.dt) if is_way else self.residuals[number]
         given = {i: levels.parts_of(i, state, rows[i]) for i in self._others}
         if self._loops:
             given |= {i: [level] for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}

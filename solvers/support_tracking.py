@@ -10,6 +10,7 @@ from ..robokin.backend import reference
 from .ik_data import IKData, robot_columns
 from .ik_steps import roll
 from .tip_ik import TipIK
+from .track_result import EMPTY
 from .tracking_reference import ReferenceTracking, TrackLimits, TrackOutcome
 from .viability import StepLimits
 
@@ -49,7 +50,9 @@ class SupportTracking:
         model, data = self.problem.model, self.problem.data
         whole = TrackOutcome.empty(len(targets), len(self.problem.tasks), model.nq, model.nv)
         whole.q[:] = self._q
-        if not self._is_empty:
+        if self._is_empty:
+            whole.codes[:] = EMPTY
+        else:
             outcome = self._engine.run(targets)
             whole.q[:, data.q_index], whole.behind[:, self._columns] = outcome.q, outcome.behind
             whole.codes[:], whole.residuals[:] = outcome.codes, outcome.residuals

@@ -47,7 +47,7 @@ class Tracker:
     problem: of the poses that the tasks ask for.
     """
 
-    _state: Array  # as of an engine (`tracking_reference.py`), of all degrees of freedom
+    _told: Array | None  # the state, unless it is that of the plain engine
     _stood: Array  # the one that it was told
     _before: Array  # (nq,) where the robot stood a frame earlier
 
@@ -93,6 +93,14 @@ class Tracker:
     def chunk(self) -> int:
         """Frames between two reports of progress."""
         return PLAIN_CHUNK if self.is_plain else CHUNK
+
+    @property
+    def _state(self) -> Array:
+        """As of an engine (`tracking_reference.py`), of all degrees of freedom."""
+        if self._told is None:
+            assert self._plain is not None
+            self._told = self._plain.state
+        return self._told
 
     @property
     def q(self) -> Array:
@@ -198,7 +206,7 @@ class Tracker:
     def _stand(self, q: Array, velocity: object | None, late: bool) -> None:
         v = np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
         self._before, self._noted = q, None  # targets that it was found for
-        self._state = self._stood = np.concatenate((q, q, self.limits.viable(q, v * self.dt), [float(late)]))
+        self._told = self._stood = np.concatenate((q, q, self.limits.viable(q, v * self.dt), [float(late)]))
 
     def _started_at(
         self, targets: Sequence[Any], shares: Array, q0: Array | None, origin: Array | None
@@ -238,8 +246,11 @@ class Tracker:
 
     def step(self, targets: object, influence: Array | None = None) -> SolveResult:
         """One frame on, towards one set of targets."""
-        wanted = targets[None] if isinstance(targets, np.ndarray) else self.check_targets([targets])
-        return self.run(wanted, None if influence is None else [influence]).frame(0)
+        wanted = self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
+        if not self.is_plain or influence is not None:
+            return self.run(wanted, None if influence is None else [influence]).frame(0)
+        outcome = self._run_plain(wanted)
+        return self._result(self._own, wanted, outcome, outcome.residuals, [], self._own).frame(0)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
         """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame."""
@@ -266,14 +277,12 @@ class Tracker:
         before, counting = self.v, shares > 0.0
         if self.is_plain:
             outcome = self._run_plain(targets)
-            if not counting.any():
-                outcome.codes[:] = EMPTY
             return self._result(before, targets, outcome, outcome.residuals, [], shares)
         memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
         wanted = [memory.followed(self.tasks, each) for each in targets]
         left, without, count = self._left(wanted[0], shares)
         start = self.q
-        outcome, self._state = self._run(wanted, shares, left, self._state)
+        outcome, self._told = self._run(wanted, shares, left, self._state)
         residuals = np.zeros((len(targets), len(shares), 2))
         residuals[:, counting] = outcome.residuals
         outcome.iterations[0] += count
@@ -291,11 +300,12 @@ class Tracker:
         missed = (residuals > self.tolerance).any(axis=2) & whole
         codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
         poses = [self._before, start, *outcome.q]
+        remembers = any(task.remembers for task in self.tasks)
         for frame, own in enumerate(wanted):
             aims, lacking = [own[i] for i in self._static], missed[frame, self._static]
             if codes[frame] == NOT_CONVERGED and self.problem.search.excess(aims, lacking).any():
                 codes[frame] = OUT_OF_REACH
-            if not any(task.remembers for task in self.tasks):
+            if not remembers:
                 continue
             before, here, there = (self.levels.state(q, own, self.dt) for q in poses[frame : frame + 3])
             asking = list(zip(self.tasks, own, whole, strict=True))
@@ -310,11 +320,11 @@ class Tracker:
         if self._plain is None:
             assert isinstance(self.problem.search, TipIK)
             self._plain = SupportTracking(self.problem.search, self.limits, self.backend)
-        if self._state is self._stood:
-            self._plain.state = self._state
+        if self._told is self._stood:
+            self._plain.state = self._stood
             self._plain.note(self._noted)
         outcome = self._plain.run(wanted)
-        self._state = self._plain.state
+        self._told = None
         return outcome
 
     def _run(

@@ -160,6 +160,25 @@ def test_a_velocity_below_does_not_hold_up_what_is_late_above(panda: RobotModel,
     np.testing.assert_allclose(np.diff(result.q[:, 6])[1:], 0.3 * DT, atol=1e-6)
 
 
+class _Nearing(PositionTask):
+    """Of a class of another maker: half the way from where the frame before wanted to be."""
+
+    def followed(self, target: np.ndarray, last: np.ndarray) -> np.ndarray:
+        return 0.5 * (target + last)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_task_that_knows_the_frame_before_is_asked_at_every_frame(panda: RobotModel, backend: str) -> None:
+    place = forward_kinematics(panda, READY)[HAND][:3, 3]
+    task, goal = _Nearing(HAND, place), place + np.array([0.0, 0.08, 0.0])
+    tracker = Tracker(panda, [task, JointVelocityTask({"panda_joint7": 0.0}, priority=2)], DT, backend)
+    still = {"panda_joint7": 0.0}
+    tracker.start([place, still], READY)
+    result = tracker.run(tracker.check_targets([[goal, still]] * 5))
+    hands = np.array([forward_kinematics(panda, q)[HAND][1, 3] for q in result.q])
+    np.testing.assert_allclose(hands - place[1], 0.08 * (1.0 - 0.5 ** np.arange(1, 6)), atol=1e-5)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_velocities_are_asked_anew(panda: RobotModel, backend: str) -> None:
     """A joint that was too slow for a while does not make up for it afterwards."""

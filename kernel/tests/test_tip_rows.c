@@ -95,15 +95,25 @@ static void free_problem(problem *p) {
   free(p);
 }
 
-static rows fill(const problem *p, const double *q) {
+/* from: where the frame began that velocities are counted from, or null. */
+static rows fill_from(const problem *p, const double *q, const double *from) {
   rows r = {doubles((int64_t)p->n_rows * p->model.nv), doubles(p->n_rows), doubles(p->n_rows), doubles(2 * FORMS),
             doubles(12 * (int64_t)p->model.n_nodes), doubles(rk_rows_workspace(&p->step))};
   rk_step_data data = {.q = q, .targets = &p->targets[0][0], .stays = p->stays, .first_row = p->first_row,
                        .made_row = p->made_row, .shares = p->shares, .J = r.J, .low = r.low, .high = r.high};
+  double *before = doubles(12 * FORMS), *ways = doubles(6 * FORMS), *across = doubles(2 * FORMS);
+  data.from = from, data.before = before, data.ways = ways;
+  if (from) rk_rows_begin(&p->step, &data, r.nodes);
   rk_rows_fill(&p->step, &data, r.nodes, r.work);
   rk_rows_measure(&p->step, &data, 0, r.errors);
+  memcpy(across, r.errors, 2 * FORMS * sizeof(double));
+  if (from) rk_rows_measure_across(&p->step, &data, across);
+  for (int k = 0; k < 2 * FORMS; k++) CHECK(across[k] <= r.errors[k] * (1.0 + 1e-12), "across a way, of all that is lacking");
+  free(before), free(ways), free(across);
   return r;
 }
+
+static rows fill(const problem *p, const double *q) { return fill_from(p, q, 0); }
 
 static void free_rows(rows *r) {
   double *all[] = {r->J, r->low, r->high, r->errors, r->nodes, r->work};
@@ -147,6 +157,38 @@ static void test_derivatives(void) {
     free_rows(&here), free_rows(&after), free_rows(&before);
   }
   free(q), free(sides), free(v);
+  free_problem(p);
+}
+
+/* In a frame what is left of a twist, too, changes by -J v: of a straight one, and of one that asks to stand still. */
+static void test_twists_in_a_frame(void) {
+  uint64_t random = 23;
+  problem *p = make_problem(4);
+  const int32_t nv = p->model.nv, nq = p->model.nq, first = FORMS - 4;
+  double *from = doubles(nq), *q = doubles(nq), *sides = doubles(2 * nq), *v = doubles(2 * nv);
+  const double h = 1e-6;
+  for (int32_t t = first + 1; t < FORMS; t++) memset(p->targets[t], 0, sizeof p->targets[t]);
+  for (int trial = 0; trial < TRIALS; trial++) {
+    random_configuration(&p->model, p->quaternions, p->n_quaternions, &random, from);
+    for (int32_t k = 0; k < nv; k++) v[k] = uniform(&random, -0.05, 0.05);
+    rk_integrate(&p->model, 1, from, v, q);
+    for (int32_t k = 0; k < nv; k++) v[k] = uniform(&random, -1.0, 1.0) * h, v[nv + k] = -v[k];
+    for (int side = 0; side < 2; side++) rk_integrate(&p->model, 1, q, v + side * nv, sides + side * nq);
+    rows here = fill_from(p, q, from), after = fill_from(p, sides, from), before = fill_from(p, sides + nq, from);
+    rows start = fill_from(p, from, from), alone = fill(p, from);
+    for (int32_t t = first; t < FORMS; t++)
+      for (int row = MOST * t; row < MOST * t + MOST; row++) {
+        double slope = 0.0, difference = (after.low[row] - before.low[row]) / (2.0 * h), size = 1.0;
+        for (int32_t k = 0; k < nv; k++) {
+          const double J = here.J[row * (int64_t)nv + k];
+          slope += J * v[k] / h, size += fabs(J);
+        }
+        CHECK_NEAR(difference, -slope, 1e-5 * size * size, "a twist in a frame");
+        CHECK_NEAR(start.low[row], alone.low[row], 1e-12, "a twist where its frame begins");
+      }
+    free_rows(&here), free_rows(&after), free_rows(&before), free_rows(&start), free_rows(&alone);
+  }
+  free(from), free(q), free(sides), free(v);
   free_problem(p);
 }
 
@@ -213,6 +255,7 @@ static void test_shares(void) {
 
 int main(void) {
   test_derivatives();
+  test_twists_in_a_frame();
   test_rows_made_of_others();
   test_shares();
   return report("tip_rows");

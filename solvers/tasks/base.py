@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -127,7 +127,6 @@ class Task(FixedArrays, ABC):
     checks: ClassVar[Checks] = {"priority": level, "influence": share}
     is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
     has_way: bool = False  # its rows say what is ahead
-    remembers: ClassVar[bool] = False  # it has `followed`, `reached`, `is_left` or `remark`: frames go one by one
     is_comparable: ClassVar[bool] = True  # what its rows lack in two poses has the same axes
     is_counted_from_start: ClassVar[bool] = False  # its target is told from where a solve or a motion starts
     parts: tuple[Part, ...]
@@ -245,8 +244,19 @@ class Task(FixedArrays, ABC):
         this task."""
         return ""
 
+    @property
+    def remembers(self) -> bool:
+        """Whether what it asks for or says depends on the frames before: then they are followed one by one."""
+        return _remembers(type(self))
+
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+@cache
+def _remembers(kind: type[Task]) -> bool:
+    own = ("followed", "reached", "is_left", "remark")
+    return any(getattr(kind, method) is not getattr(Task, method) for method in own)
 
 
 def states_rows_of(kind: type[Task], method: str) -> bool:

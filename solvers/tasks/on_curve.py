@@ -110,7 +110,6 @@ class AlongCurveTask(PointTask):
     part: ClassVar[str] = "position"
     is_velocity: ClassVar[bool] = True
     has_way = True
-    remembers: ClassVar[bool] = True
 
     def __init__(
         self,
