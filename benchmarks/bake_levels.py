@@ -1,7 +1,7 @@
 """Bakes of 250 frames with levels and criteria: evaluation of the scene and writing of the curves included.
 
-`python benchmarks/bake_levels.py [--frames 250] [--rounds 3]`, in a Python that has bpy. The targets of the first one or
-two tasks go round, the others stand. The fastest round counts; exit code 1 when a promise is not kept.
+`python benchmarks/bake_levels.py [--frames 250] [--rounds 3]`, in a Python that has bpy. The targets of the first one
+or two tasks go round, the others stand. The fastest round counts; exit code 1 when a promise is not kept.
 """
 
 from __future__ import annotations
