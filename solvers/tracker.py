@@ -63,7 +63,6 @@ class Tracker:
         self.model, self.dt, self.backend = model, dt, backend
         self.tasks, self.criteria = checked_tasks(tasks), checked_criteria(criteria)
         compiled(self.criteria)
-        self.limits = StepLimits.of(model, dt)
         self._own = np.array([task.influence for task in self.tasks])
         # Of the tasks that count, and those of them that fade; and the states that they led to last.
         self._engines: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
@@ -76,6 +75,7 @@ class Tracker:
             self.problem = IKProblem(model, self.tasks, backend)
         else:
             self._make_levels()
+        self.limits = StepLimits.of(model, dt)
         self.stand(model.limits.middle(model.neutral()))
 
     def _make_levels(self) -> None:
