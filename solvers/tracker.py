@@ -136,6 +136,10 @@ class Tracker:
             raise TaskError("there are no targets to follow")
         return frames
 
+    def _one(self, targets: object) -> Any:
+        """Checked, of one frame."""
+        return self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
+
     def _sets(self, targets: object) -> Any:
         try:
             sets = [list(each) for each in targets]  # type: ignore[attr-defined]
@@ -168,7 +172,7 @@ class Tracker:
         or what they ask of a start is in their place (`Task.start_task`). targets: one set of them.   origin: (nq,)
         where what is counted from the start starts, q0 unless given."""
         shares = self._shares(influence)
-        (targets,) = self.check_targets([targets])
+        (targets,) = self._one(targets)
         if self.is_plain:
             found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
         else:
@@ -247,7 +251,7 @@ class Tracker:
 
     def step(self, targets: object, influence: Array | None = None) -> SolveResult:
         """One frame on, towards one set of targets."""
-        wanted = self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
+        wanted = self._one(targets)
         if not self.is_plain or influence is not None:
             return self.run(wanted, None if influence is None else [influence]).frame(0)
         outcome = self._run_plain(wanted)
