@@ -62,7 +62,6 @@ class Tracker:
         self.model, self.dt, self.backend = model, dt, backend
         self.tasks, self.criteria = checked_tasks(tasks), checked_criteria(criteria)
         compiled(self.criteria)
-        self.limits = StepLimits.of(model, dt)
         self._own = np.array([task.influence for task in self.tasks])
         # Of the tasks that count, and those of them that fade; and the states that they led to last.
         self._engines: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
@@ -74,6 +73,7 @@ class Tracker:
             self.problem = IKProblem(model, self.tasks, (), backend)
         else:
             self._make_levels()
+        self.limits = StepLimits.of(model, dt)
         self.stand(model.limits.middle(model.neutral()))
 
     def _make_levels(self) -> None:
@@ -134,6 +134,10 @@ class Tracker:
             raise TaskError("there are no targets to follow")
         return frames
 
+    def _one(self, targets: object) -> Any:
+        """Checked, of one frame."""
+        return self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
+
     def _sets(self, targets: object) -> Any:
         try:
             sets = [list(each) for each in targets]  # type: ignore[attr-defined]
@@ -167,7 +171,7 @@ class Tracker:
         or what they ask of a start is in their place (`Task.start_task`). targets: one set of them.   origin: (nq,)
         where what is counted from the start starts, q0 unless given."""
         shares = self._shares(influence)
-        (targets,) = self.check_targets([targets])
+        (targets,) = self._one(targets)
         if self.is_plain:
             found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
         else:
@@ -246,7 +250,7 @@ class Tracker:
 
     def step(self, targets: object, influence: Array | None = None) -> SolveResult:
         """One frame on, towards one set of targets."""
-        wanted = self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
+        wanted = self._one(targets)
         if not self.is_plain or influence is not None:
             return self.run(wanted, None if influence is None else [influence]).frame(0)
         outcome = self._run_plain(wanted)

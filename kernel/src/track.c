@@ -154,7 +154,9 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
   rk_copy(goal, t->goal, m->nq);
-  const int stays = is_still && !(ik->stack && ik->stack->changes) && *late != 0.0 && rk_is_equal(t->frame.last, t->goal, m->nq) && rk_tracking_is_reached(t, goal);
+  const int changes = ik->stack && ik->stack->changes;
+  const int stays = is_still && !changes && *late != 0.0 && rk_is_equal(t->frame.last, t->goal, m->nq) &&
+                    rk_tracking_is_reached(t, goal);
   const int32_t possible = stays ? 0 : find_goals(t);
   const int reached = stays || rk_tracking_is_reached(t, goal);
   if (reached && !t->are_velocities) /* a way is not cut short, wherever it leads */
@@ -179,7 +181,8 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
   rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
   *late = met ? 0.0 : 1.0;
   if (is_late) {
-    rk_tracking_name(t, t->goals + (int64_t)found * m->nq, rk_is_velocity(s, found), t->q, behind); /* of the first level that is lost */
+    /* Who does not get to the goal of the first level that is lost. */
+    rk_tracking_name(t, t->goals + (int64_t)found * m->nq, rk_is_velocity(s, found), t->q, behind);
     for (int32_t k = 0; k < ik->n_bases; k++)
       for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }
