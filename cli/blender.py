@@ -43,8 +43,9 @@ def blender() -> Iterator[None]:
             check_interrupt()
             yield
         finally:
-            # Blender 4.5's module never ends with classes left registered.
+            # Blender 4.5's module never ends with classes left registered, or after a driver in Python's words.
             if not registered:
+                bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
                 addon.unregister()
 
 
