@@ -97,8 +97,8 @@ class LevelIK:
         found = np.zeros(len(self.tasks))
         for i in self._reaches:
             if asked is None or asked[i]:
-                found[i] = self._excess_of(i, targets[i])
-        return np.maximum(found, 0.0)
+                found[i] = max(self._excess_of(i, targets[i]), 0.0)
+        return found
 
     def depends(self) -> Array:
         """(nq,) bool: the coordinates that the tasks depend on."""

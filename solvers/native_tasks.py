@@ -109,14 +109,17 @@ class RobotTask:
 
     def aim(self, target: Any) -> bool:
         """Whether the rows are others than those of the last target."""
-        if not self._task.influence or same_target(target, self._target):
+        if not self._task.influence:
+            return False
+        before, self._target = self._target, target
+        if same_target(target, before):
             return False
         rows = self._task.robot_rows(self._model, target)
         assert rows is not None
         rows["weight"] *= self._size[rows["residual"]]
         rows["residual"] += 2 * self._number
         rows["component"][rows["kind"] == RowKind.RATES] += self._first_rate
-        self._target, self.rows = target, rows
+        self.rows = rows
         return True
 
 

@@ -89,6 +89,18 @@ class TaskLevels:
             raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
         return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
 
+    def checked_frames(self, frames: Sequence[Sequence[object]]) -> list[list[Any]]:
+        """The same of each frame; the same object for what was the same object in the frame before. Raises TaskError."""
+        found: list[list[Any]] = []
+        for number, frame in enumerate(frames):
+            before, known = (frames[number - 1], found[-1]) if number else ((), ())
+            if len(before) == len(frame):
+                own = zip(self.tasks, frame, before, known, strict=True)
+                found.append([old if one is last else task.checked_target(one) for task, one, last, old in own])
+            else:
+                found.append(self.checked_targets(frame))
+        return found
+
     def state(
         self,
         q: Array,

@@ -148,7 +148,7 @@ class Tracker:
                 raise TaskError(f"there are {len(self.tasks)} tasks but {len(each)} targets in frame {frame}")
         search = self.problem.search
         if not (self.is_plain and isinstance(search, TipIK)):
-            return [self.levels.checked_targets(each) for each in sets]
+            return self.levels.checked_frames(sets)
         wanted = np.empty((len(sets), len(self.tasks), 4, 4))
         for frame, each in enumerate(sets):
             for i, (task, target) in enumerate(zip(search.tasks, each, strict=True)):
