@@ -111,15 +111,15 @@ class RobotTask:
         """Whether the rows are others than those of the last target."""
         if not self._task.influence:
             return False
-        before, self._target = self._target, target
-        if same_target(target, before):
+        if same_target(target, self._target):
+            self._target = target  # the very object is faster to compare
             return False
         rows = self._task.robot_rows(self._model, target)
         assert rows is not None
         rows["weight"] *= self._size[rows["residual"]]
         rows["residual"] += 2 * self._number
         rows["component"][rows["kind"] == RowKind.RATES] += self._first_rate
-        self.rows = rows
+        self._target, self.rows = target, rows
         return True
 
 

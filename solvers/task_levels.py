@@ -90,7 +90,7 @@ class TaskLevels:
         return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
 
     def checked_frames(self, frames: Sequence[Sequence[object]]) -> list[list[Any]]:
-        """The same of each frame; the same object for what was the same object in the frame before. Raises TaskError."""
+        """The same of each frame; one object for what was one object in the frame before. Raises TaskError."""
         found: list[list[Any]] = []
         for number, frame in enumerate(frames):
             before, known = (frames[number - 1], found[-1]) if number else ((), ())
