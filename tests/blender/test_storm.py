@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from robokin_addon.operators import criterion_readouts
 from robokin_addon.properties.bridge import is_robot
+from robokin_addon.properties.bridge.records import bone_record
 from robokin_addon.properties.bridge.truth import KEY
+from robokin_addon.properties.bridge.write_records import write_record
 from robokin_addon.properties.handlers import told_faults
+from robokin_addon.robokin import RobokinError
 
 from tests.support.drawing import while_blender_draws
 from tests.support.fuzzing import SEED, TIMES, VARIABLE
@@ -21,22 +24,22 @@ STEPS = round(300 * TIMES)
 
 
 def records() -> dict[tuple[str, str], object]:
-    """What lies on every bone of every robot, but for the names in it of other joints, which follow these, and for
-    where the bone was, which is read anew where it was moved."""
+    """What every bone of every robot is as a joint and link, its edited fields included; but for the names in it of
+    other joints, which follow these, and for where the bone was, which is read anew where it was moved."""
     found: dict[tuple[str, str], object] = {}
     for armature in bpy.data.armatures:
         for bone in armature.bones:
             if KEY in bone:
-                found[armature.name, bone.name] = _own(bone[KEY])
+                found[armature.name, bone.name] = _own(bone)
     return found
 
 
-def _own(text: object) -> object:
+def _own(bone: bpy.types.Bone) -> object:
     try:
-        data = json.loads(text)
-        data["rest"] = data["joint"]["placement"] = data["joint"]["mimic"] = data["joint"]["drive"] = None
-    except (TypeError, ValueError, KeyError, RecursionError):
-        return str(text)
+        data = json.loads(write_record(bone_record(bone)))
+    except RobokinError:
+        return str(bone[KEY])
+    data["rest"] = data["joint"]["placement"] = data["joint"]["mimic"] = data["joint"]["drive"] = None
     return data
 
 
