@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import robot_model
+from ..properties.frame_rate import frame_seconds
 from ..properties.postures import parse_configuration, start_configuration
 from ..properties.solver_settings import STARTS
 from ..properties.tasks import follow_renamed_bones
@@ -65,7 +66,7 @@ def bake_steps(
     with pose_held(obj, hint):
         targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
-    dt = step * scene.render.fps_base / scene.render.fps
+    dt = step * frame_seconds(scene)
     plans = yield from scaled(bake_plans(obj, tasks, targets, criteria, dt, given), 0.4, 0.5)
     legs = [plan.leg for plan in plans]
     if q0 is None:

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import is_robot, robot_model
+from ..properties.frame_rate import frame_seconds
 from ..properties.tasks import follow_renamed_bones
 from ..solvers import Status
 from ..solvers.check import MotionCheck, check_motion, check_motion_steps
@@ -103,8 +104,7 @@ def sample_motion(
 ) -> Generator[float, None, Motion]:
     """The animation at the frames as a motion whose time is 0 at the first of them."""
     Q = yield from sample_configurations(scene, obj, frames)
-    seconds = scene.render.fps_base / scene.render.fps
-    return Motion.of(robot_model(obj), (np.asarray(frames, float) - frames[0]) * seconds, Q)
+    return Motion.of(robot_model(obj), (np.asarray(frames, float) - frames[0]) * frame_seconds(scene), Q)
 
 
 def _task_statuses(

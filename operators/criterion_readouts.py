@@ -11,6 +11,7 @@ import numpy as np
 
 from ..properties import readouts
 from ..properties.bridge import binding_held, read_configuration, robot_model
+from ..properties.frame_rate import frame_seconds
 from ..properties.handlers import going_on
 from ..properties.readouts import CriterionReadout
 from ..robokin import RobokinError, difference
@@ -105,7 +106,7 @@ def _compute_waiting() -> None:
 def _motion(scene: bpy.types.Scene, obj: bpy.types.Object, q: Array) -> Motion:
     """(the velocity (nv,), that of the frame before, seconds between two keys) of what is shown."""
     step = obj.robokin.solver.step
-    dt = step * scene.render.fps_base / scene.render.fps
+    dt = step * frame_seconds(scene)
     still = np.zeros(robot_model(obj).nv)
     Q = shown_by_keys(obj, scene.frame_current_final - step * np.arange(3))
     if Q is None or not np.allclose(Q[0], q, rtol=0.0, atol=SAME):

@@ -10,6 +10,7 @@ import numpy as np
 from bpy_extras.io_utils import ExportHelper
 
 from ..properties.active_robot import active_robot
+from ..properties.frame_rate import frame_seconds
 from ..properties.solver_settings import FORMATS
 from ..robokin import RobokinError
 from ..solvers.motion import Motion
@@ -35,7 +36,7 @@ def motion_at_rate(
     does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
     change of velocity into one sample.
     """
-    fps = scene.render.fps / scene.render.fps_base
+    fps = 1.0 / frame_seconds(scene)
     share = 1.0 if rate is None else 0.4
     by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1)), 0.0, share)
     if rate is None:

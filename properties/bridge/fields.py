@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...robokin.drive import Drive
+from ...robokin.errors import ModelError
 from ...robokin.joint_types import JOINT_TYPES, JointType
 from ...robokin.model import Mimic
 from .truth import BoneRecord
@@ -151,6 +152,8 @@ def twist_along_bone(settings: RobokinJoint, record: BoneRecord) -> None:
 
 def _joint(record: BoneRecord, values: dict, edits: dict) -> Any:
     joint = record.joint
+    if values["joint_type"] not in JOINT_TYPES:  # as of a file that was damaged
+        raise ModelError(f"bone {record.bone!r} has a joint of no type: choose one of {', '.join(JOINT_TYPES)}", joint)
     kind = JOINT_TYPES[values["joint_type"]]
     changes: dict[str, Any] = {name: edits[name] for name in NUMBERS if name in edits}
     changes |= {"type": kind.name, "order": values[order_field(kind)] if kind.orders else ""}

@@ -287,3 +287,19 @@ def test_random_damage_in_a_scene(scene, tmp_path):
         for (name, key), value in spoiled.items():
             assert plain((robot.data if key == ROBOT_KEY else robot.data.bones[name])[key]) == value, SEED
         assert read_record(robot.data.bones[edited][KEY], edited).joint.damping == 0.375, SEED
+
+
+def test_a_joint_type_that_is_none(panda):
+    """A stored number of no type, as a damaged file has: Blender shows it as no word at all."""
+    bone = panda.data.bones[BONE]
+    before = bone[KEY]
+    store = bone.bl_system_properties_get() if hasattr(bone, "bl_system_properties_get") else bone
+    store["robokin"]["joint_type"] = 999
+    assert bone.robokin.joint_type == ""
+    with pytest.raises(RobokinError, match=f"bone '{BONE}' has a joint of no type: choose one of fixed") as refused:
+        robot_model(panda)
+    said(refused.value)
+    survives(panda)
+    assert bone[KEY] == before
+    bone.robokin.joint_type = "revolute"
+    assert robot_model(panda).joint(BONE).kind.name == "revolute"
