@@ -4,7 +4,7 @@ Twin of kernel/src/stack.c."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..robokin import quaternion
 from ..robokin.backend import reference
 from ..robokin.joint_types import Motion
 from .curved_step import LARGEST_STEP
-from .descent import Iterate
+from .descent import Held, Iterate
 from .hierarchy import solve_hierarchy
 from .ik_data import IKData
 from .ik_steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
@@ -23,7 +23,7 @@ from .task_levels import TaskLevels, stacked, tolerances
 
 Array = np.ndarray
 
-SPARE = 0.1  # of a tolerance: by how much a residual may change that a level above has got
+SPARE = 0.1  # of a tolerance: by how much a residual that is held may change
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,8 @@ class StackRows:
 
     influence: (tasks,) in place of the tasks' own.   left: what is not asked for of some tasks' rows.
     """
+
+    is_exact = True
 
     def __init__(
         self,
@@ -71,12 +73,16 @@ class StackRows:
         within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
         return Iterate(q, errors, np.array([within[group].all() for group in self.groups], bool), residuals, own)
 
-    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
-        damped = []
-        for k in range(min(on, len(at.linear))):
-            own = DAMPING_FLOOR if at.met[k] else damping_for(float(at.errors[k]))
-            damped.append(damping if damping is not None and k + 1 == on else own)
-        levels = [Level(own.J, own.lower, own.upper, each) for own, each in zip(at.linear, damped, strict=False)]
+    def step(
+        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, held: Held | None = None
+    ) -> Array:
+        levels = []
+        for k, own in enumerate(at.linear[:on]):
+            is_left = held is not None and k < held.levels and not held.at.met[k]
+            damped = DAMPING_FLOOR if at.met[k] or is_left else damping_for(float(at.errors[k]))
+            damped = damping if damping is not None and k + 1 == on else damped
+            own = _leaving(own, held.at.linear[k]) if held is not None and is_left else own
+            levels.append(Level(own.J, own.lower, own.upper, damped))
         if as_one:
             one = stacked(levels, len(self.scale))
             levels = [Level(one.J, one.lower, one.upper, damping_for(float(at.errors[:on].sum())))]
@@ -98,11 +104,12 @@ class StackRows:
         found = solve_hierarchy(lo, hi, own, H, g, "numpy")
         return integrate(data, q, B @ (scale * found.x))
 
-    def keeps(self, before: Iterate, at: Iterate, above: int) -> bool:
-        """Whether the tasks of the first `above` levels lack nothing that they did not lack before."""
-        own = np.concatenate([np.zeros(0, int), *self.groups[:above]])
-        spare = np.where(np.isfinite(self.tolerance), SPARE * self.tolerance, 0.0)
-        return bool(((at.residuals <= self.tolerance) | (at.residuals <= before.residuals + spare))[own].all())
+    def holds(self, held: Held, at: Iterate) -> bool:
+        own = np.concatenate([np.zeros(0, int), *self.groups[: held.levels]])
+        residuals, before = at.residuals[own], held.at.residuals[own]
+        tolerance = self.tolerance[own]
+        stays = abs(residuals - before) <= SPARE * tolerance
+        return bool(np.where(before > tolerance, stays, residuals <= tolerance).all())
 
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
         """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed
@@ -112,3 +119,13 @@ class StackRows:
             if motion == Motion.FREE:
                 raw[:, iv : iv + 3] = raw[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
         return (raw @ B) * self.scale
+
+
+def _leaving(level: Level, before: Level) -> Level:
+    """The rows of a level that leave what they lacked before: what was outside a band stays as it was."""
+    left = np.clip(0.0, before.lower, before.upper)
+    if len(left) != len(level.J):
+        return level
+    lower = np.where(left > 0.0, level.lower - left, level.lower)
+    upper = np.where(left < 0.0, level.upper - left, level.upper)
+    return replace(level, lower=np.where(left < 0.0, upper, lower), upper=np.where(left > 0.0, lower, upper))

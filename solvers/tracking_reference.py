@@ -23,11 +23,10 @@ import numpy as np
 from ..robokin.backend import reference
 from ..robokin.joint_types import Motion
 from .coupled_limits import ball_within, base_within
-from .descent import KEPT, Descent, Iterate, LevelRows
+from .descent import Descent, Held, Iterate, LevelRows
 from .ik_data import IKData
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .ik_steps import nudged, reachable, roll
-from .level import Level
 from .level_rows import Preference
 from .native_tasks import same_target
 from .tasks import FrameTask
@@ -43,6 +42,7 @@ FRAME_STEPS = 10  # steps within a frame, at most
 GOAL_STEPS = 30
 PULLS = 4  # steps that pull a level towards its goal beside what those above keep
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
+TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
 FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
 AT_GOAL = 1e-9  # [rad, m]
@@ -169,19 +169,24 @@ class ReferenceTracking:
         levels, is_braking = here.inside.rows.levels, self._late and self.limits.braked
         preference = self._preference(targets)
         # What was not met at once is so by its goal again, until it is met.
-        if not (is_braking or (self._late and levels > 1)):
+        is_tried = not (is_braking or (self._late and levels > 1))
+        if is_tried:
             here.inside.rows.preference = preference
             if here.inside.run(self._q, levels, FRAME_STEPS):
                 at = here.inside.best
                 self._advance(at.q, at.q, late=False)
                 return CONVERGED, at.residuals, here.iterations, behind
+        again = not here.inside.rows.is_exact or preference is not None
+        here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
         _, is_reached = self._followed(self._goal)
         stays = is_still and self._late and is_reached and bool((self._q == self._goal).all())
-        goals, possible = ([self._goal], 0) if stays else here.goals()
+        goals, possible = ([self._goal], 0) if stays else here.goals(is_still and self._late)
         goal, (q, is_reached) = goals[-1], self._followed(goals[-1])
-        if not is_reached:
-            q = here.hurried(goals, is_braking)
+        if not stays:
+            # All of them have been tried above, though maybe not exactly, or not without criteria.
+            at_once = 0 if is_braking else levels - (not again) if is_tried else 1
+            q, is_reached = here.hurried(goals, is_braking, at_once)
         at = here.inside.look(q)
         if is_reached and preference is not None:
             at = here.preferred(at, preference)
@@ -311,16 +316,25 @@ class _Frame:
     def iterations(self) -> int:
         return self.inside.iterations + self._freely.iterations
 
-    def goals(self) -> tuple[list[Array], int]:
+    def make_exact(self) -> None:
+        for descent in (self.inside, self._freely):
+            descent.rows.is_exact = True
+
+    def goals(self, is_same: bool) -> tuple[list[Array], int]:
         """The goals (nq,) of the first levels, each from the one before: configurations that meet them, or come as
-        near as those above allow, without limits on speed. And how many levels are met from the first on."""
+        near as those above allow, without limits on speed. And how many levels are met from the first on. is_same: the
+        last goal is for these targets, and is only changed for a better one."""
         free, start = self._freely, self._tracking._goal_to_be()
+        last = free.look(start)
         goals: list[Array] = []
         possible = 0
         for on in range(1, free.rows.levels + 1):
             met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
             free.on = on
-            if (met or free.settle(GOAL_STEPS, SETTLED)) and possible == on - 1:
+            met = met or free.settle(GOAL_STEPS, SETTLED)
+            is_same = is_same and not _is_better(free.best, last, on - 1)
+            free.best = last if is_same else free.best
+            if met and possible == on - 1:
                 possible = on
             goals.append(free.best.q)
         return goals, possible
@@ -335,51 +349,64 @@ class _Frame:
         free.best = best
         return False
 
-    def hurried(self, goals: Sequence[Array], is_braking: bool) -> Array:
-        """q of a frame that is too fast: level by level as near as limits on speed allow, so that no level takes
-        anything from those above it."""
-        q, in_time = self._tracking._q, True
-        for on, goal in enumerate(goals, 1):
-            self.inside.rows.preference = None
-            is_tried = len(goals) == 1 and not is_braking  # above
-            if in_time and not is_tried and self.inside.run(q, on, FRAME_STEPS):
-                met = self.inside.best.q
-                if not is_braking or self._tracking.is_brakeable(met, goal):
-                    q = met
-                    continue
-            there, is_reached = self._tracking._followed(goal)
-            q = there if on == 1 or (in_time and is_reached) else self._pulled(q, on - 1, there)
-            in_time = in_time and is_reached
-        return q
+    def hurried(self, goals: Sequence[Array], is_braking: bool, at_once: int) -> tuple[Array, bool]:
+        """q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets
+        without those below it. And whether it is the goal of the last one. at_once: how many may be met at once."""
+        inside, tracking = self.inside, self._tracking
+        inside.rows.preference = None
+        in_time, at_goal = True, False
+        met, at = self._at_once(at_once)
+        for on, goal in enumerate(goals[met:], met + 1):
+            there, is_reached = tracking._followed(goal)
+            inside.held = Held(at, on - 1) if on > 1 else None
+            at_goal = in_time and is_reached and inside.holds(inside.look(there))
+            is_met = in_time and bool(at.met[: on - 1].all())
+            if at_goal:
+                at = inside.look(there)
+            elif is_met and (on > 1 or is_braking) and self._is_met(at, on, goal, is_braking):
+                at = inside.best
+            else:
+                in_time = False
+                at = inside.look(there) if on == 1 else self._pulled(at, on - 1, there)
+        inside.held = None
+        return at.q, at_goal
 
-    def _pulled(self, q: Array, above: int, there: Array) -> Array:
-        """q, which has brought the first `above` levels as far as limits on speed allow, towards `there`, while these
-        levels keep what they have."""
-        inside = self.inside
-        start = at = inside.look(q)
-        left = [np.clip(0.0, level.lower, level.upper) for level in start.linear[:above]]
+    def _at_once(self, most: int) -> tuple[int, Iterate]:
+        """How many levels, of the first `most`, can be met at once, and where they are."""
+        q = self._tracking._q
+        for on in range(most, 0, -1):
+            if self.inside.run(q, on, FRAME_STEPS):
+                return on, self.inside.best
+        return 0, self.inside.look(q)
+
+    def _is_met(self, at: Iterate, on: int, goal: Array, is_braking: bool) -> bool:
+        """Whether the first `on` levels can be met from where those above are."""
+        self.inside.held = None
+        is_met = self.inside.run(at.q, on, FRAME_STEPS)
+        return is_met and (not is_braking or self._tracking.is_brakeable(self.inside.best.q, goal))
+
+    def _pulled(self, start: Iterate, above: int, there: Array) -> Iterate:
+        """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep
+        what they have."""
+        inside, at = self.inside, start
+        inside.on, inside.held = above, Held(start, above)
         nv = len(inside.rows.scale)
         for number in range(PULLS):
             inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
-            noted = [
-                Level(level.J, level.lower - own, level.upper - own) if len(own) == len(level.J) else level
-                for level, own in zip(at.linear, left, strict=False)
-            ]
-            at = inside.look(inside.within(inside.rows.step(replace(at, linear=noted), above, None, False)))
-            inside.iterations += 1
-            if inside.rows.keeps(start, at, above):
-                return at.q
-        return q
+            at = inside.look(inside.within(inside.step(at)))
+            if inside.holds(at):
+                return at
+        return start
 
     def preferred(self, best: Iterate, preference: Preference) -> Iterate:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
         what they have."""
         inside, at = self.inside, best
+        inside.on, inside.held = inside.rows.levels, Held(best, inside.rows.levels)
         for wanted in (preference, None):  # then without criteria, for what their motion has bent
             inside.rows.preference = wanted
-            inside.on = inside.rows.levels
             at = inside.look(inside.within(inside.step(at)))
-            if (at.met | (~best.met & (at.errors <= best.errors * (1.0 + KEPT)))).all():
+            if inside.holds(at):
                 return at
         return best
 
@@ -413,6 +440,13 @@ class _Descent(Descent):
             if count + 1 >= PATIENCE and not self.error(at) < PROGRESS * history[count + 1 - PATIENCE]:
                 break
         return self.is_met(self.best)
+
+
+def _is_better(at: Iterate, last: Iterate, level: int) -> bool:
+    """Whether a level is met that was not, or notably nearer to it."""
+    if at.met[level] or last.met[level]:
+        return not last.met[level]
+    return bool(at.errors[level] < last.errors[level] * (1.0 - TIED))
 
 
 def _leading(met: Array) -> int:

@@ -13,13 +13,12 @@ static const double DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_LEAST = 1e-9
 static const double NUDGE = 0.03; /* radians or L */
 enum { RESTORING = 2 }; /* steps that bring levels above back to what they are to keep */
 static const double SAME = 1e-9; /* relative: errors of a level nearer to each other than this are equal */
-static const double KEPT = 1e-5; /* relative: by how much the error of a level above may grow while one below settles */
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
   const int64_t n = ik->model->nv, nq = ik->model->nq, tips = ik->model->n_frames;
   const int64_t tasks = ik->stack ? ik->stack->n_tasks : tips, levels = rk_stack_levels(ik);
   return 12 * ik->model->n_nodes + 18 * tips + 4 * tasks + n * n + 12 * n + 5 * nq + 9 * (int64_t)ik->n_cones +
-         6 * (int64_t)ik->n_bases + 5 * levels + rk_bounded_step_workspace((int32_t)n) + rk_stack_workspace(ik);
+         6 * (int64_t)ik->n_bases + 4 * levels + rk_bounded_step_workspace((int32_t)n) + rk_stack_workspace(ik);
 }
 
 rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
@@ -47,7 +46,6 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.rolls = work, work += 6 * (int64_t)ik->n_bases;
   s.level_error = work, work += levels;
   s.best_level_error = work, work += levels;
-  s.allowed = work, work += levels;
   s.level_met = (int32_t *)work, work += levels;
   s.best_level_met = (int32_t *)work, work += levels;
   s.step_work = work, work += rk_bounded_step_workspace((int32_t)n);
@@ -100,13 +98,14 @@ static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns,
   const rk_model *m = ik->model;
   const rk_task *task = ik->tasks + t;
   const double *T = s->tips + 12 * t;
-  const int simple = !task->exact;
+  const int32_t exact = s->is_exact ? task->parts : task->exact;
+  const int simple = !exact;
   double A[36], e[6];
   for (int k = 0; k < 6; k++) e[k] = s->errors[6 * t + k];
   if (!simple) {
-    rk_task_matrix(task, T, s->targets + 16 * t, e, A);
+    rk_task_matrix(task, exact, T, s->targets + 16 * t, e, A);
     for (int part = 0; part < 2; part++)
-      if (task->tip_axes && task->exact >> part & 1) rk_to_tip_axes(T, 3 * part, e, A);
+      if (task->tip_axes && exact >> part & 1) rk_to_tip_axes(T, 3 * part, e, A);
     for (int r = 0; r < 6; r++)
       for (int c = 0; c < 6; c++) A[6 * r + c] *= task->weights[r];
   }
@@ -262,6 +261,11 @@ void rk_search_damped_step(const rk_search *s, double damping) {
   if (ik->stack) {
     rk_stack_step(s, damping);
   } else {
+    for (int32_t k = 0; s->is_exact && k < m->nv; k++) {
+      const double largest = RK_LARGEST_STEP / rk_sqrt(ik->damping[k]);
+      s->lo[k] = rk_max(s->lo[k], -largest);
+      s->hi[k] = rk_min(s->hi[k], largest);
+    }
     normal_equations(s, damping);
     rk_bounded_step(m->nv, s->H, s->g, s->lo, s->hi, ik->fill_start, ik->fill, s->step_work, s->x, s->side);
   }
@@ -316,12 +320,12 @@ int rk_search_is_better(const rk_search *s, double E, int met) {
   return 0;
 }
 
-/* Whether the levels above the last one that counts have what they are to keep. */
-static int is_allowed(const rk_search *s) {
-  for (int32_t k = 0; k + 1 < s->on; k++)
-    if (!s->level_met[k] && !(s->level_error[k] <= s->allowed[k])) return 0;
-  return 1;
+void rk_search_hold(rk_search *s, int32_t levels) {
+  s->held = levels;
+  if (levels > 0) rk_stack_hold(s);
 }
+
+int rk_search_holds(const rk_search *s) { return s->held == 0 || rk_stack_holds(s); }
 
 /* Back to the best configuration, which is measured. */
 static void return_to_best(rk_search *s) {
@@ -341,7 +345,7 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
   const int32_t last = s->on - 1;
   return_to_best(s);
   if (all_met(s)) return 1;
-  for (int32_t k = 0; k < last; k++) s->allowed[k] = s->level_met[k] ? -1.0 : s->level_error[k] * (1.0 + KEPT);
+  rk_search_hold(s, last);
   double damping = rk_search_damping(s->level_error[last]);
   for (int32_t i = 0; i < steps && damping < DAMPING_MOST && !s->level_met[last]; i++) {
     const double error = s->level_error[last];
@@ -350,16 +354,16 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
     rk_search_damped_step(s, damping);
     s->iterations++;
     double E = rk_search_measure(s, &met);
-    for (int pass = 0; pass < RESTORING && last > 0 && s->level_error[last] < error && !is_allowed(s); pass++) {
+    for (int pass = 0; pass < RESTORING && last > 0 && s->level_error[last] < error && !rk_search_holds(s); pass++) {
       s->on = last; /* the way along what levels above keep is bent */
       rk_search_damped_step(s, -1.0);
       s->on = last + 1;
       s->iterations++;
       E = rk_search_measure(s, &met);
     }
-    const double gain = is_allowed(s) ? s->best_level_error[last] - s->level_error[last] : -__builtin_inf();
+    const double gain = rk_search_holds(s) ? s->best_level_error[last] - s->level_error[last] : -__builtin_inf();
     if (met || gain > 0.0) rk_search_keep(s, E);
-    if (met) return 1;
+    if (met) break;
     if (__builtin_fabs(gain) < settled * s->level_error[last]) break;
     if (gain > 0.0) {
       damping *= DAMPING_LESS;
@@ -370,7 +374,8 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
     }
   }
   return_to_best(s);
-  return 0;
+  rk_search_hold(s, 0);
+  return all_met(s);
 }
 
 void rk_search_nudge(const rk_search *s, const double *from) {

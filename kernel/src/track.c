@@ -11,8 +11,7 @@
 enum { FRAME_STEPS = 10, GOAL_STEPS = 30, PATIENCE = 3, PULLS = 4 };
 static const double PROGRESS = 0.5; /* of the error in PATIENCE steps */
 static const double SETTLED = 1e-5; /* relative: a goal whose error changes by less is found */
-static const double KEPT = 1e-5;    /* relative: by how much the error of a level that is not met may grow afterwards */
-static const double SPARE = 0.1;    /* of a tolerance: by how much a residual may change that a level above has got */
+static const double TIED = 1e-3;    /* relative: a goal for the same targets is better when its error is less by more */
 static const double FINE = 1e-18;   /* error to which frames with criteria are met: 1e-9 radians or L */
 static const double AT_GOAL = 1e-9; /* [rad, m] */
 
@@ -26,23 +25,19 @@ typedef struct tracking {
   double *goal, *pace;       /* [nq], [nv] of the state and of the frame */
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
-  double *left, *kept;       /* [rows], [tasks][2] what levels above lack and keep */
   double *H, *g, *even, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity */
   double *pulled;            /* [nq] */
+  double *last_error;        /* [levels] at the last goal, what is less is better; -1: the level is met there */
   int placed;                /* the tips are placed at the last configuration */
 } tracking;
 
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
 
-static int32_t rows_of(const rk_ik *ik) { return ik->stack ? ik->stack->data->start[ik->stack->data->levels] : 0; }
-
 int64_t rk_track_workspace(const rk_track *track) {
   const rk_ik *ik = track->ik;
   const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
-  const int64_t own = ik->stack ? rows_of(ik) + 2 * ik->stack->n_tasks + 2 * nv * nv + 2 * nv +
-                                      rk_step_objective_workspace(ik->stack->step)
-                                : 0;
-  return rk_ik_workspace(ik) + 4 * nv + (5 + levels) * nq + own;
+  const int64_t own = ik->stack ? 2 * nv * nv + 2 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
+  return rk_ik_workspace(ik) + 4 * nv + (5 + levels) * nq + levels + own;
 }
 
 static void copy(double *to, const double *from, int64_t count) {
@@ -64,6 +59,14 @@ static double advance_search(tracking *t, double E, int inside, int *met) {
   if (inside && (t->track->curved || s->ik->n_bases > 0)) rk_frame_bounds_keep(&t->frame, s->q);
   s->iterations++;
   return rk_search_measure(s, met);
+}
+
+static void measure(tracking *t, const double *q) {
+  rk_search *s = &t->search;
+  int met;
+  copy(s->q, q, t->track->ik->model->nq);
+  s->is_kept = 0;
+  rk_search_keep(s, rk_search_measure(s, &met));
 }
 
 /* What is left of the errors of the levels that count, met or not. */
@@ -142,8 +145,9 @@ static int unbend(tracking *t) {
 }
 
 /* The goals of the first levels, each from the one before: configurations that meet them, or come as near as those above
-   allow, without limits on speed. Returns how many levels are met from the first on. */
-static int32_t find_goals(tracking *t) {
+   allow, without limits on speed. Returns how many levels are met from the first on. is_same: the last goal is for these
+   targets, and is only changed for a better one. */
+static int32_t find_goals(tracking *t, int is_same) {
   const rk_ik *ik = t->track->ik;
   const int32_t nq = ik->model->nq;
   rk_search *s = &t->search;
@@ -155,12 +159,19 @@ static int32_t find_goals(tracking *t) {
     for (int wheel = 0; wheel < 2; wheel++) t->frame.moved[base->wheel_q[wheel]] = t->frame.last[base->wheel_q[wheel]];
   }
   s->preference.H = 0;
+  copy(t->q, t->frame.moved, nq); /* a nudge overwrites it */
+  if (is_same) measure(t, t->q);
+  for (int32_t k = 0; is_same && k < s->levels; k++)
+    t->last_error[k] = s->level_met[k] ? -1.0 : s->level_error[k] * (1.0 - TIED);
   for (s->on = 1; s->on <= s->levels; s->on++) {
+    const int32_t k = s->on - 1;
     s->ik = ik;
     const int met = (s->on == 1 && (descend(t, t->frame.moved, GOAL_STEPS, 0) || unbend(t))) ||
                     rk_search_settle(s, GOAL_STEPS, SETTLED);
-    if (met && possible == s->on - 1) possible = s->on;
-    copy(t->goals + (int64_t)(s->on - 1) * nq, s->best_q, nq);
+    if (met && possible == k) possible = s->on;
+    is_same = is_same && (t->last_error[k] < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < t->last_error[k]));
+    if (is_same) measure(t, t->q);
+    copy(t->goals + (int64_t)k * nq, s->best_q, nq);
   }
   s->on = s->levels;
   return possible;
@@ -176,81 +187,43 @@ static int is_reached(tracking *t, const double *goal) {
   return 1;
 }
 
-/* Whether all levels are as they are at the best configuration, or better. */
-static int is_as_good(const rk_search *s) {
-  for (int32_t k = 0; k < s->levels; k++)
-    if (!s->level_met[k] && (s->best_level_met[k] || s->level_error[k] > s->best_level_error[k] * (1.0 + KEPT))) return 0;
-  return 1;
-}
-
 /* From the best configuration, which the levels have: as the criteria prefer it, while the levels keep what they have. */
 static void prefer(tracking *t) {
   rk_search *s = &t->search;
   int met;
   s->ik = &t->box;
+  rk_search_hold(s, s->levels);
   for (int pass = 0; pass < 2; pass++) { /* then without criteria, for what their motion has bent */
     s->preference.H = pass ? 0 : t->H;
     const double E = advance_search(t, 0.0, 1, &met);
-    if (is_as_good(s)) {
+    if (rk_search_holds(s)) {
       rk_search_keep(s, E);
       break;
     }
   }
-}
-
-/* Keeps what the tasks of the levels that count, and rows of theirs, lack at the configuration that was measured last. */
-static void note(tracking *t) {
-  const rk_search *s = &t->search;
-  const rk_step_data *data = s->ik->stack->data;
-  for (int32_t row = 0; row < data->start[s->on]; row++) t->left[row] = rk_clamp(0.0, data->low[row], data->high[row]);
-  copy(t->kept, s->residuals, 2 * (int64_t)s->tasks);
-}
-
-/* Asks for what was noted, in place of what the tasks want. */
-static void ask_for_noted(const tracking *t) {
-  const rk_search *s = &t->search;
-  const rk_step_data *data = s->ik->stack->data;
-  for (int32_t row = 0; row < data->start[s->on]; row++) data->low[row] -= t->left[row], data->high[row] -= t->left[row];
-}
-
-static int has_noted(const tracking *t) {
-  const rk_search *s = &t->search;
-  const rk_stack *stack = s->ik->stack;
-  for (int32_t task = 0; task < stack->n_tasks; task++)
-    for (int part = 0; stack->level[task] < s->on && part < 2; part++) {
-      const double tolerance = stack->tolerance[2 * task + part], own = s->residuals[2 * task + part];
-      if (own > tolerance && own > t->kept[2 * task + part] + SPARE * tolerance) return 0;
-    }
-  return 1;
+  rk_search_hold(s, 0);
 }
 
 /* q, which has brought the first `above` levels as far as limits on speed allow, towards `pulled`, where every joint would
-   follow its goal, while these levels keep what they have. */
+   follow its goal, while these levels keep what they have. It is what was measured last. */
 static void pull(tracking *t, int32_t above, double *q) {
   rk_search *s = &t->search;
   const int32_t nq = t->track->ik->model->nq;
   int met;
   s->ik = &t->box;
   s->on = above;
-  copy(s->q, q, nq);
-  rk_search_measure(s, &met);
-  note(t);
+  rk_search_hold(s, above);
+  for (int32_t i = 0; i < t->track->ik->model->nv; i++) t->g[i] = 0.0;
   for (int32_t k = 0; k < PULLS; k++) {
     s->preference = (rk_preference){k ? 0 : t->even, t->g, t->pulled};
-    if (!k)
-      for (int32_t i = 0; i < t->track->ik->model->nv; i++) t->g[i] = 0.0;
-    ask_for_noted(t);
-    s->is_kept = 0;
-    rk_search_damped_step(s, -1.0);
-    rk_frame_bounds_keep(&t->frame, s->q);
-    s->iterations++;
-    rk_search_measure(s, &met);
-    if (has_noted(t)) {
+    advance_search(t, 0.0, 1, &met);
+    if (rk_search_holds(s)) {
       copy(q, s->q, nq);
       break;
     }
   }
   s->preference.H = 0;
+  rk_search_hold(s, 0);
 }
 
 /* Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what is met so is
@@ -264,30 +237,55 @@ static int is_brakeable(const tracking *t, const double *q, const double *goal) 
   return 1;
 }
 
-/* q of a frame that is too fast: level by level as near as limits on speed allow, so that no level takes anything from those
-   above it. */
-static void hurry(tracking *t, int is_braking) {
+/* How many levels, of the first `most`, can be met at once. Those are met at q. */
+static int32_t meet_at_once(tracking *t, int32_t most, double *q) {
+  rk_search *s = &t->search;
+  for (s->on = most; s->on > 0; s->on--)
+    if (descend(t, t->frame.last, FRAME_STEPS, 1)) {
+      copy(q, s->best_q, t->track->ik->model->nq);
+      break;
+    }
+  return s->on;
+}
+
+/* q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets without those below
+   it. 1 when it is the goal of the last one. at_once: how many of them may be met at once. */
+static int hurry(tracking *t, int is_braking, int32_t at_once) {
   rk_search *s = &t->search;
   const int32_t nq = t->track->ik->model->nq;
-  int in_time = 1;
+  int in_time = 1, at_goal = 0;
+  s->preference.H = 0;
   copy(t->q, t->frame.last, nq);
-  for (int32_t k = 1; k <= s->levels; k++) {
+  for (int32_t k = meet_at_once(t, at_once, t->q) + 1; k <= s->levels; k++) {
     const double *goal = t->goals + (int64_t)(k - 1) * nq;
+    int is_kept = 1, is_met = 1; /* what levels above have */
+    at_goal = is_reached(t, goal) && in_time;
     s->on = k;
-    s->preference.H = 0;
-    const int is_tried = k == 1 && s->levels == 1 && !is_braking; /* above */
-    if (in_time && !is_tried && descend(t, t->q, FRAME_STEPS, 1) && (!is_braking || is_brakeable(t, s->best_q, goal))) {
-      copy(t->q, s->best_q, nq);
-      continue;
+    measure(t, t->q);
+    for (int32_t i = 0; i + 1 < k; i++) is_met = is_met && s->level_met[i];
+    if (k > 1 && at_goal) {
+      rk_search_hold(s, k - 1);
+      measure(t, t->pulled);
+      is_kept = rk_search_holds(s);
+      rk_search_hold(s, 0);
     }
-    const int reached = is_reached(t, goal);
-    if (k == 1 || (in_time && reached))
+    at_goal = at_goal && is_kept;
+    if (at_goal) {
       copy(t->q, t->pulled, nq);
-    else
+    } else if (in_time && is_met && (k > 1 || is_braking) && descend(t, t->q, FRAME_STEPS, 1) &&
+               (!is_braking || is_brakeable(t, s->best_q, goal))) {
+      copy(t->q, s->best_q, nq);
+    } else if (k == 1) {
+      in_time = 0;
+      copy(t->q, t->pulled, nq);
+    } else {
+      in_time = 0;
+      measure(t, t->q);
       pull(t, k - 1, t->q);
-    in_time = in_time && reached;
+    }
   }
   s->on = s->levels;
+  return at_goal;
 }
 
 /* The levels that are met from the first on, at the configuration that was measured last. */
@@ -295,14 +293,6 @@ static int32_t met_levels(const rk_search *s) {
   int32_t count = 0;
   while (count < s->levels && s->level_met[count]) count++;
   return count;
-}
-
-static void look(tracking *t, const double *q) {
-  rk_search *s = &t->search;
-  int met;
-  copy(s->q, q, t->track->ik->model->nq);
-  s->is_kept = 0;
-  rk_search_keep(s, rk_search_measure(s, &met));
 }
 
 static void find_preference(tracking *t) {
@@ -338,24 +328,29 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
     return RK_IK_CONVERGED;
   }
   t->placed = 0;
+  s->is_exact = 1;
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
   copy(goal, t->goal, m->nq);
   const int stays = is_still && *late != 0.0 && is_equal(t->frame.last, t->goal, m->nq) && is_reached(t, goal);
-  const int32_t possible = stays ? 0 : find_goals(t);
-  const int reached = stays || is_reached(t, goal);
-  if (reached)
+  const int32_t possible = stays ? 0 : find_goals(t, is_still && *late != 0.0);
+  /* all of them have been tried above, though maybe not exactly, or not without criteria */
+  const int32_t again = !ik->stack || preference.H, all = s->levels - !again;
+  const int32_t at_once = is_braking ? 0 : *late != 0.0 && s->levels > 1 ? 1 : all;
+  int reached = stays;
+  if (stays)
     copy(t->q, t->pulled, m->nq);
   else
-    hurry(t, is_braking);
-  look(t, t->q);
+    reached = hurry(t, is_braking, at_once);
+  measure(t, t->q);
   if (reached && preference.H) {
     s->preference = preference;
     prefer(t);
-    look(t, s->best_q);
+    measure(t, s->best_q);
     copy(t->q, s->best_q, m->nq);
   }
   t->placed = 1;
+  s->is_exact = 0;
   copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
   const int32_t found = met_levels(s);
   const int met = found == s->levels;
@@ -388,8 +383,9 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.frame.lower = t.pace + nv, t.frame.upper = t.frame.lower + nq, t.q = t.frame.upper + nq;
   t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
   t.goals = t.pulled + nq;
+  t.last_error = t.goals + levels * nq;
   if (ik->stack) {
-    t.left = t.goals + levels * nq, t.kept = t.left + rows_of(ik), t.H = t.kept + 2 * ik->stack->n_tasks;
+    t.H = t.last_error + levels;
     t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.objective = t.g + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
   }

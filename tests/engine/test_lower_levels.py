@@ -18,7 +18,7 @@ from support.engine.stacks import DT, FRAMES, Stack, calm_stack, engine_stack
 
 Array = np.ndarray
 
-FEW = range(2)  # stacks of each robot
+FEW, ALL = range(2), range(50)  # stacks of each robot: in the fast tests, in the slow ones
 SHARE, EXTRA = 0.15, 2  # of frames that a stack may miss more than without its lower levels
 
 
@@ -48,10 +48,17 @@ def frame_faults(stack: Stack, frames: range) -> list[str]:
     return faults
 
 
-@pytest.mark.parametrize("robot", [name for name in ROBOTS if name not in ("ur5", "tiago", "ball tree")])
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_one_frame(robot: str) -> None:
     faults = [fault for seed in FEW for fault in frame_faults(engine_stack(robot, seed), range(1, FRAMES, 8))]
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_one_frame_of_many_stacks(robot: str) -> None:
+    faults = [fault for seed in ALL for fault in frame_faults(engine_stack(robot, seed), range(1, FRAMES, 4))]
+    assert not faults, f"{len(faults)} faults\n" + "\n".join(faults)
 
 
 # -- whole motions -----------------------------------------------------------------------------------------------------
