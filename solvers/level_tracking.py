@@ -34,7 +34,7 @@ class LevelTracking(ReferenceTracking):
     def q(self) -> Array:
         return self._q
 
-    def stand(self, q: Array, step: Array, late: bool = False) -> None:
+    def stand(self, q: Array, step: Array, late: int = 0) -> None:
         """Continue from q (nq,), inside the limits, reached by `step` (nv,)."""
         super().stand(q, step, late)
 

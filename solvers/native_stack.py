@@ -276,7 +276,7 @@ class NativeLevelTracking:
         self._state = np.zeros(2 * nq + nv + 1)
         self.q, self.goal, self.step = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
 
-    def stand(self, q: Array, step: Array, late: bool = False) -> None:
+    def stand(self, q: Array, step: Array, late: int = 0) -> None:
         self.q[:] = self.goal[:] = q
         self.step[:] = step
         self._state[-1] = late

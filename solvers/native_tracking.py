@@ -83,7 +83,7 @@ class NativeTracking:
     def note(self, targets: Array) -> None:
         self._last = targets
 
-    def stand(self, q: Array, step: Array, late: bool) -> None:
+    def stand(self, q: Array, step: Array, late: int) -> None:
         self._last = None
         self._q[:] = self._goal[:] = q
         self.step[:] = step

@@ -119,10 +119,11 @@ class ReferenceTracking:
 
     def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits) -> None:
         self.data, self.tasks, self.limits = data, tasks, limits
-        self.stand(data.tree.neutral(), np.zeros(data.tree.nv), late=False)
+        self.stand(data.tree.neutral(), np.zeros(data.tree.nv), late=0)
 
-    def stand(self, q: Array, step: Array, late: bool) -> None:
-        """Continue from q (nq,), inside the limits, reached by `step` (nv,); `late`: its targets were not met."""
+    def stand(self, q: Array, step: Array, late: int) -> None:
+        """Continue from q (nq,), inside the limits, reached by `step` (nv,). late: how many levels are, from the first on
+        that was not met."""
         self._q, self._goal, self.step, self._late = q.copy(), q.copy(), step.copy(), late
         self._before: Any = None
 
@@ -166,27 +167,29 @@ class ReferenceTracking:
     def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
         is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
         here = _Frame(self, targets, *self._bounds())
-        levels, is_braking = here.inside.rows.levels, self._late and self.limits.braked
+        levels = here.inside.rows.levels
+        met_before = levels - self._late
+        unbraked = met_before if self.limits.braked else levels
         preference = self._preference(targets)
-        # What was not met at once is so by its goal again, until it is met.
-        is_tried = not (is_braking or (self._late and levels > 1))
-        if is_tried:
+        # What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as
+        # it can.
+        most = 1 if met_before == 0 and unbraked else met_before
+        if most == levels:
             here.inside.rows.preference = preference
             if here.inside.run(self._q, levels, FRAME_STEPS):
                 at = here.inside.best
-                self._advance(at.q, at.q, late=False)
+                self._advance(at.q, at.q, late=0)
                 return CONVERGED, at.residuals, here.iterations, behind
-        again = not here.inside.rows.is_exact or preference is not None
+        is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
         _, is_reached = self._followed(self._goal)
         stays = is_still and self._late and is_reached and bool((self._q == self._goal).all())
-        goals, possible = ([self._goal], 0) if stays else here.goals(is_still and self._late)
+        goals, possible = ([self._goal], 0) if stays else here.goals(is_still and self._late > 0)
         goal, (q, is_reached) = goals[-1], self._followed(goals[-1])
         if not stays:
-            # All of them have been tried above, though maybe not exactly, or not without criteria.
-            at_once = 0 if is_braking else levels - (not again) if is_tried else 1
-            q, is_reached = here.hurried(goals, is_braking, at_once)
+            # All of them may have been tried above, though maybe not exactly, or not without criteria.
+            q, is_reached = here.hurried(goals, most - is_tried, unbraked)
         at = here.inside.look(q)
         if is_reached and preference is not None:
             at = here.preferred(at, preference)
@@ -198,7 +201,7 @@ class ReferenceTracking:
             behind[abs(reference.difference(self.data.tree, lost, self._followed(lost)[0])) > AT_GOAL] = 1
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
-        self._advance(at.q, at.q if is_met or is_reached else goal, late=not is_met)
+        self._advance(at.q, at.q if is_met or is_reached else goal, late=levels - found)
         if is_met or is_late:
             return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
         code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
@@ -223,7 +226,7 @@ class ReferenceTracking:
             goal[own] = self._q[own]
         return goal
 
-    def _advance(self, q: Array, goal: Array, late: bool) -> None:
+    def _advance(self, q: Array, goal: Array, late: int) -> None:
         self.step = reference.difference(self.data.tree, self._q, q)
         self._q, self._goal, self._late = q, goal, late
 
@@ -349,15 +352,16 @@ class _Frame:
         free.best = best
         return False
 
-    def hurried(self, goals: Sequence[Array], is_braking: bool, at_once: int) -> tuple[Array, bool]:
+    def hurried(self, goals: Sequence[Array], at_once: int, unbraked: int) -> tuple[Array, bool]:
         """q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets
-        without those below it. And whether it is the goal of the last one. at_once: how many may be met at once."""
+        without those below it. And whether it is the goal of the last one. at_once: how many may be met at once.
+        unbraked: how many may be met at any speed."""
         inside, tracking = self.inside, self._tracking
         inside.rows.preference = None
         in_time, at_goal = True, False
         met, at = self._at_once(at_once)
         for on, goal in enumerate(goals[met:], met + 1):
-            there, is_reached = tracking._followed(goal)
+            (there, is_reached), is_braking = tracking._followed(goal), on > unbraked
             inside.held = Held(at, on - 1) if on > 1 else None
             at_goal = in_time and is_reached and inside.holds(inside.look(there))
             is_met = in_time and bool(at.met[: on - 1].all())

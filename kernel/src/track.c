@@ -249,8 +249,8 @@ static int32_t meet_at_once(tracking *t, int32_t most, double *q) {
 }
 
 /* q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets without those below
-   it. 1 when it is the goal of the last one. at_once: how many of them may be met at once. */
-static int hurry(tracking *t, int is_braking, int32_t at_once) {
+   it. 1 when it is the goal of the last one. at_once: how many of them may be met at once; unbraked: how many may be met at any speed. */
+static int hurry(tracking *t, int32_t at_once, int32_t unbraked) {
   rk_search *s = &t->search;
   const int32_t nq = t->track->ik->model->nq;
   int in_time = 1, at_goal = 0;
@@ -258,6 +258,7 @@ static int hurry(tracking *t, int is_braking, int32_t at_once) {
   copy(t->q, t->frame.last, nq);
   for (int32_t k = meet_at_once(t, at_once, t->q) + 1; k <= s->levels; k++) {
     const double *goal = t->goals + (int64_t)(k - 1) * nq;
+    const int is_braking = k > unbraked;
     int is_kept = 1, is_met = 1; /* what levels above have */
     at_goal = is_reached(t, goal) && in_time;
     s->on = k;
@@ -312,14 +313,15 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   const rk_ik *ik = track->ik;
   const rk_model *m = ik->model;
   rk_search *s = &t->search;
-  const int is_braking = *late != 0.0 && track->braked;
+  const int32_t met_before = s->levels - (int32_t)*late, unbraked = track->braked ? met_before : s->levels;
   s->iterations = 0;
   s->on = s->levels;
   rk_frame_bounds_find(&t->frame);
   find_preference(t);
   const rk_preference preference = s->preference;
-  /* What was not met at once is so by its goal again, until it is met. */
-  if (!(is_braking || (*late != 0.0 && s->levels > 1)) && descend(t, t->frame.last, FRAME_STEPS, 1)) {
+  /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
+  const int32_t most = met_before == 0 && unbraked > 0 ? 1 : met_before;
+  if (most == s->levels && descend(t, t->frame.last, FRAME_STEPS, 1)) {
     copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     copy(t->q, s->best_q, m->nq);
     advance(t, t->q, t->q);
@@ -334,14 +336,13 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   copy(goal, t->goal, m->nq);
   const int stays = is_still && *late != 0.0 && is_equal(t->frame.last, t->goal, m->nq) && is_reached(t, goal);
   const int32_t possible = stays ? 0 : find_goals(t, is_still && *late != 0.0);
-  /* all of them have been tried above, though maybe not exactly, or not without criteria */
-  const int32_t again = !ik->stack || preference.H, all = s->levels - !again;
-  const int32_t at_once = is_braking ? 0 : *late != 0.0 && s->levels > 1 ? 1 : all;
+  /* all of them may have been tried above, though maybe not exactly, or not without criteria */
+  const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
   int reached = stays;
   if (stays)
     copy(t->q, t->pulled, m->nq);
   else
-    reached = hurry(t, is_braking, at_once);
+    reached = hurry(t, most - is_tried, unbraked);
   measure(t, t->q);
   if (reached && preference.H) {
     s->preference = preference;
@@ -355,7 +356,7 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   const int32_t found = met_levels(s);
   const int met = found == s->levels;
   const int is_late = !met && possible > found;
-  *late = met ? 0.0 : 1.0;
+  *late = s->levels - found;
   if (is_late) {
     /* Who does not get to the goal of the first level that is lost. */
     is_reached(t, t->goals + (int64_t)found * m->nq);
