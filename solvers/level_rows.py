@@ -60,6 +60,7 @@ class StackRows:
         self.tolerance = tolerances(levels.tasks)
         self.scale = levels.state(levels.model.neutral(), targets, dt).scale
         self.preference: Preference | None = None
+        self.busy: Array | None = None  # (nv,) bool, columns that a step leaves where they are
 
     def measure(self, q: Array) -> Iterate:
         levels = self.tasks
@@ -92,6 +93,8 @@ class StackRows:
         """(nq,) q after the step on these levels, inside the limits."""
         data, scale = self.data, self.scale
         B, lo, hi = local_bounds(data, q)
+        if self.busy is not None:
+            lo, hi = np.where(self.busy, 0.0, lo), np.where(self.busy, 0.0, hi)
         own = [Level(self._local(q, each.J, B), each.lower, each.upper, each.damping) for each in levels]
         lo = np.clip(lo / scale, -LARGEST_STEP, 0.0)
         hi = np.clip(hi / scale, 0.0, LARGEST_STEP)

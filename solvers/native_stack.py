@@ -273,11 +273,13 @@ class NativeLevelTracking:
         self._struct: StackStruct | None = None
         self._last: tuple[Sequence[Any], Array, Array] | None = None
         nq, nv = model.nq, model.nv
-        self._state = np.zeros(2 * nq + nv + 1)
-        self.q, self.goal, self.step = self._state[:nq], self._state[nq : 2 * nq], self._state[2 * nq : -1]
+        count = len(levels.loops) + len(levels.indices)
+        self._state = np.zeros((1 + count) * nq + nv + 1)
+        self.q, self.step = self._state[:nq], self._state[-1 - nv : -1]
+        self._goals = self._state[nq : -1 - nv].reshape(count, nq)
 
     def stand(self, q: Array, step: Array, late: int = 0) -> None:
-        self.q[:] = self.goal[:] = q
+        self.q[:] = self._goals[:] = q
         self.step[:] = step
         self._state[-1] = late
 

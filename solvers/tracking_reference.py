@@ -46,6 +46,7 @@ TIED = 1e-3  # relative: a goal for the same targets is better when its error is
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
 FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
 AT_GOAL = 1e-9  # [rad, m]
+IDLE = 1e-9  # of a row: what it hardly depends on
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +123,10 @@ class ReferenceTracking:
         self.stand(data.tree.neutral(), np.zeros(data.tree.nv), late=0)
 
     def stand(self, q: Array, step: Array, late: int) -> None:
-        """Continue from q (nq,), inside the limits, reached by `step` (nv,). late: how many levels are, from the first on
-        that was not met."""
-        self._q, self._goal, self.step, self._late = q.copy(), q.copy(), step.copy(), late
+        """Continue from q (nq,), inside the limits, reached by `step` (nv,). late: how many levels are, from the first
+        on that was not met."""
+        self._q, self.step, self._late = q.copy(), step.copy(), late
+        self._goals = [self._q]
         self._before: Any = None
 
     def note(self, targets: Any) -> None:
@@ -168,6 +170,7 @@ class ReferenceTracking:
         is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
         here = _Frame(self, targets, *self._bounds())
         levels = here.inside.rows.levels
+        self._goals = (levels * self._goals)[:levels]
         met_before = levels - self._late
         unbraked = met_before if self.limits.braked else levels
         preference = self._preference(targets)
@@ -178,15 +181,14 @@ class ReferenceTracking:
             here.inside.rows.preference = preference
             if here.inside.run(self._q, levels, FRAME_STEPS):
                 at = here.inside.best
-                self._advance(at.q, at.q, late=0)
+                self._advance(at.q, [at.q] * levels, late=0)
                 return CONVERGED, at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
-        _, is_reached = self._followed(self._goal)
-        stays = is_still and self._late and is_reached and bool((self._q == self._goal).all())
-        goals, possible = ([self._goal], 0) if stays else here.goals(is_still and self._late > 0)
-        goal, (q, is_reached) = goals[-1], self._followed(goals[-1])
+        q, is_reached = self._followed(-1, self._goals[-1])
+        stays = is_still and self._late and is_reached and bool((self._q == self._goals[-1]).all())
+        goals, possible = (self._goals, 0) if stays else here.goals(is_still and self._late > 0)
         if not stays:
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
             q, is_reached = here.hurried(goals, most - is_tried, unbraked)
@@ -197,38 +199,41 @@ class ReferenceTracking:
         is_met = found == levels
         is_late = not is_met and possible > found
         if is_late:
-            lost = goals[found]  # who does not get to the goal of the first level that is lost
-            behind[abs(reference.difference(self.data.tree, lost, self._followed(lost)[0])) > AT_GOAL] = 1
+            # Who does not get to the goal of the first level that is lost.
+            there, _ = self._followed(found, goals[found])
+            behind[abs(reference.difference(self.data.tree, goals[found], there)) > AT_GOAL] = 1
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
-        self._advance(at.q, at.q if is_met or is_reached else goal, late=levels - found)
+        at_goal = levels if is_reached else found
+        self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - found)
         if is_met or is_late:
             return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
         code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
         return code, at.residuals, here.iterations, behind
 
-    def is_brakeable(self, q: Array, goal: Array) -> bool:
-        """Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what
-        is met so is not passed in the next one."""
-        way, pace = (reference.difference(self.data.tree, *pair) for pair in ((self._q, q), (self._goal, goal)))
+    def is_brakeable(self, q: Array, level: int, goal: Array) -> bool:
+        """Whether a frame that ends at q leaves no more speed against that of the goal of a level than one frame can
+        brake: what is met so is not passed in the next one."""
+        pairs = (self._q, q), (self._goals[level], goal)
+        way, pace = (reference.difference(self.data.tree, *pair) for pair in pairs)
         return bool((abs(way - pace) <= self.limits.change).all())
 
-    def _followed(self, goal: Array) -> tuple[Array, bool]:
-        """Where following a goal leads in this frame, and whether it is reached so."""
-        q = self._follow(goal, *self._bounds())
+    def _followed(self, level: int, goal: Array) -> tuple[Array, bool]:
+        """Where following the goal of a level leads in this frame, and whether it is reached so."""
+        q = self._follow(self._goals[level], goal, *self._bounds())
         return q, bool((abs(reference.difference(self.data.tree, goal, q)) <= AT_GOAL).all())
 
-    def _goal_to_be(self) -> Array:
-        """The last goal, with the bases where they are: only from there they can roll."""
-        goal = self._goal.copy()
+    def _goal_to_be(self, level: int) -> Array:
+        """The last goal of a level, with the bases where they are: only from there they can roll."""
+        goal = self._goals[level].copy()
         for base in self.data.bases:
             own = [*range(base.q, base.q + 3), *base.wheel_q]
             goal[own] = self._q[own]
         return goal
 
-    def _advance(self, q: Array, goal: Array, late: int) -> None:
+    def _advance(self, q: Array, goals: list[Array], late: int) -> None:
         self.step = reference.difference(self.data.tree, self._q, q)
-        self._q, self._goal, self._late = q, goal, late
+        self._q, self._goals, self._late = q, goals, late
 
     def _bounds(self) -> tuple[Array, Array]:
         limits = self.limits
@@ -294,10 +299,10 @@ class ReferenceTracking:
             if share < 1.0:
                 moved[at] = last[at] + share * way
 
-    def _follow(self, goal: Array, lo: Array, hi: Array) -> Array:
-        """The configuration one frame on when every joint follows its goal time-optimally."""
+    def _follow(self, last: Array, goal: Array, lo: Array, hi: Array) -> Array:
+        """The configuration one frame on when every joint follows its goal time-optimally, which was at `last`."""
         limits, tree = self.limits, self.data.tree
-        pace = reference.difference(tree, self._goal, goal)
+        pace = reference.difference(tree, last, goal)
         pace = np.minimum(np.maximum(pace, -limits.largest), limits.largest)
         gap = reference.difference(tree, self._q, goal) - pace
         step = pace + np.copysign(braking_step(abs(gap), limits.change), gap)
@@ -324,15 +329,18 @@ class _Frame:
             descent.rows.is_exact = True
 
     def goals(self, is_same: bool) -> tuple[list[Array], int]:
-        """The goals (nq,) of the first levels, each from the one before: configurations that meet them, or come as
-        near as those above allow, without limits on speed. And how many levels are met from the first on. is_same: the
-        last goal is for these targets, and is only changed for a better one."""
-        free, start = self._freely, self._tracking._goal_to_be()
-        last = free.look(start)
+        """The goals (nq,) of the first levels: configurations that meet them, or come as near as those above allow,
+        without limits on speed. And how many levels are met from the first on. is_same: the last goals are for these
+        targets, and are only changed for better ones."""
+        free, tracking = self._freely, self._tracking
         goals: list[Array] = []
         possible = 0
         for on in range(1, free.rows.levels + 1):
+            start = tracking._goal_to_be(on - 1)
+            last = free.look(start)
             met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
+            if on > 1 and not (tracking._goals[on - 1] == tracking._goals[on - 2]).all():
+                free.best = self._restored(free.best, last, on - 1)
             free.on = on
             met = met or free.settle(GOAL_STEPS, SETTLED)
             is_same = is_same and not _is_better(free.best, last, on - 1)
@@ -341,6 +349,18 @@ class _Frame:
                 possible = on
             goals.append(free.best.q)
         return goals, possible
+
+    def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
+        """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""
+        free, at = self._freely, last
+        free.on, free.held = levels, Held(above, levels)
+        for _ in range(GOAL_STEPS):
+            if free.holds(at):
+                break
+            at = free.look(free.step(at))
+        found = at if free.holds(at) else above
+        free.held = None
+        return found
 
     def _unbent(self, start: Array) -> bool:
         """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met
@@ -358,10 +378,10 @@ class _Frame:
         unbraked: how many may be met at any speed."""
         inside, tracking = self.inside, self._tracking
         inside.rows.preference = None
-        in_time, at_goal = True, False
+        in_time, at_goal, busy = True, False, np.zeros(tracking.data.tree.nv, bool)
         met, at = self._at_once(at_once)
         for on, goal in enumerate(goals[met:], met + 1):
-            (there, is_reached), is_braking = tracking._followed(goal), on > unbraked
+            (there, is_reached), is_braking = tracking._followed(on - 1, goal), on > unbraked
             inside.held = Held(at, on - 1) if on > 1 else None
             at_goal = in_time and is_reached and inside.holds(inside.look(there))
             is_met = in_time and bool(at.met[: on - 1].all())
@@ -371,7 +391,9 @@ class _Frame:
                 at = inside.best
             else:
                 in_time = False
-                at = inside.look(there) if on == 1 else self._pulled(at, on - 1, there)
+                at = inside.look(there) if on == 1 else self._pulled(at, on - 1, there, busy)
+                if on < len(goals):
+                    busy |= self._claimed(at, on - 1)
         inside.held = None
         return at.q, at_goal
 
@@ -387,20 +409,33 @@ class _Frame:
         """Whether the first `on` levels can be met from where those above are."""
         self.inside.held = None
         is_met = self.inside.run(at.q, on, FRAME_STEPS)
-        return is_met and (not is_braking or self._tracking.is_brakeable(self.inside.best.q, goal))
+        return is_met and (not is_braking or self._tracking.is_brakeable(self.inside.best.q, on - 1, goal))
 
-    def _pulled(self, start: Iterate, above: int, there: Array) -> Iterate:
+    def _claimed(self, at: Iterate, level: int) -> Array:
+        """(nv,) bool. Joints that a level needs, which is late, are its own: levels below it wait for them, so that it
+        is there as soon as it would be without those."""
+        data = self._tracking.data
+        busy = (abs(at.linear[level].J) > IDLE).any(axis=0)
+        for motion, iv in zip(map(Motion, data.tree.motion), data.tree.iv, strict=True):
+            if motion in (Motion.BALL, Motion.FREE):  # what moves together
+                busy[iv : iv + motion.nv] = busy[iv : iv + motion.nv].any()
+        for base in data.bases:
+            busy[list(base.wheel_v)] |= busy[base.v : base.v + 3].any()
+        return busy
+
+    def _pulled(self, start: Iterate, above: int, there: Array, busy: Array) -> Iterate:
         """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep
-        what they have."""
+        what they have. busy: (nv,) bool, who stays."""
         inside, at = self.inside, start
-        inside.on, inside.held = above, Held(start, above)
+        inside.on, inside.held, inside.rows.busy = above, Held(start, above), busy
         nv = len(inside.rows.scale)
         for number in range(PULLS):
             inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
             at = inside.look(inside.within(inside.step(at)))
             if inside.holds(at):
-                return at
-        return start
+                break
+        inside.rows.busy = None
+        return at if inside.holds(at) else start
 
     def preferred(self, best: Iterate, preference: Preference) -> Iterate:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep

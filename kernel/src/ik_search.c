@@ -258,6 +258,8 @@ void rk_search_damped_step(const rk_search *s, double damping) {
     rk_cone_local(cone, s->q + cone->q, s->turns + 9 * k, s->lo + cone->v, s->hi + cone->v);
   }
   if (s->rolled_from) linearise_rolling(s);
+  for (int32_t k = 0; s->busy && k < m->nv; k++)
+    if (s->busy[k]) s->lo[k] = s->hi[k] = 0.0;
   if (ik->stack) {
     rk_stack_step(s, damping);
   } else {

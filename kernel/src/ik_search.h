@@ -41,6 +41,7 @@ typedef struct rk_search {
   int32_t as_one;                  /* 1: those that count are weighed against each other */
   int32_t is_kept;                 /* 1: q is the best configuration, and what was measured last */
   int32_t held;                    /* the first levels, so many, keep what they had where they were held */
+  const int32_t *busy;             /* [nv] 1: columns that a step leaves where they are; null: none */
   int32_t is_exact;                /* 1: tasks on tips have the rows that a stack has, which take longer to make */
   int32_t frame;
   double *level_error, *best_level_error; /* [levels] |e|^2 / 2 */

@@ -14,6 +14,7 @@ static const double SETTLED = 1e-5; /* relative: a goal whose error changes by l
 static const double TIED = 1e-3;    /* relative: a goal for the same targets is better when its error is less by more */
 static const double FINE = 1e-18;   /* error to which frames with criteria are met: 1e-9 radians or L */
 static const double AT_GOAL = 1e-9; /* [rad, m] */
+static const double IDLE = 1e-9;    /* of a row: what it hardly depends on */
 
 /* One frame: its bounds, and where things lie in the workspace. */
 typedef struct tracking {
@@ -22,12 +23,13 @@ typedef struct tracking {
   rk_model box_model;        /* the support with the frame's bounds in place of the position limits */
   rk_ik box;
   rk_frame_bounds frame;     /* with the state's last configuration and step */
-  double *goal, *pace;       /* [nq], [nv] of the state and of the frame */
+  double *last_goals;        /* [levels][nq] of the state */
+  double *pace;              /* [nv] of a goal */
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
   double *H, *g, *even, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity */
   double *pulled;            /* [nq] */
-  double *last_error;        /* [levels] at the last goal, what is less is better; -1: the level is met there */
+  int32_t *busy;             /* [nv] of the search: columns of levels that are late */
   int placed;                /* the tips are placed at the last configuration */
 } tracking;
 
@@ -37,7 +39,7 @@ int64_t rk_track_workspace(const rk_track *track) {
   const rk_ik *ik = track->ik;
   const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
   const int64_t own = ik->stack ? 2 * nv * nv + 2 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
-  return rk_ik_workspace(ik) + 4 * nv + (5 + levels) * nq + levels + own;
+  return rk_ik_workspace(ik) + 5 * nv + (5 + levels) * nq + own;
 }
 
 static void copy(double *to, const double *from, int64_t count) {
@@ -105,12 +107,13 @@ static int descend(tracking *t, const double *start, int32_t steps, int inside) 
   return s->best_error < __builtin_inf() && has_best_met(s);
 }
 
-/* q = one frame on when every joint follows its goal time-optimally. */
-static void follow(const tracking *t, const double *goal, double *q) {
+/* q = one frame on when every joint follows the goal of a level time-optimally. */
+static void follow(const tracking *t, int32_t level, double *q) {
   const rk_track *track = t->track;
   const rk_model *m = track->ik->model;
+  const double *goal = t->goals + (int64_t)level * m->nq;
   rk_difference(m, 1, t->frame.last, goal, t->frame.way);
-  rk_difference(m, 1, t->goal, goal, t->pace);
+  rk_difference(m, 1, t->last_goals + (int64_t)level * m->nq, goal, t->pace);
   for (int32_t k = 0; k < m->nv; k++) {
     const double largest = track->largest[k];
     const double pace = rk_min(rk_max(t->pace[k], -largest), largest);
@@ -122,12 +125,12 @@ static void follow(const tracking *t, const double *goal, double *q) {
   rk_frame_bounds_keep(&t->frame, q);
 }
 
-/* The state after the frame. */
-static void advance(const tracking *t, const double *q, const double *goal) {
+/* The state after a frame that ends at q, which is the goal of the first `met` levels. */
+static void advance(const tracking *t, const double *q, int32_t met) {
   const rk_model *m = t->track->ik->model;
   rk_difference(m, 1, t->frame.last, q, t->frame.step);
   copy(t->frame.last, q, m->nq);
-  copy(t->goal, goal, m->nq);
+  for (int64_t k = 0; k < t->search.levels; k++) copy(t->last_goals + k * m->nq, k < met ? q : t->goals + k * m->nq, m->nq);
 }
 
 /* From beside where the goal of the first level was looked for, which a straight limb only so comes away from; kept when it
@@ -144,32 +147,65 @@ static int unbend(tracking *t) {
   return 0;
 }
 
-/* The goals of the first levels, each from the one before: configurations that meet them, or come as near as those above
-   allow, without limits on speed. Returns how many levels are met from the first on. is_same: the last goal is for these
-   targets, and is only changed for a better one. */
+/* moved = the last goal of a level, with the bases where they are: only from there they can roll. */
+static void return_to_goal(const tracking *t, int32_t level) {
+  const rk_ik *ik = t->track->ik;
+  double *moved = t->frame.moved;
+  copy(moved, t->last_goals + (int64_t)level * ik->model->nq, ik->model->nq);
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    copy(moved + base->q, t->frame.last + base->q, 3);
+    for (int wheel = 0; wheel < 2; wheel++) moved[base->wheel_q[wheel]] = t->frame.last[base->wheel_q[wheel]];
+  }
+}
+
+/* From the last goal of the last level that counts, if levels above can have there what they have at the best configuration,
+   their goal; else from there. */
+static void restore(tracking *t) {
+  rk_search *s = &t->search;
+  const int32_t nq = s->ik->model->nq;
+  int met;
+  if (is_equal(t->last_goals + (s->on - 1) * nq, t->last_goals + (s->on - 2) * nq, nq)) return;
+  measure(t, t->goals + (int64_t)(s->on - 2) * nq);
+  s->on--;
+  rk_search_hold(s, s->on);
+  copy(s->q, t->frame.moved, nq);
+  s->is_kept = 0;
+  rk_search_measure(s, &met);
+  for (int32_t k = 0; k < GOAL_STEPS && !rk_search_holds(s); k++) advance_search(t, 0.0, 0, &met);
+  if (rk_search_holds(s)) rk_search_keep(s, 0.0);
+  s->on++;
+  rk_search_hold(s, 0);
+}
+
+/* The goals of the first levels: configurations that meet them, or come as near as those above allow, without limits on speed.
+   Returns how many levels are met from the first on. is_same: the last goals are for these targets, and are only changed for
+   better ones. */
 static int32_t find_goals(tracking *t, int is_same) {
   const rk_ik *ik = t->track->ik;
   const int32_t nq = ik->model->nq;
   rk_search *s = &t->search;
   int32_t possible = 0;
-  copy(t->frame.moved, t->goal, nq);
-  for (int32_t k = 0; k < ik->n_bases; k++) { /* only from where they are the bases can roll */
-    const rk_base *base = ik->bases + k;
-    copy(t->frame.moved + base->q, t->frame.last + base->q, 3);
-    for (int wheel = 0; wheel < 2; wheel++) t->frame.moved[base->wheel_q[wheel]] = t->frame.last[base->wheel_q[wheel]];
-  }
   s->preference.H = 0;
-  copy(t->q, t->frame.moved, nq); /* a nudge overwrites it */
-  if (is_same) measure(t, t->q);
-  for (int32_t k = 0; is_same && k < s->levels; k++)
-    t->last_error[k] = s->level_met[k] ? -1.0 : s->level_error[k] * (1.0 - TIED);
+  s->ik = ik;
   for (s->on = 1; s->on <= s->levels; s->on++) {
     const int32_t k = s->on - 1;
-    s->ik = ik;
-    const int met = (s->on == 1 && (descend(t, t->frame.moved, GOAL_STEPS, 0) || unbend(t))) ||
+    double least = -1.0;
+    return_to_goal(t, k);
+    if (is_same) {
+      measure(t, t->frame.moved);
+      if (!s->level_met[k]) least = s->level_error[k] * (1.0 - TIED);
+      copy(t->q, t->frame.moved, nq); /* a nudge overwrites it */
+    }
+    if (k > 0) {
+      copy(s->best_q, t->goals + (int64_t)(k - 1) * nq, nq);
+      s->is_kept = 0;
+      restore(t);
+    }
+    const int met = (k == 0 && (descend(t, t->frame.moved, GOAL_STEPS, 0) || unbend(t))) ||
                     rk_search_settle(s, GOAL_STEPS, SETTLED);
     if (met && possible == k) possible = s->on;
-    is_same = is_same && (t->last_error[k] < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < t->last_error[k]));
+    is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) measure(t, t->q);
     copy(t->goals + (int64_t)k * nq, s->best_q, nq);
   }
@@ -177,11 +213,11 @@ static int32_t find_goals(tracking *t, int is_same) {
   return possible;
 }
 
-/* Whether a goal is reached in this frame, at a speed that can be braked. `pulled` is where following it leads. */
-static int is_reached(tracking *t, const double *goal) {
+/* Whether the goal of a level is reached in this frame, at a speed that can be braked. `pulled` is where following it leads. */
+static int is_reached(tracking *t, int32_t level) {
   const rk_model *m = t->track->ik->model;
-  follow(t, goal, t->pulled);
-  rk_difference(m, 1, goal, t->pulled, t->pace);
+  follow(t, level, t->pulled);
+  rk_difference(m, 1, t->goals + (int64_t)level * m->nq, t->pulled, t->pace);
   for (int32_t k = 0; k < m->nv; k++)
     if (!(__builtin_fabs(t->pace[k]) <= AT_GOAL)) return 0;
   return 1;
@@ -204,6 +240,28 @@ static void prefer(tracking *t) {
   rk_search_hold(s, 0);
 }
 
+/* Joints that a level needs, which is late, are its own: levels below it wait for them, so that it is there as soon as it
+   would be without those. After it was measured. */
+static void claim(tracking *t, int32_t level) {
+  const rk_ik *ik = t->track->ik;
+  const rk_model *m = ik->model;
+  const rk_step_data *data = ik->stack->data;
+  int32_t *busy = t->busy;
+  for (int64_t row = data->start[level]; row < data->start[level + 1]; row++)
+    for (int32_t k = 0; k < m->nv; k++) busy[k] |= __builtin_fabs(data->J[row * m->nv + k]) > IDLE;
+  for (int32_t node = 0; node < m->n_nodes; node++) { /* what moves together */
+    const int32_t first = m->iv[node], count = m->motion[node] == RK_FREE ? 6 : m->motion[node] == RK_BALL ? 3 : 1;
+    int32_t any = 0;
+    for (int32_t k = first; k < first + count; k++) any |= busy[k];
+    for (int32_t k = first; k < first + count; k++) busy[k] = any;
+  }
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    for (int wheel = 0; wheel < 2; wheel++)
+      busy[base->wheel_v[wheel]] |= busy[base->v] | busy[base->v + 1] | busy[base->v + 2];
+  }
+}
+
 /* q, which has brought the first `above` levels as far as limits on speed allow, towards `pulled`, where every joint would
    follow its goal, while these levels keep what they have. It is what was measured last. */
 static void pull(tracking *t, int32_t above, double *q) {
@@ -213,6 +271,7 @@ static void pull(tracking *t, int32_t above, double *q) {
   s->ik = &t->box;
   s->on = above;
   rk_search_hold(s, above);
+  s->busy = t->busy;
   for (int32_t i = 0; i < t->track->ik->model->nv; i++) t->g[i] = 0.0;
   for (int32_t k = 0; k < PULLS; k++) {
     s->preference = (rk_preference){k ? 0 : t->even, t->g, t->pulled};
@@ -223,15 +282,17 @@ static void pull(tracking *t, int32_t above, double *q) {
     }
   }
   s->preference.H = 0;
+  s->busy = 0;
   rk_search_hold(s, 0);
 }
 
 /* Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what is met so is
    not passed in the next one. */
-static int is_brakeable(const tracking *t, const double *q, const double *goal) {
+static int is_brakeable(const tracking *t, const double *q, int32_t level) {
   const rk_model *m = t->track->ik->model;
+  const int64_t at = (int64_t)level * m->nq;
   rk_difference(m, 1, t->frame.last, q, t->frame.way);
-  rk_difference(m, 1, t->goal, goal, t->pace);
+  rk_difference(m, 1, t->last_goals + at, t->goals + at, t->pace);
   for (int32_t k = 0; k < m->nv; k++)
     if (!(__builtin_fabs(t->frame.way[k] - t->pace[k]) <= t->track->change[k])) return 0;
   return 1;
@@ -256,11 +317,11 @@ static int hurry(tracking *t, int32_t at_once, int32_t unbraked) {
   int in_time = 1, at_goal = 0;
   s->preference.H = 0;
   copy(t->q, t->frame.last, nq);
+  for (int32_t k = 0; t->busy && k < t->track->ik->model->nv; k++) t->busy[k] = 0;
   for (int32_t k = meet_at_once(t, at_once, t->q) + 1; k <= s->levels; k++) {
-    const double *goal = t->goals + (int64_t)(k - 1) * nq;
     const int is_braking = k > unbraked;
     int is_kept = 1, is_met = 1; /* what levels above have */
-    at_goal = is_reached(t, goal) && in_time;
+    at_goal = is_reached(t, k - 1) && in_time;
     s->on = k;
     measure(t, t->q);
     for (int32_t i = 0; i + 1 < k; i++) is_met = is_met && s->level_met[i];
@@ -274,15 +335,17 @@ static int hurry(tracking *t, int32_t at_once, int32_t unbraked) {
     if (at_goal) {
       copy(t->q, t->pulled, nq);
     } else if (in_time && is_met && (k > 1 || is_braking) && descend(t, t->q, FRAME_STEPS, 1) &&
-               (!is_braking || is_brakeable(t, s->best_q, goal))) {
+               (!is_braking || is_brakeable(t, s->best_q, k - 1))) {
       copy(t->q, s->best_q, nq);
-    } else if (k == 1) {
-      in_time = 0;
-      copy(t->q, t->pulled, nq);
     } else {
       in_time = 0;
       measure(t, t->q);
-      pull(t, k - 1, t->q);
+      if (k == 1)
+        copy(t->q, t->pulled, nq);
+      else
+        pull(t, k - 1, t->q);
+      measure(t, t->q);
+      if (k < s->levels) claim(t, k - 1);
     }
   }
   s->on = s->levels;
@@ -324,7 +387,7 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   if (most == s->levels && descend(t, t->frame.last, FRAME_STEPS, 1)) {
     copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     copy(t->q, s->best_q, m->nq);
-    advance(t, t->q, t->q);
+    advance(t, t->q, s->levels);
     *late = 0.0;
     t->placed = 1;
     return RK_IK_CONVERGED;
@@ -333,8 +396,8 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   s->is_exact = 1;
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
-  copy(goal, t->goal, m->nq);
-  const int stays = is_still && *late != 0.0 && is_equal(t->frame.last, t->goal, m->nq) && is_reached(t, goal);
+  copy(goal, t->last_goals + (int64_t)(s->levels - 1) * m->nq, m->nq);
+  const int stays = is_still && *late != 0.0 && is_equal(t->frame.last, goal, m->nq) && is_reached(t, s->levels - 1);
   const int32_t possible = stays ? 0 : find_goals(t, is_still && *late != 0.0);
   /* all of them may have been tried above, though maybe not exactly, or not without criteria */
   const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
@@ -359,13 +422,12 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   *late = s->levels - found;
   if (is_late) {
     /* Who does not get to the goal of the first level that is lost. */
-    is_reached(t, t->goals + (int64_t)found * m->nq);
+    is_reached(t, found);
     for (int32_t k = 0; k < m->nv; k++) behind[k] = __builtin_fabs(t->pace[k]) > AT_GOAL;
     for (int32_t k = 0; k < ik->n_bases; k++)
       for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }
-  copy(t->frame.moved, met || reached ? t->q : goal, m->nq);
-  advance(t, t->q, t->frame.moved);
+  advance(t, t->q, reached ? s->levels : found);
   if (met) return RK_IK_CONVERGED;
   if (is_late) return RK_TRACK_LATE;
   return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
@@ -384,13 +446,13 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.frame.lower = t.pace + nv, t.frame.upper = t.frame.lower + nq, t.q = t.frame.upper + nq;
   t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
   t.goals = t.pulled + nq;
-  t.last_error = t.goals + levels * nq;
   if (ik->stack) {
-    t.H = t.last_error + levels;
+    t.busy = (int32_t *)(t.goals + levels * nq);
+    t.H = t.goals + levels * nq + nv;
     t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.objective = t.g + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
   }
-  t.frame.last = state, t.goal = state + nq, t.frame.step = state + 2 * nq;
+  t.frame.last = state, t.last_goals = state + nq, t.frame.step = state + (1 + levels) * nq;
   t.box_model.lower = t.frame.lower, t.box_model.upper = t.frame.upper;
   t.box.model = &t.box_model;
   t.search.rolled_from = t.frame.last;
@@ -403,7 +465,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
       ik->stack->data->robot_rows = robot_rows + i * ik->stack->data->n_robot_rows;
     }
     if (!rk_search_rigid(&t.search)) return i;
-    codes[i] = frame(&t, still && still[i], state + 2 * nq + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
+    codes[i] = frame(&t, still && still[i], t.frame.step + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
     iterations[i] = t.search.iterations;
     copy(q + i * nq, t.frame.last, nq);
   }
