@@ -117,8 +117,7 @@ def integrate(data: IKData, q: Array, x: Array) -> Array:
         if motion in (Motion.BALL, Motion.FREE):
             lengths = 3 if motion == Motion.FREE else 0
             at = slice(iq + lengths, iq + lengths + 4)
-            turn = quaternion.exp(x[iv + lengths : iv + lengths + 3])
-            q[at] = quaternion.normalize(quaternion.multiply(q[at], turn))
+            q[at] = _turned(q[at], x[iv + lengths : iv + lengths + 3])
     for cone in data.cones:
         q[cone.q : cone.q + 4] = swing_twist.project(cone, q[cone.q : cone.q + 4])
     if data.rolled_from is not None:
@@ -133,7 +132,17 @@ def nudged(data: IKData, q: Array) -> Array:
         if i >= 0:
             aside = NUDGE / math.sqrt(data.damping[k])
             there[i] += aside if q[i] + aside <= data.upper[i] else -aside
+    for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
+        if motion == Motion.BALL:
+            there[iq : iq + 4] = _turned(there[iq : iq + 4], np.full(3, NUDGE))
+    for cone in data.cones:
+        there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])
     return np.minimum(np.maximum(there, data.lower), data.upper)
+
+
+def _turned(p: Array, w: Array) -> Array:
+    """The quaternion (4,) turned by a rotation vector (3,), in its own axes."""
+    return quaternion.normalize(quaternion.multiply(p, quaternion.exp(w)))
 
 
 def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:

@@ -177,6 +177,9 @@ class ReferenceTracking:
         # What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as
         # it can.
         most = 1 if met_before == 0 and unbraked else met_before
+        if is_still and not self._late and preference is None and not self.step.any():
+            at = here.inside.look(self._q)  # what stands where all is met, for the same targets, stays there too
+            return CONVERGED, at.residuals, 0, behind
         if most == levels:
             here.inside.rows.preference = preference
             if here.inside.run(self._q, levels, FRAME_STEPS):
@@ -343,12 +346,23 @@ class _Frame:
                 free.best = self._restored(free.best, last, on - 1)
             free.on = on
             met = met or free.settle(GOAL_STEPS, SETTLED)
+            met = met or (on > 1 and possible == on - 1 and self._is_met_as_one(on))
             is_same = is_same and not _is_better(free.best, last, on - 1)
             free.best = last if is_same else free.best
             if met and possible == on - 1:
                 possible = on
             goals.append(free.best.q)
         return goals, possible
+
+    def _is_met_as_one(self, on: int) -> bool:
+        """The last level may be met where it is weighed against those above, which are met, when their rows leave it no
+        way to first order. Kept when all of them are met."""
+        free = self._freely
+        best = free.best
+        if free.run(best.q, on, GOAL_STEPS, as_one=True):
+            return True
+        free.best = best
+        return False
 
     def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
         """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""
@@ -463,7 +477,7 @@ class _Descent(Descent):
     def look(self, q: Array) -> Iterate:
         return self.rows.measure(q)
 
-    def run(self, start: Array, on: int, steps: int) -> bool:
+    def run(self, start: Array, on: int, steps: int, as_one: bool = False) -> bool:
         """True when the first `on` levels are met. One step at least, so that slow targets are followed smoothly and
         not in jerks of the size of the tolerance."""
         self.on = on
@@ -471,7 +485,7 @@ class _Descent(Descent):
         history: list[float] = []
         for count in range(steps):
             history.append(self.error(at))
-            at = self.look(self.within(self.step(at)))
+            at = self.look(self.within(self.step(at, as_one=as_one)))
             self.offer(at)
             left = float(at.errors[:on].sum())
             if self.is_met(at) and (self.rows.preference is None or left <= FINE):

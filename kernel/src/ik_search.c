@@ -202,6 +202,18 @@ static void normal_equations(const rk_search *s, double damping) {
   }
 }
 
+/* Turns the quaternion p by the rotation vector w, in its own axes. */
+static void turn(const double w[3], double p[4]) {
+  const double half = 0.5 * rk_norm3(w);
+  double sine, cosine, turned[4];
+  rk_sincos(half, &sine, &cosine);
+  const double scale = half == 0.0 ? 0.5 : 0.5 * sine / half;
+  const double by[4] = {cosine, scale * w[0], scale * w[1], scale * w[2]};
+  rk_quaternion_multiply(p, by, turned);
+  const double length = rk_sqrt(turned[0] * turned[0] + rk_dot3(turned + 1, turned + 1));
+  for (int j = 0; j < 4; j++) p[j] = turned[j] / length;
+}
+
 /* q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes. */
 static void integrate(const rk_search *s) {
   const rk_ik *ik = s->ik;
@@ -215,16 +227,7 @@ static void integrate(const rk_search *s) {
     /* the first of three rotations; the quaternion lies behind the coordinates so far */
     int32_t node = 0;
     while (m->motion[node] < RK_BALL || m->iv[node] + (m->motion[node] == RK_FREE ? 3 : 0) != k) node++;
-    double *p = s->q + m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0), turned[4];
-    const double *w = s->x + k;
-    const double half = 0.5 * rk_norm3(w);
-    double sine, cosine;
-    rk_sincos(half, &sine, &cosine);
-    const double scale = half == 0.0 ? 0.5 : 0.5 * sine / half;
-    const double turn[4] = {cosine, scale * w[0], scale * w[1], scale * w[2]};
-    rk_quaternion_multiply(p, turn, turned);
-    const double length = rk_sqrt(turned[0] * turned[0] + rk_dot3(turned + 1, turned + 1));
-    for (int j = 0; j < 4; j++) p[j] = turned[j] / length;
+    turn(s->x + k, s->q + m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0));
     k += 2;
   }
   for (int32_t k = 0; k < ik->n_cones; k++) rk_cone_project(ik->cones + k, s->q + ik->cones[k].q);
@@ -389,6 +392,11 @@ void rk_search_nudge(const rk_search *s, const double *from) {
     const double aside = NUDGE / rk_sqrt(s->ik->damping[k]);
     s->q[i] = rk_clamp(from[i] + (from[i] + aside <= m->upper[i] ? aside : -aside), m->lower[i], m->upper[i]);
   }
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    const double aside[3] = {NUDGE, NUDGE, NUDGE};
+    if (m->motion[node] == RK_BALL) turn(aside, s->q + m->iq[node]);
+  }
+  for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
 }
 
 int rk_search_rigid(const rk_search *s) {

@@ -52,6 +52,12 @@ static int is_equal(const double *a, const double *b, int64_t count) {
   return 1;
 }
 
+static int is_zero(const double *a, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    if (a[k] != 0.0) return 0;
+  return 1;
+}
+
 /* One damped step inside the frame's bounds, or inside the position limits alone; its error. */
 static double advance_search(tracking *t, double E, int inside, int *met) {
   rk_search *s = &t->search;
@@ -178,6 +184,22 @@ static void restore(tracking *t) {
   rk_search_hold(s, 0);
 }
 
+/* The last level that counts may be met where it is weighed against those above, which are met, when their rows leave it no way
+   to first order. Kept when all of them are met. */
+static int meet_as_one(tracking *t) {
+  rk_search *s = &t->search;
+  const int32_t nq = s->ik->model->nq;
+  double *found = t->goals + (int64_t)(s->on - 1) * nq;
+  copy(found, s->best_q, nq);
+  s->as_one = 1;
+  const int met = descend(t, found, GOAL_STEPS, 0);
+  s->as_one = 0;
+  if (met) return 1;
+  copy(s->best_q, found, nq);
+  s->is_kept = 0;
+  return 0;
+}
+
 /* The goals of the first levels: configurations that meet them, or come as near as those above allow, without limits on speed.
    Returns how many levels are met from the first on. is_same: the last goals are for these targets, and are only changed for
    better ones. */
@@ -203,7 +225,7 @@ static int32_t find_goals(tracking *t, int is_same) {
       restore(t);
     }
     const int met = (k == 0 && (descend(t, t->frame.moved, GOAL_STEPS, 0) || unbend(t))) ||
-                    rk_search_settle(s, GOAL_STEPS, SETTLED);
+                    rk_search_settle(s, GOAL_STEPS, SETTLED) || (k > 0 && possible == k && meet_as_one(t));
     if (met && possible == k) possible = s->on;
     is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
     if (is_same) measure(t, t->q);
@@ -384,6 +406,12 @@ static int32_t frame(tracking *t, int is_still, double *late, double *residuals,
   const rk_preference preference = s->preference;
   /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
   const int32_t most = met_before == 0 && unbraked > 0 ? 1 : met_before;
+  /* What stands where all is met, for the same targets, stays there too. */
+  if (is_still && *late == 0.0 && !preference.H && is_zero(t->frame.step, m->nv)) {
+    measure(t, t->frame.last);
+    copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
+    return RK_IK_CONVERGED;
+  }
   if (most == s->levels && descend(t, t->frame.last, FRAME_STEPS, 1)) {
     copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     copy(t->q, s->best_q, m->nq);

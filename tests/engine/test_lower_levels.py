@@ -123,7 +123,7 @@ def pose_faults(stack: Stack, frame: int) -> list[str]:
     return faults
 
 
-@pytest.mark.parametrize("robot", [name for name in ROBOTS if name != "solo12"])
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_a_pose(robot: str) -> None:
     faults = [fault for seed in FEW for fault in pose_faults(engine_stack(robot, seed), 5 + seed)]
     assert not faults, "\n".join(faults)
@@ -154,7 +154,7 @@ def test_a_third_level_leaves_a_second_met(mobile_arm: RobotModel, seed: int) ->
 # -- and they are served -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("robot", [name for name in ROBOTS if name != "ur5"])
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_what_one_level_meets_levels_meet(robot: str) -> None:
     """Who leaves lower levels out of account keeps all of the above. Here one slow motion meets every task: levels may
     not lose it where the same tasks on one level keep to it."""
