@@ -94,6 +94,19 @@ class Descent:
     def holds(self, at: Iterate) -> bool:
         return self.held is None or self.rows.holds(self.held, at)
 
+    def _exact(self, at: Iterate, levels: int) -> Iterate:
+        """The first levels, which are met, as well as they can be: how a tolerance is used up says nothing."""
+        self.on = levels
+        for _ in range(RESTORING):
+            if not levels or not self.is_met(at):
+                break
+            better = self.rows.measure(self.step(at))
+            if not self.is_met(better):
+                break
+            at = better
+        self.on = levels + 1
+        return at
+
     def settle(self, steps: int, settled: float) -> bool:
         """Descend from the best iterate to its minimum, only downwards, in at most so many steps; of several levels on
         the last that counts, while those above are held. Ends when its error changes by less than the
@@ -102,6 +115,7 @@ class Descent:
         here, last = self.best, self.on - 1
         if self.is_met(here):
             return True
+        here = self.best = self._exact(here, last)
         self.held = Held(here, last) if last else None
         damping = damping_for(float(here.errors[last]))
         for _ in range(steps):

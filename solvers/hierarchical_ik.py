@@ -202,9 +202,15 @@ class HierarchicalIK:
 
     def depends(self) -> Array:
         """(nq,) bool: the coordinates that the tasks depend on."""
-        slots = [self.model.slot(joint.name) for joint in self.model.moving_joints]
-        used = [i for slot in slots if self._columns[slot.v].any() for i in range(slot.q.start, slot.q.stop)]
-        return np.isin(np.arange(self.model.nq), used)
+        return self._used_from() <= self._levels
+
+    def _used_from(self) -> Array:
+        """(nq,) how many levels there are at least, loop closures first, when tasks depend on a coordinate."""
+        used_from = np.full(self.model.nq, self._levels + 1)
+        for joint in self.model.moving_joints:
+            slot = self.model.slot(joint.name)
+            used_from[slot.q] = self._needed_from[slot.v].min()
+        return used_from
 
     def reached(self, targets: Sequence[Any], q: Array, seed: int) -> Array | None:
         """(nq,) a pose that meets all tasks, found from q (nq,) in a few attempts; None when none was."""
@@ -234,7 +240,8 @@ class HierarchicalIK:
             attempts = min(self.attempts, ATTEMPTS)
             return IKProblem(self.model, known, self.backend, attempts, limits=self.limits)
         other = HierarchicalIK(self.model, tasks, (), self.backend, self.attempts, self.iterations, self.limits)
-        other._columns, other._restarts = self._columns, self._restarts  # more than it needs, which need not be found
+        # More than it needs, which need not be found.
+        other._needed_from, other._restarts = np.where(self._columns, 1, other._levels + 1), self._restarts
         return other
 
     def linearised(self, targets: Sequence[Any], q: Array) -> tuple[Array, Array, list[Array]]:
@@ -311,13 +318,14 @@ class HierarchicalIK:
         """For tasks of these influences; made once."""
         key = tuple(shares)
         if key not in self._searches:
-            used = self.depends()
             kind: Any = LevelSearch
             if get_backend(self.backend).name == "native":
                 from .native_stack import NativeLevelSearch
 
                 kind = NativeLevelSearch
-            self._searches[key] = kind(self.levels, self.limits, used, shares, self.attempts, self.iterations)
+            self._searches[key] = kind(
+                self.levels, self.limits, self._used_from(), shares, self.attempts, self.iterations
+            )
         return self._searches[key]
 
     @cached_property
@@ -339,18 +347,27 @@ class HierarchicalIK:
     def _restarts(self) -> Restarts:
         return Restarts(self.model, self.limits, self.depends())
 
-    @cached_property
+    @property
+    def _levels(self) -> int:
+        return len(self.levels.loops) + len(self.levels.indices)
+
+    @property
     def _columns(self) -> Array:
         """(nv,) bool: the degrees of freedom that the tasks depend on."""
+        return self._needed_from <= self._levels
+
+    @cached_property
+    def _needed_from(self) -> Array:
+        """(nv,) how many levels there are at least, loop closures first, when tasks depend on a degree of freedom."""
         start = self.limits.middle(self.model.neutral())
-        posing, used = self._posing(self.levels.targets, start), np.zeros(self.model.nv, bool)
+        posing, needed_from = self._posing(self.levels.targets, start), np.full(self.model.nv, self._levels + 1)
         everything = Restarts(self.model, self.limits, np.ones(self.model.nq, bool))
         generator = SplitMix64(0)
         for _ in range(SAMPLES):
             q = everything.drawn(start, start, generator, partial=False)
-            for level in posing.point(q).levels:
-                used |= level.J.any(axis=0)
-        return used
+            for number, level in enumerate(posing.point(q).levels, 1):
+                needed_from = np.where(level.J.any(axis=0), np.minimum(needed_from, number), needed_from)
+        return needed_from
 
     def _posing(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> Posing:
         """shares: influences, the tasks' own unless given."""

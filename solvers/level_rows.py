@@ -111,8 +111,9 @@ class StackRows:
         own = np.concatenate([np.zeros(0, int), *self.groups[: held.levels]])
         residuals, before = at.residuals[own], held.at.residuals[own]
         tolerance = self.tolerance[own]
-        stays = abs(residuals - before) <= SPARE * tolerance
-        return bool(np.where(before > tolerance, stays, residuals <= tolerance).all())
+        spare = SPARE * tolerance
+        stays = abs(residuals - before) <= spare
+        return bool(np.where(before > tolerance, stays, residuals <= np.maximum(before, spare)).all())
 
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
         """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed

@@ -42,6 +42,7 @@ class StackStruct(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("step", "data", "q", "previous", "level", "tolerance", "residuals")),
+        ("used_from", ctypes.c_void_p),
         ("posture", ctypes.c_void_p),
         ("rows", _ROWS),
         ("criteria", _ROWS),
@@ -197,7 +198,8 @@ class NativeStack:
 class NativeLevelSearch:
     """The kernel's search for poses of tasks in levels; `level_search.LevelSearch` is its twin.
 
-    used: (nq,) bool, the coordinates that restarts draw.   influence: (tasks,), all of them positive.
+    used_from: (nq,) how many levels count at least when restarts draw a coordinate.   influence: (tasks,), all of them
+    positive.
     """
 
     name = "native"
@@ -206,7 +208,7 @@ class NativeLevelSearch:
         self,
         levels: TaskLevels,
         limits: PositionLimits,
-        used: Array,
+        used_from: Array,
         influence: Sequence[float],
         attempts: int,
         iterations: int,
@@ -215,7 +217,8 @@ class NativeLevelSearch:
         library.rk_ik_workspace.restype = ctypes.c_int64
         self._solve, self._workspace = library.rk_ik_solve, library.rk_ik_workspace
         self._stack = NativeStack(levels, (), influence)
-        data = compile_whole(levels.model, limits, used, levels.length)
+        self._used_from = used_from.astype(np.int32)
+        data = compile_whole(levels.model, limits, np.ones(levels.model.nq, bool), levels.length)
         self._problem = ProblemStruct(data, attempts, iterations)
         self._reference = ctypes.byref(self._problem)
         self._struct: StackStruct | None = None
@@ -243,6 +246,7 @@ class NativeLevelSearch:
                 self._work = np.empty(self._workspace(self._reference))
                 self._residuals = np.zeros_like(stack.residuals)
             stack.struct.reachable, problem.attempts = reachable, attempts
+            stack.struct.used_from = self._used_from.ctypes.data
             count, given = (0, None) if posture is None else posture
             stack.struct.posture, stack.struct.posture_from = None if given is None else given.ctypes.data, count
             arrays = (np.ascontiguousarray(q0), self._work, q, self._residuals, outcome)

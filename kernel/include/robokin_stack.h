@@ -19,6 +19,7 @@ typedef struct rk_stack {
   const int32_t *level;      /* [n_tasks] the level of each task */
   const double *tolerance;   /* [n_tasks][2] of its parts */
   double *residuals;         /* [n_tasks][2] at data->q: the kernel's tasks, then others */
+  const int32_t *used_from;  /* [nq] so many levels count at least when restarts draw a coordinate; null: no restarts */
   const double *posture;     /* [nq] that tasks prescribe: one more initial guess; null: none */
   rk_other_rows rows;         /* null: the kernel has all */
   rk_other_criteria criteria; /* null: the kernel has all */

@@ -346,10 +346,26 @@ static int all_met(const rk_search *s) {
   return 1;
 }
 
+/* The levels above the last one that counts, which are met, as well as they can be: how a tolerance is used up says nothing. */
+static void make_exact(rk_search *s) {
+  const int32_t last = --s->on;
+  int met = last > 0 && all_met(s);
+  for (int pass = 0; pass < RESTORING && met; pass++) {
+    s->is_kept = 0;
+    rk_search_damped_step(s, -1.0);
+    s->iterations++;
+    const double E = rk_search_measure(s, &met);
+    if (met) rk_search_keep(s, E);
+  }
+  s->on = last + 1;
+  return_to_best(s);
+}
+
 int rk_search_settle(rk_search *s, int32_t steps, double settled) {
   const int32_t last = s->on - 1;
   return_to_best(s);
   if (all_met(s)) return 1;
+  make_exact(s);
   rk_search_hold(s, last);
   double damping = rk_search_damping(s->level_error[last]);
   for (int32_t i = 0; i < steps && damping < DAMPING_MOST && !s->level_met[last]; i++) {

@@ -160,7 +160,8 @@ int rk_stack_holds(const rk_search *s) {
   const scratch w = lay_out(s);
   for (int32_t i = 0; i < 2 * stack->n_tasks; i++) {
     const double tolerance = stack->tolerance[i], own = s->residuals[i];
-    const int is_as_it_was = w.held[i] > tolerance ? __builtin_fabs(own - w.held[i]) <= SPARE * tolerance : own <= tolerance;
+    const double spare = SPARE * tolerance, before = w.held[i];
+    const int is_as_it_was = before > tolerance ? __builtin_fabs(own - before) <= spare : own <= (before > spare ? before : spare);
     if (stack->level[i / 2] < s->held && !is_as_it_was) return 0;
   }
   return 1;
