@@ -407,7 +407,7 @@ class _Frame:
                 in_time = False
                 at = inside.look(there) if on == 1 else self._pulled(at, on - 1, there, busy)
                 if on < len(goals):
-                    busy |= self._claimed(at, on - 1)
+                    busy = self._claimed(at, on - 1, busy)
         inside.held = None
         return at.q, at_goal
 
@@ -425,11 +425,15 @@ class _Frame:
         is_met = self.inside.run(at.q, on, FRAME_STEPS)
         return is_met and (not is_braking or self._tracking.is_brakeable(self.inside.best.q, on - 1, goal))
 
-    def _claimed(self, at: Iterate, level: int) -> Array:
-        """(nv,) bool. Joints that a level needs, which is late, are its own: levels below it wait for them, so that it
-        is there as soon as it would be without those."""
+    def _claimed(self, at: Iterate, level: int, busy: Array) -> Array:
+        """(nv,) bool, with those that are busy already. Joints that a level needs, which is late, are its own: levels
+        below it wait for them, so that it is there as soon as it would be without those. So are those of a level above
+        that has to give way to its motion."""
         data = self._tracking.data
-        busy = (abs(at.linear[level].J) > IDLE).any(axis=0)
+        needs = [(abs(own.J) > IDLE).any(axis=0) for own in at.linear[: level + 1]]
+        busy = busy | needs[level]
+        for own in reversed(needs[:level]):
+            busy = busy | own if (busy & own).any() else busy
         for motion, iv in zip(map(Motion, data.tree.motion), data.tree.iv, strict=True):
             if motion in (Motion.BALL, Motion.FREE):  # what moves together
                 busy[iv : iv + motion.nv] = busy[iv : iv + motion.nv].any()

@@ -262,15 +262,26 @@ static void prefer(tracking *t) {
   rk_search_hold(s, 0);
 }
 
+/* Whether a level needs a joint; after it was measured. */
+static int needs(const tracking *t, int32_t level, int32_t column) {
+  const rk_ik *ik = t->track->ik;
+  const rk_step_data *data = ik->stack->data;
+  for (int64_t row = data->start[level]; row < data->start[level + 1]; row++)
+    if (__builtin_fabs(data->J[row * ik->model->nv + column]) > IDLE) return 1;
+  return 0;
+}
+
 /* Joints that a level needs, which is late, are its own: levels below it wait for them, so that it is there as soon as it
-   would be without those. After it was measured. */
+   would be without those. So are those of a level above that has to give way to its motion. */
 static void claim(tracking *t, int32_t level) {
   const rk_ik *ik = t->track->ik;
   const rk_model *m = ik->model;
-  const rk_step_data *data = ik->stack->data;
   int32_t *busy = t->busy;
-  for (int64_t row = data->start[level]; row < data->start[level + 1]; row++)
-    for (int32_t k = 0; k < m->nv; k++) busy[k] |= __builtin_fabs(data->J[row * m->nv + k]) > IDLE;
+  for (int32_t own = level; own >= 0; own--) {
+    int32_t gives_way = own == level;
+    for (int32_t k = 0; k < m->nv && !gives_way; k++) gives_way = busy[k] && needs(t, own, k);
+    for (int32_t k = 0; k < m->nv && gives_way; k++) busy[k] |= needs(t, own, k);
+  }
   for (int32_t node = 0; node < m->n_nodes; node++) { /* what moves together */
     const int32_t first = m->iv[node], count = m->motion[node] == RK_FREE ? 6 : m->motion[node] == RK_BALL ? 3 : 1;
     int32_t any = 0;
