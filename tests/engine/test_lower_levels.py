@@ -23,8 +23,8 @@ FEW, ALL = range(2), range(50)  # stacks of each robot: in the fast tests, in th
 SHARE, EXTRA = 0.15, 2  # of frames that a stack may miss more than without its lower levels
 TOGETHER = 0.02  # of all stacks
 TOLERANCE = 1e-5  # [m or rad] of every task here
-# Stacks whose first levels are out of reach for a while: how near they get leaves a choice of postures, and from the one
-# that levels below want the way back is longer.
+# Stacks whose first levels are out of reach for a while: how near they get leaves a choice of postures, and from the
+# one that levels below want the way back is longer.
 OTHER_POSTURES = ("tiago, stack 22", "puppet, stack 30")
 
 
