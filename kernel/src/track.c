@@ -12,6 +12,7 @@ enum { FRAME_STEPS = 10, GOAL_STEPS = 30, PATIENCE = 3, PULLS = 4 };
 static const double PROGRESS = 0.5; /* of the error in PATIENCE steps */
 static const double SETTLED = 1e-5; /* relative: a goal whose error changes by less is found */
 static const double TIED = 1e-3;    /* relative: a goal for the same targets is better when its error is less by more */
+static const double NEAR = 1e-2;    /* error of a level that may be met against those above: 0.14 radians or L */
 static const double FINE = 1e-18;   /* error to which frames with criteria are met: 1e-9 radians or L */
 static const double AT_GOAL = 1e-9; /* [rad, m] */
 static const double IDLE = 1e-9;    /* of a row: what it hardly depends on */
@@ -190,6 +191,7 @@ static int meet_as_one(tracking *t) {
   rk_search *s = &t->search;
   const int32_t nq = s->ik->model->nq;
   double *found = t->goals + (int64_t)(s->on - 1) * nq;
+  if (s->best_level_error[s->on - 1] > NEAR) return 0;
   copy(found, s->best_q, nq);
   s->as_one = 1;
   const int met = descend(t, found, GOAL_STEPS, 0);
