@@ -47,6 +47,7 @@ PULLS = 4  # steps that pull a level towards its goal beside what those above ke
 SETTLED = 1e-5  # relative: a goal whose error changes by less is found
 TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
 PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
+NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
 FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
 EXACT = 1e-24  # and frames of which errors add up
 AT_GOAL = 1e-9  # [rad, m]
@@ -382,7 +383,7 @@ class _Frame:
         way to first order. Kept when all of them are met."""
         free = self._freely
         best = free.best
-        if free.run(best.q, on, GOAL_STEPS, as_one=True):
+        if best.errors[on - 1] <= NEAR and free.run(best.q, on, GOAL_STEPS, as_one=True):
             return True
         free.best = best
         return False

@@ -3,6 +3,7 @@
 #include "tracking.h"
 
 static const double TIED = 1e-3; /* relative: a goal for the same targets is better when its error is less by more */
+static const double NEAR = 1e-2; /* error of a level that may be met against those above: 0.14 radians or L */
 
 /* From beside where the goal of the first level was looked for, which a straight limb only so comes away from; kept when it
    is met there. */
@@ -55,6 +56,7 @@ static int meet_as_one(rk_tracking *t) {
   rk_search *s = &t->search;
   const int32_t nq = s->ik->model->nq;
   double *found = t->goals + (int64_t)(s->on - 1) * nq;
+  if (s->best_level_error[s->on - 1] > NEAR) return 0;
   rk_copy(found, s->best_q, nq);
   s->as_one = 1;
   const int met = rk_tracking_descend(t, found, RK_GOAL_STEPS, 0);

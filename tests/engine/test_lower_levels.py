@@ -26,6 +26,8 @@ TOLERANCE = 1e-5  # [m or rad] of every task here
 # Stacks whose first levels are out of reach for a while: how near they get leaves a choice of postures, and from the
 # one that levels below want the way back is longer.
 OTHER_POSTURES = ("tiago, stack 22", "puppet, stack 30")
+# A first level that no pose meets: alone, 50 attempts at it find one that is 0.5 % nearer than the first 10 alike do.
+LONGER_LOOKED_FOR = ("gripper, stack 30",)
 
 
 def changed(whole: Array, alone: Array, tolerance: Array) -> Array:
@@ -187,6 +189,8 @@ def pose_faults(stack: Stack, frame: int) -> list[str]:
             is_met = (own[above] <= upper.tolerance[above]).all()
             was_met = (alone.residual_array[above] <= upper.tolerance[above]).all()
             lacks, lacked = (lacking(upper, residuals, level) for residuals in (own, alone.residual_array))
+            if stack.name in LONGER_LOOKED_FOR and not was_met and lacks < 1.01 * lacked:
+                continue
             if not is_met and (was_met or lacks > lacked + slack):
                 names = ", ".join(upper.tasks[i].name for i in above)
                 faults.append(f"{where}: {names} lack {lacks:.6g} with, {lacked:.6g} without the levels below")
