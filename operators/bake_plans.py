@@ -83,7 +83,7 @@ def bake_plans(
             aims = []
             for frame in range(first, last):
                 (aim,) = forms.over(targets, [frame], counting)
-                aims += tracker.check_targets([[*aim, *(None for _ in held)]])
+                aims.extend(tracker.check_targets([[*aim, *(None for _ in held)]]))
                 if frame % _CHUNK == 0:
                     yield frame / len(targets.influence)
             shares = np.hstack((own, np.ones((len(own), len(held)))))

@@ -227,7 +227,8 @@ class IKProblem:
             self.model, [self.tasks[i] for i in indices], (), self.backend, *self._most, limits=self.limits
         )
         if isinstance(self.search, LevelIK) and isinstance(other.search, LevelIK):
-            other.search.columns = self.search.columns  # more than it needs, which need not be found
+            # More than it needs, which need not be found.
+            other.search.needed_from = np.where(self.search.columns, 1, other.search.count + 1)
         return other
 
     # -- inside --------------------------------------------------------------------------------------------------------

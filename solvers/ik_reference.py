@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,13 +91,14 @@ class LevelSearch:
         self,
         levels: TaskLevels,
         limits: PositionLimits,
-        used: Array,
+        used_from: Array,
         influence: Sequence[float],
         attempts: int,
         iterations: int,
     ) -> None:
         self.levels, self.influence, self.iterations = levels, influence, iterations
-        self.data = compile_whole(levels.model, limits, used, levels.length)
+        self.used_from = used_from
+        self.data = compile_whole(levels.model, limits, np.ones(levels.model.nq, bool), levels.length)
 
     def solve(
         self,
@@ -109,7 +111,7 @@ class LevelSearch:
         left: Mapping[int, Left],
     ) -> Outcome:
         rows = StackRows(self.levels, self.data, targets, self.influence, left)
-        search = _Search(self.data, rows, q0, attempts, self.iterations)
+        search = _Search(self.data, rows, q0, attempts, self.iterations, self.used_from)
         code = search.solve(seed, reachable, posture)
         return code, search.best.q, search.best.residuals, search.iterations, search.tried
 
@@ -131,8 +133,17 @@ class _Search(Descent):
 
     best: Iterate
 
-    def __init__(self, data: IKData, rows: LevelRows, start: Array, attempts: int, iterations: int) -> None:
+    def __init__(
+        self,
+        data: IKData,
+        rows: LevelRows,
+        start: Array,
+        attempts: int,
+        iterations: int,
+        used_from: Array | None = None,
+    ) -> None:
         super().__init__(rows)
+        self.used_from = used_from
         self.data, self.start, self.attempts, self.most = data, start, attempts, iterations
         self.is_stack = isinstance(rows, StackRows)
         self.tried = 0
@@ -161,7 +172,9 @@ class _Search(Descent):
     def _search(self, q: Array, seed: int, told: Array | None) -> bool:
         """Attempts from q, of levels also from beside the start and from the posture that is told, and from restarts,
         drawn anew for each level. Whether all levels that count are met; else the ends of the attempts are settled."""
-        generator = SplitMix64(seed)
+        generator, drawn = SplitMix64(seed), self.data
+        if self.used_from is not None:
+            drawn = replace(drawn, spread=np.where(self.used_from <= self.on, drawn.spread, 0.0))
         self.least, self.chosen, self.rival = math.inf, _End(), _End()
         alike = 0
         for number in range(1, self.attempts + 1):
@@ -179,7 +192,7 @@ class _Search(Descent):
             elif number == 2 and told is not None:
                 q = told
             else:
-                q = restart(self.data, self.start, q, generator, partial=number % 2 == 0)
+                q = restart(drawn, self.start, q, generator, partial=number % 2 == 0)
         return self._settle_ends()
 
     def _attempt(self, start: Array, together: int) -> tuple[Array, bool]:

@@ -17,6 +17,7 @@ from ..robokin.backend import Reference, reference
 from ..robokin.drive import RollingBase
 from ..robokin.joint_types import Motion
 from .bounded_step import bounded_step
+from .curved_step import LARGEST_STEP
 from .ik_data import IKData
 from .tasks import FrameTask
 from .tasks.frame import to_tip_axes
@@ -27,15 +28,20 @@ DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
 NUDGE = 0.03  # radians or L
 
 
-def linearise(data: IKData, tasks: Sequence[FrameTask], targets: Array, q: Array) -> tuple[Array, Array, Array]:
-    """Weighted errors e (6 tasks,), their Jacobian J (6 tasks, nv) with de = -J x, residuals (tasks, 2)."""
+def linearise(
+    data: IKData, tasks: Sequence[FrameTask], targets: Array, q: Array, is_exact: bool = False
+) -> tuple[Array, Array, Array]:
+    """Weighted errors e (6 tasks,), their Jacobian J (6 tasks, nv) with de = -J x, residuals (tasks, 2).
+
+    is_exact: with the derivatives of all errors, as tasks in levels have them; else simpler ones of as good a descent.
+    """
     tips = reference.frame_placements(data.tree, q)
     e, J = np.zeros(6 * len(tasks)), np.zeros((6 * len(tasks), data.tree.nv))
     residuals = np.zeros((len(tasks), 2))
     for i, (record, task, target) in enumerate(zip(data.records, tasks, targets, strict=True)):
         error, A = task.tip_rows(tips[i], target)
         for part, rows in enumerate((slice(0, 3), slice(3, 6))):
-            if not record["exact"] >> part & 1:
+            if not record["parts" if is_exact else "exact"] >> part & 1:
                 A[rows] = np.eye(6)[rows]
             elif record["tip_axes"]:
                 error[rows], A[rows] = to_tip_axes(error[rows], A[rows], tips[i][:3, :3])
@@ -63,9 +69,12 @@ def damping_for(error: float) -> float:
     return DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
 
 
-def damped_step(data: IKData, q: Array, e: Array, J: Array, damping: float) -> Array:
+def damped_step(data: IKData, q: Array, e: Array, J: Array, damping: float, is_exact: bool = False) -> Array:
     """q after one bounded damped step; e, J as in `linearise`."""
     B, lower, upper = local_bounds(data, q)
+    if is_exact:
+        largest = LARGEST_STEP / np.sqrt(data.damping)
+        lower, upper = np.maximum(lower, -largest), np.minimum(upper, largest)
     J = J @ B
     g = J.T @ e
     H = J.T @ J + np.diag(damping * data.damping)
@@ -108,8 +117,7 @@ def integrate(data: IKData, q: Array, x: Array) -> Array:
         if motion in (Motion.BALL, Motion.FREE):
             lengths = 3 if motion == Motion.FREE else 0
             at = slice(iq + lengths, iq + lengths + 4)
-            turn = quaternion.exp(x[iv + lengths : iv + lengths + 3])
-            q[at] = quaternion.normalize(quaternion.multiply(q[at], turn))
+            q[at] = _turned(q[at], x[iv + lengths : iv + lengths + 3])
     for cone in data.cones:
         q[cone.q : cone.q + 4] = swing_twist.project(cone, q[cone.q : cone.q + 4])
     if data.rolled_from is not None:
@@ -124,7 +132,17 @@ def nudged(data: IKData, q: Array) -> Array:
         if i >= 0:
             aside = NUDGE / math.sqrt(data.damping[k])
             there[i] += aside if q[i] + aside <= data.upper[i] else -aside
+    for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
+        if motion == Motion.BALL:
+            there[iq : iq + 4] = _turned(there[iq : iq + 4], np.full(3, NUDGE))
+    for cone in data.cones:
+        there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])
     return np.minimum(np.maximum(there, data.lower), data.upper)
+
+
+def _turned(p: Array, w: Array) -> Array:
+    """The quaternion (4,) turned by a rotation vector (3,), in its own axes."""
+    return quaternion.normalize(quaternion.multiply(p, quaternion.exp(w)))
 
 
 def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:

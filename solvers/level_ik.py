@@ -102,9 +102,15 @@ class LevelIK:
 
     def depends(self) -> Array:
         """(nq,) bool: the coordinates that the tasks depend on."""
-        slots = [self.model.slot(joint.name) for joint in self.model.moving_joints]
-        used = [i for slot in slots if self.columns[slot.v].any() for i in range(slot.q.start, slot.q.stop)]
-        return np.isin(np.arange(self.model.nq), used)
+        return self._used_from() <= self.count
+
+    def _used_from(self) -> Array:
+        """(nq,) how many levels there are at least, loop closures first, when tasks depend on a coordinate."""
+        used_from = np.full(self.model.nq, self.count + 1)
+        for joint in self.model.moving_joints:
+            slot = self.model.slot(joint.name)
+            used_from[slot.q] = self.needed_from[slot.v].min()
+        return used_from
 
     def reached(self, targets: Sequence[Any], q: Array, seed: int) -> Array | None:
         """(nq,) a pose that meets all tasks, found from q (nq,) in a few attempts; None when none was."""
@@ -153,18 +159,29 @@ class LevelIK:
             vars(other).pop(name, None)
         return other
 
-    @cached_property
+    @property
+    def count(self) -> int:
+        """Of levels, loop closures first."""
+        return len(self.levels.groups)
+
+    @property
     def columns(self) -> Array:
-        """(nv,) bool: the degrees of freedom that the tasks depend on; of some more it may be told what to take."""
+        """(nv,) bool: the degrees of freedom that the tasks depend on."""
+        return self.needed_from <= self.count
+
+    @cached_property
+    def needed_from(self) -> Array:
+        """(nv,) how many levels there are at least, when tasks depend on a degree of freedom; of some more it may be
+        told what to take."""
         start = self.limits.middle(self.model.neutral())
-        posing, used = self.posing(self.levels.targets, start), np.zeros(self.model.nv, bool)
+        posing, needed_from = self.posing(self.levels.targets, start), np.full(self.model.nv, self.count + 1)
         everything = Restarts(self.model, self.limits, np.ones(self.model.nq, bool))
         generator = SplitMix64(0)
         for _ in range(SAMPLES):
             q = everything.drawn(start, start, generator, partial=False)
-            for level in posing.point(q).levels:
-                used |= level.J.any(axis=0)
-        return used
+            for number, level in enumerate(posing.point(q).levels, 1):
+                needed_from = np.where(level.J.any(axis=0), np.minimum(needed_from, number), needed_from)
+        return needed_from
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -198,7 +215,7 @@ class LevelIK:
                 from .native_stack import NativeLevelSearch
 
                 kind = NativeLevelSearch
-            given = self.levels, self.limits, self.depends(), shares, self.attempts, self._iterations
+            given = self.levels, self.limits, self._used_from(), shares, self.attempts, self._iterations
             self._searches[key] = kind(*given)
         return self._searches[key]
 

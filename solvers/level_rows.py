@@ -4,7 +4,7 @@ Twin of kernel/src/stack.c."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..robokin import quaternion
 from ..robokin.backend import reference
 from ..robokin.joint_types import Motion
 from .curved_step import LARGEST_STEP
-from .descent import Iterate
+from .descent import Held, Iterate
 from .hierarchy import solve_hierarchy
 from .ik_data import IKData
 from .ik_steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
@@ -23,7 +23,7 @@ from .task_levels import TaskLevels, stacked, tolerances
 
 Array = np.ndarray
 
-SPARE = 0.1  # of a tolerance: by how much a residual may change that a level above has got
+SPARE = 0.1  # of a tolerance: by how much a residual that is held may change
 FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a way
 
 
@@ -44,6 +44,8 @@ class StackRows:
     start: (nq,) where the frame begins that velocities are counted from.
     """
 
+    is_exact = True
+
     def __init__(
         self,
         levels: TaskLevels,
@@ -59,13 +61,14 @@ class StackRows:
         self.levels = len(levels.groups)
         self.are_velocities = levels.are_velocities
         # What a frame leaves lacking of a velocity, or of what is counted from another motion, adds up.
-        self.is_exact = bool(self.left) or any(task.is_velocity or task.remembers for task in levels.tasks)
+        self.adds_up = bool(self.left) or any(task.is_velocity or task.remembers for task in levels.tasks)
         self.changes = bool(self.left) or any(task.is_velocity for task in levels.tasks)
         self.tolerance = tolerances(levels.tasks)
         self._tolerances = [self.tolerance[group] for group, _ in levels.groups]
         self.scale = levels.state(levels.model.neutral(), targets, dt).scale
         self._start = None if start is None else levels.state(start, targets, dt, None, influence)
         self.preference: Preference | None = None
+        self.busy: Array | None = None  # (nv,) bool, columns that a step leaves where they are
 
     def measure(self, q: Array) -> Iterate:
         levels = self.tasks
@@ -81,16 +84,17 @@ class StackRows:
         met = [bool((each <= own).all()) for each, own in zip(lacking, self._tolerances, strict=True)]
         return Iterate(q, errors, np.array(met, bool), residuals, (own, lacking))
 
-    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool) -> Array:
-        damped = []
-        linear = at.linear[0]
-        for k in range(min(on, len(linear))):
-            own = DAMPING_FLOOR if at.met[k] else damping_for(float(at.errors[k]))
-            damped.append(damping if damping is not None and k + 1 == on else own)
-        levels = [Level(own.J, own.lower, own.upper, each) for own, each in zip(linear, damped, strict=False)]
-        for k in np.flatnonzero(self.tasks.are_ways[: len(levels)]).tolist():
-            way, most = levels[k], FARTHEST * np.linalg.norm(levels[k].J, axis=1)
-            levels[k] = Level(way.J, np.clip(way.lower, -most, most), np.clip(way.upper, -most, most), way.damping)
+    def step(
+        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, held: Held | None = None
+    ) -> Array:
+        levels = []
+        for k, own in enumerate(at.linear[0][:on]):
+            is_left = held is not None and k < held.levels and not held.at.met[k]
+            damped = DAMPING_FLOOR if at.met[k] or is_left else damping_for(float(at.errors[k]))
+            damped = damping if damping is not None and k + 1 == on else damped
+            own = _leaving(own, held.at.linear[0][k]) if held is not None and is_left else own
+            own = _shortened(own) if self.tasks.are_ways[k] else own
+            levels.append(Level(own.J, own.lower, own.upper, damped))
         if as_one:
             one = stacked(levels, len(self.scale))
             levels = [Level(one.J, one.lower, one.upper, damping_for(float(at.errors[:on].sum())))]
@@ -100,6 +104,8 @@ class StackRows:
         """(nq,) q after the step on these levels, inside the limits."""
         data, scale = self.data, self.scale
         B, lo, hi = local_bounds(data, q)
+        if self.busy is not None:
+            lo, hi = np.where(self.busy, 0.0, lo), np.where(self.busy, 0.0, hi)
         own = [Level(self._local(q, each.J, B), each.lower, each.upper, each.damping) for each in levels]
         lo = np.clip(lo / scale, -LARGEST_STEP, 0.0)
         hi = np.clip(hi / scale, 0.0, LARGEST_STEP)
@@ -112,13 +118,9 @@ class StackRows:
         found = solve_hierarchy(lo, hi, own, H, g, "numpy")
         return integrate(data, q, B @ (scale * found.x))
 
-    def keeps(self, before: Iterate, at: Iterate, above: int) -> bool:
-        """Whether the tasks of the first `above` levels lack nothing that they did not lack before."""
-        for here, start, allowed in zip(at.linear[1][:above], before.linear[1], self._tolerances, strict=False):
-            spare = np.where(np.isfinite(allowed), SPARE * allowed, 0.0)
-            if not ((here <= allowed) | (here <= start + spare)).all():
-                return False
-        return True
+    def holds(self, held: Held, at: Iterate) -> bool:
+        pairs = zip(at.linear[1][: held.levels], held.at.linear[1], self._tolerances, strict=False)
+        return all(_are_as_they_were(*each) for each in pairs)
 
     def _local(self, q: Array, rows: Array, B: Array) -> Array:
         """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed
@@ -128,3 +130,25 @@ class StackRows:
             if motion == Motion.FREE:
                 raw[:, iv : iv + 3] = raw[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
         return (raw @ B) * self.scale
+
+
+def _are_as_they_were(residuals: Array, before: Array, tolerance: Array) -> bool:
+    spare = SPARE * tolerance
+    stays = abs(residuals - before) <= spare
+    return bool(np.where(before > tolerance, stays, residuals <= np.maximum(before, spare)).all())
+
+
+def _shortened(way: Level) -> Level:
+    """One step leads only so far along a way."""
+    most = FARTHEST * np.linalg.norm(way.J, axis=1)
+    return replace(way, lower=np.clip(way.lower, -most, most), upper=np.clip(way.upper, -most, most))
+
+
+def _leaving(level: Level, before: Level) -> Level:
+    """The rows of a level that leave what they lacked before: what was outside a band stays as it was."""
+    left = np.clip(0.0, before.lower, before.upper)
+    if len(left) != len(level.J):
+        return level
+    lower = np.where(left > 0.0, level.lower - left, level.lower)
+    upper = np.where(left < 0.0, level.upper - left, level.upper)
+    return replace(level, lower=np.where(left < 0.0, upper, lower), upper=np.where(left > 0.0, lower, upper))

@@ -34,7 +34,7 @@ class LevelTracking(ReferenceTracking):
         self._left: Mapping[int, Left] = {}
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
         self._scale = levels.state(model.neutral(), levels.targets, limits.dt).scale
-        super().__init__(data, (), TrackLimits.of_all(limits))
+        super().__init__(data, (), TrackLimits.of_all(limits), len(levels.groups))
 
     def run(
         self,

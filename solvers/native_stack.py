@@ -40,11 +40,11 @@ class StackStruct(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("step", "data", "q", "previous", "from", "kind", "level", "way")),
-        *((name, ctypes.c_void_p) for name in ("tolerance", "residuals", "across", "posture")),
+        *((name, ctypes.c_void_p) for name in ("tolerance", "residuals", "across", "used_from", "posture")),
         ("rows", _ROWS),
         ("criteria", _ROWS),
         *((name, ctypes.c_int32) for name in ("n_tasks", "n_criteria", "reachable", "posture_from")),
-        *((name, ctypes.c_int32) for name in ("is_exact", "changes")),
+        *((name, ctypes.c_int32) for name in ("adds_up", "changes")),
     )
 
 
@@ -140,7 +140,7 @@ class NativeStack:
             n_tasks=len(self.tasks),
             n_criteria=len(self.criteria),
             reachable=len(self.levels.groups),
-            is_exact=self._moves or self._fades or any(task.remembers for task in levels.tasks),
+            adds_up=self._moves or self._fades or any(task.remembers for task in levels.tasks),
             changes=self._moves or self._fades,
         )
         if self._moves:
@@ -243,7 +243,8 @@ class NativeStack:
 class NativeLevelSearch:
     """The kernel's search for poses of tasks in levels; `level_search.LevelSearch` is its twin.
 
-    used: (nq,) bool, the coordinates that restarts draw.   influence: (tasks,), all of them positive.
+    used_from: (nq,) how many levels count at least when restarts draw a coordinate.   influence: (tasks,), all of them
+    positive.
     """
 
     name = "native"
@@ -252,7 +253,7 @@ class NativeLevelSearch:
         self,
         levels: TaskLevels,
         limits: PositionLimits,
-        used: Array,
+        used_from: Array,
         influence: Sequence[float],
         attempts: int,
         iterations: int,
@@ -261,7 +262,8 @@ class NativeLevelSearch:
         library.rk_ik_workspace.restype = ctypes.c_int64
         self._solve, self._workspace = library.rk_ik_solve, library.rk_ik_workspace
         self._stack = NativeStack(levels, (), influence)
-        data = compile_whole(levels.model, limits, used, levels.length)
+        self._used_from = used_from.astype(np.int32)
+        data = compile_whole(levels.model, limits, np.ones(levels.model.nq, bool), levels.length)
         self._problem = ProblemStruct(data, attempts, iterations)
         self._reference = ctypes.byref(self._problem)
         self._struct: StackStruct | None = None
@@ -289,6 +291,7 @@ class NativeLevelSearch:
                 self._work = np.empty(self._workspace(self._reference))
                 self._residuals = np.zeros_like(stack.residuals)
             stack.struct.reachable, problem.attempts = reachable, attempts
+            stack.struct.used_from = self._used_from.ctypes.data
             count, given = (0, None) if posture is None else posture
             stack.struct.posture, stack.struct.posture_from = None if given is None else given.ctypes.data, count
             arrays = (np.ascontiguousarray(q0), self._work, q, self._residuals, outcome)

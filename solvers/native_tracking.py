@@ -93,7 +93,7 @@ class NativeTracking:
         call.targets[:] = targets
         if count > 1:
             call.still[1:] = (targets[1:] == targets[:-1]).all(axis=(1, 2, 3))
-        call.still[0] = self._last is not None and self._state[-1] and (targets[0] == self._last).all()
+        call.still[0] = self._last is not None and (targets[0] == self._last).all()
         before = self._state.copy()
         done = self._run(self._reference, *call.sources, *self._room, *call.results)
         if done != count:

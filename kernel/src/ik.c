@@ -72,7 +72,8 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
   const rk_ik *ik = s->ik;
   const rk_model *m = ik->model;
   for (int32_t i = 0; i < m->nq; i++) {
-    const double spread = ik->spread[i], lower = m->lower[i], upper = m->upper[i];
+    const int is_used = !ik->stack || ik->stack->used_from[i] <= s->on;
+    const double spread = is_used ? ik->spread[i] : 0.0, lower = m->lower[i], upper = m->upper[i];
     if (spread != spread) {
       const rk_cone *cone = cone_at(ik, i);
       if (cone)

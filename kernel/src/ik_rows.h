@@ -120,13 +120,13 @@ static inline void rk_task_error(const rk_task *task, const double T[12], const 
   }
 }
 
-/* A[6][6] with de/dt = -A twist, root axes. A part whose weights are equal may have the identity in place of the log's
-   Jacobian: the gradient A'e is the same, since the log's Jacobian leaves its own argument alone. */
-static inline void rk_task_matrix(const rk_task *task, const double T[12], const double target[16], const double e[6],
+/* A[6][6] with de/dt = -A twist, root axes. exact: the parts that need it; a part whose weights are equal may have the
+   identity in place of the log's Jacobian: the gradient A'e is the same, since the log's Jacobian leaves its own argument alone. */
+static inline void rk_task_matrix(const rk_task *task, int32_t exact, const double T[12], const double target[16], const double e[6],
                                   double A[36]) {
   for (int k = 0; k < 36; k++) A[k] = 0.0;
   for (int k = 0; k < 6; k++) A[7 * k] = 1.0;
-  if (!(task->exact & RK_PART_ORIENTATION)) return;
+  if (!(exact & RK_PART_ORIENTATION)) return;
   double block[9];
   if (task->kind == RK_TASK_AXIS) {
     double a[3];

@@ -13,13 +13,12 @@ static const double DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_LEAST = 1e-9
 static const double NUDGE = 0.03; /* radians or L */
 enum { RESTORING = 2 }; /* steps that bring levels above back to what they are to keep */
 static const double SAME = 1e-9; /* relative: errors of a level nearer to each other than this are equal */
-static const double KEPT = 1e-5; /* relative: by how much the error of a level above may grow while one below settles */
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
   const int64_t n = ik->model->nv, nq = ik->model->nq, tips = ik->model->n_frames;
   const int64_t tasks = ik->stack ? ik->stack->n_tasks : tips, levels = rk_stack_levels(ik);
   return 12 * ik->model->n_nodes + 18 * tips + 4 * tasks + n * n + 12 * n + 5 * nq + 9 * (int64_t)ik->n_cones +
-         6 * (int64_t)ik->n_bases + 5 * levels + rk_bounded_step_workspace((int32_t)n) + rk_stack_workspace(ik);
+         6 * (int64_t)ik->n_bases + 4 * levels + rk_bounded_step_workspace((int32_t)n) + rk_stack_workspace(ik);
 }
 
 rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
@@ -47,7 +46,6 @@ rk_search rk_search_lay_out(const rk_ik *ik, double *work) {
   s.rolls = work, work += 6 * (int64_t)ik->n_bases;
   s.level_error = work, work += levels;
   s.best_level_error = work, work += levels;
-  s.allowed = work, work += levels;
   s.level_met = (int32_t *)work, work += levels;
   s.best_level_met = (int32_t *)work, work += levels;
   s.step_work = work, work += rk_bounded_step_workspace((int32_t)n);
@@ -100,13 +98,14 @@ static void task_jacobian(const rk_search *s, int32_t t, const int32_t *columns,
   const rk_model *m = ik->model;
   const rk_task *task = ik->tasks + t;
   const double *T = s->tips + 12 * t;
-  const int simple = !task->exact;
+  const int32_t exact = s->is_exact ? task->parts : task->exact;
+  const int simple = !exact;
   double A[36], e[6];
   for (int k = 0; k < 6; k++) e[k] = s->errors[6 * t + k];
   if (!simple) {
-    rk_task_matrix(task, T, s->targets + 16 * t, e, A);
+    rk_task_matrix(task, exact, T, s->targets + 16 * t, e, A);
     for (int part = 0; part < 2; part++)
-      if (task->tip_axes && task->exact >> part & 1) rk_to_tip_axes(T, 3 * part, e, A);
+      if (task->tip_axes && exact >> part & 1) rk_to_tip_axes(T, 3 * part, e, A);
     for (int r = 0; r < 6; r++)
       for (int c = 0; c < 6; c++) A[6 * r + c] *= task->weights[r];
   }
@@ -203,6 +202,18 @@ static void normal_equations(const rk_search *s, double damping) {
   }
 }
 
+/* Turns the quaternion p by the rotation vector w, in its own axes. */
+static void turn(const double w[3], double p[4]) {
+  const double half = 0.5 * rk_norm3(w);
+  double sine, cosine, turned[4];
+  rk_sincos(half, &sine, &cosine);
+  const double scale = half == 0.0 ? 0.5 : 0.5 * sine / half;
+  const double by[4] = {cosine, scale * w[0], scale * w[1], scale * w[2]};
+  rk_quaternion_multiply(p, by, turned);
+  const double length = rk_sqrt(turned[0] * turned[0] + rk_dot3(turned + 1, turned + 1));
+  for (int j = 0; j < 4; j++) p[j] = turned[j] / length;
+}
+
 /* q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes. */
 static void integrate(const rk_search *s) {
   const rk_ik *ik = s->ik;
@@ -216,16 +227,7 @@ static void integrate(const rk_search *s) {
     /* the first of three rotations; the quaternion lies behind the coordinates so far */
     int32_t node = 0;
     while (m->motion[node] < RK_BALL || m->iv[node] + (m->motion[node] == RK_FREE ? 3 : 0) != k) node++;
-    double *p = s->q + m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0), turned[4];
-    const double *w = s->x + k;
-    const double half = 0.5 * rk_norm3(w);
-    double sine, cosine;
-    rk_sincos(half, &sine, &cosine);
-    const double scale = half == 0.0 ? 0.5 : 0.5 * sine / half;
-    const double turn[4] = {cosine, scale * w[0], scale * w[1], scale * w[2]};
-    rk_quaternion_multiply(p, turn, turned);
-    const double length = rk_sqrt(turned[0] * turned[0] + rk_dot3(turned + 1, turned + 1));
-    for (int j = 0; j < 4; j++) p[j] = turned[j] / length;
+    turn(s->x + k, s->q + m->iq[node] + (m->motion[node] == RK_FREE ? 3 : 0));
     k += 2;
   }
   for (int32_t k = 0; k < ik->n_cones; k++) rk_cone_project(ik->cones + k, s->q + ik->cones[k].q);
@@ -259,9 +261,16 @@ void rk_search_damped_step(const rk_search *s, double damping) {
     rk_cone_local(cone, s->q + cone->q, s->turns + 9 * k, s->lo + cone->v, s->hi + cone->v);
   }
   if (s->rolled_from) linearise_rolling(s);
+  for (int32_t k = 0; s->busy && k < m->nv; k++)
+    if (s->busy[k]) s->lo[k] = s->hi[k] = 0.0;
   if (ik->stack) {
     rk_stack_step(s, damping);
   } else {
+    for (int32_t k = 0; s->is_exact && k < m->nv; k++) {
+      const double largest = RK_LARGEST_STEP / rk_sqrt(ik->damping[k]);
+      s->lo[k] = rk_max(s->lo[k], -largest);
+      s->hi[k] = rk_min(s->hi[k], largest);
+    }
     normal_equations(s, damping);
     rk_bounded_step(m->nv, s->H, s->g, s->lo, s->hi, ik->fill_start, ik->fill, s->step_work, s->x, s->side);
   }
@@ -317,12 +326,12 @@ int rk_search_is_better(const rk_search *s, double E, int met) {
   return 0;
 }
 
-/* Whether the levels above the last one that counts have what they are to keep. */
-static int is_allowed(const rk_search *s) {
-  for (int32_t k = 0; k + 1 < s->on; k++)
-    if (!s->level_met[k] && !(s->level_error[k] <= s->allowed[k])) return 0;
-  return 1;
+void rk_search_hold(rk_search *s, int32_t levels) {
+  s->held = levels;
+  if (levels > 0) rk_stack_hold(s);
 }
+
+int rk_search_holds(const rk_search *s) { return s->held == 0 || rk_stack_holds(s); }
 
 /* Back to the best configuration, which is measured. */
 static void return_to_best(rk_search *s) {
@@ -338,11 +347,27 @@ static int all_met(const rk_search *s) {
   return 1;
 }
 
+/* The levels above the last one that counts, which are met, as well as they can be: how a tolerance is used up says nothing. */
+static void make_exact(rk_search *s) {
+  const int32_t last = --s->on;
+  int met = last > 0 && all_met(s);
+  for (int pass = 0; pass < RESTORING && met; pass++) {
+    s->is_kept = 0;
+    rk_search_damped_step(s, -1.0);
+    s->iterations++;
+    const double E = rk_search_measure(s, &met);
+    if (met) rk_search_keep(s, E);
+  }
+  s->on = last + 1;
+  return_to_best(s);
+}
+
 int rk_search_settle(rk_search *s, int32_t steps, double settled) {
   const int32_t last = s->on - 1;
   return_to_best(s);
   if (all_met(s)) return 1;
-  for (int32_t k = 0; k < last; k++) s->allowed[k] = s->level_met[k] ? -1.0 : s->level_error[k] * (1.0 + KEPT);
+  make_exact(s);
+  rk_search_hold(s, last);
   double damping = rk_search_damping(s->level_error[last]);
   for (int32_t i = 0; i < steps && damping < DAMPING_MOST && !s->level_met[last]; i++) {
     const double error = s->level_error[last];
@@ -351,16 +376,16 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
     rk_search_damped_step(s, damping);
     s->iterations++;
     double E = rk_search_measure(s, &met);
-    for (int pass = 0; pass < RESTORING && last > 0 && s->level_error[last] < error && !is_allowed(s); pass++) {
+    for (int pass = 0; pass < RESTORING && last > 0 && s->level_error[last] < error && !rk_search_holds(s); pass++) {
       s->on = last; /* the way along what levels above keep is bent */
       rk_search_damped_step(s, -1.0);
       s->on = last + 1;
       s->iterations++;
       E = rk_search_measure(s, &met);
     }
-    const double gain = is_allowed(s) ? s->best_level_error[last] - s->level_error[last] : -__builtin_inf();
+    const double gain = rk_search_holds(s) ? s->best_level_error[last] - s->level_error[last] : -__builtin_inf();
     if (met || gain > 0.0) rk_search_keep(s, E);
-    if (met) return 1;
+    if (met) break;
     if (__builtin_fabs(gain) < settled * s->level_error[last]) break;
     if (gain > 0.0) {
       damping *= DAMPING_LESS;
@@ -371,7 +396,8 @@ int rk_search_settle(rk_search *s, int32_t steps, double settled) {
     }
   }
   return_to_best(s);
-  return 0;
+  rk_search_hold(s, 0);
+  return all_met(s);
 }
 
 void rk_search_nudge(const rk_search *s, const double *from) {
@@ -383,6 +409,11 @@ void rk_search_nudge(const rk_search *s, const double *from) {
     const double aside = NUDGE / rk_sqrt(s->ik->damping[k]);
     s->q[i] = rk_clamp(from[i] + (from[i] + aside <= m->upper[i] ? aside : -aside), m->lower[i], m->upper[i]);
   }
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    const double aside[3] = {NUDGE, NUDGE, NUDGE};
+    if (m->motion[node] == RK_BALL) turn(aside, s->q + m->iq[node]);
+  }
+  for (int32_t k = 0; k < s->ik->n_cones; k++) rk_cone_project(s->ik->cones + k, s->q + s->ik->cones[k].q);
 }
 
 int rk_search_rigid(const rk_search *s) {

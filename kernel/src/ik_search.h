@@ -4,6 +4,8 @@
 
 #include "robokin_ik.h"
 
+#define RK_LARGEST_STEP 3.141592653589793 /* radians or L: farther, a linear prediction means nothing */
+
 /* Where an attempt came nearest to the targets: q [nq], its error, and how far it is from the start. */
 typedef struct rk_end {
   double *q;
@@ -40,9 +42,11 @@ typedef struct rk_search {
   int32_t on;                      /* the first levels count */
   int32_t as_one;                  /* 1: those that count are weighed against each other */
   int32_t is_kept;                 /* 1: q is the best configuration, and what was measured last */
+  int32_t held;                    /* the first levels, so many, keep what they had where they were held */
+  const int32_t *busy;             /* [nv] 1: columns that a step leaves where they are; null: none */
+  int32_t is_exact;                /* 1: tasks on tips have the rows that a stack has, which take longer to make */
   int32_t frame;
   double *level_error, *best_level_error; /* [levels] |e|^2 / 2 */
-  double *allowed;                 /* [levels] of levels above the one that is settled; negative: it stays met */
   int32_t *level_met, *best_level_met;
   double *stack_work;
   rk_preference preference;        /* H null: the shortest step */
@@ -81,8 +85,15 @@ void rk_search_keep(rk_search *s, double E);
 /* Whether q, of error E, is better than the best configuration: the first level that differs decides. */
 int rk_search_is_better(const rk_search *s, double E, int met);
 
+/* From now on steps leave what the first `levels` lack at the configuration that was measured last: levels that are not met
+   there are as near as they can be. 0: all go on. Of a stack. */
+void rk_search_hold(rk_search *s, int32_t levels);
+
+/* Whether each task of the levels that are held lacks what it lacked where they were held, or is within its tolerance. */
+int rk_search_holds(const rk_search *s);
+
 /* Descends from the best configuration to its minimum, only downwards, in at most `steps` steps; of several levels on the
-   last that counts, while those above keep what they have. Ends when the error changes by less than the fraction
+   last that counts, while those above are held. Ends when the error changes by less than the fraction
    `settled`. 1 when all that counts is met. */
 int rk_search_settle(rk_search *s, int32_t steps, double settled);
 

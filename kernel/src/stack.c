@@ -7,16 +7,18 @@
 #include "rk_vector.h"
 #include "step_rows.h"
 
-static const double LARGEST_STEP = 3.141592653589793; /* radians or L: farther, a linear prediction means nothing */
 static const double DAMPING_FLOOR = 1e-9;
 static const double FARTHEST = 0.1; /* [rad or L] of the joints, that one step leads along a way */
+static const double SPARE = 0.1; /* of a tolerance: by how much a residual that is held may change */
 
 int32_t rk_sizeof_stack(void) { return (int32_t)sizeof(rk_stack); }
 
 /* Where things lie in the workspace. */
 typedef struct scratch {
   double *rows, *damping, *lo, *hi, *x, *H, *g, *moved, *other, *lacking, *hierarchy;
+  double *left, *held, *held_across; /* [rows], [n_tasks][2] twice: what held levels lacked where they were held */
   int32_t *start, *freedom;
+  int32_t *was_met;          /* [levels] there */
 } scratch;
 
 static int32_t rows_of(const rk_stack *stack) { return stack->data->start[stack->data->levels]; }
@@ -24,7 +26,8 @@ static int32_t rows_of(const rk_stack *stack) { return stack->data->start[stack-
 int64_t rk_stack_workspace(const rk_ik *ik) {
   if (!ik->stack) return 0;
   const int64_t n = ik->model->nv, levels = ik->stack->data->levels, m = rows_of(ik->stack);
-  return rk_rows_workspace(ik->stack->step) + 3 * levels + 2 + 6 * n + 2 * n * n + m +
+  return rk_rows_workspace(ik->stack->step) + 4 * levels + 2 + 6 * n + 2 * n * n + 2 * m +
+         4 * (int64_t)ik->stack->n_tasks +
          rk_hierarchy_workspace((int32_t)n, (int32_t)m);
 }
 
@@ -45,6 +48,10 @@ static scratch lay_out(const rk_search *s) {
   w.H = work, work += n * n;
   w.other = work, work += n * n;
   w.lacking = work, work += rows_of(stack);
+  w.left = work, work += rows_of(stack);
+  w.held = work, work += 2 * (int64_t)stack->n_tasks;
+  w.held_across = work, work += 2 * (int64_t)stack->n_tasks;
+  w.was_met = (int32_t *)work, work += levels;
   w.hierarchy = work;
   return w;
 }
@@ -154,27 +161,73 @@ static void prefer(const rk_search *s, const scratch *w) {
   to_local(s, w->other, n);
 }
 
+void rk_stack_hold(const rk_search *s) {
+  const rk_stack *stack = s->ik->stack;
+  const rk_step_data *data = stack->data;
+  const scratch w = lay_out(s);
+  for (int32_t k = 0; k < s->held; k++) {
+    w.was_met[k] = s->level_met[k];
+    for (int32_t row = data->start[k]; row < data->start[k + 1]; row++)
+      w.left[row] = s->level_met[k] ? 0.0 : rk_clamp(0.0, data->low[row], data->high[row]);
+  }
+  for (int32_t i = 0; i < 2 * stack->n_tasks; i++) w.held[i] = stack->residuals[i], w.held_across[i] = stack->across[i];
+}
+
+static int is_as_it_was(double tolerance, double before, double own) {
+  const double spare = SPARE * tolerance;
+  return before > tolerance ? __builtin_fabs(own - before) <= spare : own <= (before > spare ? before : spare);
+}
+
+int rk_stack_holds(const rk_search *s) {
+  const rk_stack *stack = s->ik->stack;
+  const scratch w = lay_out(s);
+  for (int32_t i = 0; i < 2 * stack->n_tasks; i++) {
+    const double tolerance = stack->tolerance[i];
+    const int32_t level = stack->level[i / 2], way = stack->way[i / 2];
+    if (way >= 0 && level < s->held && !is_as_it_was(tolerance, w.held_across[i], stack->across[i])) return 0;
+    if ((way < 0 ? level : way) < s->held && !is_as_it_was(tolerance, w.held[i], stack->residuals[i])) return 0;
+  }
+  return 1;
+}
+
+/* Held levels that were not met ask to stay: what is outside a band stays as it is. */
+static void leave(const rk_step_data *data, const scratch *w, int32_t level) {
+  for (int32_t row = data->start[level]; row < data->start[level + 1]; row++) {
+    const double left = w->left[row];
+    if (left > 0.0) data->low[row] -= left, data->high[row] = data->low[row];
+    if (left < 0.0) data->high[row] -= left, data->low[row] = data->high[row];
+  }
+}
+
+/* One step leads only so far along a way. */
+static void shorten(const rk_step_data *data, int32_t level, int32_t n) {
+  for (int32_t row = data->start[level]; row < data->start[level + 1]; row++) {
+    const double *J = data->J + row * (int64_t)n, most = FARTHEST * rk_sqrt(rk_dot(n, J, J));
+    data->low[row] = rk_clamp(data->low[row], -most, most), data->high[row] = rk_clamp(data->high[row], -most, most);
+  }
+}
+
 void rk_stack_step(const rk_search *s, double damping) {
   const rk_stack *stack = s->ik->stack;
   const rk_step_data *data = stack->data;
   const int32_t n = s->ik->model->nv;
   const double *scale = stack->step->scale;
   const scratch w = lay_out(s);
-  for (int32_t k = 0; k < s->on; k++)
-    for (int32_t row = data->start[k]; stack->kind[k] == RK_LEVEL_WAYS && row < data->start[k + 1]; row++) {
-      const double *J = data->J + row * (int64_t)n, most = FARTHEST * rk_sqrt(rk_dot(n, J, J));
-      data->low[row] = rk_clamp(data->low[row], -most, most), data->high[row] = rk_clamp(data->high[row], -most, most);
-    }
+  for (int32_t k = 0; k < s->on; k++) {
+    if (k < s->held && !w.was_met[k]) leave(data, &w, k);
+    if (stack->kind[k] == RK_LEVEL_WAYS) shorten(data, k, n);
+  }
   to_local(s, data->J, data->start[s->on]);
   for (int32_t k = 0; k < n; k++) {
-    w.lo[k] = rk_clamp(s->lo[k] / scale[k], -LARGEST_STEP, 0.0);
-    w.hi[k] = rk_clamp(s->hi[k] / scale[k], 0.0, LARGEST_STEP);
+    w.lo[k] = rk_clamp(s->lo[k] / scale[k], -RK_LARGEST_STEP, 0.0);
+    w.hi[k] = rk_clamp(s->hi[k] / scale[k], 0.0, RK_LARGEST_STEP);
     w.x[k] = 0.0;
   }
   for (int32_t k = 0; k <= s->on; k++) w.start[k] = data->start[k];
   for (int32_t k = 0; k < s->on; k++) {
     const int is_last = k + 1 == s->on && damping >= 0.0;
-    w.damping[k] = is_last ? damping : s->level_met[k] ? DAMPING_FLOOR : rk_search_damping(s->level_error[k]);
+    const int is_there = s->level_met[k] || (k < s->held && !w.was_met[k]);
+    w.damping[k] = is_last ? damping : is_there ? DAMPING_FLOOR : rk_search_damping(s->level_error[k]);
   }
   rk_levels levels = {s->on, w.start, data->J, data->low, data->high, w.damping};
   if (s->as_one) {

@@ -4,77 +4,21 @@
 #include "criteria.h"
 #include "tracking.h"
 
-static const double KEPT = 1e-5; /* relative: by how much the error of a level that is not met may grow afterwards */
-
 int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
-
-static int32_t rows_of(const rk_ik *ik) { return ik->stack ? ik->stack->data->start[ik->stack->data->levels] : 0; }
 
 int64_t rk_track_workspace(const rk_track *track) {
   const rk_ik *ik = track->ik;
   const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
-  const int64_t own = ik->stack ? rows_of(ik) + 4 * ik->stack->n_tasks + 2 * nv * nv + 2 * nv +
-                                      rk_step_objective_workspace(ik->stack->step)
-                                : 0;
-  return rk_ik_workspace(ik) + 4 * nv + (5 + levels) * nq + own;
+  const int64_t own = ik->stack ? 2 * nv * nv + 3 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
+  return rk_ik_workspace(ik) + 5 * nv + (5 + levels) * nq + own;
 }
 
-/* The state after the frame. */
-static void advance(const rk_tracking *t, const double *q, const double *goal) {
+/* The state after a frame that ends at q, which is the goal of the first `met` levels. */
+static void advance(const rk_tracking *t, const double *q, int32_t met) {
   const rk_model *m = t->track->ik->model;
   rk_difference(m, 1, t->frame.last, q, t->frame.step);
   rk_copy(t->frame.last, q, m->nq);
-  rk_copy(t->goal, goal, m->nq);
-}
-
-/* From beside where the goal of the first level was looked for, which a straight limb only so comes away from; kept when it
-   is met there. */
-static int unbend(rk_tracking *t) {
-  rk_search *s = &t->search;
-  const int32_t nq = s->ik->model->nq;
-  rk_copy(t->goals, s->best_q, nq);
-  rk_search_nudge(s, t->frame.moved);
-  rk_copy(t->pulled, s->q, nq);
-  if (rk_tracking_descend(t, t->pulled, RK_GOAL_STEPS, 0)) return 1;
-  rk_copy(s->best_q, t->goals, nq);
-  s->is_kept = 0;
-  return 0;
-}
-
-/* The goals of the first levels, each from the one before: configurations that meet them, or come as near as those above
-   allow, without limits on speed. Returns how many levels are met from the first on. */
-static int32_t find_goals(rk_tracking *t) {
-  const rk_ik *ik = t->track->ik;
-  const int32_t nq = ik->model->nq;
-  rk_search *s = &t->search;
-  int32_t possible = 0;
-  rk_copy(t->frame.moved, t->goal, nq);
-  for (int32_t k = 0; k < ik->n_bases; k++) { /* only from where they are the bases can roll */
-    const rk_base *base = ik->bases + k;
-    rk_copy(t->frame.moved + base->q, t->frame.last + base->q, 3);
-    for (int wheel = 0; wheel < 2; wheel++) t->frame.moved[base->wheel_q[wheel]] = t->frame.last[base->wheel_q[wheel]];
-  }
-  s->preference.H = 0;
-  for (s->on = 1; s->on <= s->levels; s->on++) {
-    rk_tracking_stay(t, 0);
-    int met = s->on == 1 && (rk_tracking_descend(t, t->frame.moved, RK_GOAL_STEPS, 0) || unbend(t));
-    if (s->on > 1 && rk_is_velocity(s, s->on - 1)) { /* as far as a way leads, and round its corners */
-      rk_copy(t->pulled, s->best_q, nq);
-      met = rk_tracking_descend(t, t->pulled, RK_GOAL_STEPS, 0);
-    }
-    met = met || rk_search_settle(s, RK_GOAL_STEPS, RK_SETTLED);
-    if (met && possible == s->on - 1) possible = s->on;
-    rk_copy(t->goals + (int64_t)(s->on - 1) * nq, s->best_q, nq);
-  }
-  s->on = s->levels;
-  return possible;
-}
-
-/* Whether all levels are as they are at the best configuration, or better. */
-static int is_as_good(const rk_search *s) {
-  for (int32_t k = 0; k < s->levels; k++)
-    if (!s->level_met[k] && (s->best_level_met[k] || s->level_error[k] > s->best_level_error[k] * (1.0 + KEPT))) return 0;
-  return 1;
+  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->last_goals + k * m->nq, k < met ? q : t->goals + k * m->nq, m->nq);
 }
 
 /* From the best configuration, which the levels have: as the criteria prefer it, while the levels keep what they have. */
@@ -82,14 +26,16 @@ static void prefer(rk_tracking *t) {
   rk_search *s = &t->search;
   int met;
   rk_tracking_stay(t, 1);
+  rk_search_hold(s, s->levels);
   for (int pass = 0; pass < 2; pass++) { /* then without criteria, for what their motion has bent */
     s->preference.H = pass ? 0 : t->H;
     const double E = rk_tracking_step(t, 0.0, &met);
-    if (is_as_good(s)) {
+    if (rk_search_holds(s)) {
       rk_search_keep(s, E);
       break;
     }
   }
+  rk_search_hold(s, 0);
 }
 
 /* The levels that are met from the first on, at the configuration that was measured last. */
@@ -99,9 +45,15 @@ static int32_t met_levels(const rk_search *s) {
   return count;
 }
 
+/* The levels from the first on that have nothing to catch up with: of velocities there never is. */
+static int32_t levels_in_time(const rk_search *s, int32_t count) {
+  while (count < s->levels && (s->level_met[count] || rk_is_velocity(s, count))) count++;
+  return count;
+}
+
 /* The best configuration with the first levels, which are met, as nearly met as they can be: what is below may stand elsewhere
    by their tolerances. */
-static void restore(rk_tracking *t, int32_t levels) {
+static void refine(rk_tracking *t, int32_t levels) {
   rk_search *s = &t->search;
   double before = 0.0, after = 0.0;
   int met;
@@ -132,62 +84,70 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
   const rk_ik *ik = track->ik;
   const rk_model *m = ik->model;
   rk_search *s = &t->search;
-  const int was_late = *late != 0.0 && !t->are_velocities; /* velocities leave nothing to be caught up with */
-  const int is_braking = was_late && track->braked;
+  const int32_t met_before = s->levels - (int32_t)*late, unbraked = track->braked ? met_before : s->levels;
   s->iterations = 0;
   s->on = s->levels;
   rk_frame_bounds_find(&t->frame);
   if (ik->stack) rk_stack_begin(s, t->frame.last);
-  if (t->are_velocities) rk_copy(t->goal, t->frame.last, m->nq);
+  if (ik->stack && ik->stack->changes) is_still = 0;
+  for (int32_t k = 0; k < s->levels; k++) /* velocities are asked for anew */
+    if (rk_is_velocity(s, k)) rk_copy(t->last_goals + (int64_t)k * m->nq, t->frame.last, m->nq);
   find_preference(t);
   const rk_preference preference = s->preference;
-  /* What was not met at once is so by its goal again, until it is met. */
-  if (!(is_braking || (was_late && s->levels > 1)) && rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
+  /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
+  const int32_t most = met_before == 0 && unbraked > 0 ? 1 : met_before;
+  /* What stands where all is met, for the same targets, stays there too. */
+  if (is_still && *late == 0.0 && !preference.H && rk_is_zero(t->frame.step, m->nv)) {
+    rk_tracking_look(t, t->frame.last);
+    rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
+    return RK_IK_CONVERGED;
+  }
+  if (most == s->levels && rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
     rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
     rk_copy(t->q, s->best_q, m->nq);
-    advance(t, t->q, t->q);
+    advance(t, t->q, s->levels);
     *late = 0.0;
     t->placed = 1;
     return RK_IK_CONVERGED;
   }
   t->placed = 0;
+  s->is_exact = 1;
   /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
   double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
-  rk_copy(goal, t->goal, m->nq);
-  const int changes = ik->stack && ik->stack->changes;
-  const int stays = is_still && !changes && *late != 0.0 && rk_is_equal(t->frame.last, t->goal, m->nq) &&
-                    rk_tracking_is_reached(t, goal);
-  const int32_t possible = stays ? 0 : find_goals(t);
-  const int reached = stays || rk_tracking_is_reached(t, goal);
-  if (reached && !t->are_velocities) /* a way is not cut short, wherever it leads */
+  rk_copy(goal, t->last_goals + (int64_t)(s->levels - 1) * m->nq, m->nq);
+  const int stays = is_still && *late != 0.0 && rk_is_equal(t->frame.last, goal, m->nq) && rk_tracking_is_reached(t, s->levels - 1);
+  const int32_t possible = stays ? 0 : rk_tracking_find_goals(t, is_still && *late != 0.0);
+  /* all of them may have been tried above, though maybe not exactly, or not without criteria */
+  const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
+  int reached = stays;
+  if (stays)
     rk_copy(t->q, t->pulled, m->nq);
   else
-    rk_tracking_hurry(t, is_braking);
+    reached = rk_tracking_hurry(t, most - is_tried, unbraked);
   rk_tracking_look(t, t->q);
-  if ((reached || t->are_velocities) && preference.H) {
+  if (reached && preference.H) {
     s->preference = preference;
     prefer(t);
     rk_tracking_look(t, s->best_q);
     rk_copy(t->q, s->best_q, m->nq);
   }
-  const int32_t found = met_levels(s);
+  const int32_t found = met_levels(s), in_time = levels_in_time(s, found);
   const int met = found == s->levels;
   const int is_late = !met && possible > found;
-  if (!met && rk_is_exact(s)) {
-    restore(t, found);
+  if (!met && rk_adds_up(s)) {
+    refine(t, found);
     rk_copy(t->q, s->best_q, m->nq);
   }
   t->placed = s->is_kept;
+  s->is_exact = 0;
   rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
-  *late = met ? 0.0 : 1.0;
+  *late = s->levels - in_time;
   if (is_late) {
-    /* Who does not get to the goal of the first level that is lost. */
-    rk_tracking_name(t, t->goals + (int64_t)found * m->nq, rk_is_velocity(s, found), t->q, behind);
+    rk_tracking_name(t, found, t->q, behind); /* of the first level that is lost */
     for (int32_t k = 0; k < ik->n_bases; k++)
       for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
   }
-  rk_copy(t->frame.moved, met || reached ? t->q : goal, m->nq);
-  advance(t, t->q, t->frame.moved);
+  advance(t, t->q, reached ? s->levels : in_time);
   if (met) return RK_IK_CONVERGED;
   if (is_late) return RK_TRACK_LATE;
   return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
@@ -207,18 +167,16 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
   t.goals = t.pulled + nq;
   if (ik->stack) {
-    t.left = t.goals + levels * nq, t.kept = t.left + rows_of(ik), t.kept_across = t.kept + 2 * ik->stack->n_tasks;
-    t.H = t.kept_across + 2 * ik->stack->n_tasks;
+    t.busy = (int32_t *)(t.goals + levels * nq);
+    t.H = t.goals + levels * nq + nv;
     t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.none = t.g + nv, t.objective = t.none + nv;
     for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
     for (int64_t k = 0; k < nv; k++) t.none[k] = 0.0;
   }
-  t.frame.last = state, t.goal = state + nq, t.frame.step = state + 2 * nq;
+  t.frame.last = state, t.last_goals = state + nq, t.frame.step = state + (1 + levels) * nq;
   t.box_model.lower = t.frame.lower, t.box_model.upper = t.frame.upper;
   t.box.model = &t.box_model;
   t.search.rolled_from = t.frame.last;
-  t.are_velocities = ik->stack != 0;
-  for (int32_t k = 0; k < levels; k++) t.are_velocities &= rk_is_velocity(&t.search, k);
   for (int64_t i = 0; i < count; i++) {
     for (int64_t k = 0; k < nv; k++) behind[i * nv + k] = 0;
     t.search.targets = targets + 16 * i * tips;
@@ -228,7 +186,7 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
       ik->stack->data->robot_rows = robot_rows + i * ik->stack->data->n_robot_rows;
     }
     if (!rk_search_rigid(&t.search)) return i;
-    codes[i] = frame(&t, still && still[i], state + 2 * nq + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
+    codes[i] = frame(&t, still && still[i], t.frame.step + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
     iterations[i] = t.search.iterations;
     rk_copy(q + i * nq, t.frame.last, nq);
   }

@@ -16,14 +16,14 @@ typedef struct rk_tracking {
   rk_model box_model;        /* the support with the frame's bounds in place of the position limits */
   rk_ik box;
   rk_frame_bounds frame;     /* with the state's last configuration and step */
-  double *goal, *pace;       /* [nq], [nv] of the state and of the frame */
+  double *last_goals;        /* [levels][nq] of the state */
+  double *pace;              /* [nv] of a goal */
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
-  double *left, *kept, *kept_across; /* [rows], [tasks][2] twice: what levels above lack and keep */
   double *H, *g, *even, *none, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity, [nv] zeros */
   double *pulled;            /* [nq] */
+  int32_t *busy;             /* [nv] of the search: columns of levels that are late */
   int placed;                /* the tips are placed at the last configuration */
-  int are_velocities;        /* all levels ask for nothing but velocities */
 } rk_tracking;
 
 static inline void rk_copy(double *to, const double *from, int64_t count) {
@@ -36,7 +36,14 @@ static inline int rk_is_equal(const double *a, const double *b, int64_t count) {
   return 1;
 }
 
-static inline int rk_is_exact(const rk_search *s) { return s->ik->stack && s->ik->stack->is_exact; }
+static inline int rk_is_zero(const double *a, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    if (a[k] != 0.0) return 0;
+  return 1;
+}
+
+/* Whether what a frame leaves lacking adds up with what those before have left. */
+static inline int rk_adds_up(const rk_search *s) { return s->ik->stack && s->ik->stack->adds_up; }
 
 static inline int rk_is_velocity(const rk_search *s, int32_t level) {
   return s->ik->stack && s->ik->stack->kind[level] != RK_LEVEL_POSES;
@@ -56,14 +63,20 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
 /* Measures q, and makes it the best configuration. */
 void rk_tracking_look(rk_tracking *t, const double *q);
 
-/* Whether a goal is reached in this frame, at a speed that can be braked. `pulled` is where following it leads. */
-int rk_tracking_is_reached(rk_tracking *t, const double *goal);
+/* The goals of the first levels: configurations that meet them, or come as near as those above allow, without limits on speed.
+   Returns how many levels are met from the first on. is_same: the last goals are for these targets, and are only changed for
+   better ones. */
+int32_t rk_tracking_find_goals(rk_tracking *t, int is_same);
 
-/* q of a frame that is too fast: level by level as near as limits on speed allow, so that no level takes anything from those
-   above it. */
-void rk_tracking_hurry(rk_tracking *t, int is_braking);
+/* Whether the goal of a level is reached in this frame, at a speed that can be braked. `pulled` is where following it leads. */
+int rk_tracking_is_reached(rk_tracking *t, int32_t level);
 
-/* Notes who does not get to a goal: of velocities inside the limits of this frame, else by following it. */
-void rk_tracking_name(rk_tracking *t, const double *goal, int of_velocities, const double *q, int8_t *behind);
+/* q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets without those below
+   it. 1 when none has a goal to come to any more. at_once: how many of them may be met at once; unbraked: how many may be met
+   at any speed. */
+int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked);
+
+/* Notes who does not get to the goal of a level: of velocities inside the limits of this frame, else by following it. */
+void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *behind);
 
 #endif

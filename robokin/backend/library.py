@@ -13,7 +13,7 @@ from ..errors import BackendError
 from ..tree import Tree
 
 Array = np.ndarray
-ABI = 8  # RK_ABI of kernel/include/robokin_kernel.h
+ABI = 9  # RK_ABI of kernel/include/robokin_kernel.h
 MAX_BYTES = 64 << 20  # a hundred times the library
 
 # All that the kernel's headers declare: one that lacks any of it is of another version and is not used in part.

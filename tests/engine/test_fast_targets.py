@@ -170,7 +170,7 @@ POSTURES = {
     "ur5": (0.3, -1.2, 1.5, -1.0, -1.5, 0.2),
 }
 TIPS = {"panda": ("tool", "link_4"), "ur5": ("tool0", "forearm_link")}
-BELOW = ("energy", "springs", "posture")
+BELOW = ("energy", "springs", "posture", "elbow")
 
 
 def arm(robot: str) -> tuple[RobotModel, Array]:

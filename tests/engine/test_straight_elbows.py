@@ -20,6 +20,7 @@ SHARES = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, FRAMES))  # of that, by fram
 REACHES = {
     "humanoid": ("left_hand", "left_upper_arm", "right_hand"),
     "planar 4R": ("end_effector", "ground", "part_2"),
+    "ball bones": ("tip", "root", "middle"),
 }
 
 
