@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -206,7 +207,8 @@ class Tracker:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
         there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
         self._stand(self.model.limits.clamp(self.model.check_configuration(q)), velocity, late=False)
-        self.memory = memory or Memory()
+        known = memory or Memory()
+        self.memory = replace(known, without={}) if self.is_plain else known  # whole tasks are with them from now on
 
     def _stand(self, q: Array, velocity: object | None, late: bool) -> None:
         v = np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")

@@ -73,7 +73,7 @@ def test_a_task_fades_in_evenly_and_out_where_it_is(scene, robot, tmp_path):
         scene.frame_set(frame)
         share = min(frame - 1, 24) / 24
         bone = robot.matrix_world @ robot.pose.bones[TOOL].head
-        np.testing.assert_allclose(bone, away + share * (goal - away), atol=2e-4)
+        np.testing.assert_allclose(bone, away + share * (goal - away), atol=2e-4, err_msg=str(frame))
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.check() == {"FINISHED"}
     assert robot.robokin.solver.check_passed, robot.robokin.solver.check_summary
