@@ -21,6 +21,7 @@ Array = np.ndarray
 DAMPING_LESS, DAMPING_MORE, DAMPING_LEAST, DAMPING_MOST = 0.3, 4.0, 1e-9, 1e6
 SAME = 1e-9  # relative: errors of a level nearer to each other than this are equal
 RESTORING = 2  # steps that bring levels above back to what they are to keep
+WELL_MET = 1e-18  # error of levels that no step need lessen: 1e-9 radians or L
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,7 @@ class Descent:
         """The first levels, which are met, as well as they can be: how a tolerance is used up says nothing."""
         self.on = levels
         for _ in range(RESTORING):
-            if not levels or not self.is_met(at):
+            if not self.is_met(at) or at.errors[:levels].sum() <= WELL_MET:
                 break
             better = self.rows.measure(self.step(at))
             if not self.is_met(better):

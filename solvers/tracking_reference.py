@@ -410,6 +410,17 @@ class _Frame:
         free.best = best
         return False
 
+    def _at_goals(self, goals: Sequence[Array], at_once: int) -> tuple[int, Iterate] | None:
+        """As `_at_once`: where the goals of all levels after those are reached in this frame anyway, the last of these,
+        when the others are met there too."""
+        if not 0 < at_once < len(goals) or self.inside.rows.are_velocities.any():
+            return None
+        followed = [self._tracking._followed(on, goals[on]) for on in range(at_once, len(goals))]
+        if not all(is_reached for _, is_reached in followed):
+            return None
+        at = self.inside.look(followed[-1][0])
+        return (at_once, at) if at.met[:at_once].all() else None
+
     def hurried(self, goals: Sequence[Array], at_once: int, unbraked: int) -> tuple[Array, bool]:
         """q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets
         without those below it. And whether none has a goal to come to any more. at_once: how many may be met at once.
@@ -417,7 +428,7 @@ class _Frame:
         inside, tracking, rows = self.inside, self._tracking, self.inside.rows
         rows.preference = None
         in_time, at_goal, is_behind, busy = True, False, False, np.zeros(tracking.data.tree.nv, bool)
-        met, at = self._at_once(at_once)
+        met, at = self._at_goals(goals, at_once) or self._at_once(at_once)
         for on, goal in enumerate(goals[met:], met + 1):
             if rows.are_velocities[on - 1]:
                 at, in_time = self._gone_on(at, on, in_time, busy)

@@ -12,6 +12,7 @@ static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9;
 static const double DAMPING_LESS = 0.3, DAMPING_MORE = 4.0, DAMPING_LEAST = 1e-9, DAMPING_MOST = 1e6;
 static const double NUDGE = 0.03; /* radians or L */
 enum { RESTORING = 2 }; /* steps that bring levels above back to what they are to keep */
+static const double WELL_MET = 1e-18; /* error of levels that no step need lessen: 1e-9 radians or L */
 static const double SAME = 1e-9; /* relative: errors of a level nearer to each other than this are equal */
 
 int64_t rk_ik_workspace(const rk_ik *ik) {
@@ -347,11 +348,17 @@ static int all_met(const rk_search *s) {
   return 1;
 }
 
+double rk_search_left(const rk_search *s) {
+  double E = 0.0;
+  for (int32_t k = 0; k < s->on; k++) E += s->level_error[k];
+  return E;
+}
+
 /* The levels above the last one that counts, which are met, as well as they can be: how a tolerance is used up says nothing. */
 static void make_exact(rk_search *s) {
   const int32_t last = --s->on;
   int met = last > 0 && all_met(s);
-  for (int pass = 0; pass < RESTORING && met; pass++) {
+  for (int pass = 0; pass < RESTORING && met && rk_search_left(s) > WELL_MET; pass++) {
     s->is_kept = 0;
     rk_search_damped_step(s, -1.0);
     s->iterations++;

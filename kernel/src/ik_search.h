@@ -92,6 +92,9 @@ void rk_search_hold(rk_search *s, int32_t levels);
 /* Whether each task of the levels that are held lacks what it lacked where they were held, or is within its tolerance. */
 int rk_search_holds(const rk_search *s);
 
+/* What is left of the errors of the levels that count, met or not. */
+double rk_search_left(const rk_search *s);
+
 /* Descends from the best configuration to its minimum, only downwards, in at most `steps` steps; of several levels on the
    last that counts, while those above are held. Ends when the error changes by less than the fraction
    `settled`. 1 when all that counts is met. */

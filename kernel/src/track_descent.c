@@ -24,13 +24,6 @@ double rk_tracking_step(rk_tracking *t, double E, int *met) {
   return rk_search_measure(s, met);
 }
 
-/* What is left of the errors of the levels that count, met or not. */
-static double left_of(const rk_search *s) {
-  double E = 0.0;
-  for (int32_t k = 0; k < s->on; k++) E += s->level_error[k];
-  return E;
-}
-
 static int has_best_met(const rk_search *s) {
   for (int32_t k = 0; k < s->on; k++)
     if (!s->best_level_met[k]) return 0;
@@ -54,10 +47,10 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
   double E = placed ? rk_search_compare(s, &met) : rk_search_measure(s, &met);
   rk_search_keep(s, E);
   for (int32_t count = 0; count < steps; count++) {
-    history[count % PATIENCE] = rk_adds_up(s) ? left_of(s) : E;
+    history[count % PATIENCE] = rk_adds_up(s) ? rk_search_left(s) : E;
     E = rk_tracking_step(t, E, &met);
     if (rk_search_is_better(s, E, met)) rk_search_keep(s, E);
-    const double left = left_of(s);
+    const double left = rk_search_left(s);
     if (met && left <= (rk_adds_up(s) ? EXACT : s->preference.H ? FINE : __builtin_inf()))
       return 1; /* what criteria ask for bends the way */
     const int stalls = count + 1 >= PATIENCE && !((rk_adds_up(s) ? left : E) < PROGRESS * history[(count + 1) % PATIENCE]);

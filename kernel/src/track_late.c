@@ -134,6 +134,24 @@ static int go_on(rk_tracking *t, int in_time, double *q) {
   return in_time && met;
 }
 
+/* As `meet_at_once`, at t->q. Where the goals of all levels after those are reached in this frame anyway, it is the last of
+   these goals, when the others are met there too. */
+static int32_t begin(rk_tracking *t, int32_t at_once) {
+  rk_search *s = &t->search;
+  int reached = at_once > 0 && at_once < s->levels;
+  for (int32_t k = 0; k < s->levels && reached; k++)
+    reached = !rk_is_velocity(s, k) && (k < at_once || rk_tracking_is_reached(t, k));
+  if (reached) {
+    s->on = s->levels;
+    rk_tracking_look(t, t->pulled);
+    if (are_met(s, at_once)) {
+      rk_copy(t->q, t->pulled, t->track->ik->model->nq);
+      return at_once;
+    }
+  }
+  return meet_at_once(t, at_once, t->q);
+}
+
 int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
   rk_search *s = &t->search;
   const int32_t nq = t->track->ik->model->nq;
@@ -141,7 +159,7 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
   s->preference.H = 0;
   rk_copy(t->q, t->frame.last, nq);
   for (int32_t k = 0; t->busy && k < t->track->ik->model->nv; k++) t->busy[k] = 0;
-  for (int32_t k = meet_at_once(t, at_once, t->q) + 1; k <= s->levels; k++) {
+  for (int32_t k = begin(t, at_once) + 1; k <= s->levels; k++) {
     const int is_braking = k > unbraked;
     int is_kept = 1; /* what levels above have */
     s->on = k;
