@@ -33,7 +33,8 @@ from .viability import StepLimits
 
 Array = np.ndarray
 
-CHUNK, PLAIN_CHUNK = 16, 256  # frames between two reports of progress: of tasks in levels, and of plain ones
+# Frames between two reports of progress: of plain tasks; and of levels, where frames of many joints take longer.
+PLAIN_CHUNK, CHUNK, COORDINATES = 256, 16, 1024
 
 
 class Tracker:
@@ -94,7 +95,7 @@ class Tracker:
     @property
     def chunk(self) -> int:
         """Frames between two reports of progress."""
-        return PLAIN_CHUNK if self.is_plain else CHUNK
+        return PLAIN_CHUNK if self.is_plain else max(CHUNK, COORDINATES // max(self.model.nv, 1))
 
     @property
     def _state(self) -> Array:
