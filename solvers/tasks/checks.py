@@ -20,6 +20,7 @@ from ...robokin.errors import TaskError
 Array = np.ndarray
 
 LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
+ROUNDING = 1e-15  # of a length that is 1
 SKEW = 1e-6  # by which products of rows of a rotation may be wrong
 
 
@@ -114,12 +115,12 @@ def vector(value: object, what: str, size: int = 3) -> Array:
 
 
 def direction(value: object, what: str) -> Array:
-    """(3,) of length 1."""
+    """(3,) of length 1. One that is so stays as it is to the last digit: what was checked may be checked again."""
     array = vector(value, what)
     length = hypot(*array.tolist())
     if length < 1e-9:
         raise TaskError(f"{what} has no direction: {array.tolist()}")
-    return array / length
+    return array.copy() if abs(length - 1.0) <= ROUNDING else array / length
 
 
 def per_axis(value: object, what: str, size: int = 3) -> Array:
