@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 BENCH := .venv-bench-$(TAG)
 LINT := .venv-lint-$(TAG)
 
-KERNEL := kernel/build.py $(wildcard kernel/src/* kernel/include/*)
+KERNEL := kernel/build.py $(wildcard kernel/src/*.c kernel/src/*/* kernel/include/*)
 
 .PHONY: help demo test test-slow bench lint format kernel-wheels extension smoke clean
 
@@ -102,7 +102,7 @@ lint: $(LINT)/.installed
 	$(LINT)/bin/ruff format --check
 	$(LINT)/bin/python tools/type_check.py
 	$(LINT)/bin/python -m ziglang cc -std=c11 -O1 -fPIC -shared -Wall -Wextra -Werror \
-	    -Ikernel/include kernel/src/*.c -o build/warnings.so
+	    -Ikernel/include -Ikernel/src kernel/src/*.c kernel/src/*/*.c -o build/warnings.so
 
 format: $(LINT)/.installed
 	$(LINT)/bin/ruff check --fix

@@ -93,11 +93,11 @@ def library_name(target: Target) -> str:
 def compile_library(target: Target, folder: Path) -> Path:
     """Compile all of src/ for `target` into `folder`; the path of the library."""
     library = folder / library_name(target)
-    sources = sorted(str(path) for path in SOURCES.glob("*.c"))
+    sources = sorted(str(path) for path in SOURCES.rglob("*.c"))
     command = [sys.executable, "-m", "ziglang", "cc", "-target", target.triple, *FLAGS, *target.flags]
     if target.suffix == ".dylib":
         command.append(f"-Wl,-install_name,@rpath/{library.name}")
-    command += ["-I", str(HEADERS), *sources, "-o", str(library)]
+    command += ["-I", str(HEADERS), "-I", str(SOURCES), *sources, "-o", str(library)]
     try:
         subprocess.run(command, check=True)
     except subprocess.CalledProcessError as error:

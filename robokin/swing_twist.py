@@ -5,7 +5,7 @@ A unit quaternion q is swing * twist: the twist turns about a given axis, the sw
 With q = (qw, x, y, z) in that basis: twist = 2 atan2(z, qw), and the swing turns by 2 atan2(|(x, y)|, h),
 h = |(qw, z)|, about (x + iy)(qw + iz). At a swing of pi (h = 0) the twist is not determined; 0 is taken.
 Source: Dobrowolski, "Swing-twist decomposition in Clifford algebra", arXiv 1506.05481, 2015.
-The scalar functions have their twins in kernel/src/cone.c.
+The scalar functions have their twins in kernel/src/limits/cone.c.
 """
 
 from __future__ import annotations

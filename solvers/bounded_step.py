@@ -1,6 +1,6 @@
 """The bounded damped least-squares step: the least squares step inside a box, exactly.
 
-Twin of kernel/src/bounded_step.c.
+Twin of kernel/src/qp/bounded_step.c.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A step of such a group is safe when the group, braking from then on along the same way (the same axis of rotation, the
 same arc), keeps inside at every frame until it stands; of more than LONGEST frames, at so many of them, and between
 them on average. From a step that is safe at every frame the braked one is always safe again, so there is always a next
-step; what is asked for beyond is shortened towards it. Twin of kernel/src/coupled.c.
+step; what is asked for beyond is shortened towards it. Twin of kernel/src/limits/coupled.c.
 """
 
 from __future__ import annotations

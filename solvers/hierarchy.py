@@ -14,7 +14,7 @@ The rows of a level are reduced by reflections, the longest first, which says ho
 singular values of what is left (small and triangular) make its problem diagonal. When that minimum is inside the
 bounds it is the answer; otherwise a small strictly convex quadratic program finds it. Bounds that it presses on are
 held from then on: by complementarity all that is as good for the level is at them too, so the levels below have so many
-unknowns less. Twin of kernel/src/hierarchy.c.
+unknowns less. Twin of kernel/src/qp/hierarchy.c.
 """
 
 from __future__ import annotations

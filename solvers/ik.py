@@ -1,7 +1,7 @@
 """Inverse kinematics of any tree: poses for tasks of any kind and strict priorities, and what criteria prefer of those.
 
-The kernel searches (kernel/src/ik.c), or its twin (`ik_reference.py`); tasks on tips, all of one priority, are its fast
-case. Where the tasks are met the criteria are brought to their optimum (`static_optimum.py`).
+The kernel searches (kernel/src/ik/ik.c), or its twin (`ik_reference.py`); tasks on tips, all of one priority, are its
+fast case. Where the tasks are met the criteria are brought to their optimum (`static_optimum.py`).
 """
 
 from __future__ import annotations

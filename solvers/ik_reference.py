@@ -1,4 +1,4 @@
-"""The static solver's loops in NumPy: the readable twin of kernel/src/ik.c, and the fallback.
+"""The static solver's loops in NumPy: the readable twin of kernel/src/ik/ik.c, and the fallback.
 
 Attempts of damped steps (descent.py), given up early when they do not progress, restarts drawn from a seed. Levels are
 met one after another, so that what a level gets is what it would get without those below: where one cannot be met,

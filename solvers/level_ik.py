@@ -1,4 +1,4 @@
-"""Poses for tasks of any kind in levels: what the search needs beside the kernel (kernel/src/ik.c) or its twin."""
+"""Poses for tasks of any kind in levels: what the search needs beside the kernel (kernel/src/ik/ik.c) or its twin."""
 
 from __future__ import annotations
 

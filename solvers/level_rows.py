@@ -1,5 +1,5 @@
 """Tasks in levels at a configuration, in NumPy: what they lack, and the step of the hierarchy inside position limits.
-Twin of kernel/src/stack.c."""
+Twin of kernel/src/step/stack.c."""
 
 from __future__ import annotations
 

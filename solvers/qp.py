@@ -4,7 +4,7 @@ The dual active-set method of Goldfarb and Idnani ("A numerically stable dual me
 quadratic programs", Mathematical Programming 27, 1983), in the coordinates y = L'x of H = LL'. There a QP is the
 projection of y0 = -L^-1 g onto a polyhedron: start at y0 and add the constraint that is farthest away, dropping those
 whose multiplier would change sign. The point is recomputed from the set of active constraints whenever one is added,
-so that rounding errors do not pile up. Twin of kernel/src/qp.c.
+so that rounding errors do not pile up. Twin of kernel/src/qp/qp.c.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The seeded generator of the restarts, the same in the kernel (kernel/src/ik.c)."""
+"""The seeded generator of the restarts, the same in the kernel (kernel/src/ik/ik.c)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 Sequential quadratic programming on the poses that meet the tasks: a step along what the tasks leave free, inside the
 limits and inequalities, brought back to the tasks and shortened until the cost is less (Nocedal, Wright, "Numerical
 Optimization", 2006, chapter 18). The Hessian of the Lagrangian is that of differences, along what can move. Of a
-criterion that has an edge, all its gradients there take part (`criteria/edge.py`). Twin of kernel/src/optimum.c.
+criterion that has an edge, all its gradients there take part (`criteria/edge.py`). Twin of
+kernel/src/optimum/optimum.c.
 """
 
 from __future__ import annotations

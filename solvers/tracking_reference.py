@@ -1,4 +1,4 @@
-"""Tracking in NumPy: the readable twin of kernel/src/track.c, and the fallback. Tasks of one level or of several.
+"""Tracking in NumPy: the readable twin of kernel/src/track/track.c, and the fallback. Tasks of one level or of several.
 
 Every frame moves inside a box around the last configuration: the viability bounds of solvers/viability.py. The damped
 steps of the static solver (descent.py) run inside that box, so all limits hold at every frame.

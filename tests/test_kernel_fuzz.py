@@ -14,7 +14,7 @@ import pytest
 from support.compilers import c_compiler
 from support.fuzzing import SEED, TIMES, VARIABLE
 from support.kernels import described
-from test_kernel_sanitizers import FLAGS, KERNEL, SANITISERS
+from test_kernel_sanitizers import FLAGS, INCLUDES, KERNEL, SANITISERS
 
 pytestmark = pytest.mark.slow
 
@@ -74,8 +74,8 @@ def watched(tmp_path_factory) -> dict[str, str]:
     """The environment of a Python whose kernel and heap the sanitisers watch."""
     folder = tmp_path_factory.mktemp("watched")
     library = folder / "kernel.so"
-    sources = sorted(map(str, (KERNEL / "src").glob("*.c")))
-    command = [*c_compiler(), *FLAGS, *SANITISERS, "-fPIC", "-shared", "-I", str(KERNEL / "include"), *sources]
+    sources = sorted(map(str, (KERNEL / "src").rglob("*.c")))
+    command = [*c_compiler(), *FLAGS, *SANITISERS, "-fPIC", "-shared", *INCLUDES, *sources]
     subprocess.run([*command, "-lm", "-o", str(library)], check=True, timeout=300)
     (folder / "robokin_kernel").mkdir()
     (folder / "robokin_kernel" / "__init__.py").write_text(described(library), "utf-8")

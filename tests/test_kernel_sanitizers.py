@@ -11,12 +11,13 @@ from support.compilers import c_compiler
 KERNEL = Path(__file__).resolve().parent.parent / "kernel"
 TESTS = sorted((KERNEL / "tests").glob("test_*.c"))
 FLAGS = ["-std=c11", "-O1", "-g", "-ffp-contract=off", "-Wall", "-Wextra", "-Wshadow", "-Werror"]
+INCLUDES = ["-I", str(KERNEL / "include"), "-I", str(KERNEL / "src")]
 SANITISERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"]
 
 
 def compile_objects(folder: Path) -> list[Path]:
-    sources = sorted((KERNEL / "src").glob("*.c"))
-    command = [*c_compiler(), *FLAGS, *SANITISERS, "-I", str(KERNEL / "include"), "-c", *map(str, sources)]
+    sources = sorted((KERNEL / "src").rglob("*.c"))
+    command = [*c_compiler(), *FLAGS, *SANITISERS, *INCLUDES, "-c", *map(str, sources)]
     subprocess.run(command, cwd=folder, check=True, timeout=300)
     return [folder / f"{source.stem}.o" for source in sources]
 
@@ -34,7 +35,7 @@ def test_there_are_c_tests() -> None:
 @pytest.mark.parametrize("source", TESTS, ids=lambda path: path.stem)
 def test_c(source: Path, objects: list[Path], tmp_path: Path) -> None:
     program = tmp_path / source.stem
-    command = [*c_compiler(), *FLAGS, *SANITISERS, "-I", str(KERNEL / "include"), str(source), *map(str, objects)]
+    command = [*c_compiler(), *FLAGS, *SANITISERS, *INCLUDES, str(source), *map(str, objects)]
     subprocess.run([*command, "-lm", "-o", str(program)], check=True, timeout=120)
     result = subprocess.run([program], capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr[-4000:]

@@ -1,5 +1,5 @@
 /* The kernel's own trigonometry against the C library's. */
-#include "../src/rk_trig.h"
+#include "math/rk_trig.h"
 #include "check.h"
 
 static double ulps(double value, long double exact) {

@@ -3,7 +3,7 @@
 With R, p the tip's pose in the root frame and v, w its velocity (linear at p, angular; root axes), such a task states
 an error e (6,), position rows first, and a matrix A (6, 6) with d(e)/dt = -A [v; w]. A free axis has weight 0. Rows
 are stated in root axes and turned into tip axes by one rule (`to_tip_axes`).
-To add a kind: one class with `record_kind` and `tip_rows`, and the cases of the same number in kernel/src/ik_rows.h
+To add a kind: one class with `record_kind` and `tip_rows`, and the cases of the same number in kernel/src/ik/ik_rows.h
 and tip_rows.c.
 """
 

@@ -2,7 +2,7 @@
 
 The kernel places two tips, the task's own and another one or the root frame, and has a function for each kind that
 says what is lacking and how that changes with their twists; the same rows are those of the task's `rows`.
-To add a kind: `tip_form` and `tip_target` of its class, its word here, and its function in kernel/src/tip_rows.c.
+To add a kind: `tip_form` and `tip_target` of its class, its word here, and its function in kernel/src/step/tip_rows.c.
 """
 
 from __future__ import annotations

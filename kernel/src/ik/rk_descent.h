@@ -1,0 +1,195 @@
+/* Where a descent through the levels of a hierarchy is: the point, the directions that are left, and the bounds and rows
+   that a step must keep. Of solvers/hierarchy.py this is what `_Descent` holds. */
+#ifndef RK_DESCENT_H
+#define RK_DESCENT_H
+
+#include "qp/projection.h"
+#include "math/rk_reflectors.h"
+#include "robokin_hierarchy.h"
+#include "robokin_qp.h"
+
+/* Of a row, no more than this in what the levels above leave is rounding; x that far out, relative to its size, is at
+   the bounds; to what the bounds of a program are known. */
+static const double RK_NONE = 1e-12, RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14, 1e-11};
+
+/* Of `all` unknowns, movable ones have bounds that differ; the first n of `index` are those that rows so far or damping
+   move: the others come in when they are needed, which keeps the programs of the first levels small. basis: of those n,
+   the first r directions are used up. W[rows][n], order[rows], A[rows][rows], V[rows][rows], beta[rows]: of one level.
+   Z[n - r][all], in place of W: the directions that are left at the end. target, weight, point [n + rows]: in
+   coordinates of a level's singular vectors, then of the directions that it leaves, then of slacks. */
+typedef struct descent {
+  int32_t all, movable, n, r, n_walls, n_kept;
+  const double *lo, *hi;
+  const rk_levels *levels;
+  double *x, *trial, *step;
+  int32_t *index, *order, *kept, *walls; /* walls: places in `index`, of coordinates with bounds */
+  int32_t *is_held;                      /* [n] at a bound for good */
+  rk_reflectors basis;
+  int32_t n_turned; /* reflectors that `unit` [all][all], the unit vectors in the basis, has had */
+  double *unit;
+  double *Z, *W, *A, *V, *beta, *target, *weight, *point, *scale, *H, *L, *slope;
+  double largest;                  /* weight of a level */
+  double *kept_lower, *kept_upper; /* [n_kept] of rows that stay inside */
+  double *program, *other_program; /* workspaces of one each */
+} descent;
+
+static inline const double *row_of(const descent *s, int32_t row) { return s->levels->J + (int64_t)row * s->all; }
+
+static inline int is_equation(const descent *s, int32_t row) { return s->levels->lower[row] == s->levels->upper[row]; }
+
+static inline double length_of(const descent *s, const double *row) { return rk_sqrt(rk_dot(s->all, row, row)); }
+
+/* What lengths of x are small against. */
+static inline double size_of(const descent *s, const double *x) {
+  const double length = rk_sqrt(rk_dot(s->all, x, x));
+  return length > 1.0 ? length : 1.0;
+}
+
+/* What a row's value lacks. */
+static inline double lacking(const descent *s, const double *row, const double *x, double lower, double upper) {
+  const double value = rk_dot(s->all, row, x);
+  return rk_clamp(value, lower, upper) - value;
+}
+
+static inline int is_far(const descent *s, const double *row, const double *x, double lower, double upper, double share) {
+  const double out = __builtin_fabs(lacking(s, row, x, lower, upper));
+  return out > 0.0 && out > share * length_of(s, row) * size_of(s, x);
+}
+
+/* Whether `trial` keeps the bounds, the rows that are kept and the bands among some rows, but for rounding. */
+static inline int is_inside(const descent *s, int32_t first, int32_t last) {
+  const double *x = s->trial;
+  double largest = 1.0;
+  for (int32_t i = 0; i < s->all; i++)
+    if (__builtin_fabs(x[i]) > largest) largest = __builtin_fabs(x[i]);
+  const double slop = RK_TOUCHED * largest;
+  for (int32_t i = 0; i < s->all; i++)
+    if (x[i] < s->lo[i] - slop || x[i] > s->hi[i] + slop) return 0;
+  for (int32_t k = 0; k < s->n_kept; k++)
+    if (is_far(s, row_of(s, s->kept[k]), x, s->kept_lower[k], s->kept_upper[k], RK_TOUCHED)) return 0;
+  for (int32_t row = first; row < last; row++)
+    if (!is_equation(s, row) &&
+        is_far(s, row_of(s, row), x, s->levels->lower[row], s->levels->upper[row], RK_TOUCHED))
+      return 0;
+  return 1;
+}
+
+static inline void gather(const descent *s, const double *full, double *out) {
+  for (int32_t i = 0; i < s->n; i++) out[i] = full[s->index[i]];
+}
+
+/* trial = x moved by coordinates[n] in the basis of the first `count` reflectors; they are overwritten. */
+static inline void move(descent *s, int32_t count, double *coordinates) {
+  rk_out_of_basis(&s->basis, count, coordinates);
+  for (int32_t i = 0; i < s->all; i++) s->trial[i] = s->x[i];
+  for (int32_t i = 0; i < s->n; i++) s->trial[s->index[i]] += coordinates[i];
+}
+
+/* trial = x moved by values of `rank` singular vectors and of the directions left behind them. */
+static inline void move_along(descent *s, int32_t rank, const double *values) {
+  for (int32_t i = 0; i < s->r; i++) s->step[i] = 0.0;
+  for (int32_t i = s->r; i < s->n; i++) s->step[i] = i < s->r + rank ? 0.0 : values[i - s->r];
+  for (int32_t i = 0; i < rank; i++) rk_add_scaled(rank, values[i], s->V + (int64_t)i * rank, s->step + s->r);
+  move(s, s->r + rank, s->step);
+}
+
+/* out[n - r] = row[n] of the basis in the coordinates of move_along. */
+static inline void rotated(const descent *s, int32_t rank, const double *row, double *out) {
+  for (int32_t i = 0; i < rank; i++) out[i] = rk_dot(rank, s->V + (int64_t)i * rank, row + s->r);
+  for (int32_t i = s->r + rank; i < s->n; i++) out[i - s->r] = row[i];
+}
+
+/* The same of a row that is not in the basis; it is overwritten. */
+static inline void along(const descent *s, int32_t rank, double *row, double *out) {
+  rk_into_basis(&s->basis, 0, s->r + rank, row);
+  rotated(s, rank, row, out);
+}
+
+static inline void turn_unit_vectors(descent *s, int32_t count) {
+  const int64_t all = s->all;
+  if (s->n_turned == 0)
+    for (int64_t i = 0; i < all * all; i++) s->unit[i] = i % (all + 1) == 0 ? 1.0 : 0.0;
+  for (int32_t wall = 0; wall < s->n_walls; wall++)
+    rk_into_basis(&s->basis, s->n_turned, count, s->unit + s->walls[wall] * all);
+  s->n_turned = count;
+}
+
+/* x = trial, but of coordinates that are held at a bound. */
+static inline void accept(descent *s) {
+  for (int32_t i = 0; i < s->n; i++) {
+    const int32_t k = s->index[i];
+    if (!s->is_held[i]) s->x[k] = rk_clamp(s->trial[k], s->lo[k], s->hi[k]);
+  }
+}
+
+/* The normal of one more constraint of a program, whose sides are counted from `value` on. */
+static inline double *constrain(rk_projection *p, double value, double lower, double upper) {
+  p->low[p->p] = lower - value, p->high[p->p] = upper - value;
+  return p->N + (int64_t)p->p++ * p->n;
+}
+
+/* normal[n - r] of a row, 0 where what is left of it is rounding. */
+static inline void forget_rounding(const descent *s, double length, double *normal) {
+  for (int32_t i = 0; i < s->n - s->r; i++)
+    if (__builtin_fabs(normal[i]) <= RK_NONE * length) normal[i] = 0.0;
+}
+
+static inline double *constrain_row(const descent *s, rk_projection *p, int32_t rank, int32_t row, double lower,
+                             double upper) {
+  double *normal = constrain(p, rk_dot(s->all, row_of(s, row), s->x), lower, upper);
+  gather(s, row_of(s, row), s->step);
+  along(s, rank, s->step, normal);
+  forget_rounding(s, length_of(s, row_of(s, row)), normal);
+  return normal;
+}
+
+/* A program of n - r unknowns and slacks, with the bounds and the kept rows as constraints. */
+static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
+  const int64_t unknowns = s->n - s->r + slacks;
+  rk_projection p = rk_projection_lay_out(unknowns, s->n_walls + s->n_kept + slacks, s->program);
+  for (int64_t i = 0; i < unknowns * p.p; i++) p.N[i] = 0.0;
+  p.p = 0;
+  turn_unit_vectors(s, s->r + rank);
+  for (int32_t wall = 0; wall < s->n_walls; wall++) {
+    const int32_t i = s->walls[wall], k = s->index[i];
+    double *normal = constrain(&p, s->x[k], s->lo[k], s->hi[k]);
+    rotated(s, rank, s->unit + (int64_t)i * s->all, normal);
+    forget_rounding(s, 1.0, normal);
+  }
+  for (int32_t k = 0; k < s->n_kept; k++) { /* of length 1, as bounds are: the tolerance is that of x */
+    const double length = length_of(s, row_of(s, s->kept[k])), size = length > 0.0 ? length : 1.0;
+    const int32_t c = p.p;
+    double *normal = constrain_row(s, &p, rank, s->kept[k], s->kept_lower[k], s->kept_upper[k]);
+    for (int32_t i = 0; i < s->n - s->r; i++) normal[i] /= size;
+    p.low[c] /= size, p.high[c] /= size;
+  }
+  return p;
+}
+
+/* What single coordinates are small against. */
+static inline double largest_of(const descent *s) {
+  double largest = 1.0;
+  for (int32_t i = 0; i < s->all; i++)
+    if (__builtin_fabs(s->x[i]) > largest) largest = __builtin_fabs(s->x[i]);
+  return largest;
+}
+
+/* To the bounds' own rounding first, since x is moved into them. */
+static inline int solve(const descent *s, rk_projection *p) {
+  for (int k = 0; k < 2; k++) {
+    p->tolerance = RK_ROUNDING[k] * largest_of(s);
+    if (rk_project_from_zero(p) == RK_QP_OPTIMAL) return 1;
+  }
+  return 0;
+}
+
+/* Coordinate i of those that are left out comes in. */
+static inline void include(descent *s, int32_t i) {
+  const int32_t k = s->index[i], n = s->n++;
+  s->index[i] = s->index[n], s->index[n] = k;
+  s->is_held[n] = 0;
+  if (s->lo[k] > -__builtin_inf() || s->hi[k] < __builtin_inf()) s->walls[s->n_walls++] = n;
+  s->basis.n = s->n;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* Rolling without slip, twin of RollingBase in robokin/drive.py, which explains it. */
+#include "limits/rolling.h"
+
+#include "math/rk_trig.h"
+
+static void turned_by(const double vector[2], double angle, double out[2]) {
+  double s, c;
+  rk_sincos(angle, &s, &c);
+  out[0] = c * vector[0] - s * vector[1];
+  out[1] = s * vector[0] + c * vector[1];
+}
+
+static double sinc(double x) {
+  double s, c;
+  rk_sincos(x, &s, &c);
+  return x == 0.0 ? 1.0 : s / x;
+}
+
+/* d/dx sin(x) / x */
+static double sinc_slope(double x) {
+  const double z = x * x;
+  if (z >= 0.25) {
+    double s, c;
+    rk_sincos(x, &s, &c);
+    return (c - s / x) / x;
+  }
+  double total = 0.0, factorial = 355687428096000.0; /* 17! */
+  for (int k = 8; k >= 1; k--) {
+    total = total * z + (k % 2 ? -2.0 : 2.0) * k / factorial;
+    factorial /= 2.0 * k * (2.0 * k + 1.0);
+  }
+  return x * total;
+}
+
+static void way_and_turn(const rk_base *base, const double turned[2], double *way, double *turn) {
+  const double left = base->rolled[0] * turned[0], right = base->rolled[1] * turned[1];
+  *way = 0.5 * (left + right);
+  *turn = (right - left) / base->separation;
+}
+
+void rk_roll(const rk_base *base, const double start[3], const double turned[2], double out[3]) {
+  double way, turn, ahead[2], before[2], after[2];
+  const double angle = start[2];
+  way_and_turn(base, turned, &way, &turn);
+  const double half = 0.5 * turn, chord = way * sinc(half);
+  turned_by(base->forward, angle + half, ahead);
+  turned_by(base->centre, angle, before);
+  turned_by(base->centre, angle + turn, after);
+  for (int k = 0; k < 2; k++) out[k] = start[k] + (chord * ahead[k] + before[k] - after[k]);
+  out[2] = angle + turn;
+}
+
+void rk_roll_jacobian(const rk_base *base, const double start[3], const double turned[2], double M[6]) {
+  double way, turn, ahead[2], centre[2];
+  way_and_turn(base, turned, &way, &turn);
+  const double half = 0.5 * turn, s = sinc(half), slope = sinc_slope(half);
+  turned_by(base->forward, start[2] + half, ahead);
+  turned_by(base->centre, start[2] + turn, centre);
+  const double aside[2] = {-ahead[1], ahead[0]}, arm[2] = {-centre[1], centre[0]};
+  const double turns[2] = {-base->rolled[0] / base->separation, base->rolled[1] / base->separation};
+  for (int k = 0; k < 2; k++) {
+    const double by_way = s * ahead[k], by_turn = 0.5 * way * (slope * ahead[k] + s * aside[k]) - arm[k];
+    for (int wheel = 0; wheel < 2; wheel++) M[2 * k + wheel] = by_way * (0.5 * base->rolled[wheel]) + by_turn * turns[wheel];
+  }
+  M[4] = turns[0], M[5] = turns[1];
+}
+
+void rk_roll_bases(const rk_ik *ik, const double *start, double *q) {
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    double turned[2];
+    for (int wheel = 0; wheel < 2; wheel++) turned[wheel] = q[base->wheel_q[wheel]] - start[base->wheel_q[wheel]];
+    rk_roll(base, start + base->q, turned, q + base->q);
+  }
+}

@@ -1,0 +1,177 @@
+/* Sequential quadratic programming on the poses that meet the tasks. Twin of solvers/static_optimum.py, which explains
+   it. */
+#include "optimum/optimum_search.h"
+#include "math/rk_math.h"
+
+static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7;
+static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0;
+enum { ITERATIONS = 200, PATIENCE = 12, HALVINGS = 14, ROUNDS = 8 };
+
+int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
+
+static rk_optimum_search lay_out(rk_arena *arena, const rk_optimum *optimum) {
+  rk_optimum_search s = {.poses = rk_lay_out_poses(arena, optimum)};
+  const int64_t n = s.poses.n, most = 6 * (int64_t)s.poses.step->n_tips;
+  s.program = rk_lay_out_program(arena, &s.poses);
+  for (int k = 0; k < 2; k++) s.looks[k] = rk_lay_out_look(arena, &s.poses);
+  for (int k = 0; k < 3; k++) s.spare[k] = rk_lay_out_pose(arena, &s.poses);
+  double **matrices[] = {&s.H, &s.V, &s.E};
+  for (int k = 0; k < 3; k++) *matrices[k] = rk_take(arena, n * n);
+  double **vectors[] = {&s.value, &s.weight, &s.x, &s.way, &s.here, &s.there};
+  for (int k = 0; k < 6; k++) *vectors[k] = rk_take(arena, n);
+  s.work = rk_take(arena, 3 * n);
+  s.multiplier = rk_take(arena, n + s.poses.n_rows);
+  s.bent = (double **)rk_take(arena, s.poses.n_edges);
+  for (int32_t e = 0; e < s.poses.n_edges; e++) {
+    double *matrix = rk_take(arena, most * most);
+    if (arena->base) s.bent[e] = matrix;
+  }
+  return s;
+}
+
+int64_t rk_optimum_workspace(const rk_optimum *optimum) {
+  rk_arena arena = {0, 0};
+  lay_out(&arena, optimum);
+  return arena.used;
+}
+
+static rk_look *other(rk_optimum_search *s) { return s->look == s->looks ? s->looks + 1 : s->looks; }
+
+/* Looks at the pose of `after`, to which a step from here led. */
+static void look_after(rk_optimum_search *s, rk_look *after) {
+  const int32_t n = s->poses.n;
+  rk_displacement(&s->poses, s->look->pose.q, after->pose.q, s->way);
+  rk_look_at(s, after, rk_sqrt(rk_dot(n, s->way, s->way)));
+}
+
+/* *pose: where x leads, brought back to the tasks. */
+static int move(rk_optimum_search *s, const double *x, rk_pose *pose) {
+  rk_moved(&s->poses, s->look->pose.q, x, pose->q);
+  return rk_retract(&s->poses, &s->look->pose, pose, s->spare);
+}
+
+/* As if the pose met the tasks exactly. */
+static double exact_cost(const rk_optimum_search *s, const rk_pose *pose) {
+  double size;
+  return rk_cost(&s->poses, pose, &size, 0) - rk_excess_cost(&s->poses, s->look, pose);
+}
+
+/* The first of `tries` halvings of x that lowers the cost as the slope promises is taken and looked at. */
+static int search_line(rk_optimum_search *s, const double *x, double change, int tries) {
+  const int32_t n = s->poses.n;
+  rk_look *after = other(s);
+  if (change > 0.0) change = 0.0;
+  double share = 1.0;
+  for (int k = 0; k < tries; k++, share *= 0.5) {
+    for (int32_t i = 0; i < n; i++) s->way[i] = share * x[i];
+    if (!move(s, s->way, &after->pose)) continue;
+    if (!(exact_cost(s, &after->pose) < exact_cost(s, &s->look->pose) + DECREASE * share * change)) continue;
+    look_after(s, after);
+    s->look = after;
+    return 1;
+  }
+  return 0;
+}
+
+/* bent[e]: the matrix of an edge at a pose, less what its slopes along the way there say. */
+static int bend_edge(rk_optimum_search *s, int32_t e, const rk_pose *there, const double *way) {
+  const rk_edge *edge = s->look->edges + e;
+  const double *slope = edge->slopes;
+  if (!rk_follow_edge(&s->poses, there, edge, s->bent[e], 0)) return 0;
+  for (int32_t a = 0; a < edge->count; a++)
+    for (int32_t b = 0; b <= a; b++, slope += s->poses.n) {
+      const double turned = rk_dot(s->poses.n, slope, way);
+      s->bent[e][a * edge->count + b] -= turned;
+      if (a != b) s->bent[e][b * edge->count + a] -= turned;
+    }
+  return 1;
+}
+
+/* The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as much as it
+   gains (Maratos). */
+static int step_along_edges(rk_optimum_search *s, int32_t count) {
+  rk_goal goal = rk_goal_of(s, s->look);
+  rk_pose *there = s->spare + 1;
+  double change;
+  if (!rk_has_edges(s, s->look) || !move(s, s->x, there)) return 0;
+  rk_displacement(&s->poses, s->look->pose.q, there->q, s->way);
+  for (int32_t e = 0; e < s->poses.n_edges; e++)
+    if (!bend_edge(s, e, there, s->way)) return 0;
+  goal.A = s->bent;
+  rk_best_motion(&s->poses, s->look, &s->program, count, s->E, s->weight, &goal, s->here, &change, 0);
+  return search_line(s, s->here, change, 1);
+}
+
+/* The whole step, where the cost is flat to its rounding, when it is more nearly stationary there. */
+static int step_along_flat(rk_optimum_search *s) {
+  rk_look *after = other(s);
+  if (!move(s, s->x, &after->pose)) return 0;
+  look_after(s, after);
+  const double more = exact_cost(s, &after->pose) - exact_cost(s, &s->look->pose);
+  if (more > FLAT * after->noise || after->residual >= s->look->residual) return 0;
+  s->look = after;
+  return 1;
+}
+
+/* A Newton step, or a short one straight down. */
+static int step_down(rk_optimum_search *s) {
+  const int32_t n = s->poses.n, count = rk_newton_program(s);
+  const rk_look *look = s->look;
+  const rk_goal goal = rk_goal_of(s, look);
+  double change;
+  rk_best_motion(&s->poses, look, &s->program, count, s->E, s->weight, &goal, s->x, &change, 0);
+  if (step_along_edges(s, count) || search_line(s, s->x, change, HALVINGS) || step_along_flat(s)) return 1;
+  for (int32_t k = 0; k < n; k++) s->x[k] = SHORT * look->left[k];
+  if (search_line(s, s->x, -SHORT * rk_dot(n, look->left, look->left), HALVINGS)) return 1;
+  /* Where the best step promises less than the rounding of the cost, the slope is none. */
+  if (look->residual < __builtin_inf() && -change <= look->noise) s->look->residual = 0.0;
+  return 0;
+}
+
+/* To where no step leads farther down; the code of why that is the last one. */
+static int32_t descend(rk_optimum_search *s) {
+  double last_residual = __builtin_inf(), last_cost = __builtin_inf();
+  for (int step = 0;; step++) {
+    if (s->look->residual <= STATIONARY) return RK_OPTIMUM_FOUND;
+    if (s->iterations >= ITERATIONS) return RK_OPTIMUM_FALLING;
+    if (step % PATIENCE == 0) {
+      s->change = last_cost - s->look->cost;
+      if (s->look->residual > 0.5 * last_residual && s->change < STALE * s->usual) return RK_OPTIMUM_FLAT;
+      last_residual = s->look->residual, last_cost = s->look->cost;
+    }
+    s->iterations++;
+    if (!step_down(s)) return RK_OPTIMUM_STUCK;
+  }
+}
+
+/* The largest and the usual curvature, of the metric of the potentials. */
+static void start_curvatures(rk_optimum_search *s) {
+  s->curvature = s->usual = 1.0;
+  rk_first_curvature(&s->poses, s->value);
+  rk_note_curvatures(s, s->poses.n);
+}
+
+void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_optimum_outcome *outcome) {
+  rk_arena arena = {work, 0};
+  rk_optimum_search s = lay_out(&arena, optimum);
+  const int32_t nq = s.poses.model->nq;
+  uint64_t random = 0;
+  int32_t code = RK_OPTIMUM_AROUND;
+  s.look = s.looks;
+  for (int32_t i = 0; i < nq; i++) s.look->pose.q[i] = q[i];
+  rk_place(&s.poses, &s.look->pose);
+  start_curvatures(&s);
+  rk_start_retraction(&s.poses, &s.look->pose, s.spare);
+  rk_look_at(&s, s.look, __builtin_inf());
+  for (int round = 0; round < ROUNDS; round++) {
+    const int32_t why = descend(&s);
+    if (s.iterations >= ITERATIONS || !rk_look_around(&s, &random)) {
+      code = s.look->residual <= ACCEPTED ? RK_OPTIMUM_FOUND : why;
+      break;
+    }
+    rk_look_at(&s, s.look, __builtin_inf());
+  }
+  for (int32_t i = 0; i < nq; i++) q[i] = s.look->pose.q[i];
+  outcome->cost = s.look->cost, outcome->stationary = s.look->residual, outcome->change = s.change;
+  outcome->code = code, outcome->iterations = s.iterations;
+}

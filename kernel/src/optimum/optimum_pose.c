@@ -1,0 +1,170 @@
+/* Poses of an optimum: their rows and errors, and motions inside the limits. Twin of solvers/posing.py, which explains
+   it. */
+#include "limits/cone.h"
+#include "optimum/optimum.h"
+#include "math/rk_math.h"
+#include "step/step_rows.h"
+
+static const double LARGEST_STEP = 3.141592653589793, ROUNDING = 1e-14;
+
+static int is_bounded(const rk_optimum *optimum, int32_t node) {
+  const rk_model *m = optimum->stack->step->model;
+  if (m->motion[node] != RK_FREE) return 0;
+  for (int32_t i = m->iq[node]; i < m->iq[node] + 3; i++)
+    if (optimum->lower[i] > -__builtin_inf() || optimum->upper[i] < __builtin_inf()) return 1;
+  return 0;
+}
+
+rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
+  const rk_step *step = optimum->stack->step;
+  const rk_step_data *data = optimum->stack->data;
+  const int64_t n = step->model->nv;
+  rk_poses s = {.optimum = optimum, .step = step, .model = step->model, .n = step->model->nv};
+  s.n_bounds = optimum->n_cones;
+  for (int32_t node = 0; node < step->model->n_nodes; node++) s.n_bounds += is_bounded(optimum, node);
+  s.n_levels = data->levels;
+  s.n_bound_rows = 3 * s.n_bounds, s.n_rows = s.n_bound_rows + data->start[s.n_levels];
+  const int64_t groups = s.n_bounds + (int64_t)s.n_levels;
+  s.start = rk_take_integers(arena, groups + 1), s.freedom = rk_take_integers(arena, groups + 1);
+  s.damping = rk_take(arena, groups), s.allowed = rk_take(arena, s.n_levels);
+  s.met = rk_take_integers(arena, s.n_levels);
+  double **vectors[] = {&s.lo, &s.hi, &s.x, &s.v, &s.zero};
+  for (int k = 0; k < 5; k++) *vectors[k] = rk_take(arena, n);
+  s.identity = rk_take(arena, n * n);
+  s.basis.n = s.basis.stride = s.n;
+  s.basis.v = rk_take(arena, n * n), s.basis.factor = rk_take(arena, n), s.basis.end = rk_take_integers(arena, n);
+  s.W = rk_take(arena, (n + s.n_rows) * n);
+  s.rows = rk_take_integers(arena, n + s.n_rows), s.order = rk_take_integers(arena, n + s.n_rows);
+  s.lacking = rk_take(arena, s.n_rows);
+  s.scratch = rk_take(arena, rk_rows_workspace(step));
+  for (int32_t c = 0; c < step->n_criteria; c++) s.n_edges += step->criteria[c].kind == RK_SMALLEST_SINGULAR_VALUE;
+  s.edge_vectors = rk_take(arena, s.n_edges ? 6 * step->n_tips * n : 0);
+  s.cost_work = rk_take(arena, rk_cost_workspace(step));
+  s.hierarchy = rk_take(arena, rk_hierarchy_workspace(s.n, s.n_rows));
+  if (!arena->base) return s;
+  for (int32_t k = 0; k <= s.n_bounds; k++) s.start[k] = 3 * k;
+  for (int32_t k = 0; k < s.n_bounds; k++) s.damping[k] = 0.0;
+  for (int32_t k = 0; k <= s.n_levels; k++) s.start[s.n_bounds + k] = s.n_bound_rows + data->start[k];
+  for (int64_t k = 0; k < n * n; k++) s.identity[k] = k % (n + 1) == 0 ? 1.0 : 0.0;
+  for (int64_t k = 0; k < n; k++) s.zero[k] = 0.0;
+  return s;
+}
+
+rk_pose rk_lay_out_pose(rk_arena *arena, const rk_poses *s) {
+  const rk_model *m = s->model;
+  rk_pose pose = {.q = rk_take(arena, m->nq), .nodes = rk_take(arena, 12 * (int64_t)m->n_nodes)};
+  pose.J = rk_take(arena, (int64_t)s->n_rows * s->n);
+  pose.low = rk_take(arena, s->n_rows), pose.high = rk_take(arena, s->n_rows);
+  pose.error = rk_take(arena, s->n_levels), pose.met = rk_take_integers(arena, s->n_levels);
+  return pose;
+}
+
+/* The sides of a row at `value`, 0 between them. */
+static void bound_row(rk_pose *pose, int32_t row, double lower, double upper) {
+  pose->low[row] = lower < 0.0 ? lower : 0.0, pose->high[row] = upper > 0.0 ? upper : 0.0;
+}
+
+/* Where a floating joint may be, along the axes of its parent. */
+static void fill_position(const rk_poses *s, int32_t node, int32_t row, rk_pose *pose) {
+  const rk_model *m = s->model;
+  const int32_t iq = m->iq[node];
+  const double length = s->step->length;
+  double R[9];
+  rk_quaternion_matrix(pose->q + iq + 3, R);
+  for (int32_t r = 0; r < 3; r++) {
+    for (int c = 0; c < 3; c++) pose->J[(int64_t)(row + r) * s->n + m->iv[node] + c] = R[3 * r + c];
+    bound_row(pose, row + r, (s->optimum->lower[iq + r] - pose->q[iq + r]) / length,
+              (s->optimum->upper[iq + r] - pose->q[iq + r]) / length);
+  }
+}
+
+/* A ball in its cone: the inverse of the columns that its limits bound. */
+static void fill_cone(const rk_poses *s, const rk_cone *cone, int32_t row, rk_pose *pose) {
+  double B[9], lo[3], hi[3], rows[3][3];
+  rk_cone_local(cone, pose->q + cone->q, B, lo, hi);
+  for (int r = 0; r < 3; r++) { /* rows of the inverse: cross products of columns, over the determinant */
+    const int a = (r + 1) % 3, b = (r + 2) % 3;
+    const double first[3] = {B[a], B[3 + a], B[6 + a]}, second[3] = {B[b], B[3 + b], B[6 + b]};
+    rk_cross(first, second, rows[r]);
+  }
+  const double column[3] = {B[0], B[3], B[6]}, determinant = rk_dot3(column, rows[0]);
+  for (int32_t r = 0; r < 3; r++) {
+    for (int c = 0; c < 3; c++) pose->J[(int64_t)(row + r) * s->n + cone->v + c] = rows[r][c] / determinant;
+    bound_row(pose, row + r, lo[r], hi[r]);
+  }
+}
+
+static void fill_bounds(const rk_poses *s, rk_pose *pose) {
+  const rk_optimum *optimum = s->optimum;
+  int32_t row = 0;
+  for (int64_t k = 0; k < (int64_t)s->n_bound_rows * s->n; k++) pose->J[k] = 0.0;
+  for (int32_t node = 0; s->n_bounds > optimum->n_cones && node < s->model->n_nodes; node++)
+    if (is_bounded(optimum, node)) fill_position(s, node, row, pose), row += 3;
+  for (int32_t k = 0; k < optimum->n_cones; k++, row += 3) fill_cone(s, optimum->cones + k, row, pose);
+}
+
+static void copy(int64_t count, const double *from, double *to) {
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+}
+
+void rk_place(const rk_poses *s, rk_pose *pose) {
+  const rk_stack *stack = s->optimum->stack;
+  const rk_step_data *data = stack->data;
+  const int64_t m = s->n_rows - s->n_bound_rows;
+  copy(s->model->nq, pose->q, stack->q);
+  rk_rows_fill(s->step, stack->data, pose->nodes, s->scratch);
+  rk_rows_measure(s->step, data, 0, stack->residuals);
+  if (stack->rows) stack->rows(0);
+  copy(m * s->n, data->J, pose->J + (int64_t)s->n_bound_rows * s->n);
+  copy(m, data->low, pose->low + s->n_bound_rows);
+  copy(m, data->high, pose->high + s->n_bound_rows);
+  fill_bounds(s, pose);
+  for (int32_t level = 0; level < s->n_levels; level++) {
+    double sum = 0.0;
+    for (int32_t row = s->start[s->n_bounds + level]; row < s->start[s->n_bounds + level + 1]; row++) {
+      const double lacking = rk_clamp(0.0, pose->low[row], pose->high[row]);
+      sum += lacking * lacking;
+    }
+    pose->error[level] = 0.5 * sum;
+    pose->met[level] = 1;
+  }
+  for (int32_t part = 0; part < 2 * stack->n_tasks; part++)
+    if (!(stack->residuals[part] <= stack->tolerance[part])) pose->met[stack->level[part / 2]] = 0;
+}
+
+void rk_box(const rk_poses *s, const double *q, double *lo, double *hi) {
+  const rk_model *m = s->model;
+  for (int32_t k = 0; k < s->n; k++) lo[k] = -LARGEST_STEP, hi[k] = LARGEST_STEP;
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    if (m->motion[node] > RK_HELICAL) continue;
+    const int32_t iq = m->iq[node], iv = m->iv[node];
+    const double below = s->optimum->lower[iq] - q[iq], above = s->optimum->upper[iq] - q[iq];
+    lo[iv] = below < 0.0 ? below / s->step->scale[iv] : 0.0;
+    hi[iv] = above > 0.0 ? above / s->step->scale[iv] : 0.0;
+    if (lo[iv] < -LARGEST_STEP) lo[iv] = -LARGEST_STEP;
+    if (hi[iv] > LARGEST_STEP) hi[iv] = LARGEST_STEP;
+  }
+}
+
+void rk_integrated(const rk_poses *s, const double *q, const double *x, double *out) {
+  for (int32_t k = 0; k < s->n; k++) s->v[k] = s->step->scale[k] * x[k];
+  rk_integrate(s->model, 1, q, s->v, out);
+}
+
+void rk_moved(const rk_poses *s, const double *q, const double *x, double *out) {
+  const rk_optimum *optimum = s->optimum;
+  rk_integrated(s, q, x, out);
+  for (int32_t i = 0; i < s->model->nq; i++)
+    out[i] = rk_clamp(out[i], optimum->lower[i], optimum->upper[i]);
+  for (int32_t k = 0; k < optimum->n_cones; k++) rk_cone_project(optimum->cones + k, out + optimum->cones[k].q);
+  for (int32_t i = 0; i < s->model->nq; i++) {
+    const double size = __builtin_fabs(out[i]), close = ROUNDING * (size > 1.0 ? size : 1.0);
+    if (__builtin_fabs(out[i] - optimum->lower[i]) <= close) out[i] = optimum->lower[i];
+    if (__builtin_fabs(out[i] - optimum->upper[i]) <= close) out[i] = optimum->upper[i];
+  }
+}
+
+void rk_displacement(const rk_poses *s, const double *q, const double *other, double *x) {
+  rk_difference(s->model, 1, q, other, x);
+  for (int32_t k = 0; k < s->n; k++) x[k] /= s->step->scale[k];
+}

@@ -1,0 +1,47 @@
+/* Where the search for an optimum is. */
+#ifndef RK_OPTIMUM_SEARCH_H
+#define RK_OPTIMUM_SEARCH_H
+
+#include "optimum/optimum.h"
+
+typedef struct rk_optimum_search {
+  rk_poses poses;
+  rk_program program;
+  rk_look looks[2], *look;  /* where it is */
+  rk_pose spare[3];
+  double *multiplier;       /* [n + n_rows] of what holds a level that is not met */
+  double curvature, usual;  /* the largest and the usual one where it was looked at last */
+  double change;            /* by which the last steps lowered the cost */
+  int iterations;
+  double *H, *V, *E;        /* [n][n] */
+  double *value, *weight, *x, *way, *here, *there; /* [n] */
+  double *work;             /* [3 n] */
+  double **bent;            /* [n_edges] matrices of the edges as they bend */
+} rk_optimum_search;
+
+/* Uses up the directions along which levels that are not met would be met less. */
+void rk_hold_unmet(rk_optimum_search *s, rk_look *look);
+
+/* Fills in all of a look at its pose, to which a step of length `last` led. */
+void rk_look_at(rk_optimum_search *s, rk_look *look, double last);
+
+/* The cost, as it looks. */
+rk_goal rk_goal_of(const rk_optimum_search *s, const rk_look *look);
+
+/* Some potential has no gradient but many. */
+int rk_has_edges(const rk_optimum_search *s, const rk_look *look);
+
+/* value[count] are curvatures. */
+void rk_note_curvatures(rk_optimum_search *s, int32_t count);
+
+/* E[count][n], value[count]: principal directions of the Lagrangian's Hessian along what can move where walls that press
+   more than `least` hold. Returns their number. */
+int32_t rk_principal_directions(rk_optimum_search *s, double least);
+
+/* weight[count], E[count][n] of a Newton step. Returns their number. */
+int32_t rk_newton_program(rk_optimum_search *s);
+
+/* Moves to a pose near a stationary one that costs less, when there is one; the pose only. */
+int rk_look_around(rk_optimum_search *s, uint64_t *random);
+
+#endif

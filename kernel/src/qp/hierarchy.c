@@ -1,0 +1,333 @@
+/* Strict priorities inside bounds, level by level. Twin of solvers/hierarchy.py, which explains it; the basis of the
+   motions that are left is a product of reflections here and never formed. */
+#include "robokin_hierarchy.h"
+
+#include "math/rk_cholesky.h"
+#include "ik/rk_descent.h"
+#include "math/rk_jacobi_svd.h"
+
+static const double USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9;
+static const double DEFINITE = 1e-12, RAISED = 1e-8, SEEN = 1e-13, PRESSED = 1e-6, FAINT = 1e-12;
+enum { HELD = -1 }; /* a kept row that is held at its side */
+
+/* What the level does not see, behind the first `rank` of `point`, moves as little as it can where the rest of the
+   program's solution stays: `least` leaves that to rounding. */
+static void move_least(descent *s, const rk_projection *p, int32_t rank) {
+  const int32_t f = s->n - s->r, m = f - rank;
+  rk_projection own = rk_projection_lay_out(m, p->p, s->other_program);
+  for (int32_t i = 0; i < m; i++) own.y0[i] = 0.0;
+  for (int32_t c = 0; c < p->p; c++) {
+    const double *normal = p->N + (int64_t)c * p->n;
+    const double there = rk_dot(rank, normal, p->y) + rk_dot(p->n - f, normal + f, p->y + f);
+    own.low[c] = p->low[c] - there, own.high[c] = p->high[c] - there;
+    for (int32_t i = 0; i < m; i++) own.N[(int64_t)c * m + i] = normal[rank + i];
+  }
+  if (!solve(s, &own)) return;
+  for (int32_t i = 0; i < m; i++) s->point[rank + i] = own.y[i] * s->scale[rank + i];
+}
+
+/* point: the minimum of the weighted distance to `target` and of the violation of the bands, inside the bounds. Returns
+   the program, with what is active there. */
+static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_t last, double damping) {
+  const int32_t f = s->n - s->r;
+  int32_t slacks = 0;
+  for (int32_t row = first; row < last; row++) slacks += !is_equation(s, row);
+  rk_projection p = begin(s, rank, slacks);
+  for (int32_t row = first, slack = f; row < last; row++)
+    if (!is_equation(s, row)) {
+      constrain_row(s, &p, rank, row, s->levels->lower[row], s->levels->upper[row])[slack++] = -1.0;
+    }
+  s->largest = slacks ? 1.0 : 0.0;
+  for (int32_t i = 0; i < f; i++) s->largest = s->weight[i] > s->largest ? s->weight[i] : s->largest;
+  const double least = EASE * (s->largest > 0.0 ? s->largest : 1.0);
+  int eased = 0;
+  for (int32_t i = 0; i < p.n; i++) {
+    const double weight = i < f ? s->weight[i] : 1.0, whole = rk_sqrt(weight > least ? weight : least);
+    eased |= weight < least;
+    s->scale[i] = 1.0 / whole;
+    p.y0[i] = i < f ? weight * s->target[i] * s->scale[i] : 0.0;
+    s->point[i] = 0.0;
+  }
+  for (int32_t c = 0; c < p.p; c++)
+    for (int32_t i = 0; i < p.n; i++) p.N[(int64_t)c * p.n + i] *= s->scale[i];
+  int found = solve(s, &p);
+  for (int pass = 0; found; pass++) {
+    for (int32_t i = 0; i < f; i++) {
+      const double weight = s->weight[i];
+      s->point[i] = p.y[i] * s->scale[i];
+      if (weight < least) p.y0[i] = (weight * s->target[i] + (least - weight) * s->point[i]) * s->scale[i];
+    }
+    if (pass || !eased) {
+      if (damping == 0.0 && rank < f) move_least(s, &p, rank);
+      return p;
+    }
+    found = rk_project_again(&p) == RK_QP_OPTIMAL || solve(s, &p);
+  }
+  p.k = 0;
+  return p;
+}
+
+/* The row of a wall or a kept row in the basis, of length 1; x is at the bound of a wall, where it is held. Returns 0
+   for a bound that rounding leaves x away from. */
+static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
+  if (constraint < s->n_walls) {
+    const int32_t i = s->walls[constraint], k = s->index[i];
+    const double side = at_low ? s->lo[k] : s->hi[k];
+    if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s))) return 0;
+    for (int32_t at = 0; at < s->n; at++) row[at] = s->unit[(int64_t)i * s->all + at];
+    s->x[k] = side;
+    s->is_held[i] = 1;
+    return 1;
+  }
+  int32_t *kept = s->kept + (constraint - s->n_walls);
+  const double length = length_of(s, row_of(s, *kept));
+  gather(s, row_of(s, *kept), row);
+  rk_into_basis(&s->basis, 0, s->r, row);
+  for (int32_t at = 0; at < s->n; at++) row[at] /= length;
+  *kept = HELD;
+  return 1;
+}
+
+/* Walls and kept rows that the minimum of a level presses on: what is as good for the level is at them too
+   (complementarity), so they are held there. x is at the minimum, found by the program `p`. */
+static void hold(descent *s, const rk_projection *p) {
+  int32_t held = 0, left = 0;
+  double strongest = 0.0;
+  for (int32_t j = 0; j < p->k; j++) {
+    const double push = p->u[j] * p->length[p->number[j]];
+    strongest = push > strongest ? push : strongest;
+  }
+  for (int32_t j = 0; j < p->k; j++)
+    if (p->u[j] > PRESSED * s->largest && p->u[j] * p->length[p->number[j]] > FAINT * strongest &&
+        p->number[j] < s->n_walls + s->n_kept)
+      held += hold_one(s, p->number[j], p->sign[j] > 0.0, s->W + (int64_t)held * s->n);
+  for (int32_t wall = 0; wall < s->n_walls; wall++)
+    if (!s->is_held[s->walls[wall]]) s->walls[left++] = s->walls[wall];
+  s->n_walls = left, left = 0;
+  for (int32_t k = 0; k < s->n_kept; k++) {
+    if (s->kept[k] == HELD) continue;
+    s->kept_lower[left] = s->kept_lower[k], s->kept_upper[left] = s->kept_upper[k];
+    s->kept[left++] = s->kept[k];
+  }
+  s->n_kept = left;
+  s->r += rk_reduce_rows(&s->basis, s->r, held, RK_NONE, s->W, s->order);
+}
+
+/* From now on: bands that are met stay so, what others lack stays as it is. */
+static void keep(descent *s, int32_t first, int32_t last) {
+  int32_t violated = 0;
+  double square = 0.0;
+  for (int32_t row = first; row < last; row++) {
+    if (is_equation(s, row)) continue;
+    const double *J = row_of(s, row), lower = s->levels->lower[row], upper = s->levels->upper[row];
+    if (is_far(s, J, s->x, lower, upper, INSIDE)) {
+      double *own = s->W + (int64_t)violated++ * s->n;
+      gather(s, J, own);
+      rk_into_basis(&s->basis, 0, s->r, own);
+      square += rk_dot(s->all, J, J);
+    } else {
+      const double value = rk_dot(s->all, J, s->x);
+      s->kept_lower[s->n_kept] = value < lower ? value : lower;
+      s->kept_upper[s->n_kept] = value > upper ? value : upper;
+      s->kept[s->n_kept++] = row;
+    }
+  }
+  s->r += rk_reduce_rows(&s->basis, s->r, violated, RK_NONE * rk_sqrt(square), s->W, s->order);
+}
+
+/* Singular values of the equations in what is left, and where they would like x to be; returns their rank. */
+static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
+  const int32_t n = s->n, r = s->r, f = n - r;
+  int32_t m = 0;
+  double square = 0.0;
+  for (int32_t row = first; row < last; row++) {
+    if (!is_equation(s, row)) continue;
+    double *own = s->W + (int64_t)m * n;
+    gather(s, row_of(s, row), own);
+    rk_into_basis(&s->basis, 0, r, own);
+    square += rk_dot(s->all, row_of(s, row), row_of(s, row));
+    s->beta[m++] = s->levels->lower[row] - rk_dot(s->all, row_of(s, row), s->x);
+  }
+  const double size = rk_sqrt(square);
+  const int32_t rank = rk_reduce_rows(&s->basis, r, m, RK_NONE * size, s->W, s->order);
+  for (int32_t k = 0; k < rank; k++)
+    for (int32_t i = 0; i < m; i++) s->A[(int64_t)k * m + i] = s->W[(int64_t)i * n + r + k];
+  rk_orthogonalise(rank, m, s->A, s->V);
+  for (int32_t i = 0; i < f; i++) s->point[i] = 0.0;
+  if (damping > 0.0) {
+    gather(s, s->x, s->step);
+    along(s, rank, s->step, s->point);
+  }
+  for (int32_t i = 0; i < f; i++) {
+    double squared = 0.0, wanted = -damping * s->point[i];
+    if (i < rank) {
+      const double *own = s->A + (int64_t)i * m;
+      squared = rk_dot(m, own, own);
+      if (rk_sqrt(squared) > USELESS * size) wanted += rk_dot(m, own, s->beta);
+    }
+    s->weight[i] = squared + damping;
+    s->target[i] = s->weight[i] > 0.0 ? wanted / s->weight[i] : 0.0;
+  }
+  return rank;
+}
+
+static int is_needed(const descent *s, int32_t k, int32_t first, int32_t last, double damping) {
+  for (int32_t row = first; row < last; row++)
+    if (row_of(s, row)[k] != 0.0) return 1;
+  return damping > 0.0 && s->x[k] != 0.0;
+}
+
+static void meet(descent *s, int32_t first, int32_t last, double damping) {
+  for (int32_t i = s->n; i < s->movable; i++)
+    if (is_needed(s, s->index[i], first, last, damping)) include(s, i);
+  if (s->r == s->n || first == last) return;
+  const int32_t rank = aim(s, first, last, damping);
+  move_along(s, rank, s->target);
+  rk_projection p = {0};
+  if (!is_inside(s, first, last)) {
+    p = meet_inside(s, rank, first, last, damping);
+    move_along(s, rank, s->point);
+  }
+  accept(s);
+  s->r += rank;
+  if (damping == 0.0) hold(s, &p); /* else what is as good may be longer */
+  keep(s, first, last);
+}
+
+/* y += H x, symmetric; H is read in its lower triangle, row i from entry first[i] on, before which it is 0. */
+static void add_product(int32_t n, const double *H, const int32_t *first, const double *x, double *y) {
+  for (int32_t i = 0; i < n; i++) {
+    const double *row = H + (int64_t)i * n + first[i];
+    y[i] += rk_dot(i - first[i] + 1, row, x + first[i]);
+    rk_add_scaled(i - first[i], x[i], row, y + first[i]);
+  }
+}
+
+/* The factor of H[f][f] with its slope[f], raised where H hardly sees a motion, or no more than by `rounding`: what it
+   does not see is held near 0. */
+static int factor_what_is_left(descent *s, int32_t f, double rounding, double *slope) {
+  double trace = 0.0, largest = 0.0, least = __builtin_inf();
+  for (int64_t i = 0; i < f; i++) {
+    const double own = s->H[i * f + i];
+    trace += own;
+    largest = own > largest ? own : largest;
+  }
+  double *L = s->L;
+  int definite = rk_cholesky(f, s->H, L);
+  for (int64_t i = 0; definite && i < f; i++) least = L[i * f + i] < least ? L[i * f + i] : least;
+  if (!definite || least * least < DEFINITE * largest || least * least < rounding) {
+    double raised = RAISED * (trace > 0.0 ? trace : 0.0) + rounding;
+    if (raised == 0.0) raised = 1.0;
+    for (int64_t i = 0; i < f; i++) {
+      s->H[i * f + i] += raised;
+      slope[i] += raised * rk_dot(s->all, s->Z + i * s->all, s->x);
+    }
+    definite = rk_cholesky(f, s->H, L);
+  }
+  return definite;
+}
+
+/* Z[n - r][all]: the directions that are left. */
+static void form_directions(const descent *s) {
+  for (int32_t i = s->r; i < s->n; i++) {
+    double *z = s->Z + (int64_t)(i - s->r) * s->all;
+    for (int32_t at = 0; at < s->all; at++) s->step[at] = z[at] = 0.0;
+    s->step[i] = 1.0;
+    rk_out_of_basis(&s->basis, s->r, s->step);
+    for (int32_t at = 0; at < s->n; at++) z[s->index[at]] = s->step[at];
+  }
+}
+
+/* The minimum of 1/2 x'Hx + g'x in what freedom is left. */
+static int minimise(descent *s, const double *H, const double *g) {
+  const int32_t all = s->all;
+  while (s->n < s->movable) include(s, s->n);
+  const int32_t f = s->n - s->r;
+  if (f == 0) return 1;
+  form_directions(s);
+  double trace = 0.0, *slope = s->slope;
+  for (int64_t i = 0; i < all; i++) {
+    s->trial[i] = g[i];
+    s->order[i] = 0;
+    while (s->order[i] < i && H[i * all + s->order[i]] == 0.0) s->order[i]++;
+    trace += H[i * all + i];
+  }
+  add_product(all, H, s->order, s->x, s->trial);
+  for (int64_t i = 0; i < f; i++) slope[i] = rk_dot(all, s->Z + i * all, s->trial);
+  for (int64_t i = 0; i < f; i++) {
+    for (int32_t at = 0; at < all; at++) s->step[at] = 0.0;
+    add_product(all, H, s->order, s->Z + i * all, s->step);
+    for (int64_t j = 0; j <= i; j++) s->H[i * f + j] = rk_dot(all, s->Z + j * all, s->step);
+  }
+  if (!factor_what_is_left(s, f, SEEN * trace, slope)) return 0;
+  for (int32_t i = 0; i < f; i++) s->point[i] = -slope[i];
+  rk_solve_lower(f, s->L, s->point);
+  for (int32_t i = 0; i < f; i++) s->target[i] = s->point[i];
+  rk_solve_lower_transposed(f, s->L, s->point);
+  move_along(s, 0, s->point);
+  if (!is_inside(s, 0, 0)) {
+    rk_projection p = begin(s, 0, 0);
+    for (int32_t c = 0; c < p.p; c++) rk_solve_lower(f, s->L, p.N + (int64_t)c * f);
+    for (int32_t i = 0; i < f; i++) p.y0[i] = s->target[i];
+    if (!solve(s, &p)) return 1; /* staying keeps all that is above */
+    rk_solve_lower_transposed(f, s->L, p.y);
+    move_along(s, 0, p.y);
+  }
+  accept(s);
+  return 1;
+}
+
+static int64_t largest_program(int64_t n, int64_t m) { return rk_projection_workspace(n + m, n + m); }
+
+int64_t rk_hierarchy_workspace(int32_t n, int32_t m) {
+  const int64_t a = n, b = m;
+  return 5 * a * a + 16 * a + a * b + 2 * b * b + 9 * b + 2 * largest_program(a, b);
+}
+
+int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_levels *levels, const double *H,
+                     const double *g, double *work, double *x, double *points, double *residuals, int32_t *freedom) {
+  const int64_t a = n, b = levels->start[levels->count];
+  descent s = {.all = n, .lo = lo, .hi = hi, .levels = levels, .x = x};
+  s.basis.v = work, work += a * a;
+  s.basis.factor = work, work += a;
+  s.basis.end = (int32_t *)work, work += a;
+  s.basis.stride = n;
+  s.H = work, work += a * a;
+  s.L = work, work += a * a;
+  s.unit = work, work += a * a;
+  s.trial = work, work += a;
+  s.step = work, work += a;
+  s.slope = work, work += a;
+  s.index = (int32_t *)work, work += a;
+  s.target = work, work += a + b;
+  s.weight = work, work += a + b;
+  s.point = work, work += a + b;
+  s.walls = (int32_t *)work, work += a;
+  s.is_held = (int32_t *)work, work += a;
+  s.scale = work, work += a + b;
+  s.W = s.Z = work, work += a * (a + b);
+  s.A = work, work += b * b;
+  s.V = work, work += b * b;
+  s.beta = work, work += b;
+  s.order = (int32_t *)work, work += a + b;
+  s.kept = (int32_t *)work, work += b;
+  s.kept_lower = work, work += b;
+  s.kept_upper = work, work += b;
+  s.program = work, work += largest_program(a, b);
+  s.other_program = work;
+  for (int32_t i = 0; i < n; i++) {
+    x[i] = rk_clamp(x[i], lo[i], hi[i]);
+    if (lo[i] < hi[i]) s.index[s.movable++] = i;
+  }
+  freedom[0] = s.movable;
+  for (int32_t k = 0; k < levels->count; k++) {
+    meet(&s, levels->start[k], levels->start[k + 1], levels->damping[k]);
+    freedom[k + 1] = s.movable - s.r;
+    for (int64_t i = 0; points && i < a; i++) points[k * a + i] = x[i];
+  }
+  const int definite = !H || minimise(&s, H, g);
+  for (int64_t i = 0; points && i < a; i++) points[levels->count * a + i] = x[i];
+  for (int32_t row = 0; row < b; row++)
+    residuals[row] = lacking(&s, row_of(&s, row), x, levels->lower[row], levels->upper[row]);
+  return definite;
+}

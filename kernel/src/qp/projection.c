@@ -1,0 +1,267 @@
+/* The dual active-set method of Goldfarb and Idnani (Mathematical Programming 27, 1983). */
+#include "qp/projection.h"
+
+#include "math/rk_math.h"
+#include "math/rk_vector.h"
+#include "robokin_qp.h"
+
+static const double VIOLATED = 1e-12, DEPENDENT = 1e-12, REDUNDANT = 1e3;
+
+/* Guesses of what is active: bounds nearer than TOUCHED, normals of which the share CLEARLY is left over by the others;
+   after so many ROUNDS of dropping it was no good guess. */
+static const double TOUCHED = 1e-10, CLEARLY = 1e-6;
+enum { ROUNDS = 5 };
+
+enum { IDLE = 0, ACTIVE = 1, SETTLED = 2 }; /* flags; SETTLED: redundant */
+
+int64_t rk_projection_workspace(int64_t n, int64_t p) { return 2 * n * n + p * n + 4 * p + 8 * n; }
+
+rk_projection rk_projection_lay_out(int64_t n, int64_t p, double *work) {
+  rk_projection s = {.n = (int32_t)n, .p = (int32_t)p};
+  double **vectors[] = {&s.y0, &s.y, &s.u, &s.sign, &s.d, &s.r, &s.rest};
+  for (int k = 0; k < 7; k++, work += n) *vectors[k] = work;
+  s.number = (int32_t *)work, work += n;
+  s.Q = work, work += n * n;
+  s.R = work, work += n * n;
+  s.low = work, work += p;
+  s.high = work, work += p;
+  s.length = work, work += p;
+  s.flag = (int32_t *)work, work += p;
+  s.N = work;
+  return s;
+}
+
+static double noise(const rk_projection *s, int32_t c, double bound) {
+  const double *normal = s->N + (int64_t)c * s->n;
+  double size = 0.0;
+  for (int32_t i = 0; i < s->n; i++) size += __builtin_fabs(normal[i] * s->y[i]);
+  bound = __builtin_fabs(bound);
+  return VIOLATED * (size > bound ? size : bound) + s->tolerance;
+}
+
+/* Splits a normal into its components d along the active ones and the rest; returns the square of the rest's length.
+   Twice where much cancels, since once leaves rounding errors along the active ones. */
+static double split(rk_projection *s, const double *normal, double sign) {
+  const int32_t n = s->n;
+  for (int32_t i = 0; i < n; i++) s->rest[i] = sign * normal[i];
+  for (int32_t j = 0; j < s->k; j++) s->d[j] = 0.0;
+  double left = rk_dot(n, s->rest, s->rest);
+  for (int pass = 0; pass < 2; pass++) {
+    const double before = left;
+    for (int32_t j = 0; j < s->k; j++) {
+      const double *row = s->Q + (int64_t)j * n, along = rk_dot(n, row, s->rest);
+      rk_add_scaled(n, -along, row, s->rest);
+      s->d[j] += along;
+    }
+    left = rk_dot(n, s->rest, s->rest);
+    if (left > 0.5 * before) break;
+  }
+  return left;
+}
+
+/* Make the constraint that was split last active. */
+static void append(rk_projection *s, int32_t c, double sign, double length) {
+  double *row = s->Q + (int64_t)s->k * s->n;
+  for (int32_t i = 0; i < s->n; i++) row[i] = s->rest[i] / length;
+  for (int32_t j = 0; j < s->k; j++) s->R[(int64_t)j * s->n + s->k] = s->d[j];
+  s->R[(int64_t)s->k * s->n + s->k] = length;
+  s->number[s->k] = c;
+  s->sign[s->k++] = sign;
+  s->flag[c] = ACTIVE;
+}
+
+/* Rotate entries first ... of two rows. */
+static void rotate(double *a, double *b, int32_t first, int32_t last, double cosine, double sine) {
+  for (int32_t i = first; i < last; i++) {
+    const double x = a[i], z = b[i];
+    a[i] = cosine * x + sine * z;
+    b[i] = cosine * z - sine * x;
+  }
+}
+
+static void drop(rk_projection *s, int32_t at) {
+  const int64_t n = s->n;
+  s->flag[s->number[at]] = IDLE;
+  s->k--;
+  for (int32_t j = at; j < s->k; j++) {
+    s->number[j] = s->number[j + 1];
+    s->sign[j] = s->sign[j + 1];
+    s->u[j] = s->u[j + 1];
+    for (int32_t i = 0; i <= j + 1; i++) s->R[i * n + j] = s->R[i * n + j + 1];
+  }
+  for (int32_t j = at; j < s->k; j++) {
+    double *above = s->R + j * n, *below = above + n;
+    const double x = above[j], z = below[j], length = rk_sqrt(x * x + z * z);
+    rotate(above, below, j, s->k, x / length, z / length);
+    rotate(s->Q + j * n, s->Q + (j + 1) * n, 0, s->n, x / length, z / length);
+  }
+}
+
+static void solve_upper(const rk_projection *s, double *x) { /* R x = x */
+  for (int32_t i = s->k - 1; i >= 0; i--) {
+    const double *row = s->R + (int64_t)i * s->n;
+    x[i] = (x[i] - rk_dot(s->k - i - 1, row + i + 1, x + i + 1)) / row[i];
+  }
+}
+
+static void solve_lower(const rk_projection *s, double *x) { /* R'x = x */
+  for (int32_t i = 0; i < s->k; i++) {
+    const double *row = s->R + (int64_t)i * s->n;
+    x[i] /= row[i];
+    rk_add_scaled(s->k - i - 1, -x[i], row + i + 1, x + i + 1);
+  }
+}
+
+static double active_bound(const rk_projection *s, int32_t j) {
+  const int32_t c = s->number[j];
+  return s->sign[j] > 0.0 ? s->low[c] : -s->high[c];
+}
+
+/* y and u of the active set, from y0, so that rounding errors do not pile up; y is corrected once. */
+static void settle(rk_projection *s) {
+  const int32_t n = s->n;
+  for (int32_t j = 0; j < s->k; j++) s->r[j] = active_bound(s, j);
+  solve_lower(s, s->r);
+  for (int32_t i = 0; i < n; i++) s->y[i] = s->y0[i];
+  for (int32_t j = 0; j < s->k; j++) s->u[j] = s->r[j] - rk_dot(n, s->Q + (int64_t)j * n, s->y0);
+  for (int32_t j = 0; j < s->k; j++) rk_add_scaled(n, s->u[j], s->Q + (int64_t)j * n, s->y);
+  for (int32_t j = 0; j < s->k; j++)
+    s->r[j] = active_bound(s, j) - s->sign[j] * rk_dot(n, s->N + (int64_t)s->number[j] * n, s->y);
+  solve_lower(s, s->r);
+  for (int32_t j = 0; j < s->k; j++) rk_add_scaled(n, s->r[j], s->Q + (int64_t)j * n, s->y);
+  solve_upper(s, s->u);
+}
+
+/* The violated constraint that is farthest away, equations first; -1: none. */
+static int32_t farthest(const rk_projection *s, double *sign) {
+  int32_t found = -1, found_equal = 0;
+  double most = 0.0;
+  for (int32_t c = 0; c < s->p; c++) {
+    if (s->flag[c] != IDLE) continue;
+    const int32_t equal = s->low[c] == s->high[c];
+    if (found_equal && !equal) continue;
+    const double value = rk_dot(s->n, s->N + (int64_t)c * s->n, s->y);
+    const double below = s->low[c] - value, above = value - s->high[c];
+    const double slack = below > above ? below : above;
+    if (!equal && (!(slack > 0.0) || slack <= noise(s, c, below > above ? s->low[c] : s->high[c]))) continue;
+    const double away = slack / s->length[c];
+    if (found >= 0 && equal == found_equal && away <= most) continue;
+    found = c, found_equal = equal, most = away;
+    *sign = below >= above ? 1.0 : -1.0;
+  }
+  return found;
+}
+
+/* Make constraint c active; 0 when that cannot be done. */
+static int add(rk_projection *s, int32_t c, double sign, int32_t limit) {
+  const int32_t n = s->n;
+  const double *normal = s->N + (int64_t)c * n;
+  const double bound = sign > 0.0 ? s->low[c] : -s->high[c];
+  double own = 0.0; /* its multiplier */
+  while (s->iterations < limit) {
+    s->iterations++;
+    const double squared = split(s, normal, sign);
+    double largest = 0.0;
+    for (int32_t j = 0; j < s->k; j++) s->r[j] = s->d[j];
+    solve_upper(s, s->r);
+    for (int32_t j = 0; j < s->k; j++)
+      if (__builtin_fabs(s->r[j]) > largest) largest = __builtin_fabs(s->r[j]);
+    const double gap = bound - sign * rk_dot(n, normal, s->y), share = DEPENDENT * s->length[c];
+    const int independent = s->k < n && squared > share * share;
+    if (!independent && gap <= REDUNDANT * noise(s, c, bound)) {
+      s->flag[c] = SETTLED;
+      return 1;
+    }
+    int32_t leaving = -1;
+    double dual = 0.0;
+    for (int32_t j = 0; j < s->k; j++) {
+      const int32_t row = s->number[j];
+      if (!(s->r[j] > DEPENDENT * largest) || s->low[row] == s->high[row]) continue;
+      if (leaving < 0 || s->u[j] / s->r[j] < dual) dual = s->u[j] / s->r[j], leaving = j;
+    }
+    if (!independent && leaving < 0) return 0;
+    const double primal = independent ? gap / squared : 0.0;
+    const int whole = independent && (leaving < 0 || primal <= dual);
+    const double step = whole ? primal : dual;
+    for (int32_t j = 0; j < s->k; j++) s->u[j] -= step * s->r[j];
+    own += step;
+    if (independent) rk_add_scaled(n, step, s->rest, s->y);
+    if (whole) {
+      s->u[s->k] = own;
+      append(s, c, sign, rk_sqrt(squared));
+      return 1;
+    }
+    drop(s, leaving);
+  }
+  return 0;
+}
+
+/* From a settled point whose active constraints are held back rightly. */
+static int32_t run(rk_projection *s) {
+  const int32_t limit = 50 + 10 * s->p;
+  for (int settled = 1;;) {
+    double sign = 1.0;
+    int32_t c = farthest(s, &sign);
+    if (c < 0 && !settled) {
+      settle(s);
+      c = farthest(s, &sign);
+    }
+    if (c < 0) return RK_QP_OPTIMAL;
+    settled = 0;
+    if (!add(s, c, sign, limit)) return s->iterations >= limit ? RK_QP_MAX_ITERATIONS : RK_QP_INFEASIBLE;
+  }
+}
+
+/* No constraint is active; 0 when some cannot be kept anyway. */
+static int start(rk_projection *s) {
+  s->k = s->iterations = 0;
+  for (int32_t i = 0; i < s->n; i++) s->y[i] = s->y0[i];
+  for (int32_t c = 0; c < s->p; c++) {
+    const double *normal = s->N + (int64_t)c * s->n;
+    s->length[c] = rk_sqrt(rk_dot(s->n, normal, normal));
+    s->flag[c] = s->length[c] == 0.0 ? SETTLED : IDLE;
+    if (s->low[c] > s->high[c]) return 0;
+    const double slop = REDUNDANT * s->tolerance;
+    if (s->flag[c] == SETTLED && (s->low[c] > slop || s->high[c] < -slop)) return 0;
+  }
+  return 1;
+}
+
+/* Drops what is active and would rather not be, until the rest is held back rightly; 0: none of it is. */
+static int relax(rk_projection *s) {
+  for (int round = 0; round < ROUNDS; round++) {
+    int wrong = 0;
+    settle(s);
+    for (int32_t j = s->k - 1; j >= 0; j--) {
+      const int32_t c = s->number[j];
+      if (s->u[j] < 0.0 && s->low[c] != s->high[c]) wrong = 1, drop(s, j);
+    }
+    if (!wrong) return 1;
+  }
+  return 0;
+}
+
+int32_t rk_project(rk_projection *s) { return start(s) ? run(s) : RK_QP_INFEASIBLE; }
+
+int32_t rk_project_again(rk_projection *s) {
+  if (!relax(s)) return rk_project(s);
+  return run(s);
+}
+
+int32_t rk_project_from_zero(rk_projection *s) {
+  if (!start(s)) return RK_QP_INFEASIBLE;
+  for (int32_t c = 0; c < s->p; c++) {
+    if (s->flag[c] != IDLE) continue;
+    const double *normal = s->N + (int64_t)c * s->n, value = rk_dot(s->n, normal, s->y);
+    const int at_low = s->low[c] > -TOUCHED && s->low[c] - value > noise(s, c, s->low[c]);
+    const int at_high = s->high[c] < TOUCHED && value - s->high[c] > noise(s, c, s->high[c]);
+    if (!at_low && !at_high) continue;
+    const double sign = at_low ? 1.0 : -1.0, squared = split(s, normal, sign), share = CLEARLY * s->length[c];
+    if (s->k < s->n && squared > share * share) append(s, c, sign, rk_sqrt(squared));
+  }
+  if (s->k && relax(s)) {
+    const int32_t status = run(s);
+    if (status == RK_QP_OPTIMAL) return status;
+  }
+  return rk_project(s);
+}

@@ -1,0 +1,86 @@
+/* Twin of what bounds a frame in solvers/tracking_reference.py; viability as in solvers/viability.py. */
+#include "track/frame_bounds.h"
+
+#include "limits/coupled.h"
+#include "math/rk_math.h"
+#include "limits/rk_viability.h"
+#include "limits/rolling.h"
+
+void rk_frame_bounds_find(const rk_frame_bounds *f) {
+  const rk_track *track = f->track;
+  const rk_model *m = track->ik->model;
+  for (int32_t i = 0; i < m->nq; i++) f->lower[i] = m->lower[i], f->upper[i] = m->upper[i];
+  for (int32_t k = 0; k < m->nv; k++) {
+    const int32_t i = track->coordinate[k];
+    const double position = i >= 0 ? f->last[i] : 0.0, largest = track->largest[k], change = track->change[k];
+    rk_viable_step(f->step[k], position - track->lower[k], track->upper[k] - position, largest, change, f->lo + k,
+                   f->hi + k);
+    if (i >= 0) {
+      f->lower[i] = rk_max(m->lower[i], f->last[i] + f->lo[k]);
+      f->upper[i] = rk_max(f->lower[i], rk_min(m->upper[i], f->last[i] + f->hi[k]));
+    }
+  }
+}
+
+/* Shortens the way of floating joints that leads out of their position bounds: slower, in the same direction. */
+static void stop_at_bounds(const rk_model *m, const double *last, double *moved) {
+  for (int32_t node = 0; node < m->n_nodes; node++) {
+    if (m->motion[node] != RK_FREE) continue;
+    const int32_t iq = m->iq[node];
+    double share = 1.0;
+    for (int32_t i = iq; i < iq + 3; i++) {
+      const double way = moved[i] - last[i];
+      if (way != 0.0) share = rk_min(share, ((way < 0.0 ? m->lower[i] : m->upper[i]) - last[i]) / way);
+    }
+    if (share < 1.0)
+      for (int32_t i = iq; i < iq + 3; i++) moved[i] = last[i] + share * (moved[i] - last[i]);
+  }
+}
+
+static int is_limited(const double *values, int count) {
+  for (int k = 0; k < count; k++)
+    if (values[k] < __builtin_inf()) return 1;
+  return 0;
+}
+
+/* Balls in their cones, bases where their wheels have rolled them. */
+static void couple(const rk_frame_bounds *f, double *q) {
+  const rk_track *track = f->track;
+  const rk_ik *ik = track->ik;
+  for (int32_t k = 0; k < ik->n_cones; k++) {
+    const rk_cone *cone = ik->cones + k;
+    const int32_t v = cone->v;
+    if (is_limited(track->largest + v, 3) || is_limited(track->change + v, 3))
+      rk_ball_within(cone, f->last + cone->q, f->step + v, f->lo + v, f->hi + v, track->change + v, q + cone->q);
+  }
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    double turned[2], previous[2], change[2];
+    for (int wheel = 0; wheel < 2; wheel++) {
+      turned[wheel] = q[base->wheel_q[wheel]] - f->last[base->wheel_q[wheel]];
+      previous[wheel] = f->step[base->wheel_v[wheel]];
+      change[wheel] = track->change[base->wheel_v[wheel]];
+    }
+    rk_base_within(base, f->last + base->q, previous, change, ik->model->lower + base->q, ik->model->upper + base->q,
+                   track->largest + base->v, turned);
+    for (int wheel = 0; wheel < 2; wheel++)
+      q[base->wheel_q[wheel]] = f->last[base->wheel_q[wheel]] + turned[wheel];
+  }
+  rk_roll_bases(ik, f->last, q);
+}
+
+void rk_frame_bounds_keep(const rk_frame_bounds *f, double *q) {
+  const rk_track *track = f->track;
+  const rk_model *m = track->ik->model;
+  if (track->curved) {
+    rk_difference(m, 1, f->last, q, f->way);
+    for (int32_t k = 0; k < m->nv; k++) f->way[k] = rk_min(rk_max(f->way[k], f->lo[k]), f->hi[k]);
+    rk_integrate(m, 1, f->last, f->way, f->moved);
+    stop_at_bounds(m, f->last, f->moved);
+    for (int32_t k = 0; k < m->nv; k++)
+      if (track->coordinate[k] >= 0) f->moved[track->coordinate[k]] = q[track->coordinate[k]];
+    for (int32_t i = 0; i < m->nq; i++) q[i] = f->moved[i];
+  }
+  for (int32_t i = 0; i < m->nq; i++) q[i] = rk_min(rk_max(q[i], f->lower[i]), f->upper[i]);
+  couple(f, q);
+}

@@ -1,0 +1,194 @@
+/* Tracking, twin of solvers/tracking_reference.py, which explains it; viability bounds as in solvers/viability.py. */
+#include "robokin_track.h"
+
+#include "criteria/criteria.h"
+#include "track/tracking.h"
+
+int32_t rk_sizeof_track(void) { return (int32_t)sizeof(rk_track); }
+
+int64_t rk_track_workspace(const rk_track *track) {
+  const rk_ik *ik = track->ik;
+  const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
+  const int64_t own = ik->stack ? 2 * nv * nv + 3 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
+  return rk_ik_workspace(ik) + 5 * nv + (5 + levels) * nq + own;
+}
+
+/* The state after a frame that ends at q, which is the goal of the first `met` levels. */
+static void advance(const rk_tracking *t, const double *q, int32_t met) {
+  const rk_model *m = t->track->ik->model;
+  rk_difference(m, 1, t->frame.last, q, t->frame.step);
+  rk_copy(t->frame.last, q, m->nq);
+  for (int64_t k = 0; k < t->search.levels; k++) rk_copy(t->last_goals + k * m->nq, k < met ? q : t->goals + k * m->nq, m->nq);
+}
+
+/* From the best configuration, which the levels have: as the criteria prefer it, while the levels keep what they have. */
+static void prefer(rk_tracking *t) {
+  rk_search *s = &t->search;
+  int met;
+  rk_tracking_stay(t, 1);
+  rk_search_hold(s, s->levels);
+  for (int pass = 0; pass < 2; pass++) { /* then without criteria, for what their motion has bent */
+    s->preference.H = pass ? 0 : t->H;
+    const double E = rk_tracking_step(t, 0.0, &met);
+    if (rk_search_holds(s)) {
+      rk_search_keep(s, E);
+      break;
+    }
+  }
+  rk_search_hold(s, 0);
+}
+
+/* The levels that are met from the first on, at the configuration that was measured last. */
+static int32_t met_levels(const rk_search *s) {
+  int32_t count = 0;
+  while (count < s->levels && s->level_met[count]) count++;
+  return count;
+}
+
+/* The levels from the first on that have nothing to catch up with: of velocities there never is. */
+static int32_t levels_in_time(const rk_search *s, int32_t count) {
+  while (count < s->levels && (s->level_met[count] || rk_is_velocity(s, count))) count++;
+  return count;
+}
+
+/* The best configuration with the first levels, which are met, as nearly met as they can be: what is below may stand elsewhere
+   by their tolerances. */
+static void refine(rk_tracking *t, int32_t levels) {
+  rk_search *s = &t->search;
+  double before = 0.0, after = 0.0;
+  int met;
+  for (int32_t k = 0; k < levels; k++) before += s->level_error[k];
+  rk_tracking_stay(t, 1);
+  s->preference.H = 0;
+  s->on = levels;
+  const double E = rk_tracking_step(t, 0.0, &met);
+  for (int32_t k = 0; k < levels; k++) after += s->level_error[k];
+  if (met && after <= before) rk_search_keep(s, E);
+  s->on = s->levels;
+}
+
+static void find_preference(rk_tracking *t) {
+  const rk_ik *ik = t->track->ik;
+  rk_search *s = &t->search;
+  s->preference = (rk_preference){0};
+  if (!ik->stack || !ik->stack->n_criteria) return;
+  rk_copy(ik->stack->q, t->frame.last, ik->model->nq);
+  for (int32_t k = 0; k < ik->model->nv; k++) ik->stack->previous[k] = t->frame.step[k] / ik->stack->step->dt;
+  if (ik->stack->criteria) ik->stack->criteria(s->frame);
+  rk_step_objective(ik->stack->step, ik->stack->data, t->objective, t->H, t->g);
+  s->preference = (rk_preference){t->H, t->g, t->frame.last};
+}
+
+static int32_t frame(rk_tracking *t, int is_still, double *late, double *residuals, int8_t *behind) {
+  const rk_track *track = t->track;
+  const rk_ik *ik = track->ik;
+  const rk_model *m = ik->model;
+  rk_search *s = &t->search;
+  const int32_t met_before = s->levels - (int32_t)*late, unbraked = track->braked ? met_before : s->levels;
+  s->iterations = 0;
+  s->on = s->levels;
+  rk_frame_bounds_find(&t->frame);
+  if (ik->stack) rk_stack_begin(s, t->frame.last);
+  if (ik->stack && ik->stack->changes) is_still = 0;
+  for (int32_t k = 0; k < s->levels; k++) /* velocities are asked for anew */
+    if (rk_is_velocity(s, k)) rk_copy(t->last_goals + (int64_t)k * m->nq, t->frame.last, m->nq);
+  find_preference(t);
+  const rk_preference preference = s->preference;
+  /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
+  const int32_t most = met_before == 0 && unbraked > 0 ? 1 : met_before;
+  /* What stands where all is met, for the same targets, stays there too. */
+  if (is_still && *late == 0.0 && !preference.H && rk_is_zero(t->frame.step, m->nv)) {
+    rk_tracking_look(t, t->frame.last);
+    rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
+    return RK_IK_CONVERGED;
+  }
+  if (most == s->levels && rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
+    rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
+    rk_copy(t->q, s->best_q, m->nq);
+    advance(t, t->q, s->levels);
+    *late = 0.0;
+    t->placed = 1;
+    return RK_IK_CONVERGED;
+  }
+  t->placed = 0;
+  s->is_exact = 1;
+  /* What stands at its goal, for the same targets, stays there: searching on would only creep. */
+  double *goal = t->goals + (int64_t)(s->levels - 1) * m->nq;
+  rk_copy(goal, t->last_goals + (int64_t)(s->levels - 1) * m->nq, m->nq);
+  const int stays = is_still && *late != 0.0 && rk_is_equal(t->frame.last, goal, m->nq) && rk_tracking_is_reached(t, s->levels - 1);
+  const int32_t possible = stays ? 0 : rk_tracking_find_goals(t, is_still && *late != 0.0);
+  /* all of them may have been tried above, though maybe not exactly, or not without criteria */
+  const int32_t is_tried = most == s->levels && ik->stack && !preference.H;
+  int reached = stays;
+  if (stays)
+    rk_copy(t->q, t->pulled, m->nq);
+  else
+    reached = rk_tracking_hurry(t, most - is_tried, unbraked);
+  rk_tracking_look(t, t->q);
+  if (reached && preference.H) {
+    s->preference = preference;
+    prefer(t);
+    rk_tracking_look(t, s->best_q);
+    rk_copy(t->q, s->best_q, m->nq);
+  }
+  const int32_t found = met_levels(s), in_time = levels_in_time(s, found);
+  const int met = found == s->levels;
+  const int is_late = !met && possible > found;
+  if (!met && rk_adds_up(s)) {
+    refine(t, found);
+    rk_copy(t->q, s->best_q, m->nq);
+  }
+  t->placed = s->is_kept;
+  s->is_exact = 0;
+  rk_copy(residuals, s->best_residuals, 2 * (int64_t)s->tasks);
+  *late = s->levels - in_time;
+  if (is_late) {
+    rk_tracking_name(t, found, t->q, behind); /* of the first level that is lost */
+    for (int32_t k = 0; k < ik->n_bases; k++)
+      for (int j = 0; j < 3; j++) behind[ik->bases[k].v + j] = 0;
+  }
+  advance(t, t->q, reached ? s->levels : in_time);
+  if (met) return RK_IK_CONVERGED;
+  if (is_late) return RK_TRACK_LATE;
+  return rk_search_reachable(s) ? RK_IK_NOT_CONVERGED : RK_IK_OUT_OF_REACH;
+}
+
+int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets, const rk_robot_row *robot_rows,
+                     const int8_t *still, double *state, double *work, double *q, double *residuals, int32_t *codes, int32_t *iterations,
+                     int8_t *behind) {
+  const rk_ik *ik = track->ik;
+  const rk_model *m = ik->model;
+  const int64_t nq = m->nq, nv = m->nv, levels = rk_stack_levels(ik);
+  const int64_t tips = ik->stack ? ik->stack->step->n_tips : m->n_frames;
+  rk_tracking t = {.track = track, .frame.track = track, .search = rk_search_lay_out(ik, work), .box_model = *m, .box = *ik};
+  work += rk_ik_workspace(ik);
+  t.frame.lo = work, t.frame.hi = t.frame.lo + nv, t.frame.way = t.frame.hi + nv, t.pace = t.frame.way + nv;
+  t.frame.lower = t.pace + nv, t.frame.upper = t.frame.lower + nq, t.q = t.frame.upper + nq;
+  t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
+  t.goals = t.pulled + nq;
+  if (ik->stack) {
+    t.busy = (int32_t *)(t.goals + levels * nq);
+    t.H = t.goals + levels * nq + nv;
+    t.even = t.H + nv * nv, t.g = t.even + nv * nv, t.none = t.g + nv, t.objective = t.none + nv;
+    for (int64_t k = 0; k < nv * nv; k++) t.even[k] = k % (nv + 1) == 0;
+    for (int64_t k = 0; k < nv; k++) t.none[k] = 0.0;
+  }
+  t.frame.last = state, t.last_goals = state + nq, t.frame.step = state + (1 + levels) * nq;
+  t.box_model.lower = t.frame.lower, t.box_model.upper = t.frame.upper;
+  t.box.model = &t.box_model;
+  t.search.rolled_from = t.frame.last;
+  for (int64_t i = 0; i < count; i++) {
+    for (int64_t k = 0; k < nv; k++) behind[i * nv + k] = 0;
+    t.search.targets = targets + 16 * i * tips;
+    t.search.frame = (int32_t)i;
+    if (ik->stack) {
+      ik->stack->data->targets = t.search.targets;
+      ik->stack->data->robot_rows = robot_rows + i * ik->stack->data->n_robot_rows;
+    }
+    if (!rk_search_rigid(&t.search)) return i;
+    codes[i] = frame(&t, still && still[i], t.frame.step + nv, residuals + 2 * i * t.search.tasks, behind + i * nv);
+    iterations[i] = t.search.iterations;
+    rk_copy(q + i * nq, t.frame.last, nq);
+  }
+  return count;
+}

@@ -1,0 +1,69 @@
+/* Descents of one frame, inside its bounds or inside the position limits alone. Twin of `_Descent` in
+   solvers/tracking_reference.py. */
+#include "track/tracking.h"
+
+enum { PATIENCE = 3 };
+static const double PROGRESS = 0.5; /* of the error in PATIENCE steps */
+static const double FINE = 1e-18; /* error to which frames with criteria are met: 1e-9 radians or L */
+static const double EXACT = 1e-24; /* and frames of which errors add up */
+
+static void keep(const void *bounds, double *q) { rk_frame_bounds_keep(bounds, q); }
+
+void rk_tracking_stay(rk_tracking *t, int inside) {
+  rk_search *s = &t->search;
+  s->ik = inside ? &t->box : t->track->ik;
+  s->bounds = &t->frame;
+  s->keep = inside && (t->track->curved || s->ik->n_bases > 0) ? keep : 0; /* else a step itself keeps inside */
+}
+
+double rk_tracking_step(rk_tracking *t, double E, int *met) {
+  rk_search *s = &t->search;
+  s->is_kept = 0;
+  rk_search_step(s, E);
+  s->iterations++;
+  return rk_search_measure(s, met);
+}
+
+static int has_best_met(const rk_search *s) {
+  for (int32_t k = 0; k < s->on; k++)
+    if (!s->best_level_met[k]) return 0;
+  return 1;
+}
+
+static int are_met(const rk_search *s, int32_t levels) {
+  for (int32_t k = 0; k < levels; k++)
+    if (!s->level_met[k]) return 0;
+  return 1;
+}
+
+int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int inside) {
+  rk_search *s = &t->search;
+  double history[PATIENCE];
+  int met;
+  rk_tracking_stay(t, inside);
+  rk_copy(s->q, start, s->ik->model->nq);
+  if (inside) rk_frame_bounds_keep(&t->frame, s->q);
+  const int placed = inside && t->placed && rk_is_equal(s->q, start, s->ik->model->nq);
+  double E = placed ? rk_search_compare(s, &met) : rk_search_measure(s, &met);
+  rk_search_keep(s, E);
+  for (int32_t count = 0; count < steps; count++) {
+    history[count % PATIENCE] = rk_adds_up(s) ? rk_search_left(s) : E;
+    E = rk_tracking_step(t, E, &met);
+    if (rk_search_is_better(s, E, met)) rk_search_keep(s, E);
+    const double left = rk_search_left(s);
+    if (met && left <= (rk_adds_up(s) ? EXACT : s->preference.H ? FINE : __builtin_inf()))
+      return 1; /* what criteria ask for bends the way */
+    const int stalls = count + 1 >= PATIENCE && !((rk_adds_up(s) ? left : E) < PROGRESS * history[(count + 1) % PATIENCE]);
+    /* What is ahead on a way lessens no more, while it is still come back to. */
+    if (stalls && !(s->on > 0 && rk_is_velocity(s, s->on - 1) && !are_met(s, s->on - 1))) break;
+  }
+  return s->best_error < __builtin_inf() && has_best_met(s);
+}
+
+void rk_tracking_look(rk_tracking *t, const double *q) {
+  rk_search *s = &t->search;
+  int met;
+  rk_copy(s->q, q, t->track->ik->model->nq);
+  s->is_kept = 0;
+  rk_search_keep(s, rk_search_measure(s, &met));
+}

@@ -1,0 +1,106 @@
+/* The goals of a frame, one of each level: where it would be if it had the time. Twin of `_Frame.goals` in
+   solvers/tracking_reference.py. */
+#include "track/tracking.h"
+
+static const double TIED = 1e-3; /* relative: a goal for the same targets is better when its error is less by more */
+static const double NEAR = 1e-2; /* error of a level that may be met against those above: 0.14 radians or L */
+
+/* From beside where the goal of the first level was looked for, which a straight limb only so comes away from; kept when it
+   is met there. */
+static int unbend(rk_tracking *t) {
+  rk_search *s = &t->search;
+  const int32_t nq = s->ik->model->nq;
+  rk_copy(t->goals, s->best_q, nq);
+  rk_search_nudge(s, t->frame.moved);
+  rk_copy(t->pulled, s->q, nq);
+  if (rk_tracking_descend(t, t->pulled, RK_GOAL_STEPS, 0)) return 1;
+  rk_copy(s->best_q, t->goals, nq);
+  s->is_kept = 0;
+  return 0;
+}
+
+/* moved = the last goal of a level, with the bases where they are: only from there they can roll. */
+static void return_to_goal(const rk_tracking *t, int32_t level) {
+  const rk_ik *ik = t->track->ik;
+  double *moved = t->frame.moved;
+  rk_copy(moved, t->last_goals + (int64_t)level * ik->model->nq, ik->model->nq);
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    rk_copy(moved + base->q, t->frame.last + base->q, 3);
+    for (int wheel = 0; wheel < 2; wheel++) moved[base->wheel_q[wheel]] = t->frame.last[base->wheel_q[wheel]];
+  }
+}
+
+/* From the last goal of the last level that counts, if levels above can have there what they have at the best configuration,
+   their goal; else from there. */
+static void restore(rk_tracking *t) {
+  rk_search *s = &t->search;
+  const int32_t nq = s->ik->model->nq;
+  int met;
+  if (rk_is_equal(t->last_goals + (s->on - 1) * nq, t->last_goals + (s->on - 2) * nq, nq)) return;
+  rk_tracking_look(t, t->goals + (int64_t)(s->on - 2) * nq);
+  s->on--;
+  rk_search_hold(s, s->on);
+  rk_copy(s->q, t->frame.moved, nq);
+  s->is_kept = 0;
+  rk_search_measure(s, &met);
+  for (int32_t k = 0; k < RK_GOAL_STEPS && !rk_search_holds(s); k++) rk_tracking_step(t, 0.0, &met);
+  if (rk_search_holds(s)) rk_search_keep(s, 0.0);
+  s->on++;
+  rk_search_hold(s, 0);
+}
+
+/* The last level that counts may be met where it is weighed against those above, which are met, when their rows leave it no way
+   to first order. Kept when all of them are met. */
+static int meet_as_one(rk_tracking *t) {
+  rk_search *s = &t->search;
+  const int32_t nq = s->ik->model->nq;
+  double *found = t->goals + (int64_t)(s->on - 1) * nq;
+  if (s->best_level_error[s->on - 1] > NEAR) return 0;
+  rk_copy(found, s->best_q, nq);
+  s->as_one = 1;
+  const int met = rk_tracking_descend(t, found, RK_GOAL_STEPS, 0);
+  s->as_one = 0;
+  if (met) return 1;
+  rk_copy(s->best_q, found, nq);
+  s->is_kept = 0;
+  return 0;
+}
+
+int32_t rk_tracking_find_goals(rk_tracking *t, int is_same) {
+  const rk_ik *ik = t->track->ik;
+  const int32_t nq = ik->model->nq;
+  rk_search *s = &t->search;
+  int32_t possible = 0;
+  s->preference.H = 0;
+  for (s->on = 1; s->on <= s->levels; s->on++) {
+    const int32_t k = s->on - 1;
+    const int is_velocity = rk_is_velocity(s, k);
+    double least = -1.0;
+    rk_tracking_stay(t, 0);
+    return_to_goal(t, k);
+    if (is_same) {
+      rk_tracking_look(t, t->frame.moved);
+      if (!s->level_met[k]) least = s->level_error[k] * (1.0 - TIED);
+      rk_copy(t->q, t->frame.moved, nq); /* a nudge overwrites it */
+    }
+    if (k > 0) {
+      rk_copy(s->best_q, t->goals + (int64_t)(k - 1) * nq, nq);
+      s->is_kept = 0;
+      if (!is_velocity) restore(t);
+    }
+    int met = k == 0 && (rk_tracking_descend(t, t->frame.moved, RK_GOAL_STEPS, 0) || unbend(t));
+    if (k > 0 && is_velocity) { /* as far as a way leads, and round its corners */
+      rk_copy(t->pulled, s->best_q, nq);
+      met = rk_tracking_descend(t, t->pulled, RK_GOAL_STEPS, 0);
+    }
+    met = met || rk_search_settle(s, RK_GOAL_STEPS, RK_SETTLED) ||
+          (k > 0 && possible == k && !is_velocity && meet_as_one(t));
+    if (met && possible == k) possible = s->on;
+    is_same = is_same && (least < 0.0 || !(s->best_level_met[k] || s->best_level_error[k] < least));
+    if (is_same) rk_tracking_look(t, t->q);
+    rk_copy(t->goals + (int64_t)k * nq, s->best_q, nq);
+  }
+  s->on = s->levels;
+  return possible;
+}

@@ -1,0 +1,221 @@
+/* Frames that are too fast: level by level, each from what those above have. Twin of `_Frame.hurried` and what it stands on in
+   solvers/tracking_reference.py. */
+#include "track/tracking.h"
+
+#include "math/rk_math.h"
+#include "limits/rk_viability.h"
+
+enum { PULLS = 4 };
+static const double IDLE = 1e-9; /* of a row: what it hardly depends on */
+
+/* q = one frame on when every joint follows the goal of a level time-optimally. */
+static void follow(const rk_tracking *t, int32_t level, double *q) {
+  const rk_track *track = t->track;
+  const rk_model *m = track->ik->model;
+  const double *goal = t->goals + (int64_t)level * m->nq;
+  rk_difference(m, 1, t->frame.last, goal, t->frame.way);
+  rk_difference(m, 1, t->last_goals + (int64_t)level * m->nq, goal, t->pace);
+  for (int32_t k = 0; k < m->nv; k++) {
+    const double largest = track->largest[k];
+    const double pace = rk_min(rk_max(t->pace[k], -largest), largest);
+    const double gap = t->frame.way[k] - pace;
+    const double braked = rk_braking_step(__builtin_fabs(gap), track->change[k]);
+    t->pace[k] = rk_min(rk_max(pace + (gap < 0.0 ? -braked : braked), t->frame.lo[k]), t->frame.hi[k]);
+  }
+  rk_integrate(m, 1, t->frame.last, t->pace, q);
+  rk_frame_bounds_keep(&t->frame, q);
+}
+
+int rk_tracking_is_reached(rk_tracking *t, int32_t level) {
+  const rk_model *m = t->track->ik->model;
+  follow(t, level, t->pulled);
+  rk_difference(m, 1, t->goals + (int64_t)level * m->nq, t->pulled, t->pace);
+  for (int32_t k = 0; k < m->nv; k++)
+    if (!(__builtin_fabs(t->pace[k]) <= RK_AT_GOAL)) return 0;
+  return 1;
+}
+
+/* Whether a level needs a joint; after it was measured. */
+static int needs(const rk_tracking *t, int32_t level, int32_t column) {
+  const rk_ik *ik = t->track->ik;
+  const rk_step_data *data = ik->stack->data;
+  for (int64_t row = data->start[level]; row < data->start[level + 1]; row++)
+    if (__builtin_fabs(data->J[row * ik->model->nv + column]) > IDLE) return 1;
+  return 0;
+}
+
+/* Joints that a level needs, which is late, are its own: levels below it wait for them, so that it is there as soon as it
+   would be without those. So are those of a level above that has to give way to its motion. */
+static void claim(rk_tracking *t, int32_t level) {
+  const rk_ik *ik = t->track->ik;
+  const rk_model *m = ik->model;
+  int32_t *busy = t->busy;
+  for (int32_t own = level; own >= 0; own--) {
+    int32_t gives_way = own == level;
+    for (int32_t k = 0; k < m->nv && !gives_way; k++) gives_way = busy[k] && needs(t, own, k);
+    for (int32_t k = 0; k < m->nv && gives_way; k++) busy[k] |= needs(t, own, k);
+  }
+  for (int32_t node = 0; node < m->n_nodes; node++) { /* what moves together */
+    const int32_t first = m->iv[node], count = m->motion[node] == RK_FREE ? 6 : m->motion[node] == RK_BALL ? 3 : 1;
+    int32_t any = 0;
+    for (int32_t k = first; k < first + count; k++) any |= busy[k];
+    for (int32_t k = first; k < first + count; k++) busy[k] = any;
+  }
+  for (int32_t k = 0; k < ik->n_bases; k++) {
+    const rk_base *base = ik->bases + k;
+    for (int wheel = 0; wheel < 2; wheel++)
+      busy[base->wheel_v[wheel]] |= busy[base->v] | busy[base->v + 1] | busy[base->v + 2];
+  }
+}
+
+/* q, which has brought the first `above` levels as far as limits on speed allow, towards `pulled`, where every joint would
+   follow its goal, while these levels keep what they have. It is what was measured last. */
+static void pull(rk_tracking *t, int32_t above, double *q) {
+  rk_search *s = &t->search;
+  const int32_t nq = t->track->ik->model->nq;
+  int met;
+  rk_tracking_stay(t, 1);
+  s->on = above;
+  rk_search_hold(s, above);
+  s->busy = t->busy;
+  for (int32_t k = 0; k < PULLS; k++) {
+    s->preference = (rk_preference){k ? 0 : t->even, t->none, t->pulled};
+    rk_tracking_step(t, 0.0, &met);
+    if (rk_search_holds(s)) {
+      rk_copy(q, s->q, nq);
+      break;
+    }
+  }
+  s->preference.H = 0;
+  s->busy = 0;
+  rk_search_hold(s, 0);
+}
+
+/* Whether a frame that ends at q leaves no more speed against that of the goal than one frame can brake: what is met so is
+   not passed in the next one. */
+static int is_brakeable(const rk_tracking *t, const double *q, int32_t level) {
+  const rk_model *m = t->track->ik->model;
+  const int64_t at = (int64_t)level * m->nq;
+  rk_difference(m, 1, t->frame.last, q, t->frame.way);
+  rk_difference(m, 1, t->last_goals + at, t->goals + at, t->pace);
+  for (int32_t k = 0; k < m->nv; k++)
+    if (!(__builtin_fabs(t->frame.way[k] - t->pace[k]) <= t->track->change[k])) return 0;
+  return 1;
+}
+
+/* How many levels, of the first `most`, can be met at once. Those are met at q. */
+static int32_t meet_at_once(rk_tracking *t, int32_t most, double *q) {
+  rk_search *s = &t->search;
+  for (s->on = most; s->on > 0; s->on--)
+    if (rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1)) {
+      rk_copy(q, s->best_q, t->track->ik->model->nq);
+      break;
+    }
+  return s->on;
+}
+
+static int are_met(const rk_search *s, int32_t levels) {
+  for (int32_t k = 0; k < levels; k++)
+    if (!s->level_met[k]) return 0;
+  return 1;
+}
+
+/* q with a level of velocities, the last one that counts, as fast as limits allow in this frame: none of it is caught up with.
+   1 when it is met, as are those above. in_time: these are met, or at their goals. */
+static int go_on(rk_tracking *t, int in_time, double *q) {
+  rk_search *s = &t->search;
+  rk_tracking_look(t, q);
+  rk_tracking_stay(t, 1);
+  s->busy = t->busy;
+  const int met = (in_time && are_met(s, s->on - 1) && rk_tracking_descend(t, q, RK_FRAME_STEPS, 1)) ||
+                  rk_search_settle(s, RK_FRAME_STEPS, RK_SETTLED);
+  s->busy = 0;
+  rk_copy(q, s->best_q, t->track->ik->model->nq);
+  return in_time && met;
+}
+
+/* As `meet_at_once`, at t->q. Where the goals of all levels after those are reached in this frame anyway, it is the last of
+   these goals, when the others are met there too. */
+static int32_t begin(rk_tracking *t, int32_t at_once) {
+  rk_search *s = &t->search;
+  int reached = at_once > 0 && at_once < s->levels;
+  for (int32_t k = 0; k < s->levels && reached; k++)
+    reached = !rk_is_velocity(s, k) && (k < at_once || rk_tracking_is_reached(t, k));
+  if (reached) {
+    s->on = s->levels;
+    rk_tracking_look(t, t->pulled);
+    if (are_met(s, at_once)) {
+      rk_copy(t->q, t->pulled, t->track->ik->model->nq);
+      return at_once;
+    }
+  }
+  return meet_at_once(t, at_once, t->q);
+}
+
+int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
+  rk_search *s = &t->search;
+  const int32_t nq = t->track->ik->model->nq;
+  int in_time = 1, at_goal = 0, is_behind = 0; /* a level of poses, its goal */
+  s->preference.H = 0;
+  rk_copy(t->q, t->frame.last, nq);
+  for (int32_t k = 0; t->busy && k < t->track->ik->model->nv; k++) t->busy[k] = 0;
+  for (int32_t k = begin(t, at_once) + 1; k <= s->levels; k++) {
+    const int is_braking = k > unbraked;
+    int is_kept = 1; /* what levels above have */
+    s->on = k;
+    if (rk_is_velocity(s, k - 1)) {
+      in_time = go_on(t, in_time, t->q);
+      at_goal = !is_behind;
+      if (in_time || k == s->levels || s->ik->stack->kind[k] == RK_LEVEL_WAYS) continue; /* it may go on along its way */
+      rk_tracking_look(t, t->q);
+      claim(t, k - 1);
+      continue;
+    }
+    at_goal = rk_tracking_is_reached(t, k - 1) && in_time;
+    rk_tracking_look(t, t->q);
+    const int is_met = are_met(s, k - 1);
+    if (k > 1 && at_goal) {
+      rk_search_hold(s, k - 1);
+      rk_tracking_look(t, t->pulled);
+      is_kept = rk_search_holds(s);
+      rk_search_hold(s, 0);
+    }
+    at_goal = at_goal && is_kept;
+    if (at_goal) {
+      rk_copy(t->q, t->pulled, nq);
+    } else if (in_time && is_met && (k > 1 || is_braking) && rk_tracking_descend(t, t->q, RK_FRAME_STEPS, 1) &&
+               (!is_braking || is_brakeable(t, s->best_q, k - 1))) {
+      rk_copy(t->q, s->best_q, nq);
+    } else {
+      in_time = 0;
+      is_behind = 1;
+      rk_tracking_look(t, t->q);
+      if (k == 1)
+        rk_copy(t->q, t->pulled, nq);
+      else
+        pull(t, k - 1, t->q);
+      rk_tracking_look(t, t->q);
+      if (k < s->levels) claim(t, k - 1);
+    }
+  }
+  s->on = s->levels;
+  return at_goal;
+}
+
+void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *behind) {
+  const rk_model *m = t->track->ik->model;
+  const double *goal = t->goals + (int64_t)level * m->nq;
+  int any = 0;
+  if (rk_is_velocity(&t->search, level)) {
+    rk_copy(t->pulled, goal, m->nq);
+    rk_frame_bounds_keep(&t->frame, t->pulled);
+    rk_difference(m, 1, goal, t->pulled, t->pace);
+  } else {
+    rk_tracking_is_reached(t, level);
+  }
+  for (int32_t k = 0; k < m->nv; k++) any |= behind[k] = __builtin_fabs(t->pace[k]) > RK_AT_GOAL;
+  if (any) return;
+  rk_difference(m, 1, t->frame.last, q, t->pace); /* of a way that comes back to where it was, who is as fast as may be */
+  for (int32_t k = 0; k < m->nv; k++)
+    behind[k] = t->pace[k] <= t->frame.lo[k] + RK_AT_GOAL || t->pace[k] >= t->frame.hi[k] - RK_AT_GOAL;
+}

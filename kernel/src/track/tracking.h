@@ -1,0 +1,82 @@
+/* One frame of tracking: its descents, and what is done when it is too fast. */
+#ifndef RK_TRACKING_H
+#define RK_TRACKING_H
+
+#include "track/frame_bounds.h"
+#include "step/stack.h"
+
+enum { RK_FRAME_STEPS = 10, RK_GOAL_STEPS = 30 };
+#define RK_SETTLED 1e-5 /* relative: a goal whose error changes by less is found */
+#define RK_AT_GOAL 1e-9 /* [rad, m] */
+
+/* One frame: its bounds, and where things lie in the workspace. */
+typedef struct rk_tracking {
+  const rk_track *track;
+  rk_search search;
+  rk_model box_model;        /* the support with the frame's bounds in place of the position limits */
+  rk_ik box;
+  rk_frame_bounds frame;     /* with the state's last configuration and step */
+  double *last_goals;        /* [levels][nq] of the state */
+  double *pace;              /* [nv] of a goal */
+  double *q;                 /* [nq] */
+  double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
+  double *H, *g, *even, *none, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity, [nv] zeros */
+  double *pulled;            /* [nq] */
+  int32_t *busy;             /* [nv] of the search: columns of levels that are late */
+  int placed;                /* the tips are placed at the last configuration */
+} rk_tracking;
+
+static inline void rk_copy(double *to, const double *from, int64_t count) {
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
+}
+
+static inline int rk_is_equal(const double *a, const double *b, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    if (a[k] != b[k]) return 0;
+  return 1;
+}
+
+static inline int rk_is_zero(const double *a, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    if (a[k] != 0.0) return 0;
+  return 1;
+}
+
+/* Whether what a frame leaves lacking adds up with what those before have left. */
+static inline int rk_adds_up(const rk_search *s) { return s->ik->stack && s->ik->stack->adds_up; }
+
+static inline int rk_is_velocity(const rk_search *s, int32_t level) {
+  return s->ik->stack && s->ik->stack->kind[level] != RK_LEVEL_POSES;
+}
+
+/* The next steps are inside the frame's bounds, or inside the position limits alone. */
+void rk_tracking_stay(rk_tracking *t, int inside);
+
+/* One damped step; its error. */
+double rk_tracking_step(rk_tracking *t, double E, int *met);
+
+/* Damped steps from `start` inside the frame's bounds, or inside the position limits alone, on the levels that count; 1 when
+   these are met. One step at least, so that slow targets are followed smoothly and not in jerks of the size of the
+   tolerance. */
+int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int inside);
+
+/* Measures q, and makes it the best configuration. */
+void rk_tracking_look(rk_tracking *t, const double *q);
+
+/* The goals of the first levels: configurations that meet them, or come as near as those above allow, without limits on speed.
+   Returns how many levels are met from the first on. is_same: the last goals are for these targets, and are only changed for
+   better ones. */
+int32_t rk_tracking_find_goals(rk_tracking *t, int is_same);
+
+/* Whether the goal of a level is reached in this frame, at a speed that can be braked. `pulled` is where following it leads. */
+int rk_tracking_is_reached(rk_tracking *t, int32_t level);
+
+/* q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets without those below
+   it. 1 when none has a goal to come to any more. at_once: how many of them may be met at once; unbraked: how many may be met
+   at any speed. */
+int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked);
+
+/* Notes who does not get to the goal of a level: of velocities inside the limits of this frame, else by following it. */
+void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *behind);
+
+#endif
