@@ -13,7 +13,8 @@ from .ik_data import IKData, compile_whole
 from .influence import Left
 from .level_rows import Preference, StackRows
 from .task_levels import TaskLevels
-from .tracking_reference import ReferenceTracking, TrackLimits, TrackOutcome
+from .track_data import TrackLimits, TrackOutcome
+from .tracking_reference import ReferenceTracking
 from .viability import StepLimits
 
 Array = np.ndarray

@@ -18,7 +18,7 @@ from .native_stack import NativeStack, StackStruct, stack_library
 from .native_tasks import same_target
 from .native_tracking import TrackStruct, tracking_library
 from .task_levels import TaskLevels
-from .tracking_reference import TrackLimits, TrackOutcome
+from .track_data import TrackLimits, TrackOutcome
 from .viability import StepLimits
 
 Array = np.ndarray

@@ -12,7 +12,8 @@ from ..robokin.errors import BackendError, TaskError
 from .ik_data import IKData
 from .native import ProblemStruct
 from .tasks import FrameTask
-from .tracking_reference import TrackLimits, TrackOutcome, refuse_targets
+from .track_data import TrackLimits, TrackOutcome
+from .tracking_reference import refuse_targets
 
 Array = np.ndarray
 

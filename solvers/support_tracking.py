@@ -10,8 +10,9 @@ from ..robokin.backend import reference
 from .ik_data import IKData, robot_columns
 from .ik_steps import roll
 from .tip_ik import TipIK
+from .track_data import TrackLimits, TrackOutcome
 from .track_result import EMPTY
-from .tracking_reference import ReferenceTracking, TrackLimits, TrackOutcome
+from .tracking_reference import ReferenceTracking
 from .viability import StepLimits
 
 Array = np.ndarray

@@ -14,7 +14,7 @@ from .ik import IKProblem
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .motion import Motion
 from .results import Diagnosis, SolveResult, Status
-from .tracking_reference import LATE
+from .track_data import LATE
 
 Array = np.ndarray
 

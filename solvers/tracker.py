@@ -27,8 +27,8 @@ from .task_levels import TaskLevels, checked_tasks, tolerances
 from .tasks import Task
 from .tasks.checks import numbers
 from .tip_ik import TipIK, is_plain
+from .track_data import TrackOutcome
 from .track_result import EMPTY, TrackResult, joined
-from .tracking_reference import TrackOutcome
 from .viability import StepLimits
 
 Array = np.ndarray
