@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..robokin.backend import get_backend
 from ..robokin.configuration import check_tangent
 from ..robokin.errors import TaskError
 from ..robokin.model import RobotModel
@@ -18,7 +17,7 @@ from .fixed_arrays import compiled
 from .ik import IKProblem, part_names
 from .ik_engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from .influence import Left, checked_shares, is_partial, left_in
-from .level_tracking import LevelTracking
+from .level_engines import LevelEngines, state_at
 from .motion_memory import Memory
 from .results import SolveResult, Status
 from .state import State
@@ -65,10 +64,6 @@ class Tracker:
         self.tasks, self.criteria = checked_tasks(tasks), checked_criteria(criteria)
         compiled(self.criteria)
         self._own = np.array([task.influence for task in self.tasks])
-        # Of the tasks that count, and those of them that fade, with the levels that theirs are of all; and the states
-        # that they led to last.
-        self._engines: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[Any, list[int]]] = {}
-        self._ended: dict[tuple[tuple[int, ...], tuple[int, ...]], Array] = {}
         self._plain: SupportTracking | None = None
         self.is_plain = is_plain(self.tasks) and not self.criteria
         self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
@@ -196,7 +191,7 @@ class Tracker:
             if fading:
                 whole = np.where(own < 1.0, 0.0, own)
                 q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
-                state = self._at(q, state[-1 - self.model.nv : -1], state[-1])
+                state = state_at(q, self._count, state[-1 - self.model.nv : -1], state[-1])
             self.memory = Memory(
                 memory.origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True))
             )
@@ -214,16 +209,12 @@ class Tracker:
     def _stand(self, q: Array, velocity: object | None, late: bool) -> None:
         v = np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
         self._before, self._noted = q, None  # targets that it was found for
-        self._told = self._stood = self._at(q, self.limits.viable(q, v * self.dt), float(late))
+        self._told = self._stood = state_at(q, self._count, self.limits.viable(q, v * self.dt), float(late))
 
     @property
     def _count(self) -> int:
         """Of levels."""
         return 1 if self.is_plain else len(self.levels.groups)
-
-    def _at(self, q: Array, step: Array, late: float) -> Array:
-        """The state at q (nq,), where every level has its goal."""
-        return np.concatenate((q, np.tile(q, self._count), step, [late]))
 
     def _started_at(
         self, targets: Sequence[Any], shares: Array, q0: Array | None, origin: Array | None
@@ -347,54 +338,11 @@ class Tracker:
     def _run(
         self, wanted: Sequence[Sequence[Any]], shares: Array, left: Mapping[int, Left], state: Array
     ) -> tuple[TrackOutcome, Array]:
-        """Frames from a state on, and the state that they lead to."""
-        asked = shares.tolist()
-        counting = [i for i, share in enumerate(asked) if share]
-        fading = tuple(counting.index(i) for i in counting if is_partial(asked[i]))
-        key = tuple(counting), fading
-        if key not in self._engines:
-            engine = self._engine(counting, fading)
-            self._engines[key] = engine, self._levels_of(engine.levels, counting)
-        engine, of_levels = self._engines[key]
-        if self._ended.get(key) is not state:
-            engine.state = self._told_to(state, of_levels)
-            is_noted = state is self._stood and self._noted is not None
-            engine.note([self._noted[i] for i in counting] if is_noted else None)
-        numbers = {i: k for k, i in enumerate(counting)}
-        aims, lefts = [[own[i] for i in counting] for own in wanted], {numbers[i]: own for i, own in left.items()}
-        outcome = engine.run(aims, [asked[i] for i in counting], lefts)
-        self._ended[key] = self._told_by(engine.state, of_levels)
-        return outcome, self._ended[key]
+        return self._engines.run(wanted, shares, left, state, self._noted if state is self._stood else None)
 
-    def _levels_of(self, levels: TaskLevels, counting: Sequence[int]) -> list[int]:
-        """Which of all levels those of some tasks are."""
-        numbers = {(i, is_way): k for k, (own, is_way) in enumerate(self.levels.groups) for i in own}
-        return [numbers[counting[own[0]], is_way] for own, is_way in levels.groups]
-
-    def _told_to(self, state: Array, of_levels: Sequence[int]) -> Array:
-        """The state of those levels alone."""
-        nq, nv = self.model.nq, self.model.nv
-        goals, first = state[nq : -1 - nv].reshape(self._count, nq), self._count - state[-1]
-        late = sum(level >= first for level in of_levels)
-        return np.concatenate((state[:nq], goals[of_levels].ravel(), state[-1 - nv : -1], [float(late)]))
-
-    def _told_by(self, state: Array, of_levels: Sequence[int]) -> Array:
-        """The state of all levels; those that do not count have their goal where the robot stands."""
-        nq, nv = self.model.nq, self.model.nv
-        late = int(state[-1])
-        whole = self._at(state[:nq], state[-1 - nv : -1], float(self._count - of_levels[-late]) if late else 0.0)
-        whole[nq : -1 - nv].reshape(self._count, nq)[of_levels] = state[nq : -1 - nv].reshape(len(of_levels), nq)
-        return whole
-
-    def _engine(self, counting: Sequence[int], fading: Sequence[int]) -> Any:
-        kind: Any = LevelTracking
-        if get_backend(self.backend).name != "numpy":
-            from .native_level_tracking import NativeLevelTracking
-
-            kind = NativeLevelTracking
-        whole = len(counting) == len(self.tasks)
-        levels = self.levels if whole else TaskLevels(self.model, [self.tasks[i] for i in counting], self.backend)
-        return kind(levels, self.criteria, self.limits, fading)
+    @cached_property
+    def _engines(self) -> LevelEngines:
+        return LevelEngines(self.levels, self.criteria, self.limits, self.backend)
 
     def _result(
         self, before: Array, wanted: Any, outcome: TrackOutcome, residuals: Array, remarks: Sequence[str], shares: Array
