@@ -194,8 +194,8 @@ def test_progress_and_bad_targets() -> None:
     model, q, _ = _panda()
     task = AimTask(TIP, (0, 0, 1), (1, 0, 0))
     seen: list[tuple[int, int]] = []
-    stopped = track(model, [task], [[(1, 0, 0)]] * 40, q, DT, progress=lambda *x: seen.append(x) or len(seen) < 2)
-    assert len(stopped) < 40 and seen
+    stopped = track(model, [task], [[(1, 0, 0)]] * 400, q, DT, progress=lambda *x: seen.append(x) or len(seen) < 2)
+    assert len(stopped) < 400 and seen
     with pytest.raises(TaskError, match="no targets"):
         track(model, [task], [], q)
     with pytest.raises(TaskError, match="1 tasks but 2 targets"):
