@@ -23,7 +23,7 @@ _STEERING = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 
 
 def plain(text: str) -> str:
-    """The text with \\uXXXX, as JSON has it too, for what is no letter, mark or end of a line."""
+    """The text with its escape of JSON for what is no letter, mark or end of a line."""
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

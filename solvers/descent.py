@@ -1,5 +1,5 @@
 """Descending on what tasks lack, level by level: what the static solver and tracking share, in NumPy. Twin of
-kernel/src/ik/ik_search.c.
+kernel/src/ik/ik_search.c and settle.c.
 
 Levenberg-Marquardt with the damping proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
 kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), inside position limits in every step. Tasks of

@@ -1,5 +1,5 @@
 """The iteration that the static solver and tracking share, in NumPy: errors, rows, the damped step. Twin of
-kernel/src/ik/ik_search.c.
+kernel/src/ik/damped_step.c.
 
 Levenberg-Marquardt with the damping proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
 kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), hard limits in every step (bounded_step.py).

@@ -34,10 +34,6 @@ int32_t rk_sizeof_cone(void) { return (int32_t)sizeof(rk_cone); }
 
 int32_t rk_sizeof_base(void) { return (int32_t)sizeof(rk_base); }
 
-static void copy(double *to, const double *from, int64_t count) {
-  for (int64_t k = 0; k < count; k++) to[k] = from[k];
-}
-
 /* -- random numbers: solvers/random_numbers.py ------------------------------------------------------------------- */
 
 static void uniform_quaternion(uint64_t *state, double q[4]) {
@@ -177,7 +173,7 @@ static void offer(const rk_search *s, rk_end *end, double margin) {
   if (error > most || (end->error <= most && !is_nearer(s, end, away))) return;
   end->error = error;
   end->distance = away;
-  copy(end->q, s->best_q, s->ik->model->nq);
+  rk_copy(end->q, s->best_q, s->ik->model->nq);
 }
 
 /* Of levels, only where those above the last one are met. Returns 1 when it is as good as the least so far, -1 when it is
@@ -197,20 +193,20 @@ static int offer_best(rk_search *s) {
 static int settle_ends(rk_search *s) {
   const int32_t nq = s->ik->model->nq;
   const int has_rival = s->rival.distance <= s->chosen.distance * (1.0 + TIED);
-  copy(s->best_q, s->chosen.q, nq);
+  rk_copy(s->best_q, s->chosen.q, nq);
   s->is_kept = 0;
   if (settle(s)) return 1;
   if (!has_rival) return 0;
   s->chosen.error = s->least_error = s->best_level_error[s->on - 1];
   s->chosen.distance = distance(s);
-  copy(s->chosen.q, s->best_q, nq);
-  copy(s->best_q, s->rival.q, nq);
+  rk_copy(s->chosen.q, s->best_q, nq);
+  rk_copy(s->best_q, s->rival.q, nq);
   s->is_kept = 0;
   if (settle(s)) return 1;
   if (s->best_level_error[s->on - 1] < s->least_error) s->least_error = s->best_level_error[s->on - 1];
   offer(s, &s->chosen, TIED);
   int met;
-  copy(s->q, s->chosen.q, nq);
+  rk_copy(s->q, s->chosen.q, nq);
   rk_search_keep(s, rk_search_measure(s, &met));
   return 0;
 }
@@ -231,7 +227,7 @@ static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
     if (number == 1 && stack)
       rk_search_nudge(s, s->start);
     else if (number == 2 && posture)
-      copy(s->q, posture, s->ik->model->nq);
+      rk_copy(s->q, posture, s->ik->model->nq);
     else
       restart(s, &seed, number % 2 == 0);
   }
@@ -252,7 +248,7 @@ static rk_ik_outcome solve(rk_search *s, uint64_t seed) {
       continue;
     }
     if (s->on > reachable) outcome.code = RK_IK_OUT_OF_REACH;
-    if (s->on > 1) copy(s->q, s->best_q, ik->model->nq);
+    if (s->on > 1) rk_copy(s->q, s->best_q, ik->model->nq);
     if (s->on == 1 && outcome.code == RK_IK_OUT_OF_REACH) {
       outcome.attempts = 1;
       if (!attempt(s, 0)) settle(s);
@@ -282,6 +278,6 @@ void rk_ik_solve(const rk_ik *ik, int64_t count, const double *targets, const do
     outcomes[item] = rk_fit(ik->robot_nq, from) ? solve(&s, seed) : (rk_ik_outcome){RK_IK_BAD_START, 0, 0};
     unwind(&s);
     for (int32_t i = 0; i < m->nq; i++) to[ik->q_index[i]] = s.best_q[i];
-    copy(residuals + 2 * item * s.tasks, s.best_residuals, 2 * (int64_t)s.tasks);
+    rk_copy(residuals + 2 * item * s.tasks, s.best_residuals, 2 * (int64_t)s.tasks);
   }
 }

@@ -2,6 +2,8 @@
 #ifndef RK_MATH_H
 #define RK_MATH_H
 
+#include <stdint.h>
+
 static inline double rk_sqrt(double x) { return __builtin_sqrt(x); }
 
 /* Numbers with which is calculated: beyond, squares and products are infinite. MOST of robokin/arrays.py. */
@@ -50,6 +52,10 @@ static inline void rk_rotate_back(const double R[9], const double x[3], double o
 static inline void rk_multiply(const double A[9], const double B[9], double out[9]) {
   for (int r = 0; r < 9; r += 3)
     for (int c = 0; c < 3; c++) out[r + c] = A[r] * B[c] + A[r + 1] * B[3 + c] + A[r + 2] * B[6 + c];
+}
+
+static inline void rk_copy(double *to, const double *from, int64_t count) {
+  for (int64_t k = 0; k < count; k++) to[k] = from[k];
 }
 
 /* out = A B, placements; out is neither A nor B. */

@@ -103,21 +103,17 @@ static void fill_bounds(const rk_poses *s, rk_pose *pose) {
   for (int32_t k = 0; k < optimum->n_cones; k++, row += 3) fill_cone(s, optimum->cones + k, row, pose);
 }
 
-static void copy(int64_t count, const double *from, double *to) {
-  for (int64_t k = 0; k < count; k++) to[k] = from[k];
-}
-
 void rk_place(const rk_poses *s, rk_pose *pose) {
   const rk_stack *stack = s->optimum->stack;
   const rk_step_data *data = stack->data;
   const int64_t m = s->n_rows - s->n_bound_rows;
-  copy(s->model->nq, pose->q, stack->q);
+  rk_copy(stack->q, pose->q, s->model->nq);
   rk_rows_fill(s->step, stack->data, pose->nodes, s->scratch);
   rk_rows_measure(s->step, data, 0, stack->residuals);
   if (stack->rows) stack->rows(0);
-  copy(m * s->n, data->J, pose->J + (int64_t)s->n_bound_rows * s->n);
-  copy(m, data->low, pose->low + s->n_bound_rows);
-  copy(m, data->high, pose->high + s->n_bound_rows);
+  rk_copy(pose->J + (int64_t)s->n_bound_rows * s->n, data->J, m * s->n);
+  rk_copy(pose->low + s->n_bound_rows, data->low, m);
+  rk_copy(pose->high + s->n_bound_rows, data->high, m);
   fill_bounds(s, pose);
   for (int32_t level = 0; level < s->n_levels; level++) {
     double sum = 0.0;

@@ -2,6 +2,7 @@
 #ifndef RK_TRACKING_H
 #define RK_TRACKING_H
 
+#include "math/rk_math.h"
 #include "track/frame_bounds.h"
 #include "step/stack.h"
 
@@ -25,10 +26,6 @@ typedef struct rk_tracking {
   int32_t *busy;             /* [nv] of the search: columns of levels that are late */
   int placed;                /* the tips are placed at the last configuration */
 } rk_tracking;
-
-static inline void rk_copy(double *to, const double *from, int64_t count) {
-  for (int64_t k = 0; k < count; k++) to[k] = from[k];
-}
 
 static inline int rk_is_equal(const double *a, const double *b, int64_t count) {
   for (int64_t k = 0; k < count; k++)
