@@ -92,7 +92,7 @@ class ROBOKIN_OT_set_joint(RobotOperator, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         active = context.active_pose_bone
-        if active is not None and KEY in active.bone:
+        if active is not None and KEY in active.bone and active.bone.robokin.joint_type:
             self.given("joint_type", active.bone.robokin.joint_type)
         return context.window_manager.invoke_props_dialog(self, confirm_text="Set")
 

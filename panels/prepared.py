@@ -166,7 +166,9 @@ def _channel_label(channel: Channel, channels: list[Channel]) -> str:
 
 def type_fields(settings: bpy.types.PropertyGroup) -> tuple[tuple[str, str], ...]:
     """(field, label) of what only a joint's type has, apart from limits and wheels."""
-    kind = JOINT_TYPES[settings.joint_type]
+    kind = JOINT_TYPES.get(settings.joint_type)
+    if kind is None:  # as in a damaged file
+        return ()
     if kind.has_pitch:
         return (("pitch_length", "Pitch /rad"),)
     if not kind.orders:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...robokin.drive import Drive
-from ...robokin.errors import ModelError
 from ...robokin.joint_types import JOINT_TYPES, JointType
 from ...robokin.model import Mimic
 from .truth import BoneRecord
@@ -77,6 +76,9 @@ def field_values(record: BoneRecord) -> dict[str, Any]:
     return values
 
 
+# Of these a person has always chosen one: only a damaged file has none.
+CHOICES = {"joint_type", *(order_field(kind) for kind in ORDERED)}
+
 FIELDS: tuple[str, ...] = (
     "joint_type",
     "axis",
@@ -130,7 +132,7 @@ def edited_record(record: BoneRecord, shown: tuple[Any, ...]) -> BoneRecord:
     edits = {
         name: _shortest(value)
         for name, value in zip(FIELDS, shown, strict=True)
-        if _single(value) != _single(recorded[name])
+        if _single(value) != _single(recorded[name]) and not (value == "" and name in CHOICES)
     }
     if not edits:
         return record
@@ -152,8 +154,6 @@ def twist_along_bone(settings: RobokinJoint, record: BoneRecord) -> None:
 
 def _joint(record: BoneRecord, values: dict, edits: dict) -> Any:
     joint = record.joint
-    if values["joint_type"] not in JOINT_TYPES:  # as of a file that was damaged
-        raise ModelError(f"bone {record.bone!r} has a joint of no type: choose one of {', '.join(JOINT_TYPES)}", joint)
     kind = JOINT_TYPES[values["joint_type"]]
     changes: dict[str, Any] = {name: edits[name] for name in NUMBERS if name in edits}
     changes |= {"type": kind.name, "order": values[order_field(kind)] if kind.orders else ""}

@@ -290,16 +290,17 @@ def test_random_damage_in_a_scene(scene, tmp_path):
 
 
 def test_a_joint_type_that_is_none(panda):
-    """A stored number of no type, as a damaged file has: Blender shows it as no word at all."""
+    """A stored number of no type, as a damaged file has: Blender shows it as no word at all, and the record counts."""
     bone = panda.data.bones[BONE]
     before = bone[KEY]
     store = bone.bl_system_properties_get() if hasattr(bone, "bl_system_properties_get") else bone
     store["robokin"]["joint_type"] = 999
     assert bone.robokin.joint_type == ""
-    with pytest.raises(RobokinError, match=f"bone '{BONE}' has a joint of no type: choose one of fixed") as refused:
-        robot_model(panda)
-    said(refused.value)
-    survives(panda)
-    assert bone[KEY] == before
-    bone.robokin.joint_type = "revolute"
     assert robot_model(panda).joint(BONE).kind.name == "revolute"
+    survives(panda)
+    panda.data.bones.active = bone
+    drawn = draw(object=panda, active_object=panda)
+    assert "joint_type" in drawn["ROBOKIN_PT_joint"]["props"]
+    assert read_record(bone[KEY], BONE).joint.type == read_record(before, BONE).joint.type
+    bone.robokin.joint_type = "prismatic"
+    assert robot_model(panda).joint(BONE).kind.name == "prismatic"
