@@ -80,6 +80,7 @@ def bake_plans(
         wanted, asked = [*forms.whole(targets, first, counting), *held], [] if held else chosen
         if asked or not is_plain(wanted) or _fades(own).any():
             tracker = Tracker(robot_model(obj), wanted, dt, criteria=asked)
+            tracker.let_fade()
             aims = []
             for frame in range(first, last):
                 (aim,) = forms.over(targets, [frame], counting)

@@ -214,6 +214,7 @@ class IKProblem:
         """The same problem with these coordinates of q unbounded."""
         other = copy(self)
         other.limits = self.limits.without(coordinates)
+        other.middle = other.limits.middle(self.model.neutral())
         if isinstance(self.search, TipIK):
             vars(other).pop("_levels", None)
             other.search = other._tips()

@@ -47,7 +47,11 @@ def checked_shares(tasks: Sequence[Task], influence: object = None) -> list[floa
         raise TaskError(f"influence must be one number per task, not {shown(influence)}") from None
     if len(given) != len(tasks):
         raise TaskError(f"there are {len(tasks)} tasks but {len(given)} influences")
-    return [share(own, f"{task.name}: influence") for task, own in zip(tasks, given, strict=True)]
+    shares = [share(own, f"{task.name}: influence") for task, own in zip(tasks, given, strict=True)]
+    for task, own in zip(tasks, shares, strict=True):
+        if own and not task.influence:
+            raise TaskError(f"{task.name} was made with influence 0 and cannot be given {own:g}: make it with 1")
+    return shares
 
 
 def partial(tasks: Sequence[Task]) -> bool:

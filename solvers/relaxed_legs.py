@@ -1,4 +1,4 @@
-"""Legs of the hierarchy with fewer tasks, which the kernel follows: a way to good starts."""
+"""Legs of plain tasks alone, in place of those of levels: a quick way to good starts."""
 
 from __future__ import annotations
 

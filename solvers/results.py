@@ -43,8 +43,8 @@ class SolveResult:
     diagnosis: status, reason, named joints and tasks.   q: (nq,) the best configuration found, inside the limits.
     residual_array: (tasks, 2) what the parts of each task lack, in their units; position [m] and orientation [rad] of
     a task on one tip, over the axes that are not free; 0 for a second part that a task has not.
-    iterations, attempts: over all starts; of tasks of several levels or kinds those of the hierarchy, without the short
-    solves of the kernel that give it starts.   costs: value of each criterion by its name.
+    iterations, attempts: over all starts, and over the levels one after another.
+    costs: value of each criterion by its name.
     kkt_residual: of the criteria's gradient, what no task, limit or inequality holds, relative to it; about 0 where
     they are stationary. is_optimal: that is so, and nothing better was found around. Both None where no criterion has a
     say: when there is none, or the first level is not met.

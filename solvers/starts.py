@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-ITERATIONS = 50_000  # of the kernel, that the search may cost; or ...
+ITERATIONS = 50_000  # of plain tasks, that the search may cost; or ...
 PATHS = 16  # ... so many times the number of frames, when that is more
-STEPS = 500  # of the hierarchy, which are dearer, that the search may cost; or ...
+STEPS = 500  # of levels, which are dearer, that the search may cost; or ...
 AGAIN = 4  # ... so many times what the first path takes, when that is more
 TRIES = 100  # at most
 POSTURES = 12  # solutions looked for at a frame at once
-FEWER = 4  # of them by the hierarchy
+FEWER = 4  # of them for levels
 PROBES = 8  # missed frames of which it is asked whether any posture meets them
 SAME = 1e-3  # [rad, m] starts nearer to each other than this are one
 HELD_UP = 0.35  # [rad] nearer to its bound than this, a joint is held up by it (braking for it included)

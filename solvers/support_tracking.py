@@ -26,14 +26,15 @@ class SupportTracking:
         self.problem, self.limits, self._columns = problem, limits, robot_columns(problem.model, data)
         self._engine = _engine_type(backend)(data, problem.tasks, _support_limits(limits, data, self._columns))
         self._is_empty = not any(task.influence for task in problem.tasks)
-        self._free = ~np.isin(np.arange(problem.model.nv), self._columns)
+        self._free = ~np.isin(np.arange(problem.model.nv), self._columns) | self._is_empty
 
     @property
     def state(self) -> Array:
         nq, support, data = self.problem.model.nq, self._engine.state, self.problem.data
         state = np.concatenate((self._q, self._q, self._coasting, support[-1:]))
         state[nq + data.q_index] = support[data.tree.nq : 2 * data.tree.nq]
-        state[2 * nq + self._columns] = support[2 * data.tree.nq : -1]
+        if not self._is_empty:
+            state[2 * nq + self._columns] = support[2 * data.tree.nq : -1]
         return state
 
     @state.setter
@@ -66,7 +67,8 @@ class SupportTracking:
     def _coast(self, q: Array) -> None:
         """Brake what no task moves, in q (frames, nq): only a start velocity can have set it in motion."""
         model, here = self.problem.model, self._q
-        idle = np.setdiff1d(np.arange(model.nq), self.problem.data.q_index)
+        needed = () if self._is_empty else self.problem.data.q_index
+        idle = np.setdiff1d(np.arange(model.nq), needed)
         for row in q:
             self._coasting = np.where(self._free, self.limits.coasting(here, self._coasting), 0.0)
             moved = model.limits.clamp(reference.integrate(model.tree, here, self._coasting))

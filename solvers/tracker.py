@@ -87,6 +87,11 @@ class Tracker:
     def levels(self) -> TaskLevels:
         return TaskLevels(self.model, self.tasks, self.backend)
 
+    def let_fade(self) -> None:
+        """From now on influences may be told frame by frame: the tasks are levels, whatever they are."""
+        if self.is_plain:
+            self._make_levels()
+
     @property
     def chunk(self) -> int:
         """Frames between two reports of progress."""
@@ -125,7 +130,7 @@ class Tracker:
         if self.is_plain and isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
             if targets.ndim != 4 or targets.shape[1:] != (len(self.tasks), 4, 4):
                 raise TaskError(f"targets must have shape (frames, {len(self.tasks)}, 4, 4), not {targets.shape}")
-            frames: Any = np.ascontiguousarray(targets, np.float64)
+            frames: Any = np.array(targets, np.float64)  # the caller may write to their own
         else:
             frames = self._sets(targets)
         if len(frames) == 0:
@@ -168,6 +173,8 @@ class Tracker:
         """Solve the first frame as a pose, with restarts, and stand there; tasks that ask for a velocity are left out,
         or what they ask of a start is in their place (`Task.start_task`). targets: one set of them.   origin: (nq,)
         where what is counted from the start starts, q0 unless given."""
+        if influence is not None:
+            self.let_fade()
         shares = self._shares(influence)
         (targets,) = self._one(targets)
         if self.is_plain:
@@ -183,7 +190,7 @@ class Tracker:
         within = (residuals[0] <= self.tolerance).all(axis=1)[shares >= 1.0].all()
         missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
         code = EMPTY if not shares.any() else CONVERGED if within else missed
-        self._stand(found.q, start_velocity, late=code not in (CONVERGED, EMPTY))
+        self._stand(found.q, start_velocity, 0 if code in (CONVERGED, EMPTY) else self._lost(residuals[0], shares))
         self._noted = wanted
         if not self.is_plain:
             fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
@@ -202,11 +209,11 @@ class Tracker:
     def stand(self, q: object, velocity: object | None = None, memory: Memory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
         there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
-        self._stand(self.model.limits.clamp(self.model.check_configuration(q)), velocity, late=False)
-        known = memory or Memory()
-        self.memory = replace(known, without={}) if self.is_plain else known  # whole tasks are with them from now on
+        self._stand(self.model.limits.clamp(self.model.check_configuration(q)), velocity, late=0)
+        self.memory = memory or Memory()
 
-    def _stand(self, q: Array, velocity: object | None, late: bool) -> None:
+    def _stand(self, q: Array, velocity: object | None, late: int) -> None:
+        """late: how many levels are lost, which are the last ones."""
         v = np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
         self._before, self._noted = q, None  # targets that it was found for
         self._told = self._stood = state_at(q, self._count, self.limits.viable(q, v * self.dt), float(late))
@@ -215,6 +222,12 @@ class Tracker:
     def _count(self) -> int:
         """Of levels."""
         return 1 if self.is_plain else len(self.levels.groups)
+
+    def _lost(self, residuals: Array, shares: Array) -> int:
+        """Levels from the first one on that has a whole task beyond its tolerance. residuals: (tasks, 2)."""
+        missed = (residuals > self.tolerance).any(axis=1) & (shares >= 1.0)
+        groups = [range(len(self.tasks))] if self.is_plain else [own for own, _ in self.levels.groups]
+        return next((len(groups) - k for k, own in enumerate(groups) if missed[list(own)].any()), 0)
 
     def _started_at(
         self, targets: Sequence[Any], shares: Array, q0: Array | None, origin: Array | None
@@ -242,6 +255,8 @@ class Tracker:
 
     def posed(self, targets: Any, influence: Array | None = None) -> tuple[IKProblem, Any]:
         """The problem of the tasks that ask for a pose and are whole at a frame, and their targets."""
+        if influence is not None:
+            self.let_fade()
         if self.is_plain:
             return self.problem, targets
         shares = self._shares(influence)
@@ -254,16 +269,25 @@ class Tracker:
 
     def step(self, targets: object, influence: Array | None = None) -> SolveResult:
         """One frame on, towards one set of targets."""
+        if influence is not None:
+            self.let_fade()
         wanted = self._one(targets)
-        if not self.is_plain or influence is not None:
+        if not self.is_plain:
             return self.run(wanted, None if influence is None else [influence]).frame(0)
         outcome = self._run_plain(wanted)
         return self._result(self._own, wanted, outcome, outcome.residuals, [], self._own).frame(0)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
-        """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame."""
-        if self.is_plain and influence is None:
-            return self._follow(self.check_targets(targets), self._own)
+        """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame.
+        Raises TaskError."""
+        if influence is not None:
+            self.let_fade()
+            if len(influence) != len(targets):
+                raise TaskError(f"there are {len(targets)} frames but {len(influence)} sets of influences")
+        if self.is_plain or isinstance(targets, np.ndarray):
+            targets = self.check_targets(targets)
+        if self.is_plain:
+            return self._follow(targets, self._own)
         shares = [self._shares(own) for own in ([None] * len(targets) if influence is None else influence)]
         parts, first = [], 0
         while first < len(targets):
@@ -333,6 +357,8 @@ class Tracker:
             self._plain.note(self._noted)
         outcome = self._plain.run(wanted)
         self._told = None
+        if self.memory.without:  # whole tasks are with them from now on
+            self.memory = replace(self.memory, without={})
         return outcome
 
     def _run(
@@ -382,8 +408,4 @@ class Tracker:
         return left_in(shares[i], self.levels.rows_of(i, at, wanted[i], shares[i]))
 
     def _shares(self, influence: Array | None) -> Array:
-        if influence is None:
-            return self._own
-        if self.is_plain:  # what is told frame by frame may fade
-            self._make_levels()
-        return np.array(checked_shares(self.tasks, influence))
+        return self._own if influence is None else np.array(checked_shares(self.tasks, influence))

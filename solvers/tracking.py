@@ -36,8 +36,7 @@ def track(
 ) -> TrackResult:
     """Follow targets: (frames, tasks, 4, 4), or one set of targets per frame as `IKProblem.solve` takes.
 
-    Tasks of other kinds, of several priorities or of partial influence, and criteria, are followed by the hierarchy:
-    there a target is what its task takes.
+    A target is what its task takes; of a task on a tip also (4, 4).
 
     The first frame is solved from `q0` (nq,) and from restarts drawn from `seed`; every other frame follows from the
     one before, without restarts. Without q0 a start is chosen from which every frame can be met, or else the most
