@@ -103,7 +103,7 @@ def frames(text: str) -> tuple[int, int]:
 
 def seed(text: str) -> int:
     if not text.isdecimal() or int(text) >= 2**63:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number >= 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2^63 - 1")
     return int(text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,8 +25,10 @@ class _Held:
 @contextmanager
 def interrupts_held() -> Iterator[None]:
     """Ctrl+C waits for `check_interrupt`, or for the end of the block. Elsewhere than in a program of Python's own,
-    where it is not Python that is asked, nothing is changed. Raises KeyboardInterrupt."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    where it is not Python that is asked, and in other threads than the first, nothing is changed. Raises
+    KeyboardInterrupt."""
+    is_first = threading.current_thread() is threading.main_thread()
+    if not is_first or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     held = _Held()

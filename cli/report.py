@@ -73,8 +73,10 @@ def read_joint_values(text: str, option: str) -> dict:
             raise UsageError(f'{source}: neither JSON like {{"joint": value}} nor a readable file') from None
     try:
         values = json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+    except json.JSONDecodeError as error:
         raise UsageError(f'{source}: not JSON like {{"joint": value}}: {error}') from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{source}: a number of thousands of digits, or lists in lists too deep to read") from None
     if not isinstance(values, dict):
         raise UsageError(f'{source}: must be an object like {{"joint": value}}')
     return values

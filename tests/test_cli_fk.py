@@ -59,6 +59,8 @@ def test_backends_agree(backend, capsys, tmp_path) -> None:
         ("{'a': 1}", ["--q", "JSON"]),
         ("[1, 2]", ["--q", "neither JSON"]),
         ('{"panda_joint1": [1]', ["--q", "not JSON"]),
+        ('{"panda_joint1": ' + "9" * 5000 + "}", ["--q", "a number of thousands of digits"]),
+        ('{"panda_joint1": ' + "[" * 200_000, ["--q", "lists in lists too deep"]),
         ('{"panda_joint99": 1}', ["panda_joint99", "did you mean"]),
         ('{"panda_joint1": "much"}', ["panda_joint1", "much"]),
         ('{"panda_joint1": [1, 2]}', ["panda_joint1", "1 value"]),

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 from robokin_addon.cli.blender import run_steps
@@ -30,6 +31,19 @@ def test_it_waits_for_the_next_step() -> None:
     with pytest.raises(KeyboardInterrupt), interrupts_held():
         run_steps(steps())
     assert done == [0, 1]
+
+
+def test_other_threads_hold_nothing() -> None:
+    done: list[object] = []
+
+    def work() -> None:
+        with interrupts_held():
+            done.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [signal.default_int_handler]
 
 
 def test_it_waits_for_the_end_where_there_are_no_steps() -> None:

@@ -86,7 +86,7 @@ PACKAGES = {
         LATER + "def library_path():\n    return '/nowhere/kernel.so'",
         "be read: .*/nowhere/kernel.so",
     ),
-    "with a folder": (LATER + "def library_path():\n    return '/'", "be read: .*Is a directory"),
+    "with a folder": (LATER + "def library_path():\n    return '/'", "be read: / is no file"),
     "with nothing": (LATER + "def library_path():\n    return None", "be read: .*None"),
 }
 
@@ -94,6 +94,13 @@ PACKAGES = {
 @pytest.mark.parametrize("case", PACKAGES)
 def test_broken_package(case, tmp_path):
     assert_numpy_took_over(*PACKAGES[case], tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no names in folders there")
+def test_a_pipe_in_place_of_the_library(tmp_path):
+    os.mkfifo(tmp_path / "kernel.so")
+    package = LATER + f"def library_path():\n    return {str(tmp_path / 'kernel.so')!r}"
+    assert_numpy_took_over(package, "be read: .*kernel.so is no file", tmp_path)
 
 
 def test_a_package_around_no_library(tmp_path):

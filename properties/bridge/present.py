@@ -75,7 +75,7 @@ def check_rest(bone: str, rest: Array) -> None:
         raise BridgeError(f"bone {bone!r} has no direction at rest: give it a length in Edit Mode")
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=16384)
 def _edited(text: str, bone: str, shown: tuple[Any, ...]) -> BoneRecord:
     """Kept, since an edit of one bone reads those of all. Raises BridgeError naming the bone, or ModelError."""
     return edited_record(read_record(text, bone), shown)

@@ -56,7 +56,7 @@ def read_record(text: object, bone: str) -> BoneRecord:
     return _read_record(Entry(_owner(KEY, bone), text).text(), bone)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=16384)
 def _read_record(text: str, bone: str) -> BoneRecord:
     """Kept, since an edit of one bone reads those of all."""
     data = _current(text, KEY, bone).members("version", *_PARTS)

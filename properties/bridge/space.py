@@ -20,6 +20,8 @@ from .present import nearest_rotation
 
 Array = np.ndarray
 
+FARTHEST = 1e15  # scale, and Blender units: beyond, nothing is left of a robot's own size
+
 
 def world_from_root(obj: bpy.types.Object, matrix_world: Matrix | None = None) -> Array:
     """(4, 4) T_world_root in metres: a similarity, whose rotation block is s * R for an object of uniform scale s.
@@ -53,7 +55,11 @@ def _parts(obj: bpy.types.Object, matrix_world: Matrix | None) -> tuple[Array, f
     columns = np.linalg.norm(matrix[:3, :3], axis=0)
     scale = columns.mean()
     gram = matrix[:3, :3].T @ matrix[:3, :3]
-    if scale < 1e-12 or abs(gram / scale**2 - np.eye(3)).max() > 1e-4:
+    if scale < 1e-12:
+        raise BridgeError(f"{obj.name!r} has scale 0: give it a size")
+    if scale > FARTHEST or abs(matrix[:3, 3]).max() > FARTHEST:
+        raise BridgeError(f"{obj.name!r} is too large or too far away to calculate with: mind its location and scale")
+    if abs(gram / scale**2 - np.eye(3)).max() > 1e-4:
         shown = ", ".join(f"{x:g}" for x in columns)
         raise BridgeError(f"{obj.name!r} has a non-uniform scale ({shown}): make it the same in all axes")
     if np.linalg.det(matrix[:3, :3]) < 0:

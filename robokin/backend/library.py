@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
+import stat
 import weakref
 from functools import lru_cache
 
@@ -95,6 +97,8 @@ def _checked_path() -> str:
     except Exception as error:  # a file like others, which may be damaged in any way
         raise BackendError(f"the package robokin_kernel cannot be imported: {_one_line(error)}") from None
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
+            raise OSError(f"{path} is no file")
         with open(path, "rb") as file:
             content = file.read(MAX_BYTES)
     except (OSError, ValueError) as error:

@@ -334,7 +334,10 @@ def test_world_and_root(scene: bpy.types.Scene, unit: float) -> None:
     )
 
 
-@pytest.mark.parametrize(("scale", "words"), [((1, 2, 1), "non-uniform"), ((-1, -1, -1), "negative")])
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [((1, 2, 1), "non-uniform"), ((-1, -1, -1), "negative"), ((0, 0, 0), "scale 0"), ((1e30,) * 3, "too large")],
+)
 def test_scales_that_no_robot_has(scene: bpy.types.Scene, scale: tuple, words: str) -> None:
     obj = build(load_urdf(robot("panda")))
     obj.scale = scale
