@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from ..robokin.backend import NAMES as BACKENDS
-from ..robokin.model import ROOT_TYPES
+from ..robokin.model.robot import ROOT_TYPES
 from .errors import UsageError
 
 BLEND = ".blend"

@@ -59,8 +59,8 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ..operators.bake import bake_steps
-        from ..operators.posture import bake_start
+        from ..operators.posture.posture import bake_start
+        from ..operators.solve.bake import bake_steps
         from ..properties.bridge import robot_model
         from ..properties.postures import find_posture, posture_configuration
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..robokin.errors import FileFormatError
-from ..robokin.replacing import beside, replacing
+from ..robokin.files.replacing import beside, replacing
 from .blend_file import is_whole_blend
 from .blender import reason_of
 from .errors import UsageError

@@ -124,7 +124,7 @@ def chosen_frames(robot: bpy.types.Object, chosen: tuple[int, int] | None, step:
     for settings that leave none."""
     import bpy
 
-    from ..operators.common import chosen_span
+    from ..scene.animation.frames import chosen_span
 
     settings = robot.robokin.solver
     first, last = chosen or chosen_span(bpy.context.scene, settings)

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ..operators.check import check_steps
+        from ..operators.solve.check import check_steps
         from ..properties.bridge import robot_model
 
         robot = find_robot(arguments.robot)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..robokin.errors import TaskError, UnknownNameError
-from ..robokin.model import RobotModel
+from ..robokin.model.robot import RobotModel
 from ..solvers.criteria import KINDS, Criterion, criterion, options_of
 from .field_text import Fields, number, numbers, parse_fields
 from .report import read_joint_values

@@ -67,10 +67,10 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ..operators.export_motion import motion_at_rate
-        from ..operators.srdf import write_srdf
+        from ..operators.files.export_motion import motion_at_rate
+        from ..operators.files.srdf import write_srdf
         from ..properties.bridge import export_urdf
-        from ..solvers.motion_files import write_motion
+        from ..solvers.motion.files import write_motion
 
         robot = find_robot(arguments.robot)
         losses: list[str] = []

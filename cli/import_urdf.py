@@ -7,8 +7,8 @@ import argparse
 import os
 
 from ..robokin import import_srdf
-from ..robokin.far_limits import limit_warnings
-from ..robokin.srdf import SrdfPostures
+from ..robokin.model.far_limits import limit_warnings
+from ..robokin.urdf.srdf import SrdfPostures
 from .arguments import add_urdf_options, output_blend
 from .robot_file import load_description
 from .terminal import out, say

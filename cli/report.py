@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..robokin.errors import FileFormatError
-from ..robokin.text_file import read_text, written
+from ..robokin.files.text_file import read_text, written
 from .errors import UsageError
 from .terminal import out
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..robokin.errors import TaskError
-from ..robokin.model import RobotModel
+from ..robokin.model.robot import RobotModel
 from .errors import UsageError
 from .field_text import Fields, parse_fields
 from .task_text import build_task, check_task
@@ -15,7 +15,7 @@ from .task_text import build_task, check_task
 if TYPE_CHECKING:
     import bpy
 
-    from ..operators.given_tasks import GivenTask
+    from ..scene.tasks.given import GivenTask
 
 # What an object stands for, and what is read there until it is known where the object is. Of a twist: the axes in which
 # it is told.
@@ -56,7 +56,7 @@ def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[
 
 def parse_scene_task(text: str) -> GivenTask:
     """Raises TaskError or UnknownNameError, naming the field or the object."""
-    from ..operators.given_tasks import GivenTask
+    from ..scene.tasks.given import GivenTask
 
     fields = parse_fields(text, "task")
     is_on_place = "object" in fields and not {"surface", "surface_object"} & set(fields)

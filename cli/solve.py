@@ -81,7 +81,7 @@ def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | N
     with posed_of_blend(arguments, arguments.posture, arguments.srdf) as (robot, model, q0):
         import bpy
 
-        from ..operators.scene_tasks import given_now
+        from ..scene.tasks.solver_tasks import given_now
 
         given = parse_scene_tasks(arguments.task, model)
         _refuse_velocities(arguments.task, [each.task for each in given])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..robokin import quaternion
 from ..robokin.errors import TaskError
+from ..robokin.spatial import quaternion
 from ..solvers.tasks import Curve, Curves, Plane, TwistTask
 from .field_text import Fields, number, numbers
 from .report import read_joint_values

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..robokin.errors import RobokinError, TaskError, UnknownNameError
-from ..robokin.model import RobotModel
+from ..robokin.model.robot import RobotModel
 from ..solvers.tasks import (
     AdvanceTask,
     AimTask,

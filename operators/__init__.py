@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import (
-    add_robot,
-    bake,
-    check,
+from .files import add_robot, export_motion, export_urdf, import_table, import_urdf, robot_text, srdf
+from .handlers import criterion_readouts, hand_limits, keep_records, shown_shapes, unit_scale
+from .posture import joint_text, posture, posture_list
+from .robot import (
     convert_rig,
-    criteria,
-    criterion_readouts,
-    export_motion,
-    export_urdf,
-    hand_limits,
     helper_bones,
-    import_table,
-    import_urdf,
     inertia_from_mesh,
-    joint_text,
     joints,
-    keep_records,
     limits_from_arc,
     make_robot,
-    posture,
-    posture_list,
     reset_record,
-    robot_text,
-    shown_shapes,
-    solve,
-    srdf,
-    tasks,
-    unit_scale,
 )
+from .solve import bake, check, solve
+from .tasks import criteria, tasks
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,

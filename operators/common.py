@@ -12,11 +12,8 @@ import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError, RobotModel
-from ..robokin.text_file import write_text
-from ..solvers import Status
-
-# Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
-MET = (Status.CONVERGED, Status.EMPTY)
+from ..robokin.files.text_file import write_text
+from ..scene.animation.frames import chosen_span
 
 
 class RobotOperator:
@@ -64,15 +61,6 @@ class RobotOperator:
         if not self.properties.is_property_set(name):
             setattr(self, name, otherwise)
         return getattr(self, name)
-
-
-def chosen_span(scene: bpy.types.Scene, settings: bpy.types.PropertyGroup) -> tuple[int, int]:
-    """(first, last) frame that a robot's settings say; the last may be before the first."""
-    if settings.range != "SCENE":
-        return settings.frame_start, settings.frame_end
-    if scene.use_preview_range:
-        return scene.frame_preview_start, scene.frame_preview_end
-    return scene.frame_start, scene.frame_end
 
 
 class FrameRangeOperator(RobotOperator):

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import criteria, joint, joint_values, link, make_robot, one_look, postures, robot, solve, tables, tasks
+from . import (
+    criteria,
+    joint,
+    joint_values,
+    link,
+    make_robot,
+    one_look,
+    postures,
+    robot,
+    solve,
+    tables,
+    tasks,
+)
 
 MODULES: tuple[ModuleType, ...] = (
     robot,

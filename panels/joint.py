@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge.channels import OWN
-from ..properties.bridge.fields import bound_field
-from ..properties.bridge.truth import KEY
+from ..properties.bridge.model.channels import OWN
+from ..properties.bridge.record.fields import bound_field
+from ..properties.bridge.record.stored import KEY
 from ..properties.joint_range import RANGE
 from .one_look import one_look
 from .prepared import (

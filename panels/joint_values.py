@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.bridge.channels import OWN
+from ..properties.bridge.model.channels import OWN
 from ..properties.joint_range import share_of_range
 from .joint_rows import joint_rows
 from .prepared import RobotPanel, clipped

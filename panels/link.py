@@ -8,10 +8,11 @@ import bpy
 import numpy as np
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge import binding, read_configuration, robot_model, to_blender
+from ..properties.bridge import read_configuration, robot_model, to_blender
+from ..properties.bridge.model import binding
 from ..robokin import RobokinError, center_of_mass
 from ..robokin.inertia import implausible_inertia, principal_moments
-from ..robokin.se3 import placement
+from ..robokin.spatial.se3 import placement
 from .one_look import one_look
 from .prepared import RobotPanel, active_bone, draw_text, joint_settings, joint_summary, quantity_text, unitless
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge import is_robot
-from ..properties.bridge.truth import HELPER_KEY, KEY
+from ..properties.bridge.record.stored import HELPER_KEY, KEY
 from .prepared import CATEGORY, RobotPanel, draw_text
 
 

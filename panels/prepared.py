@@ -11,17 +11,18 @@ import bpy
 from bpy.utils.units import to_string
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge import Channel, binding, damaged_records
-from ..properties.bridge.carriers import Carrier, bone_axis
-from ..properties.bridge.channels import QUATERNION
-from ..properties.bridge.content import foreign_constraint
-from ..properties.bridge.fields import AXES, order_field
-from ..properties.bridge.truth import KEY
+from ..properties.bridge import Channel, damaged_records
+from ..properties.bridge.model import binding
+from ..properties.bridge.model.channels import QUATERNION
+from ..properties.bridge.model.joint_bones import Carrier, bone_axis
+from ..properties.bridge.record.fields import AXES, order_field
+from ..properties.bridge.record.snapshot import foreign_constraint
+from ..properties.bridge.record.stored import KEY
 from ..properties.joint_range import ranged_channel
 from ..robokin import Joint, RobokinError, RobotModel
-from ..robokin.far_limits import far_limit_warning
-from ..robokin.joint_types import JOINT_TYPES, plane_basis
-from ..robokin.mimics import mimic_warning
+from ..robokin.model.far_limits import far_limit_warning
+from ..robokin.model.joint_types import JOINT_TYPES, plane_basis
+from ..robokin.model.mimics import mimic_warning
 from .one_look import one_look
 
 CATEGORY = "Robot"

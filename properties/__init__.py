@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import bpy
 
-from . import criteria, handlers, joint, joint_range, overrides, postures, preferences, robot, solver_settings, tasks
+from . import (
+    criteria,
+    handlers,
+    joint,
+    joint_range,
+    overrides,
+    postures,
+    preferences,
+    robot,
+    solver_settings,
+    tasks,
+)
 
 CLASSES = (
     *tasks.CLASSES,

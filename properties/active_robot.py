@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from .bridge import is_robot
-from .bridge.truth import ROBOT_KEY
+from .bridge.record.stored import ROBOT_KEY
 
 
 def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:

@@ -1,6 +1,6 @@
 """What a bone is as a joint and a link: `Bone.robokin`, also on `EditBone` (the storage is one).
 
-The fields are SI and radians, single precision; the exact numbers lie in the bone's record (see bridge/truth.py).
+The fields are SI and radians, single precision; the exact numbers lie in the bone's record (see bridge/record/stored.py).
 `lower_angle`, `lower_length` ... are views of `lower` ... that Blender shows, and takes, in the units of the scene:
 angles in degrees or radians, lengths, speeds and masses in Blender units.
 `lower_2`, `lower_3` ... are the bounds of a joint's second and third degree of freedom.
@@ -14,12 +14,12 @@ from contextlib import suppress
 import bpy
 
 from ..robokin import RobokinError
-from ..robokin.joint_types import JOINT_TYPES, JointType
-from .bridge.content import metres_per_unit
-from .bridge.fields import FREEDOMS, ORDERED, bound_field, order_field, twist_along_bone
-from .bridge.read_records import read_record, read_robot
-from .bridge.rig import refresh_rigs
-from .bridge.truth import KEY, ROBOT_KEY
+from ..robokin.model.joint_types import JOINT_TYPES, JointType
+from .bridge.record.fields import FREEDOMS, ORDERED, bound_field, order_field, twist_along_bone
+from .bridge.record.reading import read_record, read_robot
+from .bridge.record.snapshot import metres_per_unit
+from .bridge.record.stored import KEY, ROBOT_KEY
+from .bridge.rig.hand_posing import refresh_rigs
 
 TYPES = tuple(
     (t.name, t.label, f"{t.label} joint: {t.nv} degrees of freedom", i) for i, t in enumerate(JOINT_TYPES.values())

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..robokin import ConfigurationError, RobokinError, RobotModel, UnknownNameError, clamp
-from ..robokin.model import JointValue
+from ..robokin.model.robot import JointValue
 from ..robokin.units import coordinate_units
 from .bridge import is_robot, nearest_within_limits, robot_model
 from .handlers import going_on

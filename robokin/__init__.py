@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         screw_table,
         with_stick_figure,
     )
-    from .drive import Drive, rolling_constraints
     from .dynamics import bias_torque, gravity_torque, inverse_dynamics, mass_matrix
     from .errors import (
         BackendError,
@@ -28,16 +27,17 @@ if TYPE_CHECKING:
         TaskError,
         UnknownNameError,
     )
+    from .files.resources import missing_meshes
     from .generalized_inverses import extended_inverse, null_space, transversality, weighted_pseudo_inverse
     from .jacobians import body_jacobian, center_of_mass_jacobian, frame_jacobian, rpy_jacobian, space_jacobian
     from .joint_text import format_joint_values, parse_joint_values, within_limits
     from .kinematics import FramePlacements, center_of_mass, forward_kinematics
     from .library import library_robot
     from .mirror import mirrored_configuration
-    from .model import Joint, Link, Mimic, RobotModel
-    from .resources import missing_meshes
-    from .srdf import import_srdf, save_srdf
+    from .model.drive import Drive, rolling_constraints
+    from .model.robot import Joint, Link, Mimic, RobotModel
     from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
+    from .urdf.srdf import import_srdf, save_srdf
 else:
     from .lazy import exports
 
@@ -58,7 +58,7 @@ else:
                 "screw_table",
                 "with_stick_figure",
             ],
-            "drive": ["Drive", "rolling_constraints"],
+            "model.drive": ["Drive", "rolling_constraints"],
             "dynamics": ["bias_torque", "gravity_torque", "inverse_dynamics", "mass_matrix"],
             "errors": [
                 "BackendError",
@@ -81,9 +81,9 @@ else:
             "kinematics": ["FramePlacements", "center_of_mass", "forward_kinematics"],
             "library": ["library_robot"],
             "mirror": ["mirrored_configuration"],
-            "model": ["Joint", "Link", "Mimic", "RobotModel"],
-            "resources": ["missing_meshes"],
-            "srdf": ["import_srdf", "save_srdf"],
+            "model.robot": ["Joint", "Link", "Mimic", "RobotModel"],
+            "files.resources": ["missing_meshes"],
+            "urdf.srdf": ["import_srdf", "save_srdf"],
             "urdf": ["load_urdf", "read_urdf_text", "save_urdf", "urdf_losses", "urdf_text"],
         },
     )

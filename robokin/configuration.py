@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import quaternion, swing_twist
 from .arrays import check_size, float_array, shown
 from .backend import get_backend
 from .errors import ConfigurationError
-from .joint_types import Motion
-from .model import RobotModel, checked_model
+from .model.joint_types import Motion
+from .model.robot import RobotModel, checked_model
+from .spatial import quaternion, swing_twist
 
 Array = np.ndarray
 

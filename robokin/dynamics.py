@@ -12,7 +12,7 @@ import numpy as np
 
 from .backend import STANDARD_GRAVITY, get_backend
 from .configuration import check_tangent, check_vector
-from .model import RobotModel, checked_model
+from .model.robot import RobotModel, checked_model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import so3
 from .backend import Reference, get_backend
 from .errors import ConfigurationError, UnknownNameError
 from .kinematics import forward_kinematics, require_mass
-from .model import RobotModel, checked_model
+from .model.robot import RobotModel, checked_model
+from .spatial import so3
 
 Array = np.ndarray
 

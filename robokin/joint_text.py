@@ -16,8 +16,8 @@ import numpy as np
 
 from .configuration import clamp
 from .errors import ConfigurationError, UnknownNameError
-from .joint import Joint
-from .model import JointValue, RobotModel
+from .model.joint import Joint
+from .model.robot import JointValue, RobotModel
 from .units import coordinate_units
 
 Array = np.ndarray

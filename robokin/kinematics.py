@@ -9,7 +9,7 @@ import numpy as np
 
 from .backend import get_backend
 from .errors import ModelError
-from .model import RobotModel, checked_model
+from .model.robot import RobotModel, checked_model
 
 Array = np.ndarray
 

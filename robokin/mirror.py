@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import quaternion, se3
 from .configuration import clamp
 from .errors import UnknownNameError
-from .joint import Joint
-from .joint_types import Motion
-from .model import RobotModel
+from .model.joint import Joint
+from .model.joint_types import Motion
+from .model.robot import RobotModel
+from .spatial import quaternion, se3
 
 Array = np.ndarray
 

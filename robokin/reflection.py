@@ -11,10 +11,10 @@ import dataclasses
 
 import numpy as np
 
-from .geometry import Geometry, Mesh
-from .joint import Joint
-from .joint_types import Elementary, Motion
-from .link import Link
+from .model.geometry import Geometry, Mesh
+from .model.joint import Joint
+from .model.joint_types import Elementary, Motion
+from .model.link import Link
 
 Array = np.ndarray
 

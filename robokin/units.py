@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .joint import Joint
-from .joint_types import Motion
+from .model.joint import Joint
+from .model.joint_types import Motion
 
 _COORDINATES = {
     Motion.TRANSLATION: ("m",),

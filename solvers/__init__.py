@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .check import MotionCheck, Violation, check_motion
-    from .extended_jacobian import ExtendedJacobian
-    from .ik import IKProblem
-    from .motion import Motion
-    from .motion_files import read_motion, write_motion
+    from .ik.problem import IKProblem
+    from .ik.solve import solve_ik
+    from .motion.check import MotionCheck, Violation, check_motion
+    from .motion.files import read_motion, write_motion
+    from .motion.motion import Motion
     from .results import BatchResult, Diagnosis, SolveResult, Status
-    from .solve import solve_ik
     from .tasks import (
         AdvanceTask,
         AimTask,
@@ -42,22 +41,23 @@ if TYPE_CHECKING:
         Task,
         TwistTask,
     )
-    from .track_result import TrackResult
-    from .tracking import Tracker, track
-    from .velocity import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
+    from .tracking.result import TrackResult
+    from .tracking.track import Tracker, track
+    from .velocity.extended_jacobian import ExtendedJacobian
+    from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
     from ..robokin.lazy import exports
 
     __getattr__, __dir__ = exports(
         __name__,
         {
-            "check": ["MotionCheck", "Violation", "check_motion"],
-            "extended_jacobian": ["ExtendedJacobian"],
-            "ik": ["IKProblem"],
-            "motion": ["Motion"],
-            "motion_files": ["read_motion", "write_motion"],
+            "motion.check": ["MotionCheck", "Violation", "check_motion"],
+            "velocity.extended_jacobian": ["ExtendedJacobian"],
+            "ik.problem": ["IKProblem"],
+            "motion.motion": ["Motion"],
+            "motion.files": ["read_motion", "write_motion"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
-            "solve": ["solve_ik"],
+            "ik.solve": ["solve_ik"],
             "tasks": [
                 "AdvanceTask",
                 "AimTask",
@@ -90,9 +90,9 @@ else:
                 "Task",
                 "TwistTask",
             ],
-            "track_result": ["TrackResult"],
-            "tracking": ["Tracker", "track"],
-            "velocity": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
+            "tracking.result": ["TrackResult"],
+            "tracking.track": ["Tracker", "track"],
+            "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
 

@@ -6,15 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import (
-    Joint,
-    Link,
-    RobotModel,
-    clamp,
-    forward_kinematics,
-    in_limits,
-    random_configuration,
-)
+from robokin_addon.robokin import Joint, Link, RobotModel, clamp, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.backend import get_backend
 from robokin_addon.solvers import IKProblem, PoseTask, track, velocity_step
 from support.random_trees import random_placement

@@ -29,7 +29,7 @@ def file(scene, tmp_path):
 def keys(path):
     """{(data path, index): [(frame, value)]} of the bones, and the names of all actions."""
     import bpy
-    from robokin_addon.operators.animation import fcurves
+    from robokin_addon.scene.animation.frames import fcurves
 
     bpy.ops.wm.open_mainfile(filepath=str(path))
     found = fcurves(next(obj for obj in bpy.data.objects if obj.type == "ARMATURE"))

@@ -18,8 +18,8 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
     robot_from_dh,
-    se3,
 )
+from robokin_addon.robokin.spatial import se3
 
 from tests.support.pinocchio_oracle import Oracle
 from tests.support.random_trees import random_placement

@@ -15,9 +15,9 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
     robot_from_screws,
-    se3,
     space_jacobian,
 )
+from robokin_addon.robokin.spatial import se3
 
 from tests.support.random_trees import random_placement
 from tests.support.robots import robot

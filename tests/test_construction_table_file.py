@@ -18,11 +18,10 @@ from robokin_addon.robokin import (
     mass_matrix,
     robot_from_dh,
     robot_from_screws,
-    se3,
-    so3,
 )
 from robokin_addon.robokin.construction import read_robot_table
 from robokin_addon.robokin.construction.table_file import AXIS
+from robokin_addon.robokin.spatial import se3, so3
 
 HALF = math.pi / 2.0
 

@@ -20,8 +20,8 @@ from robokin_addon.robokin import (
     load_urdf,
     mass_matrix,
     random_configuration,
-    so3,
 )
+from robokin_addon.robokin.spatial import so3
 from robokin_addon.solvers import (
     CenterOfMassTask,
     LoopClosureTask,

@@ -74,7 +74,7 @@ def test_full_disks(scene_file, capsys) -> None:
 
 # Writes one of three contents again and again; says so before the first.
 TEXTS = """
-from robokin_addon.robokin.text_file import write_text
+from robokin_addon.robokin.files.text_file import write_text
 contents = [letter * size for letter, size in zip("abc", (10, 300_000, 5_000_000))]
 print("ready", flush=True)
 while True:

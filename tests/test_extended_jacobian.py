@@ -28,11 +28,11 @@ from robokin_addon.solvers.criteria import (
     Manipulability,
     RestPosture,
 )
-from robokin_addon.solvers.extended_jacobian import ALGORITHMIC, ExtendedJacobian
-from robokin_addon.solvers.folds import turn
-from robokin_addon.solvers.state import State
-from robokin_addon.solvers.task_levels import TaskLevels
+from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tasks import Task
+from robokin_addon.solvers.velocity.step.extended_jacobian import ALGORITHMIC, ExtendedJacobian
+from robokin_addon.solvers.velocity.step.task_levels import TaskLevels
+from robokin_addon.solvers.velocity.step.turning_points import turn
 from support.robots import robot
 
 DT = 1.0 / 24.0

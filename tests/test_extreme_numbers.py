@@ -6,15 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import (
-    ConfigurationError,
-    Joint,
-    Link,
-    RobokinError,
-    RobotModel,
-    TaskError,
-    library_robot,
-)
+from robokin_addon.robokin import ConfigurationError, Joint, Link, RobokinError, RobotModel, TaskError, library_robot
 from robokin_addon.solvers import (
     AimTask,
     DistanceTask,

@@ -30,7 +30,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.criteria import JointSprings, Manipulability, RestPosture
-from robokin_addon.solvers.state import State
+from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tasks import Rows
 from support.levels import in_levels
 

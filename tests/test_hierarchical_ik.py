@@ -45,10 +45,10 @@ from robokin_addon.solvers import (
     solve_ik,
 )
 from robokin_addon.solvers.criteria import JointSprings
-from robokin_addon.solvers.posing import Posing
-from robokin_addon.solvers.state import State
-from robokin_addon.solvers.task_levels import TaskLevels
+from robokin_addon.solvers.kinematics.state import State
+from robokin_addon.solvers.optimum.pose_problem import Posing
 from robokin_addon.solvers.tasks.base import residuals
+from robokin_addon.solvers.velocity.step.task_levels import TaskLevels
 from support.every_task import every_task, sphere
 from support.levels import in_levels
 from support.pinocchio_oracle import Oracle

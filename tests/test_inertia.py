@@ -7,9 +7,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robokin_addon.robokin import FileFormatError, Link, ModelError, inertia, load_urdf, random_configuration
-from robokin_addon.robokin.geometry import Box, Capsule, Cylinder, Mesh, Sphere
-from robokin_addon.robokin.se3 import placement
-from robokin_addon.robokin.so3 import exp
+from robokin_addon.robokin.model.robot.geometry import Box, Capsule, Cylinder, Mesh, Sphere
+from robokin_addon.robokin.spatial.se3 import placement
+from robokin_addon.robokin.spatial.so3 import exp
 from support.pinocchio_oracle import Oracle
 from support.robots import all_urdfs, robot
 

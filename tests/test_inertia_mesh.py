@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import ModelError
 from robokin_addon.robokin.inertia import Body, Solidity, box, combined, convex_body, mesh_body
-from robokin_addon.robokin.so3 import exp
+from robokin_addon.robokin.spatial.so3 import exp
 
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

@@ -20,11 +20,11 @@ from robokin_addon.solvers import (
     track,
     velocity_step,
 )
-from robokin_addon.solvers.check import check_motion
 from robokin_addon.solvers.criteria import JointSprings
-from robokin_addon.solvers.ik_engine import NOT_CONVERGED
-from robokin_addon.solvers.motion import Motion
-from robokin_addon.solvers.starts import Leg, follow
+from robokin_addon.solvers.descent.descent.engine import NOT_CONVERGED
+from robokin_addon.solvers.motion.motion.check import check_motion
+from robokin_addon.solvers.motion.motion.motion import Motion
+from robokin_addon.solvers.tracking.track.starts import Leg, follow
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 

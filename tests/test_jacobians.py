@@ -15,10 +15,9 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
     rpy_jacobian,
-    se3,
-    so3,
     space_jacobian,
 )
+from robokin_addon.robokin.spatial import se3, so3
 
 from tests.support.pinocchio_oracle import Oracle
 from tests.support.random_trees import random_robot

@@ -14,10 +14,10 @@ from robokin_addon.robokin import (
     library_robot,
     load_urdf,
     mirrored_configuration,
-    quaternion,
     random_configuration,
 )
 from robokin_addon.robokin.mirror import PLANES, counterparts, other_side
+from robokin_addon.robokin.spatial import quaternion
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 

@@ -28,10 +28,11 @@ from robokin_addon.solvers.criteria import (
     RestPosture,
     SmallestSingularValue,
 )
-from robokin_addon.solvers.native_optimum import NativeOptimum
-from robokin_addon.solvers.posing import Posing
-from robokin_addon.solvers.state import State
-from robokin_addon.solvers.static_optimum import StaticOptimum, optimum_of
+from robokin_addon.solvers.kinematics.state import State
+from robokin_addon.solvers.optimum.choice import optimum_of
+from robokin_addon.solvers.optimum.native import NativeOptimum
+from robokin_addon.solvers.optimum.pose_problem import Posing
+from robokin_addon.solvers.optimum.sqp import StaticOptimum
 from support.every_task import every_task
 from support.optimum_problems import OptimumProblem, optimum_problem, real
 from support.task_oracle import TaskOracle

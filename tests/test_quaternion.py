@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pinocchio as pin
 import pytest
-from robokin_addon.robokin import quaternion, so3
+from robokin_addon.robokin.spatial import quaternion, so3
 
 
 def unit(count: int, seed: int) -> np.ndarray:

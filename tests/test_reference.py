@@ -7,8 +7,9 @@ import dataclasses
 import mujoco
 import numpy as np
 import pytest
-from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, load_urdf, random_configuration, se3, urdf_text
+from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, load_urdf, random_configuration, urdf_text
 from robokin_addon.robokin.backend import Reference, reference
+from robokin_addon.robokin.spatial import se3
 from support.pinocchio_oracle import Oracle
 from support.random_trees import ALL_TYPES, random_robot
 from support.robots import robot

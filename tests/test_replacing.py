@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from robokin_addon.robokin.errors import FileFormatError
-from robokin_addon.robokin.replacing import replacing
-from robokin_addon.robokin.text_file import write_files, write_text, written
+from robokin_addon.robokin.files.replacing import replacing
+from robokin_addon.robokin.files.text_file import write_files, write_text, written
 
 
 @pytest.fixture

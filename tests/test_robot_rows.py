@@ -23,7 +23,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.criteria import KineticEnergy
-from robokin_addon.solvers.native_tasks import is_on_robot, tip_form_of
+from robokin_addon.solvers.tasks.native import is_on_robot, tip_form_of
 from support.every_task import every_task
 from support.random_trees import random_robot
 

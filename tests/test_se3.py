@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pinocchio as pin
 import pytest
-from robokin_addon.robokin import se3
+from robokin_addon.robokin.spatial import se3
 from test_so3 import ANGLES, NEAR_PI, directions, power_series
 
 

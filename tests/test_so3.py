@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pinocchio as pin
 import pytest
-from robokin_addon.robokin import quaternion, so3
+from robokin_addon.robokin.spatial import quaternion, so3
 
 # Both sides of every branch: 0, the series threshold (1 rad), half a turn, and the tiny angles between.
 ANGLES = [0.0, 1e-200, 1e-14, 1e-8, 1e-5, 1e-3, 0.1, 0.5]

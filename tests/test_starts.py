@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, clamp, forward_kinematics, library_robot, load_urdf, so3
-from robokin_addon.solvers import OnPlaneTask, OrientationTask, PinTask, PoseTask, PositionTask, Task, relaxed_legs
-from robokin_addon.solvers.check import check_motion, task_residuals
+from robokin_addon.robokin import RobotModel, clamp, forward_kinematics, library_robot, load_urdf
+from robokin_addon.robokin.spatial import so3
+from robokin_addon.solvers import OnPlaneTask, OrientationTask, PinTask, PoseTask, PositionTask, Task
 from robokin_addon.solvers.criteria import JointSprings
-from robokin_addon.solvers.ik import IKProblem
-from robokin_addon.solvers.starts import ITERATIONS, Leg, follow, follow_from_best
-from robokin_addon.solvers.track_result import TrackResult
-from robokin_addon.solvers.tracking import Tracker, track
+from robokin_addon.solvers.ik.problem.problem import IKProblem
+from robokin_addon.solvers.motion.motion.check import check_motion, task_residuals
+from robokin_addon.solvers.tracking.track import relaxed_segments as relaxed_legs
+from robokin_addon.solvers.tracking.track.result import TrackResult
+from robokin_addon.solvers.tracking.track.starts import ITERATIONS, Leg, follow, follow_from_best
+from robokin_addon.solvers.tracking.track.track import Tracker, track
 from support.random_arms import random_arm
 from support.robots import robot
 

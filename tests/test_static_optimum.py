@@ -43,8 +43,8 @@ from robokin_addon.solvers.criteria import (
     RestPosture,
     SmallestSingularValue,
 )
-from robokin_addon.solvers.state import State
-from robokin_addon.solvers.tangent import Tangent
+from robokin_addon.solvers.kinematics.state import State
+from robokin_addon.solvers.optimum.tangent import Tangent
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 

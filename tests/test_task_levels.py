@@ -14,7 +14,7 @@ from robokin_addon.solvers import (
     solve_ik,
     velocity_step,
 )
-from robokin_addon.solvers.state import State
+from robokin_addon.solvers.kinematics.state import State
 from support.robots import robot
 
 TIP = "panda_hand"

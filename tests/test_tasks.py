@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, integrate, random_configuration
 from robokin_addon.solvers import Task
-from robokin_addon.solvers.state import State
+from robokin_addon.solvers.kinematics.state import State
 from support.every_task import every_task
 from support.random_trees import random_robot
 

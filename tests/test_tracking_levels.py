@@ -32,7 +32,7 @@ from robokin_addon.solvers import (
     track,
 )
 from robokin_addon.solvers.criteria import JointSprings, KineticEnergy, MinimumVelocity, RestPosture, Smooth
-from robokin_addon.solvers.state import State
+from robokin_addon.solvers.kinematics.state import State
 from support.random_tasks import random_task
 from support.random_trees import random_robot
 from support.robots import robot

@@ -18,16 +18,9 @@ from robokin_addon.robokin import (
     integrate,
     load_urdf,
     random_configuration,
-    so3,
 )
-from robokin_addon.solvers import (
-    PoseTask,
-    PositionTask,
-    Task,
-    VelocityConstraint,
-    VelocityProblem,
-    velocity_step,
-)
+from robokin_addon.robokin.spatial import so3
+from robokin_addon.solvers import PoseTask, PositionTask, Task, VelocityConstraint, VelocityProblem, velocity_step
 from robokin_addon.solvers.criteria import (
     GravityTorque,
     JointSprings,

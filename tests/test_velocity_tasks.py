@@ -14,8 +14,8 @@ from robokin_addon.robokin import (
     frame_jacobian,
     integrate,
     load_urdf,
-    so3,
 )
+from robokin_addon.robokin.spatial import so3
 from robokin_addon.solvers import (
     AlongCurveTask,
     IKProblem,

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, frame_jacobian, load_urdf, se3
+from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, frame_jacobian, load_urdf
+from robokin_addon.robokin.spatial import se3
 from robokin_addon.solvers import (
     AlongCurveTask,
     OnCurveTask,
@@ -22,7 +23,7 @@ from robokin_addon.solvers import (
     track,
     velocity_step,
 )
-from robokin_addon.solvers.tasks.curve import Curve
+from robokin_addon.solvers.tasks.places.curve import Curve
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 

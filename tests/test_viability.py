@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel
-from robokin_addon.solvers.viability import StepLimits, braking_step, viable_steps
+from robokin_addon.solvers.limits.viability import StepLimits, braking_step, viable_steps
 
 STATES = 100_000
 FRAMES = 1000

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("__init__.py", "blender_manifest.toml", "LICENSE", "README.md", "CHANGELOG.md")
-PACKAGES = ("cli", "operators", "panels", "properties", "robokin", "solvers")
+PACKAGES = ("cli", "operators", "panels", "properties", "robokin", "scene", "solvers")
 
 
 def packing_tool() -> Path:

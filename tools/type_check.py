@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "robokin_addon"
-PARTS = ("cli", "operators", "panels", "properties", "robokin", "solvers")
+PARTS = ("cli", "operators", "panels", "properties", "robokin", "scene", "solvers")
 
 
 def main() -> int:

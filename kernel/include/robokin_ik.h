@@ -9,7 +9,7 @@ enum rk_task_kind { RK_TASK_POSE = 0, RK_TASK_AXIS = 1 };
 
 enum rk_task_part { RK_PART_POSITION = 1, RK_PART_ORIENTATION = 2 };
 
-/* One task; its tip is the frame of the same number. TASK_RECORD in solvers/ik_data.py says what each field means. */
+/* One task; its tip is the frame of the same number. TASK_RECORD in solvers/descent/data.py says what each field means. */
 typedef struct rk_task {
   int32_t kind, tip_axes, parts, exact;
   double weights[6], used[6];
@@ -19,7 +19,7 @@ typedef struct rk_task {
   double wrist[3], wrist_reach;
 } rk_task;
 
-/* The limits of a ball: CONE_RECORD, and Cone in robokin/swing_twist.py. q, v: where its quaternion and its angular
+/* The limits of a ball: CONE_RECORD, and Cone in robokin/spatial/swing_twist.py. q, v: where its quaternion and its angular
    velocity start. */
 typedef struct rk_cone {
   int32_t q, v;
@@ -27,7 +27,7 @@ typedef struct rk_cone {
   double swing[2], twist[2]; /* half-angles along u and w; range */
 } rk_cone;
 
-/* A wheeled base: BASE_RECORD, and RollingBase in robokin/drive.py. q, v: where x, y, angle start. */
+/* A wheeled base: BASE_RECORD, and RollingBase in robokin/model/drive.py. q, v: where x, y, angle start. */
 typedef struct rk_base {
   int32_t q, v, wheel_q[2], wheel_v[2];
   double centre[2], forward[2]; /* the axle's middle and its forward direction in the base */
@@ -37,7 +37,7 @@ typedef struct rk_base {
 
 struct rk_stack; /* robokin_stack.h */
 
-/* A compiled problem: IKData in solvers/ik_data.py. Not owned. */
+/* A compiled problem: IKData in solvers/descent/data.py. Not owned. */
 typedef struct rk_ik {
   const rk_model *model;         /* the support tree; frame i is the tip of task i */
   const rk_task *tasks;          /* [n_frames] */

@@ -3,7 +3,7 @@
    Plain C11, no allocation, no globals, no I/O: every function works on what the caller passes in, so any number of
    threads may share one model. Units are SI and radians. Twists and wrenches are linear part first. Quaternions are
    w, x, y, z. A rigid placement is 12 doubles: the rotation row-major (9), then the translation (3).
-   The arrays of rk_model are those of robokin/tree.py, field by field. */
+   The arrays of rk_model are those of robokin/model/tree.py, field by field. */
 #ifndef ROBOKIN_KERNEL_H
 #define ROBOKIN_KERNEL_H
 
@@ -25,7 +25,7 @@ enum rk_motion { RK_ROTATION = 0, RK_TRANSLATION = 1, RK_HELICAL = 2, RK_BALL = 
 
 enum rk_reference { RK_WORLD = 0, RK_LOCAL = 1, RK_LOCAL_WORLD_ALIGNED = 2 };
 
-/* The compiled tree (see robokin/tree.py for the meaning of each array). Not owned. */
+/* The compiled tree (see robokin/model/tree.py for the meaning of each array). Not owned. */
 typedef struct rk_model {
   int32_t n_nodes, n_frames, nq, nv;
   const int32_t *parent, *motion, *iq, *iv;   /* [n_nodes] */

@@ -8,7 +8,7 @@
    for. */
 typedef void (*rk_other_potentials)(int32_t with_slope);
 
-/* A compiled problem: KernelOptimum in solvers/native_optimum.py. Of the stack's criteria those on velocities have no
+/* A compiled problem: KernelOptimum in solvers/optimum/native.py. Of the stack's criteria those on velocities have no
    say. Not owned. */
 typedef struct rk_optimum {
   const rk_stack *stack;

@@ -4,7 +4,7 @@
 
 #include "robokin_kernel.h"
 
-/* The order is that of QPStatus in solvers/qp.py; the last one raises there. */
+/* The order is that of QPStatus in solvers/qp/dense.py; the last one raises there. */
 enum rk_qp_status { RK_QP_OPTIMAL = 0, RK_QP_INFEASIBLE = 1, RK_QP_MAX_ITERATIONS = 2, RK_QP_NOT_CONVEX = 3 };
 
 /* Doubles of workspace that rk_qp needs for n unknowns and m rows. */

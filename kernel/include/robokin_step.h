@@ -70,13 +70,13 @@ typedef struct rk_robot_row {
   double aim[4];               /* a direction, or a quaternion */
 } rk_robot_row;
 
-/* A compiled problem: NativeStep in solvers/native_step.py. Not owned. */
+/* A compiled problem: NativeStep in solvers/velocity/native.py. Not owned. */
 typedef struct rk_step {
   const rk_model *model;        /* the whole robot; its frames are the tips */
   const rk_tip_rows *tips;      /* [n_tips] */
   const rk_criterion *criteria; /* [n_criteria] */
   const double *scale;          /* [nv] L for lengths, 1 for angles */
-  const double *largest, *change, *lower, *upper; /* [nv], and coordinate[nv]: StepLimits in solvers/viability.py */
+  const double *largest, *change, *lower, *upper; /* [nv], and coordinate[nv]: StepLimits in solvers/limits/viability.py */
   const int32_t *coordinate;
   double dt, length;
   int32_t n_tips, n_robot_tasks, n_criteria, reserved;

@@ -4,23 +4,30 @@ A robot's lengths are SI: a Blender unit is `scene.unit_settings.scale_length` m
 to its root frame (T_root_x, metres); `world_from_root` and `to_blender` cross over to Blender's world.
 """
 
-from .binding import Binding, binding, binding_held, last_binding, robot_model
-from .build import build_armature
-from .channels import Channel
-from .content import is_robot, metres_per_unit, refuse_linked_bones
-from .damaged import damaged_records, reset_record
+from .editing.build import build_armature
+from .editing.damaged import damaged_records, reset_record
+from .editing.helper_bones import fit_helper_bones
+from .editing.link_bodies import write_bodies
+from .editing.make_robot import make_robot, robot_bones
+from .editing.records import bone_record, edit_records, keep_edits, settle_records
+from .editing.unit_scale import adopt_unit
 from .errors import BridgeError
-from .exporting import export_urdf
-from .fit_helpers import fit_helper_bones
-from .importing import import_robot
-from .link_bodies import write_bodies
-from .making import make_robot, robot_bones
-from .pose import channel_table, clamp_pose, curves, nearest_within_limits, read_configuration, write_configuration
-from .records import bone_record, edit_records, keep_edits, settle_records
-from .renames import mend_drivers
-from .rig import refresh_rigs, rig_pose
-from .space import to_blender, world_from_root
-from .unit_scale import adopt_unit
+from .files.exporting import export_urdf
+from .files.importing import import_robot
+from .model.binding import Binding, binding, binding_held, last_binding, robot_model
+from .model.channels import Channel
+from .pose.configuration import (
+    channel_table,
+    clamp_pose,
+    curves,
+    nearest_within_limits,
+    read_configuration,
+    write_configuration,
+)
+from .pose.frames import to_blender, world_from_root
+from .record.snapshot import is_robot, metres_per_unit, refuse_linked_bones
+from .rig.drivers import mend_drivers
+from .rig.hand_posing import refresh_rigs, rig_pose
 
 __all__ = [
     "Binding",

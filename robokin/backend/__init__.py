@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import shown
 from ..errors import BackendError
-from ..tree import Tree
+from ..model.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..errors import BackendError
-from ..tree import Tree
+from ..model.tree import Tree
 
 Array = np.ndarray
 ABI = 9  # RK_ABI of kernel/include/robokin_kernel.h

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import ConfigurationError
-from ..tree import Tree
+from ..model.tree import Tree
 from . import STANDARD_GRAVITY
 from .library import load_library, model_struct, workspace
 from .parallel import run_chunks

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import quaternion, se3, so3
-from ..joint_types import Motion
-from ..tree import ROOT, Tree
+from ..model.joint_types import Motion
+from ..model.tree import ROOT, Tree
+from ..spatial import quaternion, se3, so3
 from . import STANDARD_GRAVITY, Reference
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .. import se3
 from ..arrays import float_array, shown
 from ..errors import ModelError, RobokinError
-from ..geometry import Geometry
-from ..model import Joint, Link, RobotModel
+from ..model.geometry import Geometry
+from ..model.robot import Joint, Link, RobotModel
+from ..spatial import se3
 
 Array = np.ndarray
 

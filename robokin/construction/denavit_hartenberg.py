@@ -17,9 +17,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from .. import se3, so3
 from ..errors import ModelError, UnknownNameError
-from ..model import RobotModel
+from ..model.robot import RobotModel
+from ..spatial import se3, so3
 from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, each_row, finite, rigid
 
 Array = np.ndarray

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import se3, so3
 from ..errors import ModelError, UnknownNameError
-from ..model import RobotModel
+from ..model.robot import RobotModel
+from ..spatial import se3, so3
 from .denavit_hartenberg import CONVENTIONS, DHRow, robot_from_dh
 from .product_of_exponentials import ScrewRow, robot_from_screws
 from .serial_axes import Axis, serial_axes

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ModelError
-from ..model import RobotModel
+from ..model.robot import RobotModel
 from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, each_row, finite, rigid, translation
 
 Array = np.ndarray

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..errors import ModelError
 from ..inertia.body import combined, link_body
-from ..joint_types import Motion
 from ..kinematics import forward_kinematics
-from ..model import Joint, Link, RobotModel
-from ..topology import take_name
+from ..model.joint_types import Motion
+from ..model.robot import Joint, Link, RobotModel
+from ..model.topology import take_name
 from .chain import BASE_LINK, TOOL_LINK
 
 Array = np.ndarray

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .. import se3
-from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Sphere
 from ..inertia import combined, shape_body
-from ..model import Link, RobotModel
-from ..tree import axis_to_z
+from ..model.geometry import Box, Capsule, Cylinder, Geometry, Material, Sphere
+from ..model.robot import Link, RobotModel
+from ..model.tree import axis_to_z
+from ..spatial import se3
 
 Array = np.ndarray
 Point = Sequence[float] | Array

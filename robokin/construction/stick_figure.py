@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .. import se3
-from ..geometry import Geometry, Material
-from ..model import Joint, RobotModel
+from ..model.geometry import Geometry, Material
+from ..model.robot import Joint, RobotModel
+from ..spatial import se3
 from .solids import BLUE, DARK, LIGHT, ORANGE, STEEL, ball, drum, rod
 
 Array = np.ndarray

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import se3, so3
 from ..arcs import arc_limits
 from ..arrays import shown
 from ..errors import FileFormatError, ModelError, UnknownNameError
-from ..model import RobotModel
-from ..text_file import read_text
+from ..files.text_file import read_text
+from ..model.robot import RobotModel
+from ..spatial import se3, so3
 from .chain import ChainRow
 from .denavit_hartenberg import CONVENTIONS, TYPES, DHRow, robot_from_dh
 from .product_of_exponentials import ScrewRow, robot_from_screws

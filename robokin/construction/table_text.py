@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import so3
 from ..errors import UnknownNameError
-from ..topology import free_name
+from ..model.topology import free_name
+from ..spatial import so3
 from .chain import ChainRow
 from .denavit_hartenberg import DHRow
 from .parameters import DHTable, ScrewTable

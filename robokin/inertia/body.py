@@ -10,8 +10,8 @@ import numpy as np
 from ..arrays import frozen_array
 from ..backend import get_backend
 from ..errors import ModelError
-from ..link import Link
-from ..model import RobotModel
+from ..model.link import Link
+from ..model.robot import RobotModel
 
 Array = np.ndarray
 

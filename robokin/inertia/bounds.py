@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import se3
 from ..errors import ModelError
-from ..tree import axis_to_z
+from ..model.tree import axis_to_z
+from ..spatial import se3
 from .body import Body
 from .shapes import box, capsule, cylinder, sphere
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model import RobotModel
+from ..model.robot import RobotModel
 
 Array = np.ndarray
 

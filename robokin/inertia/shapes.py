@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import ModelError
-from ..geometry import Box, Capsule, Cylinder, Shape, Sphere
+from ..model.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from .body import Body
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import UnknownNameError
-from ..model import RobotModel
+from ..model.robot import RobotModel
 from .cartesian import gantry, scara
 from .desk_arm import desk_arm
 from .humanoid import humanoid

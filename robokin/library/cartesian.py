@@ -14,7 +14,7 @@ import numpy as np
 from ..construction.denavit_hartenberg import DHRow, robot_from_dh
 from ..construction.product_of_exponentials import ScrewRow, robot_from_screws
 from ..construction.solids import DARK, LIGHT, ORANGE, STEEL, YELLOW, bar, box, drum, rod, with_solids
-from ..model import RobotModel
+from ..model.robot import RobotModel
 
 Z = (0.0, 0.0, 1.0)
 HEIGHT = 0.387

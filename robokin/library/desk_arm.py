@@ -14,7 +14,7 @@ import numpy as np
 from ..arcs import arc_limits
 from ..construction.product_of_exponentials import ScrewRow, robot_from_screws
 from ..construction.solids import BLUE, DARK, STEEL, box, drum, rod, with_solids
-from ..model import RobotModel
+from ..model.robot import RobotModel
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 # "Whichever arc of the unit circle the joint's starting angle lies in" (section 2.2.1): the front half.

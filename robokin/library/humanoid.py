@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..construction.solids import BLUE, DARK, LIGHT, ORANGE, Point, ball, bar, box, drum, rod, solid
-from ..geometry import Geometry, Material
-from ..model import Joint, Link, RobotModel
+from ..model.geometry import Geometry, Material
+from ..model.robot import Joint, Link, RobotModel
 from . import proportions as body
 
 HEIGHT, MASS = 1.7, 65.0

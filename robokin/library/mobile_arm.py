@@ -15,9 +15,9 @@ import numpy as np
 
 from ..construction.denavit_hartenberg import DHRow, robot_from_dh
 from ..construction.solids import BLUE, DARK, LIGHT, STEEL, ball, drum, rod, solid
-from ..drive import Drive
-from ..geometry import Geometry
-from ..model import Joint, Link, RobotModel
+from ..model.drive import Drive
+from ..model.geometry import Geometry
+from ..model.robot import Joint, Link, RobotModel
 
 HALF = math.pi / 2.0
 Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

@@ -12,11 +12,11 @@ import math
 
 import numpy as np
 
-from .. import se3
 from ..construction.denavit_hartenberg import DHRow, robot_from_dh
 from ..construction.solids import DARK, LIGHT, STEEL, bar, box, drum, rod, with_links
-from ..geometry import Geometry
-from ..model import Link, RobotModel
+from ..model.geometry import Geometry
+from ..model.robot import Link, RobotModel
+from ..spatial import se3
 
 HALF = math.pi / 2.0
 

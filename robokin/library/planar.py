@@ -16,8 +16,8 @@ import numpy as np
 
 from ..construction.denavit_hartenberg import DHRow, robot_from_dh
 from ..construction.solids import BLUE, DARK, LIGHT, ORANGE, STEEL, ball, box, drum, rod, solid
-from ..geometry import Geometry, Material
-from ..model import Joint, RobotModel
+from ..model.geometry import Geometry, Material
+from ..model.robot import Joint, RobotModel
 
 THICK = 0.03
 DENSITY = 4.0  # kg/m

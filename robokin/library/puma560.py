@@ -16,8 +16,8 @@ import numpy as np
 
 from ..construction.denavit_hartenberg import DHRow, robot_from_dh
 from ..construction.solids import DARK, LIGHT, ORANGE, STEEL, ball, box, drum, rod, solid, with_links
-from ..geometry import Geometry
-from ..model import RobotModel
+from ..model.geometry import Geometry
+from ..model.robot import RobotModel
 
 SHOULDER = 26.45 * 0.0254
 HALF = math.pi / 2.0

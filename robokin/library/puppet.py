@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..construction.solids import Point, ball, bar, box, drum, rod, solid
-from ..geometry import Geometry, Material
-from ..model import Joint, Link, RobotModel
+from ..model.geometry import Geometry, Material
+from ..model.robot import Joint, Link, RobotModel
 from . import proportions as body
 
 HEIGHT, MASS = 0.3, 0.25

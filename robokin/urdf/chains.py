@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..joint_types import JOINT_TYPES, Elementary, Motion, plane_basis
-from ..model import Joint, Link, Mimic, RobotModel, checked_model
-from ..topology import take_name
+from ..model.joint_types import JOINT_TYPES, Elementary, Motion, plane_basis
+from ..model.robot import Joint, Link, Mimic, RobotModel, checked_model
+from ..model.topology import take_name
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import so3
+from ..spatial import so3
 from .xml import Element
 
 ZERO = (0.0, 0.0, 0.0)

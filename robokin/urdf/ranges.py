@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model import Joint, RobotModel
+from ..model.robot import Joint, RobotModel
 from .chains import with_chains
 from .reader import WITH_RANGE
 

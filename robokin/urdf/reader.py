@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import shown
-from ..drive import Drive
 from ..errors import FileFormatError, ModelError
-from ..far_limits import limit_warnings
-from ..joint_types import JOINT_TYPES
-from ..model import Joint, Link, Mimic, RobotModel, check_count
-from ..resources import PackagePaths, ResourceFinder
-from ..text_file import checked_path, read_bytes
+from ..files.resources import PackagePaths, ResourceFinder
+from ..files.text_file import checked_path, read_bytes
+from ..model.drive import Drive
+from ..model.far_limits import limit_warnings
+from ..model.joint_types import JOINT_TYPES
+from ..model.robot import Joint, Link, Mimic, RobotModel, check_count
 from .placement import read_placement
 from .shapes import ShapeReader
 from .xacro import ENDING, expand_xacro, is_xacro

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ModelError
-from ..geometry import Geometry, Mesh
-from ..model import RobotModel
-from ..resources import ResourceFinder, is_relative
+from ..files.resources import ResourceFinder, is_relative
+from ..model.geometry import Geometry, Mesh
+from ..model.robot import RobotModel
 
 
 def relocated(model: RobotModel, path: str | os.PathLike) -> RobotModel:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ModelError
-from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Source, Sphere
-from ..resources import ResourceFinder
+from ..files.resources import ResourceFinder
+from ..model.geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Source, Sphere
 from .placement import read_placement
 from .xml import Element, shorten
 

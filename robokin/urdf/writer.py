@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from .. import so3
 from ..errors import ModelError
-from ..geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Sphere
-from ..model import Joint, Link, RobotModel
-from ..text_file import write_text
+from ..files.text_file import write_text
+from ..model.geometry import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shape, Sphere
+from ..model.robot import Joint, Link, RobotModel
+from ..spatial import so3
 from .chains import chains, with_chains
 from .reader import WITH_AXIS, WITH_RANGE
 from .relocation import relocated

@@ -13,7 +13,7 @@ from typing import Any
 from xml.parsers import expat
 
 from ..errors import FileFormatError, ModelError
-from ..text_file import MAX_BYTES
+from ..files.text_file import MAX_BYTES
 
 MAX_DEPTH = 64
 MAX_ELEMENTS = 200_000

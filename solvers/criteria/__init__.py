@@ -1,6 +1,6 @@
 """What to prefer among the motions that satisfy the tasks. One criterion per file."""
 
-from ..state import State
+from ..kinematics.state import State
 from .base import Criterion, Potential, Velocity, checked_criteria, combine, criterion_names
 from .dynamic_torque import DynamicTorque
 from .gravity_torque import GravityTorque

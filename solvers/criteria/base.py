@@ -21,7 +21,7 @@ import numpy as np
 from ...robokin.arrays import list_of
 from ...robokin.errors import TaskError
 from ..fixed_arrays import Checks, FixedArrays
-from ..state import State
+from ..kinematics.state import State
 from ..tasks.checks import none_or_positive, own_name, positive
 from .edge import Edge
 

@@ -8,7 +8,7 @@ from ...robokin.arrays import shown
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
-from ..state import State
+from ..kinematics.state import State
 from ..tasks.checks import numbers
 from .base import Criterion
 from .gravity_torque import check_efforts, checked_gravity, effort_scale

@@ -9,7 +9,7 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.errors import ModelError
 from ...robokin.kinematics import require_mass
-from ..state import State
+from ..kinematics.state import State
 from .base import Criterion, CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray

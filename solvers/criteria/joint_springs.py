@@ -10,11 +10,11 @@ import numpy as np
 
 from ...robokin.arrays import shown
 from ...robokin.errors import ConfigurationError, TaskError
-from ...robokin.model import Joint, RobotModel
+from ...robokin.model.robot import Joint, RobotModel
 from ..fixed_arrays import Checks
-from ..state import State
+from ..kinematics.state import State
+from ..limits.viability import dof_coordinates
 from ..tasks.checks import numbers
-from ..viability import dof_coordinates
 from .base import CriterionKind, CriterionRecord, Potential
 
 Array = np.ndarray

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.kinematics import require_mass
-from ..state import State
+from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Velocity
 
 Array = np.ndarray

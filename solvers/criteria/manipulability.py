@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...robokin.configuration import integrate
-from ..influence import partial
-from ..native_tasks import tip_form_of
-from ..state import State
+from ..kinematics.state import State
 from ..tasks import Task
 from ..tasks.base import states_rows_of
+from ..tasks.influence import partial
+from ..tasks.native import tip_form_of
 from ..tasks.seen import Seen
 from ..tasks.tip_rows import TipKind
 from .base import CriterionKind, CriterionRecord, Potential

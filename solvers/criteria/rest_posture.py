@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...robokin import quaternion
-from ...robokin.joint_types import Motion
-from ..state import State
+from ...robokin.model.joint_types import Motion
+from ...robokin.spatial import quaternion
+from ..kinematics.state import State
 from ..tasks.checks import numbers
 from .base import CriterionKind, CriterionRecord, Potential
 

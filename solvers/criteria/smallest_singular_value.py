@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.configuration import random_configuration
-from ..state import State
+from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Potential
 from .edge import Edge
 from .manipulability import record_of_rows, task_jacobian, task_rows

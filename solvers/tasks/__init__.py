@@ -1,26 +1,26 @@
 """What can be asked of a robot. One kind of task per file."""
 
-from .advance import AdvanceTask
-from .aim import AimTask
-from .axis import AxisTask
 from .base import Part, Rows, Task
-from .center_of_mass import CenterOfMassTask, SupportTask
-from .curve import Curve, Curves
-from .distance import DistanceTask
-from .frame import FrameTask, TaskKind
-from .joint_velocity import JointVelocityTask
-from .laser import LaserTask
-from .linear_velocity import LinearVelocityTask
-from .loop_closure import LoopClosureTask
-from .on_curve import AlongCurveTask, OnCurveTask
-from .on_line import OnLineTask
-from .on_plane import OnPlaneTask
-from .pin import PinTask
-from .pose import OrientationTask, PoseTask, PositionTask
-from .posture import JointTask, PostureTask
-from .relative import RelativePoseTask
-from .surface import Mesh, Plane
-from .twist import TwistTask
+from .places.curve import Curve, Curves
+from .places.distance import DistanceTask
+from .places.laser import LaserTask
+from .places.on_curve import AlongCurveTask, OnCurveTask
+from .places.on_line import OnLineTask
+from .places.on_plane import OnPlaneTask
+from .places.surface import Mesh, Plane
+from .tips.advance import AdvanceTask
+from .tips.aim import AimTask
+from .tips.axis import AxisTask
+from .tips.frame import FrameTask, TaskKind
+from .tips.loop_closure import LoopClosureTask
+from .tips.pin import PinTask
+from .tips.pose import OrientationTask, PoseTask, PositionTask
+from .tips.relative import RelativePoseTask
+from .tips.twist import TwistTask
+from .whole_robot.center_of_mass import CenterOfMassTask, SupportTask
+from .whole_robot.joint_velocity import JointVelocityTask
+from .whole_robot.linear_velocity import LinearVelocityTask
+from .whole_robot.posture import JointTask, PostureTask
 
 __all__ = [
     "AdvanceTask",

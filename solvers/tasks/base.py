@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...robokin.model import RobotModel
+from ...robokin.model.robot import RobotModel
 from ..alike import is_own
 from ..fixed_arrays import Checks, FixedArrays, fixed_value
+from ..kinematics.state import State
 from .checks import level, share
 from .seen import Seen
 
 if TYPE_CHECKING:
-    from ..state import State
     from .tip_rows import TipForm
 
 Array = np.ndarray

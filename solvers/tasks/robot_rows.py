@@ -11,9 +11,9 @@ import weakref
 
 import numpy as np
 
-from ...robokin.joint_types import Motion
-from ...robokin.model import RobotModel
-from ...robokin.tree import Tree
+from ...robokin.model.joint_types import Motion
+from ...robokin.model.robot import RobotModel
+from ...robokin.model.tree import Tree
 
 Array = np.ndarray
 

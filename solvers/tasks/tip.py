@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ...robokin.model import RobotModel
+from ...robokin.model.robot import RobotModel
 from ..fixed_arrays import Checks
+from ..kinematics.state import State
 from .base import Part, Rows, Task
 from .checks import link_name, not_negative, own_name, positive, rigid, vector
 from .seen import Seen, seen_point
-
-if TYPE_CHECKING:
-    from ..state import State
 
 Array = np.ndarray
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.add_robot import ROBOKIN_MT_add_robot
+from robokin_addon.operators.files.add_robot import ROBOKIN_MT_add_robot
 from robokin_addon.properties.bridge import bone_of_link, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.library import ROBOTS, library_robot
@@ -88,7 +88,7 @@ def test_one_undo_step(scene: bpy.types.Scene) -> None:
 
 
 def test_a_failure_is_reported_and_leaves_nothing(scene: bpy.types.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    from robokin_addon.operators import add_robot
+    from robokin_addon.operators.files import add_robot
     from robokin_addon.robokin import ModelError
 
     def broken(name: str, root: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators import animation
-from robokin_addon.operators.curves import own_keys
-from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge.model import binding
+from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.animation.curves import own_keys
 
 from tests.support.scene_bakes import bake, keys, slow_road, worst_error
 from tests.support.scene_robots import add_empty, add_robot, add_target, circle, world_error

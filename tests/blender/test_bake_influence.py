@@ -7,8 +7,8 @@ import json
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators import animation
-from robokin_addon.operators.curves import own_keys
+from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.animation.curves import own_keys
 
 from tests.support.scene_bakes import bake, keys, worst_error
 from tests.support.scene_robots import TOOL, add_target

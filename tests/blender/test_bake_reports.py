@@ -9,12 +9,13 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.operators import animation, bake_report
-from robokin_addon.operators.bake_report import tried_out
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.robokin import forward_kinematics
+from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.bake import report as bake_report
+from robokin_addon.scene.bake.report import tried_out
 from robokin_addon.solvers import Diagnosis, Status
-from robokin_addon.solvers.track_result import TrackResult
+from robokin_addon.solvers.tracking.track.result import TrackResult
 
 from tests.support.scene_bakes import bake, keys
 from tests.support.scene_robots import add_robot, add_target

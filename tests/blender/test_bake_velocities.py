@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
-from robokin_addon.operators.animation import fcurves
+from robokin_addon.scene.animation.frames import fcurves
 
 from tests.support.scene_robots import add_empty, add_robot, placed
 from tests.support.scene_tasks import FRAMES, NEAR, add, bezier, distance_to_curve, frames_of_bake, head, shown

@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import BridgeError, binding_held, bone_of_link, is_robot, robot_model
-from robokin_addon.properties.bridge.binding import _cache
-from robokin_addon.properties.bridge.truth import KEY
+from robokin_addon.properties.bridge.model.binding import _cache
+from robokin_addon.properties.bridge.record.stored import KEY
 from robokin_addon.robokin import Joint, Link, Mimic, ModelError, RobotModel, load_urdf, urdf_text
 from support.random_trees import random_robot
 from support.robots import robot

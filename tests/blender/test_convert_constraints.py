@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
-from robokin_addon.operators.animation import fcurves
-from robokin_addon.operators.constraint_goals import link_axis
+from robokin_addon.scene.animation.frames import fcurves
+from robokin_addon.scene.conversion.constraint_goals import link_axis
 
 from tests.support.rigs import ARM, add_rig
 from tests.support.scene_robots import TOOL, add_empty, add_robot

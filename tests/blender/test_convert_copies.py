@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
-from robokin_addon.operators.animation import fcurves
 from robokin_addon.properties.bridge import is_robot
+from robokin_addon.scene.animation.frames import fcurves
 
 from tests.blender.test_convert_spaces import FRAMES, animated, constrain, convert, shown
 from tests.support.rigs import add_rig

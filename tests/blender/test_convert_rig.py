@@ -7,8 +7,8 @@ import math
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.animation import fcurves
 from robokin_addon.properties.bridge import is_robot, robot_model
+from robokin_addon.scene.animation.frames import fcurves
 
 from tests.support.rigs import ARM, HUMANOID, add_rig, disagreement
 from tests.support.scene_robots import add_empty

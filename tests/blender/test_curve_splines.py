@@ -7,7 +7,7 @@ from itertools import pairwise
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.task_shapes import curve_of
+from robokin_addon.scene.tasks.shapes import curve_of
 
 from tests.support.scene_robots import add_robot, placed
 from tests.support.scene_tasks import add, head, mesh_object, polyline, shown, solve

@@ -8,11 +8,11 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import robot_model
-from robokin_addon.properties.bridge.read_records import read_helper, read_record, read_robot
-from robokin_addon.properties.bridge.truth import HELPER_KEY, KEY, ROBOT_KEY
-from robokin_addon.properties.bridge.write_records import write_helper, write_record, write_robot
+from robokin_addon.properties.bridge.record.reading import read_helper, read_record, read_robot
+from robokin_addon.properties.bridge.record.stored import HELPER_KEY, KEY, ROBOT_KEY
+from robokin_addon.properties.bridge.record.writing import write_helper, write_record, write_robot
 from robokin_addon.robokin import RobokinError
-from robokin_addon.robokin.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
 
 from tests.support.command import run
 from tests.support.damage import HELPERS, RECORDS, ROBOTS, damaged, mutated

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import bpy
 import pytest
-from robokin_addon.operators import hand_limits, keep_records
+from robokin_addon.operators.handlers import hand_limits, keep_records
 from robokin_addon.properties import handlers
-from robokin_addon.properties.bridge.read_records import read_record
-from robokin_addon.properties.bridge.truth import KEY
+from robokin_addon.properties.bridge.record.reading import read_record
+from robokin_addon.properties.bridge.record.stored import KEY
 from robokin_addon.properties.handlers import told_faults
 
 from tests.support.scene_robots import add_robot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from robokin_addon.operators import criterion_readouts
+from robokin_addon.operators.handlers import criterion_readouts
 from robokin_addon.properties.bridge import robot_model
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.robokin import RobokinError

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robokin_addon.properties.bridge import bone_of_link, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import RobokinError, forward_kinematics, load_urdf, random_configuration
-from robokin_addon.robokin.geometry import Mesh
+from robokin_addon.robokin.model.robot.geometry import Mesh
 
 from tests.support.robots import all_urdfs, robot
 
@@ -164,7 +164,7 @@ def test_an_import_that_fails_late_leaves_nothing(scene: bpy.types.Scene, monkey
     def fail(*_: object) -> None:
         raise RobokinError("no more room")
 
-    monkeypatch.setattr("robokin_addon.properties.bridge.importing.add_visuals", fail)
+    monkeypatch.setattr("robokin_addon.properties.bridge.files.importing.add_visuals", fail)
     before = data_counts()
     with pytest.raises(RuntimeError, match="no more room"):
         bpy.ops.robokin.import_urdf(filepath=str(robot("panda")))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import pytest
 from robokin_addon.properties.bridge import robot_model
-from robokin_addon.properties.bridge.read_records import read_record
-from robokin_addon.properties.bridge.truth import KEY
+from robokin_addon.properties.bridge.record.reading import read_record
+from robokin_addon.properties.bridge.record.stored import KEY
 
 from tests.support.scene_robots import add_robot
 

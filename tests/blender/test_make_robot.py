@@ -7,18 +7,18 @@ import math
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.animation import fcurves
 from robokin_addon.properties.bridge import (
-    binding,
     build_armature,
     is_robot,
     read_configuration,
     robot_model,
     write_configuration,
 )
-from robokin_addon.properties.bridge.fields import stored_fields
-from robokin_addon.properties.bridge.truth import KEY, ROBOT_KEY
+from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge.record.fields import stored_fields
+from robokin_addon.properties.bridge.record.stored import KEY, ROBOT_KEY
 from robokin_addon.robokin import Joint, Link, RobotModel, in_limits, load_urdf, random_configuration
+from robokin_addon.scene.animation.frames import fcurves
 
 from tests.support.rigs import ARM, HUMANOID, QUADRUPED, add_rig, disagreement, select
 from tests.support.robots import robot

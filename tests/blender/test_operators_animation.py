@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators import animation
+from robokin_addon.scene.animation import frames as animation
 
 FRAMES = [1, 2, 7.25, 10, 15.5, 20, 33]
 

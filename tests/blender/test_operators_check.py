@@ -9,9 +9,9 @@ import os
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators import animation
-from robokin_addon.operators.curves import own_keys
 from robokin_addon.properties.bridge import robot_model
+from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.animation.curves import own_keys
 
 from tests.support.scene_robots import add_empty, add_robot, add_target, circle
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from robokin_addon.operators.cycles import refuse_cycles
 from robokin_addon.properties.bridge import robot_model
 from robokin_addon.robokin import RobokinError
+from robokin_addon.scene.tasks.cycles import refuse_cycles
 
 from tests.support.rigs import add_rig
 

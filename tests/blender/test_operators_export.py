@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators import animation
-from robokin_addon.operators.curves import own_keys
-from robokin_addon.operators.export_motion import ROBOKIN_OT_export_motion
+from robokin_addon.operators.files.export_motion import ROBOKIN_OT_export_motion
 from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.animation.curves import own_keys
 
 from tests.support.scene_robots import add_robot, add_target, circle
 

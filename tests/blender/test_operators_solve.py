@@ -7,9 +7,9 @@ import json
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.root_frames import metres_per_world_unit, roots_from_world
 from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import in_limits
+from robokin_addon.scene.tasks.root_frames import metres_per_world_unit, roots_from_world
 
 from tests.support.scene_robots import (
     READY,
@@ -93,7 +93,7 @@ def test_residuals_are_in_units_of_the_scene(scene):
 
 
 def test_keys_are_made_when_asked_for_at_the_present_frame(scene, robot):
-    from robokin_addon.operators.animation import fcurves
+    from robokin_addon.scene.animation.frames import fcurves
 
     add_target(robot).location.z -= 0.05
     scene.frame_set(17)
@@ -106,7 +106,7 @@ def test_keys_are_made_when_asked_for_at_the_present_frame(scene, robot):
 
 
 def test_auto_keying_keys_what_is_solved_and_what_is_reset(scene, robot):
-    from robokin_addon.operators.animation import fcurves
+    from robokin_addon.scene.animation.frames import fcurves
 
     add_target(robot).location.z -= 0.05
     scene.tool_settings.use_keyframe_insert_auto = True

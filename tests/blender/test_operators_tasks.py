@@ -24,7 +24,7 @@ def add_named(robot, *wanted):
 
 
 def influence_curves(robot):
-    from robokin_addon.operators.animation import fcurves
+    from robokin_addon.scene.animation.frames import fcurves
 
     return {path: curve.keyframe_points[0].co[1] for (path, _), curve in fcurves(robot).items()}
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import bpy
 import pytest
-from robokin_addon.operators import criterion_readouts, tasks
-from robokin_addon.operators.animation import fcurves
+from robokin_addon.operators.handlers import criterion_readouts
+from robokin_addon.operators.tasks.tasks import tasks
 from robokin_addon.properties.bridge import robot_model
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.robokin import RobokinError
+from robokin_addon.scene.animation.frames import fcurves
 
 from tests.support.drawing import while_blender_draws
 from tests.support.panels import draw

@@ -5,9 +5,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.animation import fcurves
-from robokin_addon.properties.bridge import binding, build_armature, read_configuration
+from robokin_addon.properties.bridge import build_armature, read_configuration
+from robokin_addon.properties.bridge.model import binding
 from robokin_addon.robokin import Joint, Link, RobotModel
+from robokin_addon.scene.animation.frames import fcurves
 
 PITCH = 0.05
 ANGLE, WAY = ('pose.bones["screw"].rotation_euler', 1), ('pose.bones["screw"].location', 1)
@@ -77,7 +78,7 @@ def test_without_keys_of_the_angle_the_way_has_none(scene):
 
 
 def test_a_bake_is_not_touched(scene):
-    from robokin_addon.operators.curves import write_curves
+    from robokin_addon.scene.animation.curves import write_curves
 
     obj = build()
     Q = np.random.default_rng(0).uniform(-20.0, 20.0, (30, binding(obj).model.nq))

@@ -11,25 +11,14 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Quaternion
-from robokin_addon.operators.animation import fcurves
 from robokin_addon.panels.prepared import joint_summary
-from robokin_addon.properties.bridge import (
-    binding,
-    read_configuration,
-    robot_model,
-    write_configuration,
-)
-from robokin_addon.properties.bridge.balls import keys_in_cone, surely_inside, unit
-from robokin_addon.robokin import (
-    Joint,
-    Link,
-    RobotModel,
-    forward_kinematics,
-    in_limits,
-    quaternion,
-    random_configuration,
-)
-from robokin_addon.robokin.swing_twist import contains, from_swing_and_twist, swing_and_twist
+from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge.pose.configuration.spherical import keys_in_cone, surely_inside, unit
+from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
+from robokin_addon.robokin.spatial import quaternion
+from robokin_addon.robokin.spatial.swing_twist import contains, from_swing_and_twist, swing_and_twist
+from robokin_addon.scene.animation.frames import fcurves
 from support.scene_robots import add_target, build, shown
 
 AXES = [(0, 0, 1), (0, 1, 0), (0, 0, -1), (1, 0, 0), (0.6, 0, 0.8), (0.36, 0.48, 0.8)]
@@ -152,7 +141,7 @@ def test_limits_hold_in_another_rotation_mode(scene):
 
 def test_a_drag_past_a_twist_limit_stays_there(scene, monkeypatch):
     """Past half a turn the limit at the other end is nearer."""
-    from robokin_addon.operators import hand_limits
+    from robokin_addon.operators.handlers import hand_limits
 
     model = ball((0, 1, 0))
     obj = build(model)
@@ -211,7 +200,7 @@ def fast_motion(model: RobotModel, frames: int, seed: int = 3) -> np.ndarray:
 @pytest.mark.parametrize("limits", [limits for limits in CONES if limits[0][0] > 0.0], ids=str)
 def test_keys_stay_in_the_cone_between_frames_too(scene, limits):
     """Blender itself evaluates the curves, and its matrices are measured."""
-    from robokin_addon.operators.curves import write_curves
+    from robokin_addon.scene.animation.curves import write_curves
 
     model = ball((0, 1, 0), *limits)
     obj = build(model)
@@ -286,7 +275,7 @@ def _continuous(Q: np.ndarray) -> np.ndarray:
 
 
 def test_the_sign_goes_on_from_the_frame_before(scene):
-    from robokin_addon.operators.curves import key_channels, write_curves
+    from robokin_addon.scene.animation.curves import key_channels, write_curves
 
     model = ball()
     obj = build(model)

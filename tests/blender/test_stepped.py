@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from robokin_addon.operators import animation
-from robokin_addon.operators.bake import ROBOKIN_OT_bake
-from robokin_addon.operators.check import ROBOKIN_OT_check
-from robokin_addon.operators.export_motion import ROBOKIN_OT_export_motion
-from robokin_addon.operators.solve import ROBOKIN_OT_solve_pose
+from robokin_addon.operators.files.export_motion import ROBOKIN_OT_export_motion
+from robokin_addon.operators.solve.solve.bake import ROBOKIN_OT_bake
+from robokin_addon.operators.solve.solve.check import ROBOKIN_OT_check
+from robokin_addon.operators.solve.solve.solve import ROBOKIN_OT_solve_pose
 from robokin_addon.properties.bridge import read_configuration, write_configuration
+from robokin_addon.scene.animation import frames as animation
 
 from tests.support.scene_bakes import bake, slow_road, snapshot
 from tests.support.scene_robots import add_empty

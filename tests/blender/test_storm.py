@@ -7,11 +7,11 @@ import json
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators import criterion_readouts
+from robokin_addon.operators.handlers import criterion_readouts
 from robokin_addon.properties.bridge import is_robot
-from robokin_addon.properties.bridge.records import bone_record
-from robokin_addon.properties.bridge.truth import KEY
-from robokin_addon.properties.bridge.write_records import write_record
+from robokin_addon.properties.bridge.editing.records import bone_record
+from robokin_addon.properties.bridge.record.stored import KEY
+from robokin_addon.properties.bridge.record.writing import write_record
 from robokin_addon.properties.handlers import told_faults
 from robokin_addon.robokin import RobokinError
 

@@ -6,12 +6,12 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
-from robokin_addon.operators import criterion_readouts, shown_shapes
-from robokin_addon.operators.task_forms import FORMS
+from robokin_addon.operators.handlers import criterion_readouts, shown_shapes
 from robokin_addon.properties import readouts
 from robokin_addon.properties.bridge import read_configuration
 from robokin_addon.properties.readouts import CriterionReadout
 from robokin_addon.properties.task_kinds import KINDS
+from robokin_addon.scene.tasks.forms import FORMS
 
 from tests.support.drawing import while_blender_draws, writes_refused
 from tests.support.scene_robots import add_empty, add_robot, placed

@@ -9,11 +9,11 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.operators.check import check_steps
+from robokin_addon.operators.solve.solve.check import check_steps
 from robokin_addon.panels.prepared import joint_summary
 from robokin_addon.properties.bridge import export_urdf, read_configuration, robot_model, write_configuration
-from robokin_addon.properties.bridge.read_records import KEY, read_record
-from robokin_addon.properties.bridge.records import bone_record
+from robokin_addon.properties.bridge.editing.records import bone_record
+from robokin_addon.properties.bridge.record.reading import KEY, read_record
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, load_urdf, urdf_text
 from robokin_addon.solvers.progress import finish
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.animation import fcurves
 from robokin_addon.properties.bridge import read_configuration
+from robokin_addon.scene.animation.frames import fcurves
 
 from tests.support.rigs import ARM, add_rig
 from tests.support.scene_robots import TOOL, add_empty, add_robot

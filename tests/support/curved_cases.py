@@ -6,14 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from robokin_addon.robokin import (
-    Joint,
-    Link,
-    RobotModel,
-    forward_kinematics,
-    integrate,
-    random_configuration,
-)
+from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, integrate, random_configuration
 from robokin_addon.solvers import LoopClosureTask, Task, VelocityConstraint
 from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS

@@ -6,7 +6,7 @@ import math
 from contextlib import contextmanager
 
 import bpy
-from robokin_addon.operators import criterion_readouts
+from robokin_addon.operators.handlers import criterion_readouts
 
 _GUARDED = (
     *(bpy.types.ID, bpy.types.PropertyGroup, bpy.types.Bone, bpy.types.EditBone, bpy.types.PoseBone),

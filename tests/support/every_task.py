@@ -22,7 +22,7 @@ from robokin_addon.solvers import (
     SupportTask,
     Task,
 )
-from robokin_addon.solvers.tasks.advance import Advance
+from robokin_addon.solvers.tasks.tips.advance import Advance
 
 from .random_trees import random_placement
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from robokin_addon.robokin import Joint, Link, Mimic, RobokinError, RobotModel, quaternion
+from robokin_addon.robokin import Joint, Link, Mimic, RobokinError, RobotModel
 from robokin_addon.robokin.library import library_robot
+from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,

@@ -7,9 +7,10 @@ import math
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
-from robokin_addon.operators.animation import fcurves
-from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge.model import binding
 from robokin_addon.robokin import forward_kinematics
+from robokin_addon.scene.animation.frames import fcurves
 
 from .rigs import add_rig
 from .scene_robots import add_empty, add_robot

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, quaternion
-from robokin_addon.robokin.joint_types import JOINT_TYPES
+from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
+from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.spatial import quaternion
 
 ALL_TYPES = tuple(name for name in JOINT_TYPES if name != "wheeled")  # a wheeled base needs its wheels
 

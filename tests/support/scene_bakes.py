@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from robokin_addon.operators import animation
 from robokin_addon.properties.bridge import read_configuration
+from robokin_addon.scene.animation import frames as animation
 
 from tests.support.scene_robots import TOOL, add_empty, world_error
 

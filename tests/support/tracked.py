@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from robokin_addon.robokin import (
-    RobotModel,
-    forward_kinematics,
-    load_urdf,
-)
+from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
 from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask
-from robokin_addon.solvers.check import check_motion
-from robokin_addon.solvers.track_result import TrackResult
+from robokin_addon.solvers.motion.motion.check import check_motion
+from robokin_addon.solvers.tracking.track.result import TrackResult
 
 from .pinocchio_oracle import Oracle
 from .robots import robot

@@ -1,4 +1,4 @@
-/* The damped step that the static solver and tracking share. Twin of `linearise` and `damped_step` in solvers/ik_steps.py. */
+/* The damped step that the static solver and tracking share. Twin of `linearise` and `damped_step` in solvers/descent/steps.py. */
 #include "ik/ik_rows.h"
 #include "ik/ik_search.h"
 #include "limits/cone.h"

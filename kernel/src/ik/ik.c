@@ -1,6 +1,6 @@
 /* Inverse kinematics: Levenberg-Marquardt with the damping proportional to the squared error (Sugihara,
    "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), hard limits
-   in every step, attempts that do not progress given up early, seeded restarts. Twin of solvers/ik_reference.py. */
+   in every step, attempts that do not progress given up early, seeded restarts. Twin of solvers/ik/reference.py. */
 #include "limits/cone.h"
 #include "ik/ik_search.h"
 #include "step/stack.h"

@@ -1,5 +1,5 @@
 /* Where a descent through the levels of a hierarchy is: the point, the directions that are left, and the bounds and rows
-   that a step must keep. Of solvers/hierarchy.py this is what `_Descent` holds. */
+   that a step must keep. Of solvers/qp/hierarchy.py this is what `_Descent` holds. */
 #ifndef RK_DESCENT_H
 #define RK_DESCENT_H
 

@@ -1,4 +1,4 @@
-/* Descents to a minimum, only downwards. Twin of `settle` in solvers/descent.py. */
+/* Descents to a minimum, only downwards. Twin of `settle` in solvers/descent/descent.py. */
 #include "ik/ik_search.h"
 #include "math/rk_math.h"
 

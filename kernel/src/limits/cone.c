@@ -1,4 +1,4 @@
-/* Limits of balls, twin of robokin/swing_twist.py, which explains it. */
+/* Limits of balls, twin of robokin/spatial/swing_twist.py, which explains it. */
 #include "limits/cone.h"
 
 #include "math/rk_math.h"

@@ -1,4 +1,4 @@
-/* Limits of several degrees of freedom together, twin of solvers/coupled_limits.py, which explains it. */
+/* Limits of several degrees of freedom together, twin of solvers/limits/coupled.py, which explains it. */
 #include "limits/coupled.h"
 
 #include "limits/cone.h"

@@ -1,4 +1,4 @@
-/* Steps after which position, velocity and acceleration limits can be kept for ever: solvers/viability.py, which
+/* Steps after which position, velocity and acceleration limits can be kept for ever: solvers/limits/viability.py, which
    explains it. */
 #ifndef RK_VIABILITY_H
 #define RK_VIABILITY_H

@@ -1,4 +1,4 @@
-/* Sequential quadratic programming on the poses that meet the tasks. Twin of solvers/static_optimum.py, which explains
+/* Sequential quadratic programming on the poses that meet the tasks. Twin of solvers/optimum/sqp.py, which explains
    it. */
 #include "optimum/optimum_search.h"
 #include "math/rk_math.h"

@@ -1,4 +1,4 @@
-/* What lies around a stationary pose. Twin of `_better_around` in solvers/static_optimum.py, which explains it. */
+/* What lies around a stationary pose. Twin of `_better_around` in solvers/optimum/sqp.py, which explains it. */
 #include "optimum/optimum_search.h"
 #include "math/rk_math.h"
 #include "math/rk_random.h"

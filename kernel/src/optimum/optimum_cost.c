@@ -1,4 +1,4 @@
-/* What is to be small at a pose. Twin of solvers/objective.py. */
+/* What is to be small at a pose. Twin of solvers/criteria/objective.py. */
 #include "criteria/criteria.h"
 #include "optimum/optimum.h"
 

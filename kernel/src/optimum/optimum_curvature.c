@@ -1,5 +1,5 @@
 /* Second derivatives of the Lagrangian on the poses that meet the tasks. Twin of `_bending` and `_hessian`
-   in solvers/static_optimum.py. */
+   in solvers/optimum/sqp.py. */
 #include "optimum/optimum_search.h"
 #include "math/rk_math.h"
 #include "math/rk_symmetric_eigen.h"

@@ -1,5 +1,5 @@
 /* What a pose looks like to the search: its cost, what holds it, and how far it is from being stationary. Twin of `_look`
-   in solvers/static_optimum.py. */
+   in solvers/optimum/sqp.py. */
 #include "optimum/optimum_search.h"
 #include "math/rk_math.h"
 

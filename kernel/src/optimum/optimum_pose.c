@@ -1,4 +1,4 @@
-/* Poses of an optimum: their rows and errors, and motions inside the limits. Twin of solvers/posing.py, which explains
+/* Poses of an optimum: their rows and errors, and motions inside the limits. Twin of solvers/optimum/pose_problem.py, which explains
    it. */
 #include "limits/cone.h"
 #include "optimum/optimum.h"

@@ -1,4 +1,4 @@
-/* The best of the motions that tasks and limits allow at a pose, to first order. Twin of `best` in solvers/tangent.py,
+/* The best of the motions that tasks and limits allow at a pose, to first order. Twin of `best` in solvers/optimum/tangent.py,
    which explains it. */
 #include "optimum/optimum.h"
 #include "qp/projection.h"

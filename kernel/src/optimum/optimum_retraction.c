@@ -1,8 +1,8 @@
-/* The way back to the poses that meet the tasks. Twin of solvers/task_surface.py. */
+/* The way back to the poses that meet the tasks. Twin of solvers/optimum/constraint_manifold.py. */
 #include "optimum/optimum.h"
 #include "math/rk_math.h"
 
-static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/ik_steps.py */
+static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/descent/steps.py */
 static const double MET = 1e-20, WORSE = 1e-9;
 static const double USELESS = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
 enum { CORRECTIONS = 8, FIXED = 4 };

@@ -1,5 +1,5 @@
 /* What a level that cannot be met leaves free: it is at its least error, so the poses that meet it as well are those along
-   which this does not bend upwards. Twin of solvers/unmet_levels.py, which explains it. */
+   which this does not bend upwards. Twin of solvers/optimum/unmet_levels.py, which explains it. */
 #include "optimum/optimum_search.h"
 #include "math/rk_math.h"
 #include "math/rk_symmetric_eigen.h"

@@ -1,6 +1,6 @@
 /* The least-squares step inside a box: block principal pivoting (Judice and Pires, Computers and Operations Research 21,
    1994), and when that makes no progress a primal active-set method (Nocedal and Wright, Numerical Optimization, section
-   16.5). Twin of solvers/bounded_step.py.
+   16.5). Twin of solvers/qp/bounded_step.py.
 
    H = L'DL is factored from the last column to the first: columns are numbered from the root, so that branches of the
    tree stay uncoupled (Featherstone, "Efficient factorization of the joint-space inertia matrix for branched kinematic

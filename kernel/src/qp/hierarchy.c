@@ -1,4 +1,4 @@
-/* Strict priorities inside bounds, level by level. Twin of solvers/hierarchy.py, which explains it; the basis of the
+/* Strict priorities inside bounds, level by level. Twin of solvers/qp/hierarchy.py, which explains it; the basis of the
    motions that are left is a product of reflections here and never formed. */
 #include "robokin_hierarchy.h"
 

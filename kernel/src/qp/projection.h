@@ -1,5 +1,5 @@
 /* The point of a polyhedron that is nearest to a given one: the core of quadratic programs, in coordinates where H is
-   the identity. Twin of `_Projection` in solvers/qp.py, which explains it; the factors are updated here. */
+   the identity. Twin of `_Projection` in solvers/qp/dense.py, which explains it; the factors are updated here. */
 #ifndef RK_PROJECTION_H
 #define RK_PROJECTION_H
 

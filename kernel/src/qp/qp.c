@@ -1,4 +1,4 @@
-/* Quadratic programs: the change to coordinates where H is the identity, and back. Twin of solvers/qp.py. */
+/* Quadratic programs: the change to coordinates where H is the identity, and back. Twin of solvers/qp/dense.py. */
 #include "robokin_qp.h"
 
 #include "qp/projection.h"

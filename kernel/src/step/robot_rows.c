@@ -1,4 +1,4 @@
-/* Twin of the `rows` methods in solvers/tasks/center_of_mass.py, posture.py and joint_velocity.py, which explain them. */
+/* Twin of the `rows` methods in solvers/tasks/whole_robot/center_of_mass.py, posture.py and joint_velocity.py, which explain them. */
 #include "step/robot_rows.h"
 
 #include "robot/com.h"

@@ -1,5 +1,5 @@
 /* One step of tasks in levels (see hierarchy.c) inside position limits, or inside the bounds of a frame. Twin of
-   solvers/level_rows.py. */
+   solvers/descent/level_rows.py. */
 #include "step/stack.h"
 
 #include "math/rk_math.h"

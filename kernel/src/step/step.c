@@ -1,4 +1,4 @@
-/* The differential step. Twin of solvers/velocity_problem.py, which explains it. */
+/* The differential step. Twin of solvers/velocity/problem.py, which explains it. */
 #include "robokin_step.h"
 
 #include "robot/crba.h"

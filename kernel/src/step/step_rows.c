@@ -7,7 +7,7 @@
 #include "step/robot_rows.h"
 #include "step/tip_rows.h"
 
-static const double IDLE = 1e-5; /* of the fastest motion of a loop: slower ones are rounding (solvers/task_levels.py) */
+static const double IDLE = 1e-5; /* of the fastest motion of a loop: slower ones are rounding (solvers/velocity/task_levels.py) */
 
 /* Some rows of a task as they are of the twists of its two tips. */
 typedef struct tip_rows {

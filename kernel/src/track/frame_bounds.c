@@ -1,4 +1,4 @@
-/* Twin of what bounds a frame in solvers/tracking_reference.py; viability as in solvers/viability.py. */
+/* Twin of what bounds a frame in solvers/tracking/reference.py; viability as in solvers/limits/viability.py. */
 #include "track/frame_bounds.h"
 
 #include "limits/coupled.h"

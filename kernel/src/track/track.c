@@ -1,4 +1,4 @@
-/* Tracking, twin of solvers/tracking_reference.py, which explains it; viability bounds as in solvers/viability.py. */
+/* Tracking, twin of solvers/tracking/reference.py, which explains it; viability bounds as in solvers/limits/viability.py. */
 #include "robokin_track.h"
 
 #include "criteria/criteria.h"

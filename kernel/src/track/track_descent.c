@@ -1,5 +1,5 @@
 /* Descents of one frame, inside its bounds or inside the position limits alone. Twin of `FrameDescent` in
-   solvers/frame_reference.py. */
+   solvers/tracking/frame_reference.py. */
 #include "track/tracking.h"
 
 enum { PATIENCE = 3 };

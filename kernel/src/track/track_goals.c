@@ -1,5 +1,5 @@
 /* The goals of a frame, one of each level: where it would be if it had the time. Twin of `Frame.goals` in
-   solvers/frame_reference.py. */
+   solvers/tracking/frame_reference.py. */
 #include "track/tracking.h"
 
 static const double TIED = 1e-3; /* relative: a goal for the same targets is better when its error is less by more */

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from ...errors import ModelError
-from ...text_file import read_bytes
+from ...files.text_file import read_bytes
 from ..xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse_xml
 from .functions import Library
 from .macro import Macro, Parameter, parse_parameters

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from ...errors import ConfigurationError, ModelError, UnknownNameError
-from ...resources import PackagePaths, ResourceFinder
+from ...files.resources import PackagePaths, ResourceFinder
 from ..xml import Element, shorten
 from .expansion import Expansion
 from .substitution import Substitution

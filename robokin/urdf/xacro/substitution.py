@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from ...errors import ModelError
-from ...resources import ResourceFinder
-from ...text_file import read_bytes
+from ...files.resources import ResourceFinder
+from ...files.text_file import read_bytes
 from .expression import Evaluator
 from .functions import FUNCTIONS, Function, Library
 from .scope import Scope

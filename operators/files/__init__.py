@@ -1,0 +1,1 @@
+"""Operators that read and write files."""

@@ -1,0 +1,138 @@
+"""Export motion: the animation in the scene as joint values over time, at any rate."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import bpy
+import numpy as np
+from bpy_extras.io_utils import ExportHelper
+
+from ...properties.active_robot import active_robot
+from ...properties.frame_rate import frame_seconds
+from ...properties.solver_settings import FORMATS
+from ...robokin import RobokinError
+from ...solvers.motion.files import write_motion
+from ...solvers.motion.motion import Motion
+from ...solvers.progress import scaled
+from ..common import FrameRangeOperator, chosen_file
+from ..solve.check import sample_motion
+from ..stepped import SteppedOperator
+
+EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
+_FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
+_MOST = 1_000_000  # samples in one file
+_AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line
+
+
+def motion_at_rate(
+    scene: bpy.types.Scene, obj: bpy.types.Object, first: int, last: int, rate: float | None = None
+) -> Generator[float, None, Motion]:
+    """Yield now and then; return the animation of the frames first..last, sampled every 1/rate seconds (None: every
+    frame). Raises RobokinError.
+
+    Positions are those of the animation, at sub-frames too. Where it runs straight from frame to frame, as a bake
+    does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
+    change of velocity into one sample.
+    """
+    fps = 1.0 / frame_seconds(scene)
+    share = 1.0 if rate is None else 0.4
+    by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1)), 0.0, share)
+    if rate is None:
+        return by_frame
+    if not (np.isfinite(rate) and rate > 0.0):
+        raise RobokinError(f"rate must be a positive number of samples per second, not {rate!r}")
+    if by_frame.duration * rate > _MOST:
+        raise RobokinError(
+            f"rate {rate:g} Hz over {by_frame.duration:g} s is more than {_MOST} samples: choose a lower rate, or "
+            "fewer frames"
+        )
+    straight = by_frame.resample(rate)
+    exact = yield from scaled(sample_motion(scene, obj, (first + straight.times * fps).tolist()), share, 1.0)
+    if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:
+        return straight
+    return Motion.of(exact.model, straight.times, exact.q)
+
+
+class ROBOKIN_OT_export_motion(SteppedOperator, FrameRangeOperator, ExportHelper, bpy.types.Operator):
+    """Write the animation as joint values over time: CSV, JSON or ROS JointTrajectory"""
+
+    bl_idname = "robokin.export_motion"
+    bl_label = "Export Motion"
+    bl_options = {"REGISTER"}  # the scene is not changed: nothing to undo
+
+    filename_ext = ".csv"
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml", options={"HIDDEN"})
+    format: bpy.props.EnumProperty(
+        name="Format",
+        description="File format; a file name with an extension decides by itself",
+        items=FORMATS,
+        options={"SKIP_SAVE"},
+    )
+    rate: bpy.props.FloatProperty(
+        name="Rate", description="Samples per second; 0: one per frame", min=0.0, options={"SKIP_SAVE"}
+    )
+
+    _shown = ""  # the format when the file selector was told of a change last
+    _selects = False  # whether a person chooses the file
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        obj = active_robot(context)
+        settings = obj.robokin.solver
+        self.given("format", settings.format)
+        self.given("rate", settings.rate)
+        if not self.filepath:
+            folder = Path(bpy.data.filepath).parent if bpy.data.filepath else Path.home()
+            self.filepath = str(folder / f"{bpy.path.clean_name(obj.name)}{EXTENSIONS[self.format]}")
+        self._shown, self._selects = self.format, True
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        selects, self._selects = self._selects, False  # what is repeated later is a script's call
+        return self.begin(context) if selects else super().execute(context)
+
+    def check(self, context: bpy.types.Context) -> bool:
+        """The file name follows a format that is chosen, and the format an extension that is typed."""
+        path, before = Path(self.filepath), (self.filepath, self.format)
+        typed = _FORMATS.get(path.suffix.lower())
+        if typed is None:
+            self.filepath += EXTENSIONS[self.format]
+        elif self.format == self._shown:
+            self.format = typed
+        elif self.format != typed:
+            self.filepath = str(path.with_suffix(EXTENSIONS[self.format]))
+        self._shown = self.format
+        return before != (self.filepath, self.format)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "format")
+        layout.prop(self, "rate")
+
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        settings = obj.robokin.solver
+        path = chosen_file(obj, self.filepath, ".csv")
+        if not path.suffix:
+            path = path.with_suffix(EXTENSIONS[self.given("format", settings.format)])
+        first, last = self.span(context.scene, settings)
+        rate = self.given("rate", settings.rate) or None
+        motion = yield from motion_at_rate(context.scene, obj, first, last, rate)
+        write_motion(motion, path)
+        self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
+
+
+def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
+    self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml)")
+
+
+def register() -> None:
+    bpy.utils.register_class(ROBOKIN_OT_export_motion)
+    bpy.types.TOPBAR_MT_file_export.append(_menu)
+
+
+def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_export.remove(_menu)
+    bpy.utils.unregister_class(ROBOKIN_OT_export_motion)

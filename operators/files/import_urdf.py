@@ -1,0 +1,114 @@
+"""File > Import > Robot (.urdf), and dropping a .urdf file on a window."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+import bpy
+from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
+
+from ...properties.bridge import import_robot
+from ...properties.preferences import package_paths, split_paths
+from ...robokin import RobokinError, load_urdf
+from ...robokin.urdf import parse_xacro_args
+from ..common import report_robot
+
+ROOTS = (
+    ("fixed", "Fixed", "The base does not move"),
+    ("floating", "Floating", "The base moves freely: legged, flying and swimming robots"),
+    ("planar", "Planar", "The base drives on the ground: two lengths and a heading"),
+    ("wheeled", "Wheeled", "The base drives on two wheels of its own, or on two that are added"),
+)
+
+
+def split_words(text: str) -> list[str]:
+    """Words as in a shell: quotes keep spaces. Raises RobokinError."""
+    try:
+        return shlex.split(text)
+    except ValueError as fault:
+        raise RobokinError(f"xacro arguments {text!r}: {fault}") from None
+
+
+class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
+    """Load a robot description as one armature with a bone for each joint"""
+
+    bl_idname = "robokin.import_urdf"
+    bl_label = "Import URDF"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".urdf"
+    filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro;*.xml", options={"HIDDEN"})
+    root: bpy.props.EnumProperty(name="Base", description="How the robot's base moves", items=ROOTS)
+    meshes: bpy.props.BoolProperty(name="Meshes", description="Show what the links look like", default=True)
+    package_paths: bpy.props.StringProperty(
+        name="Package Folders",
+        description="Folders that hold the packages of package:// meshes, separated by semicolons; the folders around "
+        "the file and those of the preferences are searched too",
+    )
+    xacro_args: bpy.props.StringProperty(
+        name="Xacro Arguments",
+        description="Arguments of a .xacro file, as name:=value, separated by spaces",
+        options={"SKIP_SAVE"},
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        # A file that was dropped is named; the last import's, which Blender remembers, does not count as set.
+        if self.properties.is_property_set("filepath"):
+            name = os.path.basename(self.filepath)
+            return context.window_manager.invoke_props_dialog(self, title=name, confirm_text=self.bl_label)
+        return super().invoke(context, event)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        path = bpy.path.abspath(self.filepath)
+        folders = [*split_paths(self.package_paths), *package_paths()]
+        try:
+            model = load_urdf(path, folders, self.root, parse_xacro_args(split_words(self.xacro_args)))
+            obj, warnings = import_robot(context, model, meshes=self.meshes)
+        except RobokinError as fault:
+            self.report({"ERROR"}, str(fault))
+            return {"CANCELLED"}
+        report_robot(self, obj, model, warnings, os.path.basename(path))
+        return {"FINISHED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "root")
+        layout.prop(self, "meshes")
+        layout.prop(self, "package_paths")
+        if self.filepath.lower().endswith(".xacro"):
+            layout.prop(self, "xacro_args")
+
+
+class ROBOKIN_FH_urdf(bpy.types.FileHandler):
+    """Dropping a .urdf or .xacro file imports it."""
+
+    bl_idname = "ROBOKIN_FH_urdf"
+    bl_label = "Robot (.urdf, .xacro)"
+    bl_import_operator = "robokin.import_urdf"
+    bl_file_extensions = ".urdf;.xacro"
+
+    @classmethod
+    def poll_drop(cls, context: bpy.types.Context) -> bool:
+        return poll_file_object_drop(context)
+
+
+CLASSES = (ROBOKIN_OT_import_urdf, ROBOKIN_FH_urdf)
+
+
+def draw_menu_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.operator(ROBOKIN_OT_import_urdf.bl_idname, text="Robot (.urdf, .xacro)")
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.TOPBAR_MT_file_import.append(draw_menu_item)
+
+
+def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_import.remove(draw_menu_item)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,85 @@
+"""Named poses of an SRDF file into stored postures, and back."""
+
+from __future__ import annotations
+
+import os
+
+import bpy
+from bpy_extras.io_utils import ExportHelper, ImportHelper
+
+from ...properties.bridge import robot_model
+from ...properties.postures import posture_values, store_posture
+from ...robokin import RobokinError, import_srdf, save_srdf
+from ..common import RobotOperator, chosen_file
+
+
+class ROBOKIN_OT_import_srdf(RobotOperator, bpy.types.Operator, ImportHelper):
+    """Add the named poses of an SRDF file to the stored postures of the robot, in place of those of the same names"""
+
+    bl_idname = "robokin.import_srdf"
+    bl_label = "Import SRDF"
+
+    filename_ext = ".srdf"
+    filter_glob: bpy.props.StringProperty(default="*.srdf;*.xml", options={"HIDDEN"})
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        path = bpy.path.abspath(self.filepath)
+        found = import_srdf(path, robot_model(obj))
+        for warning in found.warnings:
+            self.report({"WARNING"}, warning)
+        for name, values in found.postures.items():
+            store_posture(obj, name, values)
+        self.report({"INFO"}, f"{os.path.basename(path)}: {len(found.postures)} posture(s)")
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_export_srdf(RobotOperator, bpy.types.Operator, ExportHelper):
+    """Write the stored postures of the robot as named poses of an SRDF file"""
+
+    bl_idname = "robokin.export_srdf"
+    bl_label = "Export SRDF"
+    bl_options = {"REGISTER"}  # the scene is not changed: nothing to undo
+
+    filename_ext = ".srdf"
+    filter_glob: bpy.props.StringProperty(default="*.srdf", options={"HIDDEN"})
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        path = chosen_file(obj, self.filepath, ".srdf")
+        count = write_srdf(obj, str(path))
+        self.report({"INFO"}, f"{path.name}: {count} posture(s)")
+        return {"FINISHED"}
+
+
+def write_srdf(obj: bpy.types.Object, path: str) -> int:
+    """Write the robot's postures; how many. Raises RobokinError."""
+    model = robot_model(obj)
+    postures = {item.name: posture_values(model, item)[0] for item in obj.robokin.postures}
+    if not postures:
+        raise RobokinError(f"{obj.name!r} has no stored posture")
+    save_srdf(model, postures, path)
+    return len(postures)
+
+
+CLASSES = (ROBOKIN_OT_import_srdf, ROBOKIN_OT_export_srdf)
+
+
+def _import_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.operator(ROBOKIN_OT_import_srdf.bl_idname, text="Robot Postures (.srdf)")
+
+
+def _export_item(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.operator(ROBOKIN_OT_export_srdf.bl_idname, text="Robot Postures (.srdf)")
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.TOPBAR_MT_file_import.append(_import_item)
+    bpy.types.TOPBAR_MT_file_export.append(_export_item)
+
+
+def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_export.remove(_export_item)
+    bpy.types.TOPBAR_MT_file_import.remove(_import_item)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

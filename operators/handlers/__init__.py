@@ -1,0 +1,1 @@
+"""What Robokin does when something changes in Blender."""

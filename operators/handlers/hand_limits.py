@@ -1,0 +1,133 @@
+"""Joints stop at their limits while they are posed by hand, whatever moves them: a drag, a typed value, a script;
+and what bones were made into (renamed, duplicated, mirrored, joined) has limits, locks and drivers of its own, and
+tasks follow bones that were renamed.
+
+It acts on edits only: changing the frame does not call the handler. While a transform is running, angles go on from
+where they were: Blender computes the pose of a drag from its start and by matrix, so that an angle more than half a
+turn from the start would come back from the other side, and past a limit a joint would jump to its other one.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from weakref import WeakValueDictionary
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import Binding, Channel, clamp_pose, is_robot, mend_drivers, settle_records
+from ...properties.bridge.model import binding
+from ...properties.bridge.model.channels import COUPLED
+from ...properties.bridge.pose.spherical import unit
+from ...properties.handlers import add_handler, going_on, remove_handler
+from ...properties.tasks import follow_renamed_bones
+from ...robokin import RobokinError
+from ...robokin.spatial.swing_twist import from_swing_and_twist, swing_and_twist
+from ...scene.animation.curves import auto_keying, own_keys
+from ...scene.animation.frames import fcurves
+from ...scene.animation.screw_keys import follow_keys
+
+_TURN = 2.0 * math.pi
+_TWIST = -1  # in place of the index of an angle
+# Of the running transform, (armature object, bone, index) -> radians: angles at its first and its last step, before
+# any limit.
+_first: dict[tuple[int, str, int], float] = {}
+_last: dict[tuple[int, str, int], float] = {}
+# The robot that an object was when it was last touched.
+_known: WeakValueDictionary[int, Binding] = WeakValueDictionary()
+
+
+def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Clamp the robots that were touched. What is written here is evaluated within the same update."""
+    dragging = _transform_running()
+    touched = {u.id.original for u in depsgraph.updates if isinstance(u.id, bpy.types.Object) and is_robot(u.id)}
+    for obj in touched:
+        if obj.pose is not None and not obj.data.is_editmode and obj.is_editable:
+            # A robot that is none for now, or a channel that is not a number: the panel says why.
+            with going_on("keeping limits"), suppress(RobokinError):
+                _look_after(obj, dragging, auto_keying(bpy.context, obj))
+    if not dragging:
+        _first.clear()
+        _last.clear()
+
+
+def _look_after(obj: bpy.types.Object, dragging: bool, auto_key: bool) -> None:
+    """Raises RobokinError."""
+    robot = binding(obj)
+    if _known.get(obj.session_uid) is not robot:
+        if settle_records(obj):
+            robot = binding(obj)
+        _known[obj.session_uid] = robot
+        mend_drivers(obj)
+        follow_renamed_bones(obj)
+    if dragging or _last:
+        _continue_turns(obj, robot)
+        _continue_twists(obj, robot)
+    clamped = clamp_pose(obj, robot)
+    if not dragging and auto_key:
+        _key(obj, clamped)
+    if not dragging:
+        follow_keys(obj, robot)
+
+
+def _key(obj: bpy.types.Object, changed: list[Channel]) -> None:
+    """The end of a transform has keyed what it left before this was changed; what it did not key stays so, but that
+    the way of a screw is keyed where its angle is."""
+    keyed = {(channel.bone, channel.q) for key, channel in own_keys(obj).items() if key in fcurves(obj)}
+    for channel in changed:
+        along = channel.role == COUPLED and (channel.bone, channel.q) in keyed
+        options = set() if along else {"INSERTKEY_AVAILABLE"}
+        obj.pose.bones[channel.bone].keyframe_insert(channel.path, index=channel.index, options=options)
+
+
+def _transform_running() -> bool:
+    window = bpy.context.window
+    return window is not None and any(o.bl_idname.startswith("TRANSFORM_OT") for o in window.modal_operators)
+
+
+def _continue_turns(obj: bpy.types.Object, robot: Binding) -> None:
+    """Let angles go on from those of the last step, before any limit. Back at the first is a transform cancelled."""
+    for key, angle in _angles(obj, robot).items():
+        _, bone, index = key
+        turns = 0 if angle == _first.setdefault(key, angle) else round((_last.get(key, angle) - angle) / _TURN)
+        _last[key] = angle + turns * _TURN
+        if turns:
+            obj.pose.bones[bone].rotation_euler[index] = _last[key]
+
+
+def _continue_twists(obj: bpy.types.Object, robot: Binding) -> None:
+    """The same for the twist of balls: past a limit it stays there, however far the drag goes on."""
+    for cone in robot.model.limits.cones:
+        channels = robot.own_channels[cone.q : cone.q + 4]
+        bone = obj.pose.bones[channels[0].bone]
+        if not cone.has_twist or bone.rotation_mode not in channels[0].modes:
+            continue
+        q = unit(np.array([channel.factor * bone.rotation_quaternion[channel.index] for channel in channels]))
+        swing, angle = swing_and_twist(q, cone.basis)
+        key, twist = (obj.session_uid, bone.name, _TWIST), float(angle)
+        turns = 0 if twist == _first.setdefault(key, twist) else round((_last.get(key, twist) - twist) / _TURN)
+        _last[key] = twist + turns * _TURN
+        held = min(max(_last[key], cone.lower), cone.upper)
+        if held != twist:
+            for channel, value in zip(channels, from_swing_and_twist(swing, held, cone.basis), strict=True):
+                bone.rotation_quaternion[channel.index] = value / channel.factor
+
+
+def _angles(obj: bpy.types.Object, robot: Binding) -> dict[tuple[int, str, int], float]:
+    return {
+        (obj.session_uid, c.bone, c.index): obj.pose.bones[c.bone].rotation_euler[c.index]
+        for c in robot.own_channels
+        if c.path == "rotation_euler"
+    }
+
+
+def register() -> None:
+    add_handler("depsgraph_update_post", stop_at_limits)
+
+
+def unregister() -> None:
+    remove_handler("depsgraph_update_post", stop_at_limits)
+    _first.clear()
+    _last.clear()
+    _known.clear()

@@ -1,0 +1,1 @@
+"""Operators on postures and joint values."""

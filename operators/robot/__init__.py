@@ -1,0 +1,1 @@
+"""Operators that make a robot and edit its joints."""

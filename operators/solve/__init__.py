@@ -1,0 +1,1 @@
+"""Solve Pose, Bake, Check."""

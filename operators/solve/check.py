@@ -1,0 +1,224 @@
+"""Check: limits, speeds, accelerations and tasks of the animation as it stands; nothing is moved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import is_robot, robot_model
+from ...properties.frame_rate import frame_seconds
+from ...properties.tasks import follow_renamed_bones
+from ...scene.animation.curves import sample_configurations
+from ...scene.bake.report import MET
+from ...scene.tasks.given import GivenTask
+from ...scene.tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
+from ...scene.tasks.targets import Targets, targets_over
+from ...solvers import Status
+from ...solvers.ik.tip_ik import is_plain
+from ...solvers.motion.check import MotionCheck, check_motion, check_motion_steps
+from ...solvers.motion.motion import Motion
+from ...solvers.progress import scaled
+from ..common import FramesOperator, RobotOperator, check_report
+from ..stepped import SteppedOperator
+
+Array = np.ndarray
+
+_MARKER_NAME, _ROBOT_NAME = 63, 24  # bytes, characters
+_CHUNK = 16  # frames between two reports of progress
+
+
+@dataclass(frozen=True, eq=False)
+class AnimationCheck:
+    """frames: scene frames. statuses: per frame, of the tasks that are whole there. residuals: (n, k, 2) [m], [rad],
+    NaN for a task that is not. parts: names of them. limits: the violations, whose `frame`
+    is an index into `frames`."""
+
+    motion: Motion
+    frames: Sequence[int]
+    statuses: list[Status]
+    residuals: Array
+    parts: list[tuple[str, ...]]
+    limits: MotionCheck
+
+    @property
+    def passed(self) -> bool:
+        met = all(status in MET for status in self.statuses)
+        return met and not self.limits.violations
+
+    def summary(self) -> str:
+        """One sentence."""
+        missed = [i for i, s in enumerate(self.statuses) if s not in MET]
+        parts = [f"{len(self.frames)} frames"]
+        if missed:
+            first = missed[0]
+            parts.append(f"{len(missed)} miss a task, the first {self.frames[first]} ({self.statuses[first]})")
+        if self.limits.violations:
+            worst = max(self.limits.violations, key=lambda v: abs(v.value / v.limit) if v.limit else np.inf)
+            count = len({violation.frame for violation in self.limits.violations})
+            parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.told()}")
+        return "; ".join(parts) + ("" if len(parts) > 1 else ": limits kept, tasks met")
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON; residuals of tasks that are not whole are null."""
+        rows = []
+        for frame, status, residuals, q in zip(self.frames, self.statuses, self.residuals, self.motion.q, strict=True):
+            shown = [
+                None if np.isnan(row[0]) else dict(zip(names, row.tolist(), strict=False))
+                for names, row in zip(self.parts, residuals, strict=True)
+            ]
+            values = self.motion.model.joint_values(q)
+            rows.append({"frame": int(frame), "status": str(status), "residuals": shown, "q": values})
+        violations = [v.to_dict() | {"frame": int(self.frames[v.frame])} for v in self.limits.violations]
+        return {"robot": self.motion.model.name, "frames": rows, "violations": violations}
+
+
+def check_steps(
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    frames: Sequence[int],
+    given: Sequence[GivenTask] = (),
+    use_own: bool = True,
+) -> Generator[float, None, AnimationCheck]:
+    """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
+
+    Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
+    given: tasks besides the robot's own, or (not `use_own`) in place of them. Raises RobokinError.
+    """
+    follow_renamed_bones(obj)
+    tasks = enabled_tasks(obj) if use_own else []
+    check_given(obj, given)
+    motion = yield from scaled(sample_motion(scene, obj, frames), 0.0, 0.3)
+    targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
+    judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
+    statuses, residuals, parts = yield from scaled(judged, 0.6, 1.0)
+    return AnimationCheck(motion, frames, statuses, residuals, parts, check_motion(motion, float32=True))
+
+
+def sample_motion(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float]
+) -> Generator[float, None, Motion]:
+    """The animation at the frames as a motion whose time is 0 at the first of them."""
+    Q = yield from sample_configurations(scene, obj, frames)
+    return Motion.of(robot_model(obj), (np.asarray(frames, float) - frames[0]) * frame_seconds(scene), Q)
+
+
+def _task_statuses(
+    forms: SolverTasks, motion: Motion, targets: Targets
+) -> Generator[float, None, tuple[list[Status], Array, list[tuple[str, ...]]]]:
+    """Each frame is judged by the tasks that are whole at it: what those that fade ask for is known in a bake alone."""
+    statuses = [Status.EMPTY] * len(motion)
+    count = len(targets.readings)
+    residuals = np.full((len(motion), count, 2), np.nan)
+    parts: list[tuple[str, ...]] = [()] * count
+    counting, group = np.unique(targets.influence >= 1.0, axis=0, return_inverse=True)
+    for number, mask in enumerate(counting):
+        frames = np.flatnonzero(group.ravel() == number)
+        chosen, wanted = forms.at(targets, frames[0], mask.astype(float))
+        own: Any = targets.T[:, chosen]
+        if not is_plain(wanted):
+            own = []
+            for frame in range(len(motion)):
+                own += forms.over(targets, [frame], chosen)
+                if frame % _CHUNK == 0:
+                    yield (number + 0.2 * frame / len(motion)) / len(counting)
+        low, high = np.array([number + 0.2, number + 1.0]) / len(counting)
+        found = yield from scaled(check_motion_steps(motion, wanted, own, float32=True), low, high)
+        for i, task in zip(chosen, wanted, strict=True):
+            parts[i] = tuple(part.name for part in task.parts)
+        for frame in frames:
+            statuses[frame] = found.statuses[frame]
+            residuals[frame, chosen] = found.residuals[frame]
+    return statuses, residuals, parts
+
+
+class ROBOKIN_OT_check(SteppedOperator, FramesOperator, bpy.types.Operator):
+    """Compare the animation as it stands with the tasks and with the limits on position, speed and acceleration"""
+
+    bl_idname = "robokin.check"
+    bl_label = "Check Animation"
+
+    markers: bpy.props.BoolProperty(
+        name="Timeline Markers", description="Mark where something begins to fail", options={"SKIP_SAVE"}
+    )
+    report_path: bpy.props.StringProperty(
+        name="Report", description="Write the findings as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
+
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        check_report(self.report_path)
+        scene = context.scene
+        frames = self.frames(scene, obj.robokin.solver)
+        found = yield from check_steps(scene, context.view_layer, obj, frames)
+        settings = obj.robokin.solver
+        settings.check_summary, settings.check_passed = found.summary(), found.passed
+        clear_markers(obj)
+        if self.given("markers", settings.markers):
+            set_markers(scene, obj, found)
+        self.write_report(self.report_path, found.to_dict())
+        self.report({"INFO" if found.passed else "WARNING"}, found.summary())
+
+
+def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationCheck) -> None:
+    """A marker at each frame where a task begins to be missed or a limit begins to be broken."""
+    notes: dict[int, list[str]] = {}
+    last = Status.CONVERGED
+    for frame, status in zip(found.frames, found.statuses, strict=True):
+        if status is not last and status not in MET:
+            notes.setdefault(frame, []).append(str(status))
+        last = status
+    broken = {(v.frame, v.joint, v.kind) for v in found.limits.violations}
+    for violation in found.limits.violations:
+        if (violation.frame - 1, violation.joint, violation.kind) not in broken:
+            notes.setdefault(found.frames[violation.frame], []).append(f"{violation.joint} {violation.kind}")
+    markers = []
+    for frame, texts in notes.items():
+        more = f" +{len(texts) - 1}" if len(texts) > 1 else ""
+        name = f"{_shortened(obj.name)} check: {texts[0]}".encode()[: _MARKER_NAME - len(more)].decode(errors="ignore")
+        markers.append([scene.timeline_markers.new(name + more, frame=int(frame)).name, int(frame)])
+    obj.robokin.solver.check_markers = json.dumps({"robot": obj.name, "scene": scene.name, "markers": markers})
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _ROBOT_NAME else f"{name[: _ROBOT_NAME // 2]}…{name[-_ROBOT_NAME // 2 :]}"
+
+
+def clear_markers(obj: bpy.types.Object) -> int:
+    """Remove the markers of this robot's last check, of whatever scene, but for those that were renamed or moved; how
+    many they were."""
+    kept, obj.robokin.solver.check_markers = obj.robokin.solver.check_markers, ""
+    try:
+        written = json.loads(kept)
+        robot, scene, markers = str(written["robot"]), str(written["scene"]), list(written["markers"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return 0  # none were set, or the text is damaged
+    if is_robot(bpy.data.objects.get(robot)) and robot != obj.name:
+        return 0  # they are of the robot that this one is a copy of
+    scene = bpy.data.scenes.get(scene)
+    if scene is None:
+        return 0
+    ours = [marker for marker in scene.timeline_markers if [marker.name, marker.frame] in markers]
+    for marker in ours:
+        scene.timeline_markers.remove(marker)
+    return len(ours)
+
+
+class ROBOKIN_OT_check_clear(RobotOperator, bpy.types.Operator):
+    """Remove the timeline markers and the result of the last check"""
+
+    bl_idname = "robokin.check_clear"
+    bl_label = "Clear Check"
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        clear_markers(obj)
+        obj.robokin.solver.check_summary = ""
+        return {"FINISHED"}
+
+
+CLASSES = (ROBOKIN_OT_check, ROBOKIN_OT_check_clear)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,105 @@
+"""Solve Pose: the robot takes the pose that its tasks ask for, at the frame where the scene stands."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import bpy
+
+from ...properties.bridge import read_configuration, robot_model, write_configuration
+from ...properties.overrides import takes_keys
+from ...properties.task_kinds import KINDS
+from ...properties.tasks import follow_renamed_bones
+from ...robokin import RobokinError
+from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.criteria.solver_criteria import enabled_criteria
+from ...scene.tasks.root_frames import metres_per_world_unit
+from ...scene.tasks.solver_tasks import SolverTasks, enabled_tasks
+from ...scene.tasks.targets import targets_now
+from ...solvers import SolveResult, Status, Task
+from ...solvers.ik.solve import solve_ik_steps
+from ..common import check_report, write_json
+from ..stepped import SteppedOperator
+
+
+def solve_steps(
+    context: bpy.types.Context, obj: bpy.types.Object, seed: int
+) -> Generator[float, None, tuple[SolveResult, list[bpy.types.PropertyGroup], list[Task]]]:
+    """Solve from the present pose for the targets as they stand; nothing is written. Yields the share of the work done
+    (0..1) now and then.
+
+    Returns the result, the tasks it is about (those with an influence, which ask for a pose and not for a velocity) and
+    their solver's form. Raises RobokinError.
+    """
+    follow_renamed_bones(obj)
+    tasks = [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
+    targets = targets_now(context, obj, tasks)
+    counting, wanted = SolverTasks(obj, tasks).at(targets)
+    model, q0, criteria = robot_model(obj), read_configuration(obj), enabled_criteria(obj)
+    result = yield from solve_ik_steps(model, wanted, q0, seed, criteria=criteria)
+    return result, [tasks[i] for i in counting], wanted
+
+
+def show_result(obj: bpy.types.Object, result: SolveResult, tasks: list, wanted: list[Task]) -> None:
+    """Put status, reason and residuals (in Blender units) where the panel reads them."""
+    settings = obj.robokin.solver
+    settings.status, settings.reason = str(result.status), result.reason + _left_out(obj)
+    unit = metres_per_world_unit(obj)
+    for task in obj.robokin.tasks:
+        task.solved = task.reached = False
+    for task, asked, residuals in zip(tasks, wanted, result.residual_array, strict=True):
+        task.solved = True
+        task.position_residual = task.orientation_residual = 0.0
+        for part, residual in zip(asked.parts, residuals, strict=False):
+            if part.is_length:
+                task.position_residual = residual / unit
+            else:
+                task.orientation_residual = residual
+        task.reached = all(r <= part.tolerance for part, r in zip(asked.parts, residuals, strict=False))
+
+
+def _left_out(obj: bpy.types.Object) -> str:
+    names = [repr(task.name) for task in obj.robokin.tasks if task.enabled and KINDS[task.kind].is_velocity]
+    return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""
+
+
+class ROBOKIN_OT_solve_pose(SteppedOperator, bpy.types.Operator):
+    """Pose the robot so that its tasks are met, as far as joint limits allow"""
+
+    bl_idname = "robokin.solve_pose"
+    bl_label = "Solve Pose"
+
+    seed: bpy.props.IntProperty(
+        name="Seed", description="Which restarts are drawn when the first attempt fails", min=0, options={"SKIP_SAVE"}
+    )
+    key: bpy.props.BoolProperty(name="Insert Keyframe", description="Key the robot's channels", options={"SKIP_SAVE"})
+    report_path: bpy.props.StringProperty(
+        name="Report", description="Write the result as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
+
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        check_report(self.report_path)
+        seed = self.given("seed", obj.robokin.solver.seed)
+        keyed = self.given("key", obj.robokin.solver.key or auto_keying(context, obj))
+        if keyed and not takes_keys(obj):
+            name = obj.animation_data.action.name
+            raise RobokinError(f"action {name!r} is linked from another file: no keys can be written into it")
+        result, tasks, wanted = yield from solve_steps(context, obj, seed)
+        if result.status is Status.EMPTY:
+            left_out = _left_out(obj)
+            raise RobokinError(f"EMPTY: there is no task to solve for (add a target, or enable a task){left_out}")
+        if self.report_path:
+            model = robot_model(obj)
+            write_json(self.report_path, result.to_dict() | {"q": model.joint_values(result.q)})
+        write_configuration(obj, result.q)
+        if keyed:
+            key_channels(obj, context.scene.frame_current_final)
+        show_result(obj, result, tasks, wanted)
+        if result.converged:
+            self.report({"INFO"}, f"{result.status}: {obj.robokin.solver.reason}")
+        else:
+            self.report({"WARNING"}, f"{result.status}: {obj.robokin.solver.reason}")
+
+
+CLASSES = (ROBOKIN_OT_solve_pose,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

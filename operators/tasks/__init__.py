@@ -1,0 +1,1 @@
+"""Operators on the lists of tasks and criteria."""

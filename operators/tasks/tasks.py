@@ -1,0 +1,241 @@
+"""Adding, removing and ordering the tasks of a robot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+from mathutils import Matrix
+
+from ...properties.bridge import link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
+from ...properties.bridge.model import binding
+from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
+from ...properties.selection import is_selected, selected_bones
+from ...properties.task_kinds import ITEMS, KINDS
+from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
+from ...scene.animation.lists import move_entry, remove_entry
+from ...scene.tasks.new_targets import new_target
+from ...scene.tasks.present_values import take_present
+from ..common import RobotOperator
+
+
+def default_tip(obj: bpy.types.Object) -> str:
+    """The active bone, if it is selected (a click beside the robot deselects it and leaves it active); without one,
+    the deepest leaf of the robot, a tool frame (fixed) rather than a finger."""
+    bone = obj.data.bones.active
+    if bone is not None and is_selected(obj.pose.bones[bone.name]):
+        return binding(obj).own_bone(bone.name)
+    robot = binding(obj)
+    parents = {joint.parent for joint in robot.model.joints}
+    depth: dict[str | None, int] = {None: 0}
+    for joint in robot.model.joints:
+        depth[joint.child] = depth[joint.parent] + 1
+    leaves = [joint for joint in robot.model.joints if joint.child not in parents]
+    return robot.bone_of_link[max(leaves, key=lambda joint: (joint.nv == 0, depth[joint.child])).child]
+
+
+def default_other(obj: bpy.types.Object, tip: str) -> str:
+    """The other selected bone of the robot when there is one; else none."""
+    robot = binding(obj)
+    others = {robot.own_bone(bone) for bone in selected_bones(obj)} & set(robot.bones) - {tip}
+    return others.pop() if len(others) == 1 else ""
+
+
+def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.PropertyGroup:
+    """A new task at the end of the list, active, with a name of its own: that of the tip's link, or of its kind.
+
+    `pose`: in the world, its fixed pose should it not follow an object.
+    """
+    tasks = obj.robokin.tasks
+    taken = {task.name for task in tasks}
+    wanted = link_of_bone(obj)[tip] if KINDS[kind].tip else KINDS[kind].label
+    name, count = wanted, 1
+    while name in taken:
+        count += 1
+        name = f"{wanted} {count}"
+    task = tasks.add()
+    task.name, task.kind, task.tip = name, kind, tip if KINDS[kind].tip else ""
+    task.location, task.rotation = pose.translation, pose.to_euler()
+    task.position_tolerance /= metres_per_unit(obj)
+    obj.robokin.active_task = len(tasks) - 1
+    return task
+
+
+@contextmanager
+def new_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> Iterator[bpy.types.PropertyGroup]:
+    """Inside, the new task of `add_task` is filled in; where something raises, it is gone again."""
+    active = obj.robokin.active_task
+    task = add_task(obj, kind, tip, pose)
+    try:
+        yield task
+    except BaseException:
+        obj.robokin.tasks.remove(len(obj.robokin.tasks) - 1)
+        obj.robokin.active_task = active
+        raise
+
+
+def tip_pose(obj: bpy.types.Object, bone: str) -> Matrix:
+    """World pose of the link frame of a bone in the present pose, without scale."""
+    links = link_of_bone(obj)
+    if bone not in links:
+        raise UnknownNameError("bone of the robot", bone, links)
+    frames = forward_kinematics(robot_model(obj), read_configuration(obj))
+    return to_blender(obj, frames[links[bone]])
+
+
+class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
+    """Add a task that holds what is now: the pose of the tip, the distance, the value of the joint"""
+
+    bl_idname = "robokin.task_add"
+    bl_label = "Add Task"
+
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
+    tip: bpy.props.StringProperty(
+        name="Tip",
+        description="Bone that must reach the target; empty: the selected one, or the tool",
+        options={"SKIP_SAVE"},
+    )
+    other: bpy.props.StringProperty(
+        name="Other Bone",
+        description="Of tasks on two bones; empty: the other one of two that are selected",
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        tip = self.tip or default_tip(obj)
+        with new_task(obj, self.kind, tip, tip_pose(obj, tip)) as task:
+            task.use_target = False
+            if KINDS[self.kind].other:
+                task.other = self.other or default_other(obj, tip)
+            if self.kind == "ADVANCE":
+                task.location = (0.0, 0.0, 0.0)
+            if self.kind == "LINEAR_VELOCITY":
+                task.coefficients = _equal_velocities(obj, tip, self.other or default_other(obj, tip))
+            take_present(context, obj, task)
+        return {"FINISHED"}
+
+
+def _equal_velocities(obj: bpy.types.Object, bone: str, other: str) -> str:
+    """Factors, as JSON, with which the joints that move two bones move alike; of one bone: with which it stands."""
+    factors = {}
+    for name, sign in ((other, -1.0), (bone, 1.0)):
+        joint = _moving_joint(obj, name) if name else None
+        if joint is not None:
+            factors[joint.name] = [sign] * joint.nv if joint.nv > 1 else sign
+    return json.dumps(factors, ensure_ascii=False)
+
+
+def _moving_joint(obj: bpy.types.Object, bone: str) -> Joint | None:
+    """The nearest joint above a bone, or its own, that moves by itself."""
+    robot = binding(obj)
+    moved_by = {joint.child: joint for joint in robot.model.joints}
+    joint = moved_by.get(robot.link_of_bone[bone])
+    while joint is not None and (not joint.nv or joint.mimic is not None):
+        joint = moved_by.get(joint.parent)
+    return joint
+
+
+class ROBOKIN_OT_task_from_pose(RobotOperator, bpy.types.Operator):
+    """Let a task ask for what is now: the pose of the tip, the distance, the value of the joint"""
+
+    bl_idname = "robokin.task_from_pose"
+    bl_label = "Set from Pose"
+
+    index: bpy.props.IntProperty(
+        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        tasks, index = obj.robokin.tasks, obj.robokin.active_task if self.index < 0 else self.index
+        if not 0 <= index < len(tasks):
+            raise RobokinError(f"{obj.name!r} has no task number {index} (it has {len(tasks)})")
+        if not take_present(context, obj, tasks[index]):
+            raise RobokinError(f"task {tasks[index].name!r} asks for nothing that the pose could say")
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
+    """Remove the active task together with its animation"""
+
+    bl_idname = "robokin.task_remove"
+    bl_label = "Remove Task"
+
+    index: bpy.props.IntProperty(
+        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        remove_entry(obj, "tasks", self.index)
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_task_move(RobotOperator, bpy.types.Operator):
+    """Move the active task in the list; its animation follows"""
+
+    bl_idname = "robokin.task_move"
+    bl_label = "Move Task"
+
+    index: bpy.props.IntProperty(
+        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
+    direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        return {"FINISHED"} if move_entry(obj, "tasks", self.index, self.direction) else {"CANCELLED"}
+
+
+class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
+    """Add an object at the tip and a task that follows it, ready to be moved"""
+
+    bl_idname = "robokin.target_add"
+    bl_label = "Add Target at Tip"
+
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
+    tip: bpy.props.StringProperty(
+        name="Tip",
+        description="Bone that must reach the target; empty: the selected one, or the tool",
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        kind = KINDS[self.kind]
+        if not kind.target:
+            raise RobokinError(f"a task of type {kind.label} has no target: use Add Task")
+        tip = self.tip or default_tip(obj)
+        pose = tip_pose(obj, tip)
+        with all_or_nothing(), new_task(obj, self.kind, tip, pose) as task:
+            task.target = target = new_target(obj, self.kind, tip, pose)
+            collections_for(obj)[0].objects.link(target)
+            context.view_layer.update()
+            if self.kind == "DISTANCE":
+                take_present(context, obj, task)
+        _select_only(context, target)
+        return {"FINISHED"}
+
+
+def _select_only(context: bpy.types.Context, target: bpy.types.Object) -> None:
+    """Make `target` what a G key moves. Leaves pose mode, in which other objects cannot be moved."""
+    view_layer = context.view_layer
+    active = view_layer.objects.active
+    if active is not None and active.mode != "OBJECT":
+        with context.temp_override(object=active, active_object=active):
+            bpy.ops.object.mode_set(mode="OBJECT")
+    view_layer.update()
+    for other in view_layer.objects.selected:
+        other.select_set(False)
+    if target.name in view_layer.objects:
+        target.select_set(True)
+        view_layer.objects.active = target
+
+
+CLASSES = (
+    ROBOKIN_OT_task_add,
+    ROBOKIN_OT_task_from_pose,
+    ROBOKIN_OT_task_remove,
+    ROBOKIN_OT_task_move,
+    ROBOKIN_OT_target_add,
+)
+
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

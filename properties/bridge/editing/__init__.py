@@ -1,0 +1,1 @@
+"""Making and editing robots."""

@@ -1,0 +1,1 @@
+"""Whole robots into the scene, and out of it as files."""

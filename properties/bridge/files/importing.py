@@ -1,0 +1,34 @@
+"""A robot model into the scene: collection, armature, visuals; all or nothing."""
+
+from __future__ import annotations
+
+import bpy
+
+from ....robokin.inertia import inertia_warnings
+from ....robokin.model.far_limits import limit_warnings
+from ....robokin.model.robot import RobotModel
+from ..editing.build import build_armature
+from ..model.binding import binding
+from ..visuals.link_visuals import VisualMeshes, add_visuals
+from ..visuals.new_data import all_or_nothing
+
+
+def import_robot(
+    context: bpy.types.Context, model: RobotModel, *, meshes: bool = True
+) -> tuple[bpy.types.Object, list[str]]:
+    """(armature object, warnings): `model` in a new collection of the scene, its visuals in a collection below it.
+
+    Leaves Blender in Object Mode with the robot active and selected. Raises RobokinError, and then leaves nothing.
+    """
+    with all_or_nothing():
+        visuals = VisualMeshes(model) if meshes else None
+        collection = bpy.data.collections.new(model.name)
+        context.scene.collection.children.link(collection)
+        obj = build_armature(context, collection, model)
+        if visuals is not None:
+            below = bpy.data.collections.new(f"{model.name} Visuals")
+            collection.children.link(below)
+            add_visuals(obj, binding(obj), visuals, below)
+        context.view_layer.update()
+    left_out = visuals.warnings if visuals is not None else []
+    return obj, [*left_out, *inertia_warnings(model), *limit_warnings(model)]

@@ -1,0 +1,1 @@
+"""Armature to robot model: which bones and channels carry which joint."""

@@ -1,0 +1,1 @@
+"""Configurations and frames against the channels of bones."""

@@ -1,0 +1,1 @@
+"""What each bone says about its joint and link, stored and as it stands."""

@@ -1,0 +1,1 @@
+"""What makes a robot right for posing by hand."""

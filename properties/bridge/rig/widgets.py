@@ -1,0 +1,144 @@
+"""What bones look like: a ring about a turning axis, a rail along a sliding one, a thread of a screw, rings inside each
+other of a joint of several axes, a ball on the pin that it twists about, a marker where nothing moves.
+
+One shape of unit size serves all bones of a kind; each is scaled to its robot. Shapes are not linked to the scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import bpy
+import numpy as np
+from mathutils import Euler, Matrix, Vector
+
+from ....robokin.model.joint_types import Elementary, Motion
+from ....robokin.model.robot import Joint
+from ..model.binding import Binding
+from ..model.joint_bones import Carrier
+from .widget_shapes import WIRES
+
+Array = np.ndarray
+
+JOINTS, FOLLOWERS, BASE, FIXED = "Joints", "Followers", "Base", "Fixed"
+_PREFIX = "Robokin "
+_ELEMENTARY = {
+    Motion.ROTATION: "Ring",
+    Motion.TRANSLATION: "Rail",
+    Motion.HELICAL: "Screw",
+    Motion.BALL: "Ball",
+    Motion.FREE: "Free",
+}
+_TYPES = {
+    "planar": "Plane",
+    "wheeled": "Wheels",
+    "cylindrical": "Cylindrical",
+    "universal": "Universal",
+    "gimbal": "Gimbal",
+}
+_PALETTES = {JOINTS: "THEME09", FOLLOWERS: "THEME10", BASE: "THEME03", FIXED: "THEME13"}
+
+
+def dress(obj: bpy.types.Object, robot: Binding, sizes: Array) -> None:
+    """Give every bone its shape, colour and bone collection. `sizes`: (joints,) in Blender units."""
+    obj.data.display_type = "STICK"
+    obj.show_in_front = True
+    for joint, carriers, size in zip(robot.model.joints, robot.carriers, sizes, strict=True):
+        _dress_joint(obj, joint, carriers, float(size))
+    fixed = obj.data.collections.get(FIXED)
+    if fixed is not None:
+        fixed.is_visible = False
+
+
+def dress_helpers(obj: bpy.types.Object, robot: Binding) -> None:
+    """`dress` for the joints whose helper bones have no shape yet."""
+    for joint, carriers in zip(robot.model.joints, robot.carriers, strict=True):
+        bones = [obj.pose.bones[carrier.bone] for carrier in carriers]
+        if any(bone.custom_shape is None for bone in bones[:-1]):
+            own = bones[-1]
+            _dress_joint(obj, joint, carriers, own.custom_shape_scale_xyz[0] if own.custom_shape else own.length)
+
+
+def redress(obj: bpy.types.Object, robot: Binding) -> None:
+    """Bones that have one of our shapes get that of what they are now."""
+    for joint, carriers in zip(robot.model.joints, robot.carriers, strict=True):
+        for carrier, kind, steps in _kinds(joint, carriers):
+            pose_bone = obj.pose.bones[carrier.bone]
+            shape = pose_bone.custom_shape
+            if shape is not None and shape.name.startswith(_PREFIX) and shape.name != _PREFIX + kind:
+                _put_shape(pose_bone, kind, steps, carrier.frame)
+
+
+def _dress_joint(obj: bpy.types.Object, joint: Joint, carriers: Sequence[Carrier], size: float) -> None:
+    group = _group(joint)
+    for i, (carrier, kind, steps) in enumerate(_kinds(joint, carriers)):
+        bone, pose_bone = obj.data.bones[carrier.bone], obj.pose.bones[carrier.bone]
+        collection = obj.data.collections.get(group) or obj.data.collections.new(group)
+        collection.assign(bone)
+        bone.color.palette = _PALETTES[group]
+        _put_shape(pose_bone, kind, steps, carrier.frame)
+        pose_bone.use_custom_shape_bone_size = False
+        # One ring inside the other, as those of a gimbal.
+        pose_bone.custom_shape_scale_xyz = (size * (1.0 + 0.25 * (len(carriers) - 1 - i)),) * 3
+        pose_bone.custom_shape_wire_width = 2.0
+
+
+def _put_shape(bone: bpy.types.PoseBone, kind: str, steps: Sequence[Elementary], frame: Array) -> None:
+    bone.custom_shape = _shape(kind)
+    bone.custom_shape_rotation_euler = _turned(kind, steps, frame)
+
+
+def _kinds(joint: Joint, carriers: Sequence[Carrier]) -> Iterator[tuple[Carrier, str, Sequence[Elementary]]]:
+    """Each bone of a joint with its shape and the motions that it carries."""
+    steps = joint.kind.decompose(joint)
+    for carrier in carriers:
+        own, steps = steps[: carrier.count], steps[carrier.count :]
+        kind = _kind(joint, own)
+        if joint.parent is None and carrier is carriers[-1]:
+            kind = "Wheels" if joint.drive else "Base"
+        yield carrier, kind, own
+
+
+def _group(joint: Joint) -> str:
+    if joint.parent is None:
+        return BASE
+    if joint.mimic is not None:
+        return FOLLOWERS
+    return JOINTS if joint.nv else FIXED
+
+
+def _kind(joint: Joint, steps: Sequence[Elementary]) -> str:
+    """The shape of a bone that carries some motions of a joint."""
+    if not steps:
+        return "Fixed"
+    if len(steps) == 1 and steps[0].motion in _ELEMENTARY:
+        return _ELEMENTARY[steps[0].motion]
+    return _TYPES[joint.type]
+
+
+def _turned(kind: str, steps: Sequence[Elementary], frame: Array) -> Euler:
+    """How a shape is turned on its bone: the base as its link, the others with Y along the first axis of the joint and
+    Z along the second; what has none, as its bone."""
+    if kind in ("Base", "Wheels"):
+        return Matrix(frame.T.tolist()).to_euler()
+    axes = [frame.T @ step.axis for step in steps if step.motion.has_axis]
+    if kind == "Plane":
+        axes = axes[::-1]
+    if not axes:
+        return Euler()
+    across = next((axis for axis in axes if abs(axis @ axes[0]) < 0.5), None)
+    if across is None:
+        return Vector((0.0, 1.0, 0.0)).rotation_difference(Vector(axes[0])).to_euler()
+    return Matrix(np.column_stack((np.cross(axes[0], across), axes[0], across)).tolist()).to_euler()
+
+
+def _shape(kind: str) -> bpy.types.Object:
+    """The shape of a kind; made once per file."""
+    name = _PREFIX + kind
+    existing = bpy.data.objects.get(name)
+    if existing is not None and existing.library is None:
+        return existing
+    vertices, edges = WIRES[kind]()
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(vertices, edges, [])
+    return bpy.data.objects.new(name, mesh)

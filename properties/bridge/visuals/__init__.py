@@ -1,0 +1,1 @@
+"""What the links look like: meshes and materials."""

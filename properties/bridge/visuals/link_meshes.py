@@ -1,0 +1,113 @@
+"""The meshes that belong to a link: those parented to its bone, or below what is parented to it; as triangles."""
+
+from __future__ import annotations
+
+import bmesh
+import bpy
+import numpy as np
+
+from ..errors import BridgeError
+from ..model.binding import Binding
+
+Array = np.ndarray
+
+
+def link_meshes(obj: bpy.types.Object, bone: str) -> list[bpy.types.Object]:
+    """The mesh objects of the link that moves with `bone`, by name."""
+    found: list[bpy.types.Object] = []
+    front = [child for child in obj.children if child.parent_type == "BONE" and child.parent_bone == bone]
+    while front:
+        child = front.pop()
+        front.extend(child.children)
+        if child.type == "MESH" and not child.display_type == "BOUNDS":
+            found.append(child)
+    return sorted(found, key=lambda child: child.name)
+
+
+def link_triangles(
+    depsgraph: bpy.types.Depsgraph, obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object
+) -> tuple[Array, Array]:
+    """(n, 3, 3) the triangles of `mesh`, modifiers included, in the frame of the link that it belongs to [m], and
+    (3, 3) R_link_mesh, the axes of the object.
+
+    They are those that the viewport shows, whatever the pose; of an object that is disabled in viewports the mesh
+    without its modifiers. Raises BridgeError when its place in the link is not known.
+    """
+    top = mesh
+    while top.parent != obj:
+        top = top.parent
+    T_link_mesh = _link_from_mesh(obj, robot, mesh, top)
+    shown = mesh.evaluated_get(depsgraph)
+    data = shown.to_mesh()
+    try:
+        points = np.empty(3 * len(data.vertices))
+        data.vertices.foreach_get("co", points)
+        data.calc_loop_triangles()
+        corners = np.empty(3 * len(data.loop_triangles), np.int32)
+        data.loop_triangles.foreach_get("vertices", corners)
+    finally:
+        shown.to_mesh_clear()
+    points = points.reshape(-1, 3) @ T_link_mesh[:3, :3].T + T_link_mesh[:3, 3]
+    if not (np.isfinite(points).all() and np.isfinite(T_link_mesh).all()):
+        raise BridgeError("its place or its points are not numbers")
+    triangles = points[corners.reshape(-1, 3)]
+    # A mirrored object shows the faces of its mesh from behind.
+    if np.linalg.det(T_link_mesh[:3, :3]) < 0.0:
+        triangles = triangles[:, ::-1]
+    return triangles, np.linalg.qr(T_link_mesh[:3, :3])[0]
+
+
+def hull_triangles(points: Array) -> Array:
+    """(m, 3, 3) the convex hull of points (k, 3). Raises BridgeError where they span no volume."""
+    # Blender's hull is single precision: about the middle, at size one, it loses the least.
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, size = (low + high) / 2.0, max(float((high - low).max()), 1e-300)
+    scaled = np.unique(((points - middle) / size).astype(np.float32), axis=0)
+    collected = bmesh.new()
+    try:
+        for point in scaled.tolist():
+            collected.verts.new(point)
+        made = bmesh.ops.convex_hull(collected, input=collected.verts)
+        faces = [element for element in made["geom"] if isinstance(element, bmesh.types.BMFace)]
+        corners = [[tuple(vertex.co) for vertex in face.verts] for face in faces]
+    finally:
+        collected.free()
+    if len(corners) < 4:
+        raise BridgeError("its points span no volume")
+    return np.array(corners) * size + middle
+
+
+def _link_from_mesh(obj: bpy.types.Object, robot: Binding, mesh: bpy.types.Object, top: bpy.types.Object) -> Array:
+    """(4, 4) T_link_mesh with the scales of the objects, to metres."""
+    T_bone_mesh = np.eye(4)
+    child = mesh
+    while True:
+        if any(c.enabled and c.influence > 0.0 for c in child.constraints) or child.parent_type not in (
+            "BONE",
+            "OBJECT",
+        ):
+            raise BridgeError(f"{child.name!r} is not simply parented: its place in the link is not known")
+        T_bone_mesh = _double(child.matrix_parent_inverse) @ _double(child.matrix_basis) @ T_bone_mesh
+        if child == top:
+            break
+        child = child.parent
+    bone = obj.data.bones[top.parent_bone]
+    T_bone_mesh = bone_from_children(bone, top) @ T_bone_mesh
+    T_link_mesh = np.eye(4)
+    T_link_mesh[:3, :3] = robot.frames[robot.bones.index(bone.name)]
+    T_link_mesh = T_link_mesh @ T_bone_mesh
+    T_link_mesh[:3] *= robot.metres_per_unit
+    return T_link_mesh
+
+
+def bone_from_children(bone: bpy.types.Bone, child: bpy.types.Object) -> Array:
+    """(4, 4) where in the bone's frame its children start from."""
+    if bone.use_relative_parent:
+        return np.linalg.inv(_double(bone.matrix_local))
+    T = np.eye(4)
+    T[1, 3] = bone.length * getattr(child, "parent_bone_head_tail_factor", 1.0)  # since Blender 5.1; before: the tail
+    return T
+
+
+def _double(matrix: object) -> Array:
+    return np.array(matrix, float)

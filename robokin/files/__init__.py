@@ -1,0 +1,1 @@
+"""Files: found, read with one line of what is wrong, written whole or not at all."""

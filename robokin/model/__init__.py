@@ -1,0 +1,1 @@
+"""The robot as one immutable tree, and what it is made of."""

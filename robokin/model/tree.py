@@ -1,0 +1,171 @@
+"""The compiled form of a robot: elementary motions in arrays, as the kernel and its NumPy twin read them.
+
+A node is one elementary motion with the rigid body that follows it (massless inside a joint of several motions).
+Links held by fixed joints are merged into the node that carries them; every link stays a frame on its node.
+Node frames are chosen so that the motion's axis is z: a node's transform is then placement * Rz(angle) or
+placement * Tz(length), which costs the kernel a third of the multiplications of a general axis.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .joint_types import Elementary, Motion
+
+if TYPE_CHECKING:
+    from .robot import RobotModel
+
+Array = np.ndarray
+ROOT = -1  # parent or node index of what is fixed to the root frame
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Arrays of n nodes and f frames (frame i is link i of the model), C-contiguous; those of a model are read-only.
+
+    parent, motion, iq, iv: (n,) int32; iq, iv point at the node's first entry of q and v. Mimic nodes share them.
+    placement: (n, 12), T_parentnode_node at zero coordinate: rotation row-major (9), then translation (3).
+    pitch, scale, offset: (n,); the node's coordinate is scale * q[iq] + offset (1-dof motions; mimic joints).
+    inertia: (n, 10) in the node frame, about its origin: m, m*c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz.
+    frame_node: (f,) int32; frame_placement: (f, 12) T_node_frame.
+    root_inertia: (10,) of what is fixed to the root frame.   lower, upper: (nq,).
+    quaternions: start of each quaternion in q.   node_joint: (n,) index of the joint of the model.
+    """
+
+    nq: int
+    nv: int
+    parent: Array
+    motion: Array
+    iq: Array
+    iv: Array
+    placement: Array
+    pitch: Array
+    scale: Array
+    offset: Array
+    inertia: Array
+    frame_node: Array
+    frame_placement: Array
+    root_inertia: Array
+    lower: Array
+    upper: Array
+    quaternions: tuple[int, ...]
+    node_joint: Array
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.parent)
+
+    @property
+    def n_frames(self) -> int:
+        return len(self.frame_node)
+
+    def neutral(self) -> Array:
+        q = np.zeros(self.nq)
+        for start in self.quaternions:
+            q[start] = 1.0
+        return q
+
+
+def axis_to_z(axis: Array) -> Array:
+    """(3, 3) rotation R with R @ (0, 0, 1) = axis; identity for z, so that usual robots keep their own frames."""
+    z = a, b, c = np.asarray(axis, float).tolist()
+    if c > 0.0 and max(abs(a), abs(b)) < 1e-15:  # not by c: its last digit is an angle of 2e-8
+        return np.eye(3)
+    sizes = [abs(a), abs(b), abs(c)]
+    least = sizes.index(min(sizes))
+    x = [-each * z[least] for each in z]
+    x[least] += 1.0
+    length = math.hypot(*x)
+    d, e, f = [each / length for each in x]
+    return np.array(((d, b * f - c * e, a), (e, c * d - a * f, b), (f, a * e - b * d, c)))  # x, z x x, z
+
+
+def pack_placement(placement: Array) -> Array:
+    """(12,) of a (4, 4) placement."""
+    return np.concatenate((placement[:3, :3].ravel(), placement[:3, 3]))
+
+
+def unpack_placement(packed: Array) -> Array:
+    """(4, 4) of what `pack_placement` packed."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = packed[:9].reshape(3, 3), packed[9:]
+    return T
+
+
+def spatial_inertia(mass: float, com: Array, inertia: Array, placement: Array) -> Array:
+    """(10,) packed inertia about the origin of frame A of a body given in frame B, with placement = T_A_B."""
+    rotation = placement[:3, :3]
+    c = rotation @ com + placement[:3, 3]
+    about_origin = rotation @ inertia @ rotation.T + mass * ((c @ c) * np.eye(3) - np.outer(c, c))
+    upper = about_origin[np.triu_indices(3)]
+    return np.concatenate(([mass], mass * c, upper))
+
+
+def compile_tree(model: RobotModel) -> Tree:
+    """Expand every joint into its elementary motions and merge what is fixed. Cost: linear in the joints."""
+    rows: list[tuple] = []
+    placements: list[Array] = []
+    inertias: list[Array] = []
+    quaternions: list[int] = []
+    root_inertia = np.zeros(10)
+    link_node = np.full(len(model.links), ROOT, np.int32)
+    link_placement = np.tile(np.eye(4), (len(model.links), 1, 1))
+
+    for index, (joint, link) in enumerate(zip(model.joints, model.links, strict=True)):
+        node, T_node_frame = ROOT, np.eye(4)
+        if joint.parent is not None:
+            parent = model.link_index(joint.parent)
+            node, T_node_frame = int(link_node[parent]), link_placement[parent]
+        T_node_frame = T_node_frame @ joint.placement
+        iq, iv = model.slots[index].q.start, model.slots[index].v.start
+        scale, offset = model.mimic_map(joint.name)
+        for step in joint.kind.decompose(joint):
+            R_z = _z_frame(step)
+            rows.append((node, int(step.motion), iq, iv, step.pitch, scale, offset, index))
+            placements.append(pack_placement(T_node_frame @ R_z))
+            inertias.append(np.zeros(10))
+            if step.motion in (Motion.BALL, Motion.FREE):
+                quaternions.append(iq + step.motion.nq - 4)
+            node, T_node_frame = len(rows) - 1, R_z.T
+            iq, iv = iq + step.motion.nq, iv + step.motion.nv
+        link_node[index], link_placement[index] = node, T_node_frame
+        packed = spatial_inertia(link.mass, link.com, link.inertia, T_node_frame)
+        if node == ROOT:
+            root_inertia += packed
+        else:
+            inertias[node] += packed
+
+    columns = list(zip(*rows, strict=True)) or [()] * 8
+    frame_placement = np.array([pack_placement(T) for T in link_placement])
+    arrays = {
+        "parent": np.array(columns[0], np.int32),
+        "motion": np.array(columns[1], np.int32),
+        "iq": np.array(columns[2], np.int32),
+        "iv": np.array(columns[3], np.int32),
+        "placement": np.array(placements, float).reshape(-1, 12),
+        "pitch": np.array(columns[4], float),
+        "scale": np.array(columns[5], float),
+        "offset": np.array(columns[6], float),
+        "inertia": np.array(inertias, float).reshape(-1, 10),
+        "frame_node": link_node,
+        "frame_placement": frame_placement,
+        "root_inertia": root_inertia,
+        "lower": np.array(model.lower),
+        "upper": np.array(model.upper),
+        "node_joint": np.array(columns[7], np.int32),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    return Tree(nq=model.nq, nv=model.nv, quaternions=tuple(quaternions), **arrays)
+
+
+def _z_frame(step: Elementary) -> Array:
+    """(4, 4) rotation into the frame whose z is the motion's axis."""
+    R = np.eye(4)
+    if step.motion.has_axis:
+        R[:3, :3] = axis_to_z(step.axis)
+    return R

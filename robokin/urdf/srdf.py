@@ -1,0 +1,123 @@
+"""SRDF (http://wiki.ros.org/srdf): its named poses, <group_state>. What else such files hold is skipped.
+
+Multi-DOF values are MoveIt's and Pinocchio's: floating x y z qx qy qz qw, planar x y angle (Pinocchio: x y cos sin), a
+continuous joint perhaps cos sin; quaternions of ball joints x y z w.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ConfigurationError
+from ..files.text_file import read_bytes, write_text
+from ..model.joint import Joint
+from ..model.robot import JointValue, RobotModel
+from .writer import escape
+from .xml import Element, parse_xml, shorten
+
+Array = np.ndarray
+SHOWN = 12  # names in one warning
+Posture = dict[str, JointValue]
+
+
+@dataclass(frozen=True)
+class SrdfPostures:
+    """postures: {name: {joint: value}}, of some or all joints of the robot.   warnings: one line each."""
+
+    postures: dict[str, Posture]
+    warnings: tuple[str, ...] = ()
+
+
+def import_srdf(path: str | os.PathLike, model: RobotModel) -> SrdfPostures:
+    """The named poses of an SRDF file for this robot.
+
+    States of the same name of several groups are one posture, where they do not contradict each other; else the later
+    one is called `name (group)`. Joints that the robot does not have are left out, with one warning; values of a base
+    that the robot has fixed are left out. Raises FileFormatError naming file and line.
+    """
+    document = parse_xml(read_bytes(path, "an SRDF file"), os.fspath(path))
+    if document.tag != "robot":
+        raise document.error(f"not SRDF: the outermost element is <{shorten(document.tag, quoted=False)}>, not <robot>")
+    base = {"root_joint", *(e.text("name") for e in document.all("virtual_joint"))}
+    postures: dict[str, Posture] = {}
+    unknown: dict[str, None] = {}
+    for state in document.all("group_state"):
+        name, values = state.text("name"), {}
+        for element in state.all("joint"):
+            joint = _joint(model, element.text("name"), base)
+            if joint is None:
+                if element.text("name") not in base:
+                    unknown[element.text("name")] = None
+            elif joint.nq:
+                values[joint.name] = _value(joint, element)
+        held = postures.setdefault(name, {})
+        if any(not np.allclose(held[j], values[j], rtol=0.0, atol=1e-9) for j in held.keys() & values.keys()):
+            held = postures.setdefault(f"{name} ({state.attributes.get('group', '')})", {})
+        held |= values
+    warnings = []
+    if unknown:
+        listed = ", ".join(map(shorten, [*unknown][:SHOWN]))
+        listed += f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
+        warnings.append(f"{os.fspath(path)}: joints that {model.name!r} does not have are left out: {listed}")
+    empty = [name for name, values in postures.items() if not values]
+    if empty:
+        warnings.append(f"{os.fspath(path)}: no joint of {model.name!r} in: {', '.join(map(shorten, empty))}")
+    return SrdfPostures({name: values for name, values in postures.items() if values}, tuple(warnings))
+
+
+def save_srdf(model: RobotModel, postures: Mapping[str, Mapping[str, JointValue]], path: str | os.PathLike) -> None:
+    """Writes postures as the states of one group, `all`, of all joints. Raises FileFormatError, UnknownNameError."""
+    write_text(path, srdf_text(model, postures))
+
+
+def srdf_text(model: RobotModel, postures: Mapping[str, Mapping[str, JointValue]]) -> str:
+    """As `save_srdf`. Numbers are written so that reading gives the same bits."""
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<robot name="{escape(model.name)}">', '  <group name="all">']
+    lines += [f'    <joint name="{escape(joint.name)}"/>' for joint in model.moving_joints]
+    lines.append("  </group>")
+    root = model.joints[0]
+    if root.nq:
+        names = f'name="{escape(root.name)}" type="{root.type}" child_link="{escape(root.child)}"'
+        lines.append(f'  <virtual_joint {names} parent_frame="world"/>')
+    for name, values in postures.items():
+        lines.append(f'  <group_state name="{escape(name)}" group="all">')
+        for joint_name, value in values.items():
+            own = model.joint(joint_name).coordinates(value)
+            numbers = " ".join(repr(float(x)) for x in _quaternion_last(model.joint(joint_name), own))
+            lines.append(f'    <joint name="{escape(joint_name)}" value="{numbers}"/>')
+        lines.append("  </group_state>")
+    return "\n".join([*lines, "</robot>", ""])
+
+
+def _joint(model: RobotModel, name: str, base: set[str]) -> Joint | None:
+    """The joint of that name; the root joint for the file's name of it."""
+    named = {joint.name: joint for joint in model.joints}
+    root = model.joints[0]
+    if name in named:
+        return named[name]
+    return root if name in base and root.nq else None
+
+
+def _value(joint: Joint, element: Element) -> JointValue:
+    numbers = list(element.numbers("value", len(element.text("value").split())))
+    if joint.type == "planar" and len(numbers) == 4:
+        numbers = [*numbers[:2], math.atan2(numbers[3], numbers[2])]
+    if joint.type == "continuous" and len(numbers) == 2:
+        numbers = [math.atan2(numbers[1], numbers[0])]
+    if joint.nq != joint.nv and len(numbers) == joint.nq:
+        numbers = [*numbers[:-4], numbers[-1], *numbers[-4:-1]]
+    try:
+        own = joint.coordinates(numbers)
+    except ConfigurationError as error:
+        raise element.error(str(error)) from None
+    return float(own[0]) if joint.nq == 1 else [float(x) for x in own]
+
+
+def _quaternion_last(joint: Joint, own: Array) -> list[float]:
+    values = [float(x) for x in own]
+    return values if joint.nq == joint.nv else [*values[:-4], *values[-3:], values[-4]]

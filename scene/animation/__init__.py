@@ -1,0 +1,1 @@
+"""Reading a scene over many frames, and writing whole F-curves."""

@@ -1,0 +1,280 @@
+"""Writing whole F-curves of a robot's channels, and reading its configurations back over many frames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import Channel, curves, read_configuration, write_configuration
+from ...properties.bridge.model import binding
+from ...properties.bridge.model.channels import LOCATION, OWN, QUATERNION
+from ...properties.overrides import takes_keys
+from ...robokin import RobokinError
+from . import frames as animation
+
+Array = np.ndarray
+Key = tuple[str, int]
+
+_LINEAR = 1
+_CHUNK, _KEYED = 32, 2000  # frames of the scene, and of F-curves, between two reports of progress
+
+
+def own_keys(obj: bpy.types.Object) -> dict[Key, Channel]:
+    """(data path, array index) of every channel that q is written to."""
+    return {channel_key(channel): channel for channel in binding(obj).written_channels}
+
+
+def channel_key(channel: Channel) -> Key:
+    return f'pose.bones["{bpy.utils.escape_identifier(channel.bone)}"].{channel.path}', channel.index
+
+
+@contextmanager
+def pose_held(obj: bpy.types.Object, q: Array) -> Iterator[None]:
+    """Inside, the robot stands at q whatever its own curves say; afterwards pose and curves are as before."""
+    # No curve and no bone is held meanwhile: a handler may remove or rename them.
+    keys, names = own_keys(obj), obj.pose.bones.keys()
+    muted = [key for key in animation.fcurves(obj) if key in keys]
+    bones = {channel.bone for channel in keys.values()}
+    before = {name: (obj.pose.bones[name].rotation_mode, obj.pose.bones[name].matrix_basis.copy()) for name in bones}
+    values = {key: obj.path_resolve(key[0])[key[1]] for key in keys}
+    _mute(obj, muted, True)
+    write_configuration(obj, q)
+    try:
+        yield
+    finally:
+        there = obj.pose.bones.keys()  # renamed bones keep their place
+        now = dict(zip(names, there, strict=True)) if len(there) == len(names) else {}
+        _mute(obj, [(_renamed(path, keys[path, index].bone, now), index) for path, index in muted], False)
+        for name, (mode, basis) in before.items():
+            bone = obj.pose.bones.get(now.get(name, name))
+            if bone is not None and bone.rotation_mode != mode:
+                bone.rotation_mode, bone.matrix_basis = mode, basis
+        for (path, index), value in values.items():
+            with suppress(ValueError):  # a bone that was removed
+                obj.path_resolve(_renamed(path, keys[path, index].bone, now))[index] = value
+        obj.update_tag(refresh={"DATA"})
+
+
+def _renamed(path: str, bone: str, now: Mapping[str, str]) -> str:
+    """The path of a bone's channel, where the bone is called otherwise by now."""
+    old, new = (f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in (bone, now.get(bone, bone)))
+    return new + path.removeprefix(old)
+
+
+def _mute(obj: bpy.types.Object, keys: Collection[Key], mute: bool) -> None:
+    bag = animation.channelbag(obj)
+    for curve in bag.fcurves if bag is not None else ():
+        if (curve.data_path, curve.array_index) in keys:
+            curve.mute = mute
+
+
+def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action: bool) -> None:
+    """Raise RobokinError when keys on the robot's channels could not be written, or would not be what is seen."""
+    if animation.stretched(scene):
+        raise RobokinError("the scene's time is stretched (Output > Frame Range): set Old and New to the same to bake")
+    data = obj.animation_data
+    if data is None:
+        return
+    if data.use_tweak_mode:
+        raise RobokinError(f"{obj.name!r} is in the NLA's tweak mode: leave it before baking")
+    keys = own_keys(obj)
+    for driver in data.drivers:
+        if (driver.data_path, driver.array_index) in keys:
+            channel = keys[driver.data_path, driver.array_index]
+            raise RobokinError(f"{_told(obj, channel)} has a driver: remove it to bake")
+    if not new_action and not takes_keys(obj):
+        raise RobokinError(f"action {data.action.name!r} is linked from another file: bake into a new action")
+
+
+def _told(obj: bpy.types.Object, channel: Channel) -> str:
+    """The channel as Blender's interface names it, and its joint."""
+    joint = binding(obj).joint_of_bone[channel.bone].name
+    kind = "Location" if channel.path == LOCATION else "Rotation"
+    axes = "WXYZ" if channel.path == QUATERNION else "XYZ"
+    return f"joint {joint!r}: {axes[channel.index]} {kind} of bone {channel.bone!r}"
+
+
+def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_action: bool) -> Array:
+    """Linear keys for Q (n, nq) at the frames, in place of the robot's keys between the first and the last of them.
+
+    Keys outside and all other channels stay. With `new_action` they go into a copy of the present action, which keeps
+    its own name and content; in the copy, the robot's channels hold the bake alone. Returns the Q that was written,
+    rounded to single precision inside the limits.
+    """
+    bag = ensure_channelbag(obj, new_action)
+    written = np.array(Q, float)
+    existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+    at = np.asarray(frames, np.float32)
+    before = None if new_action else _kept_before(obj, existing, frames)
+    channels = binding(obj).written_channels
+    for (path, index, values, group), channel in zip(curves(obj, Q, before), channels, strict=True):
+        curve = existing.get((path, index)) or bag.fcurves.new(path, index=index)
+        if new_action:
+            curve.keyframe_points.clear()
+        _replace_keys(curve, at, values)
+        for modifier in list(curve.modifiers):
+            if modifier.type != "CYCLES":  # which repeats what is outside; any other would bend the bake
+                curve.modifiers.remove(modifier)
+        curve.mute = False
+        if curve.group is None:
+            curve.group = bag.groups.get(group) or bag.groups.new(group)
+        if channel.role == OWN:
+            written[:, channel.q] = channel.factor * values.astype(float)
+    return written
+
+
+def rounded(obj: bpy.types.Object, Q: Array) -> Array:
+    """Q (n, nq) as `write_curves` writes it, but for the signs of quaternions."""
+    found = np.array(Q, float)
+    for (_, _, values, _), channel in zip(curves(obj, Q, None), binding(obj).written_channels, strict=True):
+        if channel.role == OWN:
+            found[:, channel.q] = channel.factor * values.astype(float)
+    return found
+
+
+def write_numbers(obj: bpy.types.Object, path: str, frames: Sequence[int], values: Array, group: str) -> None:
+    """Linear keys for a number of the object, in place of its keys between the first and the last frame."""
+    bag = ensure_channelbag(obj)
+    curve = next((curve for curve in bag.fcurves if curve.data_path == path), None) or bag.fcurves.new(path)
+    _replace_keys(curve, np.asarray(frames, np.float32), np.asarray(values, np.float32))
+    if curve.group is None:
+        curve.group = bag.groups.get(group) or bag.groups.new(group)
+
+
+def _kept_before(obj: bpy.types.Object, existing: dict[Key, bpy.types.FCurve], frames: Sequence[int]) -> Array:
+    """(nq,) the quaternions of the last keys that stay before the frames; zero where there are none, and elsewhere."""
+    before = np.zeros(binding(obj).model.nq)
+    for key, channel in own_keys(obj).items():
+        if channel.path == QUATERNION and key in existing:
+            earlier = [point.co.x for point in existing[key].keyframe_points if point.co.x < frames[0]]
+            if earlier:
+                before[channel.q] = channel.factor * existing[key].evaluate(earlier[-1])
+    return before
+
+
+def key_channels(obj: bpy.types.Object, frame: float) -> None:
+    """Key every channel that follows from q as it stands; quaternions with the sign that their curves have there."""
+    found = animation.fcurves(obj)
+    for bone, modes in binding(obj).modes.items():
+        path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].rotation_quaternion'
+        if modes == ("QUATERNION",) and all((path, i) in found for i in range(4)):
+            shown = np.array([found[path, i].evaluate(frame) for i in range(4)])
+            if shown @ np.array(obj.pose.bones[bone].rotation_quaternion) < 0.0:
+                obj.pose.bones[bone].rotation_quaternion.negate()
+    for channel in binding(obj).written_channels:
+        bone = obj.pose.bones[channel.bone]
+        bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)
+
+
+def auto_keying(context: bpy.types.Context, obj: bpy.types.Object) -> bool:
+    """Whether the user has what is posed keyed, where it can be."""
+    return context.scene.tool_settings.use_keyframe_insert_auto and takes_keys(obj)
+
+
+def show_curves(obj: bpy.types.Object, frame: float) -> None:
+    """Put the robot's channels where its curves are at a frame, without visiting it."""
+    write_configuration(obj, read_configuration(obj))  # sets the bones' rotation modes
+    found = animation.fcurves(obj)
+    for path, index in own_keys(obj):
+        obj.path_resolve(path)[index] = found[path, index].evaluate(frame)
+    obj.update_tag(refresh={"DATA"})
+
+
+def _replace_keys(curve: bpy.types.FCurve, frames: Array, values: Array) -> None:
+    points = curve.keyframe_points
+    at = np.empty(2 * len(points), np.float32)
+    points.foreach_get("co", at)
+    inside = (at[::2] >= frames[0]) & (at[::2] <= frames[-1])
+    if inside.all():
+        points.clear()
+    else:
+        for index in np.flatnonzero(inside)[::-1].tolist():
+            points.remove(points[index], fast=True)
+    kept = len(points)
+    points.add(len(frames))
+    for name, new, size in (("co", np.column_stack((frames, values)), 2), ("interpolation", _LINEAR, 1)):
+        array = np.empty(size * len(points), np.float32 if size == 2 else np.int32)
+        points.foreach_get(name, array)
+        array.reshape(-1, size)[kept:] = new
+        points.foreach_set(name, array)
+    curve.update()
+
+
+def ensure_channelbag(obj: bpy.types.Object, new_action: bool = False) -> bpy.types.ActionChannelbag:
+    """Where its F-curves are, made where there is none. new_action: of a copy of its action."""
+    data = obj.animation_data_create()
+    if data.action is None:
+        _assign(data, bpy.data.actions.new(f"{obj.name}Action"), obj)
+    elif new_action:
+        kept = data.action
+        kept.use_fake_user = True
+        handle = data.action_slot.handle if data.action_slot else None
+        copy = kept.copy()
+        copy.use_fake_user = False
+        data.action = copy
+        slot = next((slot for slot in copy.slots if slot.handle == handle), None)
+        data.action_slot = slot or copy.slots.new(obj.id_type, obj.name)
+    elif data.action_slot is None:
+        _assign(data, data.action, obj)
+    action = data.action
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(data.action_slot, ensure=True)
+
+
+def _assign(data: bpy.types.AnimData, action: bpy.types.Action, obj: bpy.types.Object) -> None:
+    data.action = action
+    if data.action_slot is None:
+        data.action_slot = action.slots.new(obj.id_type, obj.name)
+
+
+def sample_configurations(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float]
+) -> Generator[float, None, Array]:
+    """Yield the share done now and then; return (n, nq), the configurations that the animation shows at the frames.
+
+    From the F-curves when they alone move the robot, else from the scene, whose frame comes back.
+    """
+    Q = np.empty((len(frames), binding(obj).model.nq))
+    if _moved_by_keys_only(obj):
+        for first in range(0, len(frames), _KEYED):
+            yield first / len(frames)
+            Q[first : first + _KEYED] = _keyed_configurations(obj, frames[first : first + _KEYED])
+        return Q
+    for index in animation.visit_frames(scene, frames):
+        Q[index] = read_configuration(obj)
+        if index % _CHUNK == 0:
+            yield index / len(frames)
+    return Q
+
+
+def shown_by_keys(obj: bpy.types.Object, frames: Sequence[float]) -> Array | None:
+    """(n, nq) of the F-curves at the frames; None when not they alone move the robot. Changes nothing."""
+    return _keyed_configurations(obj, frames) if _moved_by_keys_only(obj) else None
+
+
+def _keyed_configurations(obj: bpy.types.Object, frames: Sequence[float]) -> Array:
+    Q = np.empty((len(frames), binding(obj).model.nq))
+    found = animation.fcurves(obj)
+    for (path, index), channel in own_keys(obj).items():
+        if channel.role != OWN:
+            continue
+        curve = found.get((path, index))
+        if curve is None:
+            Q[:, channel.q] = channel.factor * obj.path_resolve(path)[index]
+        else:
+            Q[:, channel.q] = [channel.factor * curve.evaluate(frame) for frame in frames]
+    return Q
+
+
+def _moved_by_keys_only(obj: bpy.types.Object) -> bool:
+    modes = binding(obj).modes
+    if any(obj.pose.bones[bone].rotation_mode != modes[bone][0] for bone in modes):
+        return False
+    paths = {path for path, _ in own_keys(obj)}
+    if any(path.endswith(".rotation_mode") for path, _ in animation.fcurves(obj)):
+        return False
+    return animation.keyed_only(obj, paths.__contains__)

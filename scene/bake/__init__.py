@@ -1,0 +1,1 @@
+"""What a bake follows, and what came of it."""

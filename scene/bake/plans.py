@@ -1,0 +1,122 @@
+"""What a bake follows: stretches of frames with the same tasks and criteria, and the tracker of each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import robot_model
+from ...solvers import ExtendedJacobian, Task, Tracker
+from ...solvers.criteria import Criterion
+from ...solvers.ik.tip_ik import is_plain
+from ...solvers.tracking.result import TrackResult, joined
+from ...solvers.tracking.starts import Leg
+from ..criteria.solver_criteria import enabled_criteria
+from ..tasks.given import GivenTask
+from ..tasks.solver_tasks import SolverTasks
+from ..tasks.targets import Targets
+
+Array = np.ndarray
+
+_CHUNK = 16  # frames between two reports of progress
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Frames with the same tasks and criteria. counting: indices of the tasks.   influence: (frames, counting)."""
+
+    counting: list[int]
+    criteria: Sequence[Criterion]
+    leg: Leg
+    influence: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Frames in a row that were followed by one plan. influence: (frames, counting)."""
+
+    plan: Plan
+    result: TrackResult
+    influence: Array
+
+    def residuals(self, tasks: int) -> Array:
+        """(frames, tasks, 2), NaN where a task has no influence."""
+        own = self.result.residuals[:, : len(self.plan.counting)].copy()
+        own[self.influence == 0.0] = np.nan
+        residuals = np.full((len(self.result), tasks, 2), np.nan)
+        residuals[:, self.plan.counting] = own
+        return residuals
+
+
+def bake_plans(
+    obj: bpy.types.Object,
+    tasks: Sequence[bpy.types.PropertyGroup],
+    targets: Targets,
+    criteria: Sequence[Criterion] | None,
+    dt: float,
+    given: Sequence[GivenTask] = (),
+) -> Generator[float, None, list[Plan]]:
+    """Yield the share of the frames done now and then; return the plans, in order.
+
+    A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
+    in which tasks fade are one plan.
+    """
+    forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED"
+    chosen: Sequence[Criterion] = list(criteria or ())
+    held: list[Task] = []
+    plans = []
+    for first, last, settled in _stretches(targets.influence, targets.settings):
+        if criteria is None and not settled:
+            chosen = enabled_criteria(obj, targets.settings[first])
+        if not settled:
+            held = [ExtendedJacobian(chosen)] if extends and chosen else []
+        influence = targets.influence[first:last]
+        counting = np.flatnonzero(influence.any(axis=0)).tolist()
+        own = influence[:, counting]
+        wanted, asked = [*forms.whole(targets, first, counting), *held], [] if held else chosen
+        if asked or not is_plain(wanted) or _fades(own).any():
+            tracker = Tracker(robot_model(obj), wanted, dt, criteria=asked)
+            tracker.let_fade()
+            aims = []
+            for frame in range(first, last):
+                (aim,) = forms.over(targets, [frame], counting)
+                aims.extend(tracker.check_targets([[*aim, *(None for _ in held)]]))
+                if frame % _CHUNK == 0:
+                    yield frame / len(targets.influence)
+            shares = np.hstack((own, np.ones((len(own), len(held)))))
+            plans.append(Plan(counting, chosen, Leg(tracker, aims, shares), own))
+        else:
+            plain = Tracker(robot_model(obj), wanted, dt)
+            plans.append(Plan(counting, chosen, Leg(plain, targets.T[first:last, counting]), own))
+        yield last / len(targets.influence)
+    return plans
+
+
+def stretches_of(plans: Sequence[Plan], results: Sequence[TrackResult]) -> list[Stretch]:
+    """Of results in order, each of frames of one plan: those of a plan as one."""
+    planned = {plan.leg.tracker.problem: plan for plan in plans}
+    found = []
+    for problem, own in itertools.groupby(results, key=lambda result: result.problem):
+        plan, result = planned[problem], joined(list(own))
+        found.append(Stretch(plan, result, plan.influence[: len(result)]))
+    return found
+
+
+def _stretches(influence: Array, settings: Array) -> list[tuple[int, int, bool]]:
+    """(first frame, frame after the last, whether the criteria are as in the stretch before)."""
+    fades = _fades(influence).any(axis=1)
+    counting = np.where(fades[:, None], 2, influence > 0.0)
+    others = np.diff(settings.reshape(len(influence), -1), axis=0).any(axis=1)
+    changes = np.flatnonzero(others | np.diff(counting, axis=0).any(axis=1)) + 1
+    starts = [0, *changes.tolist()]
+    ends = [*changes.tolist(), len(influence)]
+    return [(i, j, i > 0 and not others[i - 1]) for i, j in zip(starts, ends, strict=True)]
+
+
+def _fades(influence: Array) -> Array:
+    """Where a task is neither whole nor out."""
+    return (influence > 0.0) & (influence < 1.0)

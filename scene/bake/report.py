@@ -1,0 +1,212 @@
+"""What a bake came to: which frames are not met, by which tasks, and why."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...robokin import RobotModel
+from ...solvers import Diagnosis, Status, TrackResult
+from .plans import Stretch
+
+Array = np.ndarray
+
+# Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
+MET = (Status.CONVERGED, Status.EMPTY)
+_NUMBER = re.compile(r"[-+]?\b\d[\d.]*(e[-+]?\d+)?")
+TRIES = 16  # frames of a stretch of which it is tried out
+DIAGNOSED = 8  # stretches of frames of which it is tried out why they fail; of further ones it is said what is missed
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """Frames in a row that fail alike. first, last: scene frames.   missed: names of the tasks that are not met."""
+
+    first: int
+    last: int
+    diagnosis: Diagnosis
+    missed: tuple[str, ...]
+
+    @property
+    def frames(self) -> str:
+        """As "frame 12", "frames 12-18"."""
+        return f"frame {self.first}" if self.first == self.last else f"frames {self.first}-{self.last}"
+
+    def told(self) -> str:
+        """One line."""
+        return f"{self.frames}: {self.diagnosis.status}, {self.diagnosis.reason}"
+
+    def to_dict(self) -> dict:
+        found = self.diagnosis
+        return {
+            "frames": [self.first, self.last],
+            "status": str(found.status),
+            "reason": found.reason,
+            "missed": list(self.missed),
+            "tasks": list(found.tasks),
+            "joints": list(found.joints),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class BakeResult:
+    """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
+    without influence. failures: in order, all frames that are not met. start: what the bake chose to start from, in
+    words; empty when it was told.
+    costs: (n, c) of the criteria by these names. parts: names of each task's residuals."""
+
+    model: RobotModel
+    frames: Sequence[int]
+    Q: Array
+    statuses: list[Status]
+    residuals: Array
+    failures: list[Failure]
+    start: str
+    costs: Array
+    criteria: Sequence[str]
+    parts: Sequence[tuple[str, ...]]
+
+    @property
+    def converged(self) -> bool:
+        """Every frame with a task is met, and there is one."""
+        return set(self.statuses) <= set(MET) and Status.CONVERGED in self.statuses
+
+    def summary(self) -> tuple[str, str]:
+        """(status, sentence): of the first frames that are not met; CONVERGED when all are."""
+        if self.converged:
+            chosen = f", from {self.start}" if self.start else ""
+            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}"
+        if not self.failures:
+            return str(Status.EMPTY), "no task has an influence at any of the frames"
+        first = self.failures[0]
+        counts = ", ".join(f"{count} {status}" for status, count in Counter(self.statuses).items())
+        return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts})"
+
+    def told(self) -> list[str]:
+        """A line for each stretch of frames that are not met."""
+        return [failure.told() for failure in self.failures]
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON; residuals of tasks without influence are null."""
+        reasons = {failure.first: failure.diagnosis.reason for failure in self.failures}
+        rows = []
+        for i, (frame, status, q) in enumerate(zip(self.frames, self.statuses, self.Q, strict=True)):
+            residuals = [
+                None if np.isnan(own[0]) else dict(zip(names, own.tolist(), strict=False))
+                for names, own in zip(self.parts, self.residuals[i], strict=True)
+            ]
+            row = {"frame": int(frame), "status": str(status), "residuals": residuals}
+            row["q"] = self.model.joint_values(q)
+            if self.criteria:
+                row["costs"] = dict(zip(self.criteria, self.costs[i].tolist(), strict=True))
+            if frame in reasons:
+                row["reason"] = reasons[frame]
+            rows.append(row)
+        failures = [failure.to_dict() for failure in self.failures]
+        return {"robot": self.model.name, "start": self.start or None, "frames": rows, "failures": failures}
+
+
+def find_failures(stretches: Sequence[Stretch], frames: Sequence[int]) -> Generator[float, None, list[Failure]]:
+    """Yield the share done now and then; return the frames that are not met, those in a row that fail alike as one."""
+    found: list[Failure] = []
+    for stretch, first, last, at in _runs(stretches):
+        missed = _missed(stretch, first)
+        parts: list[tuple[int, int, Diagnosis | None]] = [(first, last, None)]
+        if len(found) < DIAGNOSED and stretch.result.status[first] is not Status.LIMIT:
+            parts = yield from tried_out(stretch.result, first, last, at / len(frames))
+        for start, end, tried in parts:
+            diagnosis = tried or _short_diagnosis(stretch, start, end, missed)
+            if tried and tried.status is Status.MAX_ITERATIONS:
+                diagnosis = replace(tried, reason=f"{', '.join(missed)} not met: {tried.reason}")
+            own = Failure(int(frames[at + start - first]), int(frames[at + end - first]), diagnosis, missed)
+            before = found[-1] if found else None
+            if before and _alike(before, own) and before.last == frames[at + start - first - 1]:
+                found[-1] = replace(before, last=own.last)
+            else:
+                found.append(own)
+    return found
+
+
+def statuses_of(stretches: Sequence[Stretch], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:
+    """Of every frame; of one that is not met, what was found out about it."""
+    found = {
+        frame: failure.diagnosis.status for failure in failures for frame in range(failure.first, failure.last + 1)
+    }
+    own = [status for stretch in stretches for status in stretch.result.status]
+    return [found.get(int(frame), status) for frame, status in zip(frames, own, strict=True)]
+
+
+def tried_out(
+    result: TrackResult, first: int, last: int, share: float
+) -> Generator[float, None, list[tuple[int, int, Diagnosis | None]]]:
+    """Frames of one status as parts that fail for the same reason, (first, last, why): what holds at both ends of a
+    part is taken to hold inside, otherwise it is halved. None after TRIES."""
+    known: dict[int, Diagnosis] = {}
+    parts: list[tuple[int, int, Diagnosis | None]] = []
+    pending = [(first, last)]
+    while pending:
+        start, end = pending.pop()
+        if len(known) >= TRIES:
+            parts.append((start, end, None))
+            continue
+        for frame in (start, end):
+            if frame not in known:
+                known[frame] = result.diagnosis(frame)
+                yield share
+        before = parts[-1][2] if parts else None
+        if _words(known[start]) != _words(known[end]):
+            middle = (start + end) // 2
+            pending += [(middle + 1, end), (start, middle)]
+        elif before and _words(before) == _words(known[start]):
+            parts[-1] = (parts[-1][0], end, before)
+        else:
+            parts.append((start, end, known[start]))
+    return parts
+
+
+def _runs(stretches: Sequence[Stretch]) -> list[tuple[Stretch, int, int, int]]:
+    """(stretch, first and last of its frames, the first counted over all) of frames in a row with the same status and
+    the same tasks not met."""
+    runs: list[tuple[Stretch, int, int, int]] = []
+    done, last = 0, None
+    for stretch in stretches:
+        for i, status in enumerate(stretch.result.status):
+            key = None if status in MET else (id(stretch), status, _missed(stretch, i))
+            if key is not None and key == last:
+                runs[-1] = (*runs[-1][:2], i, runs[-1][3])
+            elif key is not None:
+                runs.append((stretch, i, i, done + i))
+            last = key
+        done += len(stretch.result)
+    return runs
+
+
+def _missed(stretch: Stretch, frame: int) -> tuple[str, ...]:
+    """Names of the tasks that are whole at a frame and not met."""
+    result, tasks = stretch.result, stretch.plan.leg.tracker.tasks
+    over = (result.residuals[frame] > stretch.plan.leg.tracker.tolerance).any(axis=1)
+    over[: len(stretch.plan.counting)] &= stretch.influence[frame] >= 1.0
+    return tuple(task.name for task, is_over in zip(tasks, over, strict=True) if is_over)
+
+
+def _short_diagnosis(stretch: Stretch, first: int, last: int, missed: Sequence[str]) -> Diagnosis:
+    """Of frames of one status, without trying out."""
+    short = [stretch.result.frame(i).diagnosis for i in range(first, last + 1)]
+    if short[0].status is not Status.LIMIT:
+        return replace(short[0], reason=f"{', '.join(missed)} not met")
+    joints = tuple(dict.fromkeys(name for each in short for name in each.joints))
+    reason = f"too fast for the velocity or acceleration limits of {', '.join(joints)}"
+    return Diagnosis(Status.LIMIT, reason, joints=joints)
+
+
+def _alike(one: Failure, other: Failure) -> bool:
+    return (*_words(one.diagnosis), one.missed) == (*_words(other.diagnosis), other.missed)
+
+
+def _words(diagnosis: Diagnosis) -> tuple[object, ...]:
+    """What is said, but for the numbers."""
+    return diagnosis.status, diagnosis.tasks, diagnosis.joints, _NUMBER.sub("", diagnosis.reason)

@@ -1,0 +1,1 @@
+"""What the constraints of an ordinary rig ask for, as tasks."""

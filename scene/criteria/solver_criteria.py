@@ -1,0 +1,52 @@
+"""The criteria of a robot as the solvers take them."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import world_from_root
+from ...properties.criteria import POTENTIALS
+from ...properties.postures import find_posture, posture_configuration
+from ...solvers.criteria import Criterion, criterion
+
+Array = np.ndarray
+RobokinCriterion = bpy.types.PropertyGroup
+
+
+def enabled_entries(obj: bpy.types.Object) -> list[RobokinCriterion]:
+    """Those of the list that take part."""
+    return [item for item in obj.robokin.criteria if item.enabled]
+
+
+def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> list[Criterion]:
+    """Those that take part. settings: (c, 2) weight and gain of each, as they stand unless given.
+
+    Raises RobokinError naming the criterion.
+    """
+    items = enabled_entries(obj)
+    given = [(item.weight, item.gain) for item in items] if settings is None else settings.tolist()
+    return [solver_criterion(obj, item, *own) for item, own in zip(items, given, strict=True)]
+
+
+def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: float, gain: float) -> Criterion:
+    """Raises RobokinError naming the criterion."""
+    options: dict[str, object] = {"weight": weight, "name": f"criterion {item.name!r}"}
+    if item.kind in POTENTIALS:
+        options["gain"] = gain
+    if item.kind == "SMOOTH":
+        options["time"] = item.time
+    if item.kind == "DYNAMIC_TORQUE":
+        options["damping"] = item.damping
+    if item.kind in ("GRAVITY_TORQUE", "DYNAMIC_TORQUE"):
+        options["gravity"] = root_gravity(obj)
+    if item.kind == "REST_POSTURE" and item.posture:
+        options["posture"] = posture_configuration(obj, find_posture(obj, item.posture))
+    return criterion(item.kind.lower(), **options)
+
+
+def root_gravity(obj: bpy.types.Object) -> Array:
+    """(3,) [m/s^2] the scene's gravity in the robot's root frame, as the robot stands now."""
+    scenes = obj.users_scene or (bpy.context.scene,)
+    axes = world_from_root(obj)[:3, :3]
+    return (axes / np.linalg.norm(axes, axis=0)).T @ np.array(scenes[0].gravity)

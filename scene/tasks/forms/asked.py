@@ -1,0 +1,120 @@
+"""What one task asks at one frame, in the solver's units and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ....properties.bridge import Binding
+from ....solvers import Task
+from ..targets import Reading
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """`frame`: index into the reading.   unit: metres of the robot in a Blender unit of the world.   level, influence:
+    of the task for the solver."""
+
+    obj: bpy.types.Object
+    robot: Binding
+    task: bpy.types.PropertyGroup
+    reading: Reading
+    frame: int
+    unit: float
+    level: int
+    influence: float
+
+    @property
+    def name(self) -> str:
+        return f"task {self.task.name!r}"
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What every task with a level takes."""
+        return {"name": self.name, "priority": self.level, "influence": self.influence}
+
+    @property
+    def link(self) -> str:
+        return self.robot.link_of_bone[self.task.tip]
+
+    @property
+    def other(self) -> str:
+        return self.robot.link_of_bone[self.task.other]
+
+    @property
+    def T(self) -> Array:
+        """(4, 4) T_root_target."""
+        return self.reading.T[self.frame]
+
+    @property
+    def point(self) -> Array:
+        """(3,) where the target is."""
+        return self.T[:3, 3]
+
+    @property
+    def z(self) -> Array:
+        """(3,) where the target's Z axis points."""
+        return self.T[:3, 2]
+
+    @property
+    def axis(self) -> Array:
+        """(3,) the axis of the tip."""
+        return tip_axis(self.task)
+
+    def number(self, name: str) -> Array:
+        """(size,) an animated property, as it is stored."""
+        return self.reading.numbers[name][self.frame]
+
+    def metres(self, name: str) -> float:
+        """An animated length, or a speed in m/s."""
+        return float(self.number(name)[0]) * self.unit
+
+    @property
+    def position_weights(self) -> Array:
+        return np.array(self.task.use_location) * self.task.location_weights * self.task.position_weight
+
+    @property
+    def orientation_weights(self) -> Array:
+        return np.array(self.task.use_rotation) * self.task.rotation_weights * self.task.orientation_weight
+
+    @property
+    def near(self) -> float:
+        """[m] that counts as reached."""
+        return self.task.position_tolerance * self.unit
+
+    @property
+    def turned(self) -> float:
+        """[rad] that counts as reached."""
+        return self.task.orientation_tolerance
+
+    @property
+    def band(self) -> float:
+        """[m] that does not count."""
+        return self.task.position_band * self.unit
+
+    @property
+    def cone(self) -> float:
+        """[rad] that does not count."""
+        return self.task.orientation_band
+
+
+def tip_axis(task: bpy.types.PropertyGroup) -> Array:
+    """(3,) the axis of the tip that an axis, aim or laser task means, in the tip's frame."""
+    direction = np.zeros(3)
+    direction["XYZ".index(task.axis[-1])] = -1.0 if task.axis[0] == "-" else 1.0
+    return direction
+
+
+@dataclass(frozen=True)
+class Form:
+    """target: in the task's own terms (`Task.checked_target`), at one frame.   build: the solver's task with that
+    target. Both raise RobokinError naming the task."""
+
+    target: Callable[[Asked], Any]
+    build: Callable[[Asked, Any], Task]

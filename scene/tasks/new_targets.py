@@ -1,0 +1,62 @@
+"""New objects for tasks to follow: where they are of use, in the size of the robot."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ...properties.bridge import link_of_bone, read_configuration, robot_model, to_blender
+from ...properties.task_kinds import KINDS
+from ...solvers.kinematics.state import State
+
+AHEAD = 0.25  # of the robot's size: how far before the tip a target is that it points at or keeps away from
+
+
+def robot_size(obj: bpy.types.Object) -> float:
+    """Diagonal of the box around the robot's bones at rest, in world units."""
+    points = np.array([point for bone in obj.data.bones for point in (bone.head_local, bone.tail_local)])
+    return float(np.linalg.norm(np.ptp(points, axis=0))) * obj.matrix_world.median_scale
+
+
+def new_target(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.types.Object:
+    """An object that a new task of the kind can follow, not linked yet. pose: of the tip in the world.
+
+    Raises RobokinError.
+    """
+    name, size = f"{link_of_bone(obj)[tip] if KINDS[kind].tip else KINDS[kind].label} target", robot_size(obj)
+    if kind in ("AIM", "LASER", "DISTANCE"):
+        pose = pose @ Matrix.Translation((0.0, 0.0, AHEAD * size))
+    elif kind in ("CENTER_OF_MASS", "SUPPORT"):
+        center = np.eye(4)
+        center[:3, 3] = State(robot_model(obj), read_configuration(obj)).center_of_mass
+        pose = Matrix.Translation(to_blender(obj, center).translation)
+        if kind == "SUPPORT":
+            pose.translation.z = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)
+    target = bpy.data.objects.new(name, _DATA.get(KINDS[kind].target, lambda *_: None)(name, size))
+    target.empty_display_type = "ARROWS"
+    target.empty_display_size = 0.1 * size
+    target.show_in_front = True
+    target.matrix_world = pose
+    return target
+
+
+def _line(name: str, size: float) -> bpy.types.Curve:
+    """Through the origin, along Y."""
+    curve = bpy.data.curves.new(name, "CURVE")
+    curve.dimensions = "3D"
+    points = curve.splines.new("BEZIER").bezier_points
+    points.add(2)
+    for point, y in zip(points, (-1.0, 0.0, 1.0), strict=True):
+        point.co = (0.0, y * AHEAD * size, 0.0)
+        point.handle_left_type = point.handle_right_type = "AUTO"
+    return curve
+
+
+def _square(name: str, size: float) -> bpy.types.Mesh:
+    mesh, half = bpy.data.meshes.new(name), 0.1 * size
+    mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)])
+    return mesh
+
+
+_DATA = {"CURVE": _line, "MESH": _square}

@@ -1,0 +1,88 @@
+"""Tasks that ask for what the robot's pose is now."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion
+
+from ...properties.bridge import read_configuration, robot_model, to_blender
+from ...properties.bridge.model import binding
+from ...properties.task_kinds import KINDS
+from ...robokin import center_of_mass, forward_kinematics
+from ...robokin.model.tree import axis_to_z
+from ...robokin.spatial.se3 import inverse
+from ...robokin.units import coordinate_units
+from .forms import tip_axis
+from .root_frames import metres_per_world_unit
+from .solver_tasks import SolverTasks
+from .targets import needs_target, targets_now
+
+Array = np.ndarray
+RobokinTask = bpy.types.PropertyGroup
+
+
+def take_present(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask) -> bool:
+    """Whether there was something to take: a fixed pose, a distance, a relative pose, the value of a joint.
+
+    Raises RobokinError.
+    """
+    links = binding(obj).link_of_bone
+    frames = forward_kinematics(robot_model(obj), read_configuration(obj))
+    tip, other = (None if bone not in links else frames[links[bone]] for bone in (task.tip, task.other))
+    if task.kind == "JOINT":
+        _take_joint(obj, task)
+    elif task.kind == "RELATIVE" and tip is not None and other is not None:
+        T = inverse(other) @ tip
+        task.location = T[:3, 3] / metres_per_world_unit(obj)
+        task.rotation = Matrix(T[:3, :3].tolist()).to_euler()
+    elif task.kind == "DISTANCE" and tip is not None and (other is not None or task.target or not task.use_target):
+        here = other if other is not None else targets_now(context, obj, [task]).T[0, 0]
+        task.distance = np.linalg.norm(tip[:3, 3] - here[:3, 3]) / metres_per_world_unit(obj)
+    elif KINDS[task.kind].target != "POSE" or needs_target(task):
+        return False
+    elif task.kind == "CENTER_OF_MASS":
+        T = np.eye(4)
+        T[:3, 3] = center_of_mass(robot_model(obj), read_configuration(obj))
+        _hold(obj, task, T)
+    elif tip is None:
+        return False
+    elif task.kind in ("AXIS", "AIM", "LASER"):
+        T = tip.copy()
+        T[:3, :3] = tip[:3, :3] @ axis_to_z(tip_axis(task))
+        if task.kind != "AXIS":
+            T[:3, 3] += _way_ahead(context, obj, task, tip, T[:3, 2]) * T[:3, 2]
+        _hold(obj, task, T)
+    else:
+        _hold(obj, task, tip)
+    return True
+
+
+def _hold(obj: bpy.types.Object, task: RobokinTask, T_root_target: Array) -> None:
+    pose = to_blender(obj, T_root_target)
+    task.location, task.rotation = pose.translation, pose.to_euler()
+
+
+def _way_ahead(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask, tip: Array, along: Array) -> float:
+    """[m] from the tip to what an aim or a laser has before it: where the beam falls on its surface object, else as far
+    away as the root."""
+    if task.kind == "LASER" and task.surface is not None:
+        _, (laser,) = SolverTasks(obj, [task]).at(targets_now(context, obj, [task]), influence=np.ones(1))
+        hit = laser.surface.hit(tip[:3, 3], along)
+        if hit is not None:
+            return hit[0]
+    return float(np.linalg.norm(tip[:3, 3])) or 1.0
+
+
+def _take_joint(obj: bpy.types.Object, task: RobokinTask) -> None:
+    robot = binding(obj)
+    joint = robot.joint_of_bone[robot.own_bone(task.tip)]
+    values = read_configuration(obj)[robot.model.slot(joint.name).q]
+    units = coordinate_units(joint)
+    lengths = [value / robot.metres_per_unit for value, unit in zip(values, units, strict=True) if unit == "m"]
+    angles = [value for value, unit in zip(values, units, strict=True) if unit == "rad"]
+    if "" in units:
+        angles = list(Quaternion([v for v, unit in zip(values, units, strict=True) if not unit]).to_euler())
+    for vector, numbers in ((task.location, lengths), (task.rotation, angles)):
+        for i, number in enumerate(numbers):  # not a slice: an empty one crashes Blender 4.5
+            vector[i] = number

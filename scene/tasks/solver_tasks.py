@@ -1,0 +1,166 @@
+"""The tasks of a robot as the scene states them, in the solver's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...properties.bridge.model import binding
+from ...properties.task_kinds import KINDS
+from ...robokin import RobokinError, UnknownNameError
+from ...solvers import Task
+from .cycles import refuse_cycles
+from .forms import FORMS, Asked
+from .given import GivenTask
+from .root_frames import metres_per_world_unit
+from .targets import Targets, needs_target, target_bone, targets_now
+
+Array = np.ndarray
+RobokinTask = bpy.types.PropertyGroup
+
+_TYPES = {"CURVE": "a curve", "MESH": "a mesh"}
+
+
+def enabled_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
+    """The tasks that take part. Nothing is written: it is asked for while Blender draws, too. Raises RobokinError
+    naming the task whose bone or target is missing or unusable."""
+    tasks = [task for task in obj.robokin.tasks if task.enabled]
+    for task in tasks:
+        _check_bones(obj, task)
+        _check_target(obj, task)
+        if task.kind == "LASER" and task.surface is not None:
+            _check_object(obj, task.name, task.surface, "surface", "MESH")
+        if task.kind == "POSTURE":
+            _check_posture(obj, task)
+    return tasks
+
+
+def _check_bones(obj: bpy.types.Object, task: RobokinTask) -> None:
+    kind, links = KINDS[task.kind], binding(obj).link_of_bone
+    if kind.tip and not task.tip:
+        raise RobokinError(f"task {task.name!r} has no {kind.tip.lower()}: choose one of the robot's bones")
+    if kind.tip and task.tip not in links:
+        raise UnknownNameError(f"{kind.tip.lower()} of task {task.name!r}, a bone,", task.tip, links)
+    if kind.needs_other and not task.other:
+        raise RobokinError(f"task {task.name!r} has no other bone: choose one of the robot's bones")
+    if kind.other and task.other:
+        if task.other not in links:
+            raise UnknownNameError(f"other bone of task {task.name!r}", task.other, links)
+        if task.other == task.tip:
+            raise RobokinError(f"task {task.name!r}: {task.tip!r} is both of its bones")
+
+
+def _check_target(obj: bpy.types.Object, task: RobokinTask) -> None:
+    if not needs_target(task):
+        return
+    wanted = KINDS[task.kind].target
+    if task.target is None:
+        otherwise = ", or hold a fixed pose" if wanted == "POSE" else ""
+        raise RobokinError(f"task {task.name!r} has no target: choose {_TYPES.get(wanted, 'an object')}{otherwise}")
+    _check_place(obj, task.name, task.target, target_bone(task), wanted)
+
+
+def check_given(obj: bpy.types.Object, tasks: Sequence[GivenTask]) -> None:
+    """Raises RobokinError naming the task whose target is unusable."""
+    for each in tasks:
+        if each.place is not None:
+            _check_place(obj, each.task.name, *each.place, each.needed_type)
+        if each.surface is not None:
+            _check_object(obj, each.task.name, each.surface, "surface", "MESH")
+
+
+def _check_place(obj: bpy.types.Object, task: str, target: bpy.types.Object, bone: str, wanted: str) -> None:
+    if bone and bone not in target.data.bones:
+        names = [each.name for each in target.data.bones]
+        raise UnknownNameError(f"target bone of task {task!r} in {target.name!r}", bone, names)
+    _check_object(obj, task, target, "target", wanted, f"bone {bone}" if bone else "")
+
+
+def _check_object(
+    obj: bpy.types.Object, task: str, owner: bpy.types.Object, role: str, wanted: str, what: str = ""
+) -> None:
+    if wanted in _TYPES and owner.type != wanted:
+        found = owner.bl_rna.properties["type"].enum_items[owner.type].name.lower()
+        raise RobokinError(f"task {task!r}: its {role} {owner.name!r} is of type {found}, not {_TYPES[wanted]}")
+    refuse_cycles(obj, owner, task, "shape" if wanted in _TYPES else what)
+
+
+def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:
+    postures = obj.robokin.postures
+    if not task.posture:
+        raise RobokinError(f"task {task.name!r} has no posture: choose a stored one")
+    if task.posture not in postures:
+        raise UnknownNameError(f"posture of task {task.name!r}", task.posture, [item.name for item in postures])
+
+
+def given_now(context: bpy.types.Context, obj: bpy.types.Object, given: Sequence[GivenTask]) -> list[Task]:
+    """Tasks of their own level and influence, towards where the scene stands. Raises RobokinError naming the task."""
+    check_given(obj, given)
+    targets = targets_now(context, obj, (), given)
+    return [_solver_form(each, targets, i, 0, each.influence) for i, each in enumerate(given)]
+
+
+def _solver_form(given: GivenTask, targets: Targets, i: int, frame: int, influence: float) -> Task:
+    task = copy(given.task)
+    task.target, task.influence = _given_target(given, targets, i, frame), influence
+    return task
+
+
+def _given_target(given: GivenTask, targets: Targets, i: int, frame: int) -> Any:
+    """i: of what it reads, among the targets."""
+    reading = targets.readings[i]
+    surface = None if reading.surface is None else reading.surface[frame]
+    return given.target(reading.T[frame], surface, reading.shape)
+
+
+class SolverTasks:
+    """The solver's form of the scene's tasks, and of those given after them, for any targets and influences."""
+
+    def __init__(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], given: Sequence[GivenTask] = ()) -> None:
+        """Raises BridgeError."""
+        self._obj, self._tasks, self._given, self._robot = obj, tasks, given, binding(obj)
+        self._levels = obj.robokin.solver.mode == "PRIORITIES"
+        self._unit = metres_per_world_unit(obj)
+        self._whole: dict[int, Task] = {}
+
+    def at(self, targets: Targets, frame: int = 0, influence: Array | None = None) -> tuple[list[int], list[Task]]:
+        """(the indices of the tasks that count at a frame of the targets, their solver's form). influence: (k,) in
+        place of that of the targets. Raises RobokinError naming the task."""
+        influence = targets.influence[frame] if influence is None else influence
+        counting = np.flatnonzero(influence > 0.0).tolist()
+        return counting, [self._built(targets, frame, i, influence[i]) for i in counting]
+
+    def whole(self, targets: Targets, frame: int, counting: Sequence[int]) -> list[Task]:
+        """Tasks of influence 1, each made when it is first asked for, at that frame: the same at all others, where
+        their targets are told (`over`)."""
+        for i in counting:
+            if i not in self._whole:
+                self._whole[i] = self._built(targets, frame, i, 1.0)
+        return [self._whole[i] for i in counting]
+
+    def over(self, targets: Targets, frames: Iterable[int], counting: Sequence[int]) -> list[list[Any]]:
+        """For each frame, the target of each task that counts, in the task's own terms. Raises RobokinError."""
+        return [[self._target(targets, frame, i) for i in counting] for frame in frames]
+
+    def _built(self, targets: Targets, frame: int, i: int, influence: float) -> Task:
+        if i < len(self._tasks):
+            asked, form = self._asked(targets, frame, i, influence), FORMS[self._tasks[i].kind]
+            return form.build(asked, form.target(asked))
+        task = _solver_form(self._given[i - len(self._tasks)], targets, i, frame, influence)
+        if not self._levels and task.priority:  # a closed loop stays before all
+            task.priority = 1
+        return task
+
+    def _target(self, targets: Targets, frame: int, i: int) -> Any:
+        if i < len(self._tasks):
+            return FORMS[self._tasks[i].kind].target(self._asked(targets, frame, i, 1.0))
+        return _given_target(self._given[i - len(self._tasks)], targets, i, frame)
+
+    def _asked(self, targets: Targets, frame: int, i: int, influence: float) -> Asked:
+        task = self._tasks[i]
+        level = task.priority if self._levels else 1
+        return Asked(self._obj, self._robot, task, targets.readings[i], frame, self._unit, level, influence)

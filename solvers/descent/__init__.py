@@ -1,0 +1,1 @@
+"""What poses and frames share: compiled tasks, residuals, and steps that lessen them."""

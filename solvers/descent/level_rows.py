@@ -1,0 +1,154 @@
+"""Tasks in levels at a configuration, in NumPy: what they lack, and the step of the hierarchy inside position limits.
+Twin of kernel/src/step/stack.c."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...robokin.backend import reference
+from ...robokin.model.joint_types import Motion
+from ...robokin.spatial import quaternion
+from ..qp.hierarchy import solve_hierarchy
+from ..qp.level import Level
+from ..tasks.influence import Left, leaving
+from ..velocity.curved_step import LARGEST_STEP
+from ..velocity.task_levels import TaskLevels, stacked, tolerances
+from .data import IKData
+from .descent import Held, Iterate
+from .steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
+
+Array = np.ndarray
+
+SPARE = 0.1  # of a tolerance: by how much a residual that is held may change
+FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a way
+
+
+@dataclass(frozen=True, eq=False)
+class Preference:
+    """What a step prefers in what freedom the levels leave: the least 1/2 x'Hx + g'x of the displacement x,
+    dimensionless, since `start` (nq,)."""
+
+    H: Array
+    g: Array
+    start: Array
+
+
+class StackRows:
+    """Checked targets of tasks in levels. data: of the whole robot, with the limits that steps keep.
+
+    influence: (tasks,) in place of the tasks' own.   left: what is not asked for of some tasks' rows.
+    start: (nq,) where the frame begins that velocities are counted from.
+    """
+
+    is_exact = True
+
+    def __init__(
+        self,
+        levels: TaskLevels,
+        data: IKData,
+        targets: Sequence[Any],
+        influence: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+        dt: float = 1.0,
+        start: Array | None = None,
+    ) -> None:
+        self.tasks, self.data, self.targets = levels, data, targets
+        self.influence, self.left, self.dt = influence, left or {}, dt
+        self.levels = len(levels.groups)
+        self.are_velocities = levels.are_velocities
+        # What a frame leaves lacking of a velocity, or of what is counted from another motion, adds up.
+        self.adds_up = bool(self.left) or any(task.is_velocity or task.remembers for task in levels.tasks)
+        self.changes = bool(self.left) or any(task.is_velocity for task in levels.tasks)
+        self.tolerance = tolerances(levels.tasks)
+        self._tolerances = [self.tolerance[group] for group, _ in levels.groups]
+        self.scale = levels.state(levels.model.neutral(), targets, dt).scale
+        self._start = None if start is None else levels.state(start, targets, dt, None, influence)
+        self.preference: Preference | None = None
+        self.busy: Array | None = None  # (nv,) bool, columns that a step leaves where they are
+
+    def measure(self, q: Array) -> Iterate:
+        levels = self.tasks
+        state = levels.state(q, self.targets, self.dt, None, self.influence)
+        rows = levels.rows(state, self.targets, self.influence, self._start)
+        for i, left in self.left.items():
+            rows[i] = leaving(levels.tasks[i], rows[i], left)
+        residuals = levels.residuals(rows, np.zeros(levels.model.nv), self.dt)
+        own = [level for _, level in levels.closures(state, rows)] + levels.levels(state, rows, 0.0)
+        errors = np.array([0.5 * float((np.clip(0.0, level.lower, level.upper) ** 2).sum()) for level in own])
+        across = [levels.residuals_across(i, own, self.dt) for i, own in enumerate(rows)]
+        lacking = [(residuals if is_way else np.array(across))[group] for group, is_way in levels.groups]
+        met = [bool((each <= own).all()) for each, own in zip(lacking, self._tolerances, strict=True)]
+        return Iterate(q, errors, np.array(met, bool), residuals, (own, lacking))
+
+    def step(
+        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, held: Held | None = None
+    ) -> Array:
+        levels = []
+        for k, own in enumerate(at.linear[0][:on]):
+            is_left = held is not None and k < held.levels and not held.at.met[k]
+            damped = DAMPING_FLOOR if at.met[k] or is_left else damping_for(float(at.errors[k]))
+            damped = damping if damping is not None and k + 1 == on else damped
+            own = _leaving(own, held.at.linear[0][k]) if held is not None and is_left else own
+            own = _shortened(own) if self.tasks.are_ways[k] else own
+            levels.append(Level(own.J, own.lower, own.upper, damped))
+        if as_one:
+            one = stacked(levels, len(self.scale))
+            levels = [Level(one.J, one.lower, one.upper, damping_for(float(at.errors[:on].sum())))]
+        return self.moved(at.q, levels)
+
+    def moved(self, q: Array, levels: Sequence[Level]) -> Array:
+        """(nq,) q after the step on these levels, inside the limits."""
+        data, scale = self.data, self.scale
+        B, lo, hi = local_bounds(data, q)
+        if self.busy is not None:
+            lo, hi = np.where(self.busy, 0.0, lo), np.where(self.busy, 0.0, hi)
+        own = [Level(self._local(q, each.J, B), each.lower, each.upper, each.damping) for each in levels]
+        lo = np.clip(lo / scale, -LARGEST_STEP, 0.0)
+        hi = np.clip(hi / scale, 0.0, LARGEST_STEP)
+        H = g = None
+        if self.preference is not None:
+            wanted = self.preference
+            x = reference.difference(data.tree, wanted.start, q) / scale
+            H = self._local(q, self._local(q, wanted.H, B).T, B)
+            g = self._local(q, (wanted.g + wanted.H @ x)[None], B)[0]
+        found = solve_hierarchy(lo, hi, own, H, g, "numpy")
+        return integrate(data, q, B @ (scale * found.x))
+
+    def holds(self, held: Held, at: Iterate) -> bool:
+        pairs = zip(at.linear[1][: held.levels], held.at.linear[1], self._tolerances, strict=False)
+        return all(_are_as_they_were(*each) for each in pairs)
+
+    def _local(self, q: Array, rows: Array, B: Array) -> Array:
+        """Rows (m, nv) of displacements v dt in the coordinates of the step: lengths of floating joints along fixed
+        axes, limited balls out of their cones and along them, wheels that carry their base."""
+        raw, tree = rows / self.scale, self.data.tree
+        for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
+            if motion == Motion.FREE:
+                raw[:, iv : iv + 3] = raw[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
+        return (raw @ B) * self.scale
+
+
+def _are_as_they_were(residuals: Array, before: Array, tolerance: Array) -> bool:
+    spare = SPARE * tolerance
+    stays = abs(residuals - before) <= spare
+    return bool(np.where(before > tolerance, stays, residuals <= np.maximum(before, spare)).all())
+
+
+def _shortened(way: Level) -> Level:
+    """One step leads only so far along a way."""
+    most = FARTHEST * np.linalg.norm(way.J, axis=1)
+    return replace(way, lower=np.clip(way.lower, -most, most), upper=np.clip(way.upper, -most, most))
+
+
+def _leaving(level: Level, before: Level) -> Level:
+    """The rows of a level that leave what they lacked before: what was outside a band stays as it was."""
+    left = np.clip(0.0, before.lower, before.upper)
+    if len(left) != len(level.J):
+        return level
+    lower = np.where(left > 0.0, level.lower - left, level.lower)
+    upper = np.where(left < 0.0, level.upper - left, level.upper)
+    return replace(level, lower=np.where(left < 0.0, upper, lower), upper=np.where(left > 0.0, lower, upper))

@@ -1,0 +1,159 @@
+"""The inverse kinematics of the C kernel through ctypes (kernel/include/robokin_ik.h)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...robokin.arrays import MOST
+from ...robokin.backend.library import load_library, model_struct
+from ...robokin.backend.parallel import run_chunks
+from ...robokin.errors import BackendError, ConfigurationError, TaskError
+from ..tasks import FrameTask
+from ..tasks.checks import rigid
+from .data import BASE_RECORD, CONE_RECORD, TASK_RECORD, IKData
+from .engine import BAD_START, BAD_TARGET, BatchOutcome, Outcome
+
+Array = np.ndarray
+CHUNK = 256  # solves per call of a batch at most: hides the cost of a call and of a change of threads
+PIECES = 16  # calls that a batch is cut into at least, so that hard targets are shared out evenly
+
+_ARRAYS = (
+    ("task_start", np.int32),
+    ("task_columns", np.int32),
+    ("fill_start", np.int32),
+    ("fill", np.int32),
+    ("coordinate", np.int32),
+    ("q_index", np.int32),
+    ("robot_lower", np.float64),
+    ("robot_upper", np.float64),
+    ("middle", np.float64),
+    ("spread", np.float64),
+    ("centred", np.int32),
+    ("turns", np.int32),
+    ("damping", np.float64),
+)
+
+
+class ProblemStruct(ctypes.Structure):
+    """`rk_ik` of the kernel. Keeps the arrays alive that it points to."""
+
+    _fields_ = (
+        ("model", ctypes.c_void_p),
+        ("tasks", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name, _ in _ARRAYS),
+        ("cones", ctypes.c_void_p),
+        ("bases", ctypes.c_void_p),
+        ("length", ctypes.c_double),
+        ("stack", ctypes.c_void_p),
+        *((name, ctypes.c_int32) for name in ("robot_nq", "attempts", "iterations", "n_cones", "n_bases", "reserved")),
+    )
+
+    def __init__(self, data: IKData, attempts: int, iterations: int) -> None:
+        super().__init__(length=data.length, robot_nq=len(data.robot_lower), attempts=attempts, iterations=iterations)
+        struct = model_struct(data.tree)
+        records, cones, bases = np.ascontiguousarray(data.records), data.cone_records, data.base_records
+        self.kept = [data.tree, struct, records, cones, bases]
+        self.model, self.tasks = ctypes.addressof(struct), records.ctypes.data
+        self.cones, self.bases = cones.ctypes.data, bases.ctypes.data
+        self.n_cones, self.n_bases = len(cones), len(bases)
+        for name, dtype in _ARRAYS:
+            array = np.ascontiguousarray(getattr(data, name), dtype)
+            self.kept.append(array)
+            setattr(self, name, array.ctypes.data)
+
+
+def _library() -> ctypes.CDLL:
+    """The kernel, checked to have the structs that this file describes. Raises BackendError."""
+    library = load_library()
+    sizes = {"ik": ctypes.sizeof(ProblemStruct), "task": TASK_RECORD.itemsize}
+    for name, size in (sizes | {"cone": CONE_RECORD.itemsize, "base": BASE_RECORD.itemsize}).items():
+        found = getattr(library, f"rk_sizeof_{name}")()
+        if found != size:
+            raise BackendError(f"the kernel's rk_{name} has {found} bytes, not {size}")
+    library.rk_ik_workspace.restype = ctypes.c_int64
+    library.rk_ik_solve.restype = None
+    return library
+
+
+class NativeEngine:
+    """See `engine.Engine`. Owns the buffers of single solves, so it is for one thread at a time."""
+
+    name = "native"
+
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], attempts: int, iterations: int) -> None:
+        library = _library()
+        self.tasks = tasks
+        self._solve = library.rk_ik_solve
+        self._problem = ProblemStruct(data, attempts, iterations)
+        self._reference = ctypes.byref(self._problem)
+        self._work_size = library.rk_ik_workspace(self._reference)
+        self._targets = np.empty((len(tasks), 4, 4))
+        self._q0, self._q = np.empty(len(data.robot_lower)), np.empty(len(data.robot_lower))
+        self._residuals = np.empty((len(tasks), 2))
+        outcome = np.zeros(3, np.int32)
+        self._outcome = memoryview(outcome)  # ten times faster to read than a ctypes array
+        self._work = np.empty(self._work_size)
+        self._seed = ctypes.c_uint64()
+        self._arguments = (
+            self._reference,
+            ctypes.c_int64(1),
+            _pointer(self._targets),
+            _pointer(self._q0),
+            self._seed,
+            _pointer(self._work),
+            _pointer(self._q),
+            _pointer(self._residuals),
+            _pointer(outcome),
+        )
+
+    def solve(self, targets: Array, q0: Array, seed: int) -> Outcome:
+        self._targets[...] = targets
+        self._q0[...] = q0
+        self._seed.value = seed
+        self._solve(*self._arguments)
+        code, iterations, attempts = self._outcome
+        if code >= BAD_TARGET:
+            self._complain(code, targets)
+        return code, self._q.copy(), self._residuals.copy(), iterations, attempts
+
+    def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
+        count, nq = q0.shape
+        q = np.empty((count, nq))
+        residuals = np.empty((count, len(self.tasks), 2))
+        outcomes = np.empty((count, 3), np.int32)
+        sources, starts = np.ascontiguousarray(targets, np.float64), np.ascontiguousarray(q0, np.float64)
+        strides = [(array.ctypes.data, array[:1].nbytes) for array in (sources, starts, q, residuals, outcomes)]
+
+        def part(start: int, stop: int) -> None:
+            work = np.empty(self._work_size)
+            goal, begin, *results = (ctypes.c_void_p(address + start * stride) for address, stride in strides)
+            self._solve(
+                self._reference,
+                ctypes.c_int64(stop - start),
+                goal,
+                begin,
+                ctypes.c_uint64(seed),
+                _pointer(work),
+                *results,
+            )
+
+        run_chunks(part, count, min(CHUNK, max(1, count // PIECES)), threads)
+        codes, iterations, attempts = outcomes.T
+        for bad in np.flatnonzero(codes >= BAD_TARGET):
+            self._complain(codes[bad], targets[bad])
+        return codes, q, residuals, iterations, attempts
+
+    def _complain(self, code: int, targets: Array) -> None:
+        """Raise the error for what the kernel refused."""
+        if code == BAD_START:
+            raise ConfigurationError(f"q0 has entries that are not finite, or larger than {MOST:g}")
+        for task, target in zip(self.tasks, targets, strict=True):
+            rigid(target, f"{task.name}: target")
+        raise TaskError("a target is not a rigid pose")  # by a rounding error less than `rigid` allows
+
+
+def _pointer(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)

@@ -1,0 +1,170 @@
+"""The iteration that the static solver and tracking share, in NumPy: errors, rows, the damped step. Twin of
+kernel/src/ik/damped_step.c.
+
+Levenberg-Marquardt with the damping proportional to the squared error (Sugihara, "Solvability-unconcerned inverse
+kinematics by the Levenberg-Marquardt method", IEEE T-RO 27(5), 2011), hard limits in every step (bounded_step.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...robokin.backend import Reference, reference
+from ...robokin.model.drive import RollingBase
+from ...robokin.model.joint_types import Motion
+from ...robokin.spatial import quaternion, swing_twist
+from ..qp.bounded_step import bounded_step
+from ..tasks import FrameTask
+from ..tasks.tips.frame import to_tip_axes
+from ..velocity.curved_step import LARGEST_STEP
+from .data import IKData
+
+Array = np.ndarray
+
+DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
+NUDGE = 0.03  # radians or L
+
+
+def linearise(
+    data: IKData, tasks: Sequence[FrameTask], targets: Array, q: Array, is_exact: bool = False
+) -> tuple[Array, Array, Array]:
+    """Weighted errors e (6 tasks,), their Jacobian J (6 tasks, nv) with de = -J x, residuals (tasks, 2).
+
+    is_exact: with the derivatives of all errors, as tasks in levels have them; else simpler ones of as good a descent.
+    """
+    tips = reference.frame_placements(data.tree, q)
+    e, J = np.zeros(6 * len(tasks)), np.zeros((6 * len(tasks), data.tree.nv))
+    residuals = np.zeros((len(tasks), 2))
+    for i, (record, task, target) in enumerate(zip(data.records, tasks, targets, strict=True)):
+        error, A = task.tip_rows(tips[i], target)
+        for part, rows in enumerate((slice(0, 3), slice(3, 6))):
+            if not record["parts" if is_exact else "exact"] >> part & 1:
+                A[rows] = np.eye(6)[rows]
+            elif record["tip_axes"]:
+                error[rows], A[rows] = to_tip_axes(error[rows], A[rows], tips[i][:3, :3])
+        error = error * record["used"]
+        residuals[i] = math.sqrt(error[:3] @ error[:3]), math.sqrt(error[3:] @ error[3:])
+        rows = slice(6 * i, 6 * i + 6)
+        e[rows] = record["weights"] * error
+        J[rows] = record["weights"][:, None] * (A @ _tip_jacobian(data, q, i))
+    return e, J, residuals
+
+
+def _tip_jacobian(data: IKData, q: Array, task: int) -> Array:
+    """(6, nv) velocity of a tip per unit of the step x, root axes.
+
+    x differs from the robot's v for a free node: its lengths move along fixed axes, so that their bounds stay a box.
+    """
+    J = reference.frame_jacobian(data.tree, q, task, Reference.LOCAL_WORLD_ALIGNED)
+    for motion, iq, iv in zip(data.tree.motion, data.tree.iq, data.tree.iv, strict=True):
+        if motion == Motion.FREE:
+            J[:, iv : iv + 3] = J[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
+    return J
+
+
+def damping_for(error: float) -> float:
+    return DAMPING * min(error, DAMPING_CAP) + DAMPING_FLOOR
+
+
+def damped_step(data: IKData, q: Array, e: Array, J: Array, damping: float, is_exact: bool = False) -> Array:
+    """q after one bounded damped step; e, J as in `linearise`."""
+    B, lower, upper = local_bounds(data, q)
+    if is_exact:
+        largest = LARGEST_STEP / np.sqrt(data.damping)
+        lower, upper = np.maximum(lower, -largest), np.minimum(upper, largest)
+    J = J @ B
+    g = J.T @ e
+    H = J.T @ J + np.diag(damping * data.damping)
+    x, _ = bounded_step(H, g, lower, upper)
+    return integrate(data, q, B @ x)
+
+
+def local_bounds(data: IKData, q: Array) -> tuple[Array, Array, Array]:
+    """(B, lo, hi): steps x = B c with lo <= c <= hi keep the position limits, to first order those of balls.
+
+    The columns of a limited ball are such that its limits bound single ones (`swing_twist.local_coordinates`). Those of
+    the wheels carry their base along where it rolls.
+    """
+    coordinate = data.coordinate
+    plain = coordinate >= 0
+    lo, hi = np.full(data.tree.nv, -np.inf), np.full(data.tree.nv, np.inf)
+    lo[plain] = data.lower[coordinate[plain]] - q[coordinate[plain]]
+    hi[plain] = data.upper[coordinate[plain]] - q[coordinate[plain]]
+    B = np.eye(data.tree.nv)
+    for cone in data.cones:
+        at = slice(cone.v, cone.v + 3)
+        B[at, at], lo[at], hi[at] = swing_twist.local_coordinates(cone, q[cone.q : cone.q + 4])
+    if data.rolled_from is not None:
+        for base in data.bases:
+            at, wheels = slice(base.v, base.v + 3), list(base.wheel_q)
+            start = data.rolled_from[base.q : base.q + 3]
+            B[at, at], lo[at], hi[at] = 0.0, 0.0, 0.0
+            B[at, list(base.wheel_v)] = base.rolled_jacobian(start, q[wheels] - data.rolled_from[wheels])
+    return B, lo, hi
+
+
+def integrate(data: IKData, q: Array, x: Array) -> Array:
+    """q moved by x, inside the limits: plain coordinates are added, quaternions turned in their own axes."""
+    tree, q = data.tree, q.copy()
+    coordinate = data.coordinate
+    plain = coordinate >= 0
+    q[coordinate[plain]] += x[plain]
+    q = np.minimum(np.maximum(q, data.lower), data.upper)
+    for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
+        if motion in (Motion.BALL, Motion.FREE):
+            lengths = 3 if motion == Motion.FREE else 0
+            at = slice(iq + lengths, iq + lengths + 4)
+            q[at] = _turned(q[at], x[iv + lengths : iv + lengths + 3])
+    for cone in data.cones:
+        q[cone.q : cone.q + 4] = swing_twist.project(cone, q[cone.q : cone.q + 4])
+    if data.rolled_from is not None:
+        roll(data.bases, data.rolled_from, q)
+    return q
+
+
+def nudged(data: IKData, q: Array) -> Array:
+    """(nq,) beside q: limbs that stand straight at their target bend to one side, whatever rounding says."""
+    there = q.copy()
+    for k, i in enumerate(data.coordinate.tolist()):
+        if i >= 0:
+            aside = NUDGE / math.sqrt(data.damping[k])
+            there[i] += aside if q[i] + aside <= data.upper[i] else -aside
+    for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
+        if motion == Motion.BALL:
+            there[iq : iq + 4] = _turned(there[iq : iq + 4], np.full(3, NUDGE))
+    for cone in data.cones:
+        there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])
+    return np.minimum(np.maximum(there, data.lower), data.upper)
+
+
+def _turned(p: Array, w: Array) -> Array:
+    """The quaternion (4,) turned by a rotation vector (3,), in its own axes."""
+    return quaternion.normalize(quaternion.multiply(p, quaternion.exp(w)))
+
+
+def roll(bases: Sequence[RollingBase], start: Array, q: Array) -> None:
+    """Put bases where their wheels in q have moved them since `start`, both (nq,)."""
+    for base in bases:
+        wheels = list(base.wheel_q)
+        q[base.q : base.q + 3] = base.roll(start[base.q : base.q + 3], q[wheels] - start[wheels])
+
+
+def reachable(data: IKData, targets: Array) -> bool:
+    """False when a distance certificate shows that some task cannot be met."""
+    return not (out_of_reach(data, targets) > 0.0).any()
+
+
+def out_of_reach(data: IKData, targets: Array) -> Array:
+    """(tasks,) metres by which each target is farther than its tip, or the wrist behind it, can ever get."""
+    excess = np.zeros(len(targets))
+    for i, (record, target) in enumerate(zip(data.records, targets, strict=True)):
+        slack = record["tolerance"][0] + 1e-9 * data.length
+        away = target[:3, 3] - record["reach_centre"]
+        tip = np.linalg.norm(record["used"][:3] * away) - record["reach"] - slack
+        slack += record["tolerance"][1] * np.linalg.norm(record["wrist"])
+        wrist = np.linalg.norm(away + target[:3, :3] @ record["wrist"]) - record["wrist_reach"] - slack
+        excess[i] = max(tip, wrist)
+    return excess

@@ -1,0 +1,1 @@
+"""Poses: one problem, its search, its diagnosis."""

@@ -1,0 +1,218 @@
+"""Why a solve failed: claims that were tried out, not guessed, by a bounded number of further solves.
+
+In this order: the distance certificate (the solver's own), limits (free them and see), conflict (each task alone),
+singularity (stationary though not met, with a vanishing singular value). Else MAX_ITERATIONS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...robokin.model.limits import PositionLimits
+from ...robokin.model.robot import RobotModel
+from ..results import Diagnosis, Status
+from ..tasks import Task
+
+Array = np.ndarray
+
+STATIONARY = 1e-4  # |J'e| <= this * |e|, both scaled as in the solve
+SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0
+AROUND, AROUND_POSES = 0.1, 8  # radians or L: as far around a pose, it is looked what rank the rows have
+BUDGET = 24  # further solves of a diagnosis, at most
+_MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
+
+
+class Search(Protocol):
+    """How a problem is searched, as far as a diagnosis asks. targets: started ones."""
+
+    def excess(self, targets: Any) -> Array:
+        """(tasks,) metres by which each target is farther than can be reached; 0 where that is not known."""
+
+    def depends(self) -> Array:
+        """(nq,) bool, the coordinates that the tasks depend on."""
+
+    def reached(self, targets: Any, q: Array, seed: int) -> Array | None:
+        """(nq,) a pose that meets all tasks, found from q (nq,); None when none was."""
+
+    def linearised(self, targets: Any, q: Array) -> tuple[Array, Array, list[Array]]:
+        """e (m,) and J (m, n) of the rows that count, in the scale of the solve, and their J around q (`around`); of
+        levels, of the first one that is not met, in the motions that those above leave."""
+
+
+class Problem(Protocol):
+    """What can be diagnosed: a solver's problem that can be solved again with fewer limits or tasks."""
+
+    model: RobotModel
+    limits: PositionLimits
+
+    @property
+    def search(self) -> Search: ...
+
+    @property
+    def tasks(self) -> Sequence[Task]: ...
+
+    @property
+    def tolerance(self) -> Array:
+        """(tasks, 2) of each task's parts."""
+
+    def limits_active(self, q: Array) -> tuple[str, ...]: ...
+
+    def without_limits(self, coordinates: Sequence[int]) -> Problem: ...
+
+    def some_tasks(self, indices: Sequence[int]) -> Problem: ...
+
+
+class _Trials:
+    """Further solves for one diagnosis, of a budget."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.left = seed, BUDGET
+
+    def reached(self, problem: Problem, targets: Any, q: Array) -> Array | None:
+        """A pose (nq,) that meets all tasks; None when none was found, or the budget is spent."""
+        self.left -= 1
+        return problem.search.reached(targets, q, self.seed) if self.left >= 0 else None
+
+
+def describe(problem: Problem, status: Status, targets: Any, residuals: Array, attempts: int) -> Diagnosis:
+    """What a solve that did not converge says without further solves."""
+    if status is Status.OUT_OF_REACH:
+        return _out_of_reach(problem, targets)
+    worst = _worst(problem, residuals)
+    return Diagnosis(Status.MAX_ITERATIONS, f"not met after {attempts} attempt{'s'[: attempts - 1]}; {worst}")
+
+
+def explain(
+    problem: Problem, status: Status, targets: Any, q: Array, residuals: Array, seed: int, attempts: int
+) -> Diagnosis:
+    """The diagnosis of a solve that did not converge; q: (nq,) its best configuration, of so many attempts."""
+    found = None
+    if status is not Status.OUT_OF_REACH:
+        trials = _Trials(seed)
+        found = (
+            _limits(problem, targets, q, trials)
+            or _conflict(problem, targets, q, residuals, trials)
+            or _singular(problem, targets, q, _worst(problem, residuals))
+        )
+    return found or describe(problem, status, targets, residuals, attempts)
+
+
+def _worst(problem: Problem, residuals: Array) -> str:
+    index = int(np.argmax((residuals / problem.tolerance).max(axis=1)))
+    task = problem.tasks[index]
+    parts = zip(residuals[index], task.parts, strict=False)
+    off = " and ".join(f"{value:.3g} {part.unit}".rstrip() for value, part in parts)
+    return f"{task.name} is off by {off}"
+
+
+def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
+    excess = problem.search.excess(targets)
+    names = tuple(problem.tasks[int(i)].name for i in np.flatnonzero(excess > 0.0))
+    reason = f"at least {excess.max():.3g} m farther than the links are long: {', '.join(names)}"
+    return Diagnosis(Status.OUT_OF_REACH, reason, tasks=names)
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def _limits(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Diagnosis | None:
+    """LIMIT when freeing bounds makes it converge; named are joints that a pose then found takes beyond them, as few as
+    were found to suffice."""
+    model, limits, depends = problem.model, problem.limits, problem.search.depends()
+
+    def coordinates(name: str) -> list[int]:
+        own = model.slot(name).q
+        return list(range(own.start, own.stop))
+
+    def beyond(q: Array) -> list[str]:
+        outside = limits.beyond(q)
+        return [joint.name for joint in model.moving_joints if outside[coordinates(joint.name)].any()]
+
+    def without(names: Sequence[str], start: Array) -> Array | None:
+        freed = problem.without_limits([i for name in names for i in coordinates(name)])
+        return trials.reached(freed, targets, start)
+
+    bounded = [
+        joint.name
+        for joint in model.moving_joints
+        if limits.is_bounded([i for i in coordinates(joint.name) if depends[i]])
+    ]
+    there = without(bounded, q) if bounded else None
+    if there is None:
+        return None
+    names = beyond(there)
+    at_bound = [name for name in problem.limits_active(q) if name in bounded]
+    if 0 < len(at_bound) < len(names):
+        nearer = without(at_bound, q)
+        if nearer is not None:
+            there, names = nearer, beyond(nearer)
+    for name in names[:_MOST_TRIMMED]:
+        fewer = [other for other in names if other != name]
+        if name not in names or not fewer:
+            continue
+        found = without(fewer, there)
+        if found is not None:
+            there, names = found, beyond(found)
+    if not names:  # a pose inside the limits that the search had missed: nothing is shown
+        return None
+    them = "the limit of" if len(names) == 1 else "the limits of"
+    reason = f"a pose beyond {them} {', '.join(names)} meets it, none inside was found"
+    return Diagnosis(Status.LIMIT, reason, joints=tuple(names))
+
+
+# -- tasks -------------------------------------------------------------------------------------------------------------
+
+
+def _conflict(problem: Problem, targets: Any, q: Array, residuals: Array, trials: _Trials) -> Diagnosis | None:
+    """TASK_CONFLICT when every task alone converges; as few tasks are named as were found to conflict."""
+
+    def conflict(indices: Sequence[int]) -> bool:
+        own = [targets[index] for index in indices]
+        return trials.reached(problem.some_tasks(indices), own, q) is None
+
+    farthest = np.argsort(-(residuals / problem.tolerance).max(axis=1), kind="stable").tolist()
+    counting = [index for index in farthest if problem.tasks[index].influence]
+    if len(counting) < 2 or any(conflict([index]) for index in counting):
+        return None
+    kept = sorted(counting)
+    for index in counting[::-1][:_MOST_TRIMMED]:  # what is met is the least likely to be to blame
+        fewer = [other for other in kept if other != index]
+        if len(fewer) > 1 and conflict(fewer):
+            kept = fewer
+    names = tuple(problem.tasks[index].name for index in kept)
+    reason = f"each alone can be met, no pose was found for all: {', '.join(names)}"
+    return Diagnosis(Status.TASK_CONFLICT, reason, tasks=names)
+
+
+# -- singularity -------------------------------------------------------------------------------------------------------
+
+
+def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis | None:
+    """Stationary, and J has lost rank against all poses around, or nothing moves the tasks anywhere. So rows that no
+    motion of the robot changes say nothing, nor those that only some poses have, as past the end of a curve."""
+    e, J, others = problem.search.linearised(targets, q)
+    if np.linalg.norm(J.T @ e) > STATIONARY * np.linalg.norm(e):
+        return None
+    own, ranks = rank(J), [rank(other) for other in others]
+    if not own and not any(ranks):
+        return Diagnosis(Status.SINGULAR, f"no joint moves it; {worst}")
+    usual = min(ranks, default=0)
+    if own >= usual:
+        return None
+    values = np.linalg.svd(J, compute_uv=False)
+    least = values[usual - 1] if usual <= len(values) else 0.0
+    return Diagnosis(Status.SINGULAR, f"in a singular configuration (least singular value {least:.2g}); {worst}")
+
+
+def rank(J: Array) -> int:
+    """Of J in the scale of a solve: how many singular values are not as good as 0."""
+    return int((np.linalg.svd(J, compute_uv=False) > SINGULAR_VALUE).sum())
+
+
+def around(nv: int) -> Array:
+    """(poses, nv) displacements, dimensionless, to poses around one: of every coordinate, by a like amount."""
+    rng = np.random.default_rng(0)
+    return AROUND * rng.choice([-1.0, 1.0], (AROUND_POSES, nv)) * rng.uniform(0.5, 1.5, (AROUND_POSES, nv))

@@ -1,0 +1,239 @@
+"""Poses for tasks of any kind in levels: what the search needs beside the kernel (kernel/src/ik/ik.c) or its twin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...robokin.backend import get_backend
+from ...robokin.generalized_inverses import null_space
+from ...robokin.model.limits import PositionLimits
+from ...robokin.model.robot import RobotModel
+from ..descent.data import IKData, compile_ik
+from ..descent.steps import DAMPING_FLOOR, out_of_reach
+from ..optimum.pose_problem import Point, Posing, lacking
+from ..qp.hierarchy import USELESS
+from ..qp.level import Level
+from ..random_numbers import SplitMix64
+from ..tasks import PositionTask, Task
+from ..tasks.base import states_rows_of
+from ..tasks.influence import Left
+from ..tasks.tip import TipTask
+from ..velocity.task_levels import TaskLevels
+from .diagnosis import around, rank
+from .reference import LevelSearch
+from .restarts import Restarts, known_task
+
+if TYPE_CHECKING:
+    from ..descent.native_stack import NativeLevelSearch
+
+Array = np.ndarray
+
+ATTEMPTS = 30
+ITERATIONS = 40
+TRIALS = 4  # attempts to tell whether something can be met at all
+CLOSING = 5  # steps that close loops
+SAMPLES = 3  # random poses at which it is looked which coordinates the tasks depend on
+
+
+class LevelIK:
+    """The search for poses of tasks in levels; targets are lists, of checked ones."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        limits: PositionLimits,
+        backend: str,
+        attempts: int | None,
+        iterations: int | None,
+    ) -> None:
+        self.model, self.limits = model, limits
+        self.levels = TaskLevels(model, tasks, backend)
+        self.tasks = self.levels.tasks
+        self.attempts, self._iterations = attempts or ATTEMPTS, iterations or ITERATIONS
+        self._searches: dict[tuple[float, ...], NativeLevelSearch | LevelSearch] = {}
+
+    def posing(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> Posing:
+        """shares: influences, the tasks' own unless given."""
+        state = self.levels.state(start, targets, 1.0)
+        fixed = [task.started(state, target) for task, target in zip(self.tasks, targets, strict=True)]
+        return Posing(self.levels, fixed, self.limits, shares)
+
+    def found(
+        self,
+        posing: Posing,
+        start: Array,
+        seed: int,
+        attempts: int,
+        gaps: Array,
+        shares: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> tuple[Point, int, int]:
+        """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
+        reach."""
+        here = posing.point(start)
+        if here.is_met:
+            return self._closed(posing, here), 0, 1
+        shares = [task.influence for task in self.tasks] if shares is None else list(shares)
+        reachable = posing.levels_without(np.flatnonzero(gaps))
+        posture = posing.posture(start)
+        search = self._search_of(shares)
+        _, q, _, iterations, tried = search.solve(posing.targets, start, seed, reachable, posture, attempts, left or {})
+        best = posing.point(self.limits.clamp(q))
+        return self._closed(posing, best), iterations, tried
+
+    def start(self, q0: object) -> Array:
+        """(nq,) inside the limits. Raises ConfigurationError."""
+        return self.limits.clamp(self.model.check_configuration(q0))
+
+    def excess(self, targets: Sequence[Any], asked: Array | None = None) -> Array:
+        """(tasks,) metres by which a started target is farther than the links are long, as far as that can be told.
+        asked: (tasks,) bool, of which tasks; None: of all."""
+        found = np.zeros(len(self.tasks))
+        for i in self._reaches:
+            if asked is None or asked[i]:
+                found[i] = max(self._excess_of(i, targets[i]), 0.0)
+        return found
+
+    def depends(self) -> Array:
+        """(nq,) bool: the coordinates that the tasks depend on."""
+        return self._used_from() <= self.count
+
+    def _used_from(self) -> Array:
+        """(nq,) how many levels there are at least, loop closures first, when tasks depend on a coordinate."""
+        used_from = np.full(self.model.nq, self.count + 1)
+        for joint in self.model.moving_joints:
+            slot = self.model.slot(joint.name)
+            used_from[slot.q] = self.needed_from[slot.v].min()
+        return used_from
+
+    def reached(self, targets: Sequence[Any], q: Array, seed: int) -> Array | None:
+        """(nq,) a pose that meets all tasks, found from q (nq,) in a few attempts; None when none was."""
+        start = self.limits.clamp(q)
+        gaps = self.excess(targets)
+        if gaps.any():
+            return None
+        best, _, _ = self.found(self.posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        return best.q if best.is_met else None
+
+    def drawn(self, q: Array, generator: SplitMix64) -> Array:
+        """(nq,) random in what the tasks depend on, as q in the rest."""
+        return self._restarts.drawn(q, q, generator, partial=False)
+
+    def linearised(self, targets: Sequence[Any], q: Array) -> tuple[Array, Array, list[Array]]:
+        """Of the first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
+        something or are equations, for the f motions that leave the equations of the levels above as they are; and J
+        around, where the level has as many rows."""
+        posing = self.posing(targets, q)
+        here = posing.point(q)
+        unmet = int(np.argmin(here.met))
+        level, e = here.levels[unmet], lacking(here.levels[unmet])
+        # Rows that are met and that no motion changes, as of a beam turned at its spot, say nothing of the pose.
+        active = ((level.lower == level.upper) & level.J.any(axis=1)) | (e != 0.0)
+
+        def left(levels: Sequence[Level]) -> Array:
+            above = [level.J[level.lower == level.upper][:, self.columns] for level in levels[:unmet]]
+            seen = [J / (np.linalg.norm(J) or 1.0) for J in above]
+            Z = null_space(np.concatenate([np.empty((0, int(self.columns.sum()))), *seen]), USELESS)
+            return levels[unmet].J[active][:, self.columns] @ Z
+
+        moves = around(self.model.nv)
+        others = [posing.point(posing.integrated(q, x)).levels for x in moves]
+        others = [levels for levels in others if len(levels[unmet].J) == len(level.J)]
+        freely = [left(levels) for levels in others]
+        if any(map(rank, freely)):
+            return e[active], left(here.levels), freely
+        # Where nothing is ever left for the level, the pose is not to blame.
+        return e[active], level.J[active], [levels[unmet].J[active] for levels in others]
+
+    def within(self, limits: PositionLimits) -> LevelIK:
+        """The same inside other limits."""
+        other = copy(self)
+        other.limits, other._searches = limits, {}
+        for name in ("_reaches", "_restarts"):
+            vars(other).pop(name, None)
+        return other
+
+    @property
+    def count(self) -> int:
+        """Of levels, loop closures first."""
+        return len(self.levels.groups)
+
+    @property
+    def columns(self) -> Array:
+        """(nv,) bool: the degrees of freedom that the tasks depend on."""
+        return self.needed_from <= self.count
+
+    @cached_property
+    def needed_from(self) -> Array:
+        """(nv,) how many levels there are at least, when tasks depend on a degree of freedom; of some more it may be
+        told what to take."""
+        start = self.limits.middle(self.model.neutral())
+        posing, needed_from = self.posing(self.levels.targets, start), np.full(self.model.nv, self.count + 1)
+        everything = Restarts(self.model, self.limits, np.ones(self.model.nq, bool))
+        generator = SplitMix64(0)
+        for _ in range(SAMPLES):
+            q = everything.drawn(start, start, generator, partial=False)
+            for number, level in enumerate(posing.point(q).levels, 1):
+                needed_from = np.where(level.J.any(axis=0), np.minimum(needed_from, number), needed_from)
+        return needed_from
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _excess_of(self, i: int, target: Any) -> float:
+        task, reach = self.tasks[i], self._reaches[i]
+        record = reach.records[0]
+        slack = task.parts[0].tolerance + 1e-9 * self.levels.length
+        found = task.missed_by(target, record["reach_centre"], record["reach"]) - slack
+        if known_task(task) is not None:  # which the wrist tells more of
+            found = max(found, out_of_reach(reach, target[None])[0])
+        return float(found)
+
+    def _closed(self, posing: Posing, best: Point) -> Point:
+        """With loops brought together as nearly as rounding allows, whatever their tolerance: they are joints."""
+        loops, whole = len(self.levels.loops), best.is_met
+        for _ in range(CLOSING if loops else 0):
+            x, _ = posing.step(best, DAMPING_FLOOR, None if whole else loops)
+            point = posing.point(posing.moved(best.q, x))
+            nearer = point.errors[:loops].sum() < best.errors[:loops].sum()
+            if not nearer or (best.met & ~point.met).any():
+                break
+            best = point
+        return best
+
+    def _search_of(self, shares: Sequence[float]) -> NativeLevelSearch | LevelSearch:
+        """For tasks of these influences; made once."""
+        key = tuple(shares)
+        if key not in self._searches:
+            kind: Any = LevelSearch
+            if get_backend(self.levels.backend).name == "native":
+                from ..descent.native_stack import NativeLevelSearch
+
+                kind = NativeLevelSearch
+            given = self.levels, self.limits, self._used_from(), shares, self.attempts, self._iterations
+            self._searches[key] = kind(*given)
+        return self._searches[key]
+
+    @cached_property
+    def _reaches(self) -> dict[int, IKData]:
+        """Of tasks on one tip, how far it can come."""
+        found = {}
+        for i, task in enumerate(self.tasks):
+            if (
+                isinstance(task, TipTask)
+                and states_rows_of(type(task), "missed_by")
+                and task.influence
+                and task.parts[0].is_length
+            ):
+                tip = known_task(task) or PositionTask(task.link, (0, 0, 0), offset=task.offset)
+                found[i] = compile_ik(self.model, [tip], self.limits)
+        return found
+
+    @cached_property
+    def _restarts(self) -> Restarts:
+        return Restarts(self.model, self.limits, self.depends())

@@ -1,0 +1,296 @@
+"""Inverse kinematics of any tree: poses for tasks of any kind and strict priorities, and what criteria prefer of those.
+
+The kernel searches (kernel/src/ik/ik.c), or its twin (`reference.py`); tasks on tips, all of one priority, are its
+fast case. Where the tasks are met the criteria are brought to their optimum (`optimum/sqp.py`).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Generator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...robokin.arrays import shown
+from ...robokin.backend import get_backend
+from ...robokin.errors import TaskError
+from ...robokin.model.limits import PositionLimits
+from ...robokin.model.robot import RobotModel, solvable_model
+from .. import results
+from ..criteria import Criterion, Potential, checked_criteria
+from ..criteria.base import costs
+from ..descent.engine import CODES, CONVERGED
+from ..fixed_arrays import compiled
+from ..optimum.choice import optimum_of
+from ..optimum.pose_problem import Posing
+from ..progress import finish, scaled
+from ..results import BatchResult, Diagnosis, SolveResult, Status
+from ..tasks import Task
+from ..tasks.influence import Left, checked_shares, is_partial, left_in
+from ..velocity.task_levels import checked_tasks, tolerances
+from .diagnosis import describe, explain
+from .level_ik import LevelIK
+from .tip_ik import TipIK, is_plain, starts_of
+
+Array = np.ndarray
+
+
+class IKProblem:
+    """Tasks and criteria of a model, compiled once and solved for as many targets as wanted. Not to be shared between
+    threads.
+
+    criteria: what to prefer among the poses that meet the tasks; of several, the weighted sum is at its minimum.
+    backend: "auto", "native" or "numpy".   attempts: starts to try, the given one included; None: 50 for tasks on tips
+    of one priority, and up to 400 where screws of several turns have a minimum at each of them, else 30.
+    iterations: of one attempt, at most.   limits: in place of the model's on positions.
+    A problem is of its tasks as they were when it was made, and of the targets that they have now (`fixed_arrays.py`).
+    Raises TaskError (also for tasks that ask for a velocity), UnknownNameError, ModelError, BackendError.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        criteria: Sequence[Criterion] = (),
+        backend: str = "auto",
+        attempts: int | None = None,
+        iterations: int | None = None,
+        limits: PositionLimits | None = None,
+    ) -> None:
+        self.model, self.tasks, self.criteria = solvable_model(model), checked_tasks(tasks), checked_criteria(criteria)
+        for task in self.tasks:
+            if task.is_velocity:
+                raise TaskError(f"{task.name} asks for a velocity: it can be stepped or tracked, not solved for a pose")
+        compiled(self.tasks)
+        compiled(self.criteria)
+        self.limits = model.limits if limits is None else limits
+        self.middle = self.limits.middle(model.neutral())
+        self.backend = get_backend(backend).name
+        self._most = (
+            None if attempts is None else checked_count(attempts, "attempts"),
+            None if iterations is None else checked_count(iterations, "iterations"),
+        )
+        self._is_plain = is_plain(self.tasks)
+        self.search: TipIK | LevelIK = self._tips() if self._is_plain and not self.criteria else self._levels
+        if self.criteria:
+            neutral = self._levels.levels.state(model.neutral(), self._levels.levels.targets, 1.0)
+            for criterion in self.criteria:
+                criterion.check(neutral)
+
+    def solve(
+        self,
+        targets: object = None,
+        q0: object | None = None,
+        seed: int = 0,
+        diagnose: bool = True,
+        influence: Sequence[float] | Array | None = None,
+    ) -> SolveResult:
+        """Solve from `q0` (mid-range when None; moved inside the limits when outside), then from restarts.
+
+        targets: one per task, each in its task's own terms or, of a task on a tip, (4, 4); the tasks' own when None.
+        seed: of the restarts; the same seed gives the same bits on the same backend.
+        diagnose: after a failure, tell LIMIT, TASK_CONFLICT and SINGULAR from MAX_ITERATIONS, by some more solves;
+        without it `result.diagnose()` does so when it is asked. Of a lower level that higher ones make impossible,
+        TASK_CONFLICT names the tasks.
+        influence: in place of the tasks'; residuals are what is lacking of what a task's influence asks for
+        (`influence.py`).
+        CONVERGED with criteria: the pose is stationary too, and nothing better was found around it.
+        Coordinates that no task depends on keep their start value; angles without bounds end within half a turn of
+        theirs. Raises TaskError, ConfigurationError.
+        """
+        if influence is None and isinstance(self.search, TipIK):
+            return self._solve_tips(self.search, targets, q0, seed, diagnose)
+        return finish(self.solve_steps(targets, q0, seed, diagnose, influence))
+
+    def solve_steps(
+        self,
+        targets: object = None,
+        q0: object | None = None,
+        seed: int = 0,
+        diagnose: bool = True,
+        influence: Sequence[float] | Array | None = None,
+    ) -> Generator[float, None, SolveResult]:
+        """`solve` that yields the share of the work done (0..1) now and then, where it takes long."""
+        shares = checked_shares(self.tasks, influence)
+        if isinstance(self.search, TipIK) and shares == [task.influence for task in self.tasks]:
+            return self._solve_tips(self.search, targets, q0, seed, diagnose)
+        search = self._levels
+        start = search.start(self.middle if q0 is None else q0)
+        posing = search.posing(search.levels.checked_targets(targets), start, shares)
+        left: Mapping[int, Left] = {}
+        if any(map(is_partial, shares)):
+            without = [0.0 if is_partial(share) else share for share in shares]
+            ground = (yield from self.solve_steps(targets, q0, seed, False, without)).q
+            rows = search.levels.rows(posing.point(ground).state, posing.targets, shares)
+            left = {i: left_in(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
+            posing = Posing(search.levels, posing.targets, self.limits, shares, left)
+        gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(posing.targets))
+        own_seed = checked_seed(seed)
+        best, iterations, attempts = search.found(posing, start, own_seed, search.attempts, gaps, shares, left)
+        yield 0.5
+        reason, kkt_residual, is_optimal = "", None, None
+        # Short of the first level, the pose is as good as its tasks can tell.
+        preferred = [each for each in self.criteria if each.weight]
+        if any(isinstance(each, Potential) for each in preferred) and best.met[:1].all():
+            optimum = yield from scaled(optimum_of(posing, preferred).find(best), 0.5, 0.9)
+            kkt_residual, is_optimal = optimum.stationary, optimum.is_optimal
+            best, iterations = optimum.point, iterations + optimum.iterations
+            if not optimum.is_optimal:
+                reason = f"the criteria are not at their optimum (KKT residual {optimum.stationary:.2g})"
+                reason += f": {optimum.reason}" if optimum.reason else ""
+        found, look = results.CONVERGED, None
+        if not any(shares):
+            found = results.EMPTY
+        elif not best.is_met:
+            status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
+            problem, aims, lacking = self._missed(posing.targets, best.residuals, shares)
+            found = describe(problem, status, aims, lacking, attempts)
+
+            def look() -> Diagnosis:
+                return explain(problem, status, aims, best.q, lacking, own_seed, attempts)
+
+        elif reason:
+            found = Diagnosis(Status.MAX_ITERATIONS, reason)
+        result = SolveResult(
+            found,
+            best.q,
+            best.residuals,
+            iterations,
+            attempts,
+            self.limits_active,
+            part_names(self.tasks),
+            costs(self.criteria, best.state, np.zeros(self.model.nv)),
+            kkt_residual,
+            is_optimal,
+            look,
+        )
+        if diagnose:
+            result.diagnose()
+        return result
+
+    def solve_batch(
+        self, targets: object, q0: object | None = None, seed: int = 0, threads: int | None = None
+    ) -> BatchResult:
+        """Solve b sets of targets; item i is bit-equal to `solve(targets[i], q0[i], seed)` up to the status.
+
+        targets: (b, tasks, 4, 4), or a list of b sets as `solve` takes.   q0: None, (nq,) or (b, nq).
+        threads: at most so many, for tasks on tips of one priority; None: one per processor. Raises TaskError,
+        ConfigurationError.
+        """
+        most = None if threads is None else checked_count(threads, "threads")
+        search = self.search
+        try:
+            goals: Any = search.goals(targets) if isinstance(search, TipIK) else list(targets)  # type: ignore[call-overload]
+        except TypeError:
+            raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
+        count = len(goals)
+        starts = starts_of(search, self.middle if q0 is None else q0, count)
+        if isinstance(search, TipIK) and not self._is_empty:
+            codes, *arrays = search.solve_batch(goals, starts, checked_seed(seed), most)
+            return BatchResult([CODES[code] for code in codes.tolist()], *arrays)
+        found = [self.solve(goal, start, seed, diagnose=False) for goal, start in zip(goals, starts, strict=True)]
+        return BatchResult(
+            [each.status for each in found],
+            np.array([each.q for each in found]).reshape(count, self.model.nq),
+            np.array([each.residual_array for each in found]).reshape(count, len(self.tasks), 2),
+            np.array([each.iterations for each in found], np.int32),
+            np.array([each.attempts for each in found], np.int32),
+        )
+
+    def limits_active(self, q: Array) -> tuple[str, ...]:
+        """Names of the joints of which a coordinate is at a bound."""
+        at_limit = self.limits.at_limit(q)
+        return tuple(joint.name for joint in self.model.moving_joints if at_limit[self.model.slot(joint.name).q].any())
+
+    @property
+    def tolerance(self) -> Array:
+        """(tasks, 2)"""
+        return tolerances(self.tasks)
+
+    def without_limits(self, coordinates: Sequence[int]) -> IKProblem:
+        """The same problem with these coordinates of q unbounded."""
+        other = copy(self)
+        other.limits = self.limits.without(coordinates)
+        other.middle = other.limits.middle(self.model.neutral())
+        if isinstance(self.search, TipIK):
+            vars(other).pop("_levels", None)
+            other.search = other._tips()
+        else:
+            other.search = other._levels = self.search.within(other.limits)
+        return other
+
+    def some_tasks(self, indices: Sequence[int]) -> IKProblem:
+        """The problem of these tasks alone, without criteria."""
+        other = IKProblem(
+            self.model, [self.tasks[i] for i in indices], (), self.backend, *self._most, limits=self.limits
+        )
+        if isinstance(self.search, LevelIK) and isinstance(other.search, LevelIK):
+            # More than it needs, which need not be found.
+            other.search.needed_from = np.where(self.search.columns, 1, other.search.count + 1)
+        return other
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _tips(self) -> TipIK:
+        return TipIK(self.model, self.tasks, self.limits, self.backend, *self._most)
+
+    @cached_property
+    def _levels(self) -> LevelIK:
+        return LevelIK(self.model, self.tasks, self.limits, self.backend, *self._most)
+
+    @cached_property
+    def _is_empty(self) -> bool:
+        """No task has an influence."""
+        return not any(task.influence for task in self.tasks)
+
+    def _solve_tips(self, search: TipIK, targets: object, q0: object | None, seed: int, diagnose: bool) -> SolveResult:
+        goal = search.goal(targets)
+        start = self.middle if q0 is None else search.start(q0)
+        if self._is_empty:
+            start = self.limits.clamp(self.model.check_configuration(start))
+            return SolveResult(results.EMPTY, start, np.zeros((len(self.tasks), 2)), 0, 0, self.limits_active)
+        code, q, residuals, iterations, attempts = search.solve(goal, start, checked_seed(seed))
+        if code == CONVERGED:
+            return SolveResult(results.CONVERGED, q, residuals, iterations, attempts, self.limits_active)
+        missed = self, CODES[code], goal.copy()
+        result = SolveResult(
+            describe(*missed, residuals, attempts),
+            q,
+            residuals,
+            iterations,
+            attempts,
+            self.limits_active,
+            explain=lambda: explain(*missed, q, residuals, seed, attempts),
+        )
+        if diagnose:
+            result.diagnose()
+        return result
+
+    def _missed(
+        self, targets: Sequence[Any], residuals: Array, shares: Sequence[float]
+    ) -> tuple[IKProblem, Sequence[Any], Array]:
+        """What is to be diagnosed, its targets and residuals: the whole tasks alone, when they are not all met."""
+        whole = [i for i, share in enumerate(shares) if share >= 1.0]
+        if len(whole) == len(shares) or (residuals <= self.tolerance)[whole].all():
+            return self, targets, residuals
+        return self.some_tasks(whole), [targets[i] for i in whole], residuals[whole]
+
+
+def part_names(tasks: Sequence[Task]) -> list[tuple[str, ...]]:
+    return [tuple(part.name for part in task.parts) for task in tasks]
+
+
+def checked_count(value: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**31:
+        raise TaskError(f"{what} must be a whole number of at least 1, below 2^31, not {shown(value)}")
+    return int(value)
+
+
+def checked_seed(value: int) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TaskError(f"seed must be a whole number, not {shown(value)}") from None

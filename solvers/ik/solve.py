@@ -1,0 +1,74 @@
+"""Inverse kinematics in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+
+import numpy as np
+
+from ...robokin.backend import get_backend
+from ...robokin.model.robot import RobotModel
+from ..criteria import Criterion, checked_criteria
+from ..criteria.base import costs
+from ..progress import finish
+from ..results import SolveResult
+from ..tasks import Task
+from ..velocity.recent_problems import RecentProblems
+from ..velocity.task_levels import TaskLevels, checked_tasks
+from .problem import IKProblem, part_names
+
+Array = np.ndarray
+
+
+def solve_ik(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    q0: Array | None = None,
+    seed: int = 0,
+    backend: str = "auto",
+    attempts: int | None = None,
+    criteria: Sequence[Criterion] = (),
+    diagnose: bool = True,
+) -> SolveResult:
+    """Solve once. Tasks of any kind and priority, criteria for the freedom that they leave.
+
+    Arguments, result and errors are those of `IKProblem`; problems whose tasks differ in their targets only are
+    compiled once. Tasks of influence 0 and criteria of weight 0 change nothing; of the latter the costs are told.
+    """
+    return finish(solve_ik_steps(model, tasks, q0, seed, backend, attempts, criteria, diagnose))
+
+
+def solve_ik_steps(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    q0: Array | None = None,
+    seed: int = 0,
+    backend: str = "auto",
+    attempts: int | None = None,
+    criteria: Sequence[Criterion] = (),
+    diagnose: bool = True,
+) -> Generator[float, None, SolveResult]:
+    """`solve_ik` that yields the share of the work done (0..1) now and then, where it takes long."""
+    given = checked_tasks(tasks)
+    preferred = () if criteria is None else checked_criteria(criteria)
+    engine = get_backend(backend).name, attempts
+    recent = _recent.find(model, given, preferred, engine)
+    if recent is None:
+        checked = tuple(task for task in given if task.influence) or given
+        if len(checked) < len(given):
+            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, criteria, diagnose)
+            return found.among([bool(task.influence) for task in given], part_names(given))
+        if preferred and not any(criterion.weight for criterion in preferred):
+            found = yield from solve_ik_steps(model, checked, q0, seed, backend, attempts, (), diagnose)
+            levels = TaskLevels(model, checked, backend)
+            found.costs = costs(preferred, levels.state(found.q, levels.targets, 1.0), np.zeros(model.nv))
+            return found
+
+        def made(own: Sequence[Task], weighing: Sequence[Criterion]) -> IKProblem:
+            return IKProblem(model, own, weighing, backend, attempts)
+
+        recent = _recent.get(made, model, checked, preferred, engine)
+    return (yield from recent.problem.solve_steps(recent.targets, q0, seed, diagnose))
+
+
+_recent: RecentProblems[IKProblem] = RecentProblems()

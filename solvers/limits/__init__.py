@@ -1,0 +1,1 @@
+"""What limits leave of the next step: bounds, cones, wheels."""

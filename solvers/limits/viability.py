@@ -1,0 +1,157 @@
+"""Bounds on the next step such that position, velocity and acceleration limits can be kept for ever.
+
+Everything is counted per step: with a step of dt seconds, d = v dt is the displacement of a step, so the velocity
+limit is a displacement V dt and the acceleration limit a change of displacement A dt^2. The discrete integrator is
+q_k = q_{k-1} + d_k with |d_k - d_{k-1}| <= A dt^2. A state (q_{k-1}, d_{k-1}) is viable when braking as hard as
+allowed from the next step on stops before the limit; from a viable state the bounds are never empty, and every step
+inside them leads to a viable state. The discrete braking distance is exact, not the parabola v^2 / 2a.
+(The idea: Del Prete, "Joint position and velocity bounds in discrete-time acceleration/torque control of robot
+manipulators", IEEE RA-L 2018; here for velocity steps.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from ...robokin.arrays import LEAST, shown
+from ...robokin.errors import ConfigurationError
+from ...robokin.model.drive import RollingBase
+from ...robokin.model.joint_types import Motion as Elementary
+from ...robokin.model.robot import RobotModel
+from ...robokin.spatial.swing_twist import Cone
+from .coupled import balls_are_safe, base_is_safe, braked, shortened
+
+Array = np.ndarray
+
+# Velocities and accelerations are differences of rounded positions: this much of the limits is left unused so that
+# the differences of what was written stay inside too.
+ROUNDING = 1e-9
+# [s] Shorter steps change no position beyond its rounding, of longer ones displacements overflow.
+SHORTEST_STEP, LONGEST_STEP = 1e-15, 1e9
+
+
+def braking_step(gap: Array, change: Array) -> Array:
+    """Largest step towards a limit `gap` away after which one can still stop before it.
+
+    A step d followed by d - u, d - 2u, ... (u = `change`, the last one positive) covers (n + 1) (d - n u / 2) with
+    n = floor(d / u); this is the inverse of that increasing, piecewise linear function. Same unit for all.
+    A negative gap (the limit is passed) gives the step back to the limit.
+    """
+    gap, change = np.broadcast_arrays(np.asarray(gap, float), np.asarray(change, float))
+    step = np.array(gap)
+    braked = np.isfinite(gap) & np.isfinite(change) & (gap > 0.0)
+    g, u = gap[braked], change[braked]
+    # At the tie n (n + 1) / 2 u = g both n and n - 1 give the same step, so rounding of n does no harm.
+    n = np.floor(0.5 * (np.sqrt(1.0 + 8.0 * g / u) - 1.0))
+    step[braked] = g / (n + 1.0) + 0.5 * n * u
+    return step
+
+
+def viable_steps(
+    previous: Array, to_lower: Array, to_upper: Array, largest: Array, change: Array
+) -> tuple[Array, Array]:
+    """(lo, hi): the steps d that keep all limits now and leave a state from which they can be kept for ever.
+
+    previous: the last step. to_lower = q - lower, to_upper = upper - q: distances to the position limits.
+    largest: bound on |d|. change: bound on |d - previous|. Arrays of one shape; infinite where there is no limit.
+    From a state that is not viable the bounds collapse to one step: the velocity limit holds first, then the position
+    limit, and the acceleration is as small as they permit.
+    """
+    low, high = -braking_step(to_lower, change), braking_step(to_upper, change)
+    # Outside the position limits: come back, at full speed at most.
+    low, high = np.where(high < 0.0, np.minimum(low, high), low), np.where(low > 0.0, np.maximum(high, low), high)
+    fastest = np.asarray(largest, float)
+    low, high = np.clip(low, -fastest, fastest), np.clip(high, -fastest, fastest)
+    lo = np.clip(previous - change, low, high)
+    hi = np.clip(previous + change, low, high)
+    return lo, hi
+
+
+@dataclass(frozen=True, eq=False)
+class StepLimits:
+    """The limits of a robot per step of `dt` seconds, one entry per degree of freedom (nv,).
+
+    largest: V dt. change: A dt^2. coordinate: index in q of the position that the degree of freedom adds to, -1
+    where it has none (rotations of ball and floating joints; lengths of floating joints move in the child frame).
+    lower, upper: position bounds of the degrees of freedom, infinite where there is none.
+    cones, bases: of the balls that are limited, and the wheeled bases.
+    """
+
+    dt: float
+    largest: Array
+    change: Array
+    coordinate: Array
+    lower: Array
+    upper: Array
+    cones: tuple[Cone, ...] = ()
+    bases: tuple[RollingBase, ...] = ()
+
+    @classmethod
+    def of(cls, model: RobotModel, dt: float) -> StepLimits:
+        """Raises ConfigurationError when dt is not a number from SHORTEST_STEP to LONGEST_STEP."""
+        if not (isinstance(dt, Real) and SHORTEST_STEP <= dt <= LONGEST_STEP):
+            valid = f"from {SHORTEST_STEP:g} to {LONGEST_STEP:g}"
+            raise ConfigurationError(f"dt must be a number of seconds {valid}, not {shown(dt)}")
+        coordinate = dof_coordinates(model)
+        scalar = coordinate >= 0
+        lower = np.where(scalar, model.lower[coordinate], -np.inf) if model.nv else np.zeros(0)
+        upper = np.where(scalar, model.upper[coordinate], np.inf) if model.nv else np.zeros(0)
+        keep = 1.0 - ROUNDING
+        largest, change = model.velocity * (dt * keep), model.acceleration * (dt * dt * keep)
+        change = np.maximum(change, LEAST**2)  # distances are divided by it
+        return cls(dt, largest, change, coordinate, lower, upper, model.limits.cones, model.rolling_bases)
+
+    def bounds(self, q: Array, previous: Array) -> tuple[Array, Array]:
+        """Viable steps (lo, hi), each (nv,), from configuration q (nq,) reached by the step `previous` (nv,)."""
+        position = np.where(self.coordinate >= 0, q[self.coordinate], 0.0) if len(q) else np.zeros(0)
+        return viable_steps(previous, position - self.lower, self.upper - position, self.largest, self.change)
+
+    def viable(self, q: Array, step: Array) -> Array:
+        """The step nearest to `step` (nv,) after which the state (q, step) is viable: what a start velocity becomes."""
+        position = np.where(self.coordinate >= 0, q[self.coordinate], 0.0) if len(q) else np.zeros(0)
+        with np.errstate(invalid="ignore"):
+            low = -braking_step(position - self.lower, self.change) - self.change
+            high = braking_step(self.upper - position, self.change) + self.change
+        kept = np.clip(np.clip(step, low, high), -self.largest, self.largest)
+        for cone in self.cones:
+            own = slice(cone.v, cone.v + 3)
+            kept[own] = self._viable_ball(cone, q[cone.q : cone.q + 4], kept[own], self.change[own])
+        for base in self.bases:
+            wheels = list(base.wheel_v)
+            kept[wheels] = self._viable_wheels(base, q[base.q : base.q + 3], kept[wheels], self.change[wheels])
+            kept[base.v : base.v + 3] = base.rolled_jacobian(q[base.q : base.q + 3], np.zeros(2)) @ kept[wheels]
+        return kept
+
+    @staticmethod
+    def _viable_ball(cone: Cone, ball: Array, step: Array, change: Array) -> Array:
+        return shortened(step, 0.0 * step, lambda x: bool(balls_are_safe(cone, ball, braked(x, change), change)))
+
+    def _viable_wheels(self, base: RollingBase, start: Array, step: Array, change: Array) -> Array:
+        own = slice(base.v, base.v + 3)
+        ends = self.lower[own], self.upper[own], self.largest[own]
+        return shortened(step, 0.0 * step, lambda x: base_is_safe(base, start, braked(x, change), change, *ends))
+
+    def coasting(self, q: Array, step: Array) -> Array:
+        """(nv,) the next step when everything brakes to a stand, from q (nq,) reached by `step`."""
+        lo, hi = self.bounds(q, step)
+        slower = np.minimum(np.maximum(0.0, lo), hi)
+        for columns in self._coupled_columns():
+            slower[columns] = braked(step[columns], self.change[columns])
+        return slower
+
+    def _coupled_columns(self) -> list[list[int]]:
+        """Those that brake together, along one way."""
+        return [*([c.v, c.v + 1, c.v + 2] for c in self.cones), *(list(base.wheel_v) for base in self.bases)]
+
+
+def dof_coordinates(model: RobotModel) -> Array:
+    """(nv,) index in q of the coordinate whose time derivative is that degree of freedom, -1 where there is none."""
+    coordinate = np.full(model.nv, -1)
+    tree = model.tree
+    for node in range(tree.n_nodes):
+        if Elementary(tree.motion[node]).has_axis:
+            coordinate[tree.iv[node]] = tree.iq[node]
+    return coordinate

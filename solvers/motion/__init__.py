@@ -1,0 +1,1 @@
+"""Motions over time: the frames, their files, their check."""

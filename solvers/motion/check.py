@@ -1,0 +1,310 @@
+"""Check a motion as it stands: limits on positions, velocities and accelerations, and what its tasks are left with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import float_array, shown
+from ...robokin.backend import get_backend
+from ...robokin.errors import TaskError
+from ...robokin.model.robot import RobotModel
+from ...robokin.spatial import swing_twist
+from ...robokin.spatial.swing_twist import Cone
+from ...robokin.units import coordinate_units, freedom_units
+from ..descent.data import compile_ik
+from ..descent.steps import reachable
+from ..ik.problem import IKProblem, part_names
+from ..ik.tip_ik import is_plain
+from ..limits.viability import dof_coordinates
+from ..progress import finish
+from ..results import Status, named_residuals
+from ..tasks import FrameTask, Task
+from ..velocity.recent_problems import own_copies
+from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
+from .motion import Motion, checked_motion, coordinate_names, velocity_names
+from .task_check import motion_residuals, motion_targets, poses_of
+
+Array = np.ndarray
+
+ROLLED = 1e-9  # [m] of slip that is none
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A limit broken at one sample. frame: index of the sample. joint: its name, "joint/x" for one of several
+    coordinates. kind: lower, upper, velocity, acceleration or slip. value, limit: SI, in `unit`; of a velocity or an
+    acceleration the value has its sign and the limit is the bound on its size. A spherical joint has "joint/twist", and
+    "joint/swing" with its swing as a share of the cone. Slip: by how much a wheel has not rolled since the sample
+    before what its base has moved; the limit is what rounding explains."""
+
+    frame: int
+    joint: str
+    kind: str
+    value: float
+    limit: float
+    unit: str = ""
+
+    def told(self) -> str:
+        """In words."""
+        return f"{self.kind} of {self.joint} is {self.value:.4g} {self.unit}, allowed {self.limit:.4g} {self.unit}"
+
+    def to_dict(self) -> dict:
+        return {
+            "frame": self.frame,
+            "joint": self.joint,
+            "kind": self.kind,
+            "value": self.value,
+            "limit": self.limit,
+            "unit": self.unit,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class MotionCheck:
+    """violations: by frame, then joint. residuals: (F, tasks, 2) position [m] and orientation [rad] errors; of other
+    tasks, what their parts lack.   parts: their names; None: those of tasks on one tip.
+    slip: (F, wheeled bases) [m], since the sample before.
+    statuses: per frame; CONVERGED when every residual is within its tolerance and the positions inside their limits,
+    LIMIT when only the positions are not, OUT_OF_REACH when a distance certificate says so, EMPTY when no task has an
+    influence, else MAX_ITERATIONS. Judged, as in `track`, are the tasks whose influence is 1."""
+
+    violations: tuple[Violation, ...]
+    residuals: Array
+    statuses: tuple[Status, ...]
+    slip: Array
+    parts: Sequence[tuple[str, ...]] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Every limit kept and every task met."""
+        return not self.violations and all(s in (Status.CONVERGED, Status.EMPTY) for s in self.statuses)
+
+    def summary(self) -> str:
+        """One line."""
+        kinds = Counter(violation.kind for violation in self.violations)
+        missed = sum(s not in (Status.CONVERGED, Status.EMPTY) for s in self.statuses)
+        limits = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
+        return f"{len(self.statuses)} frames: {missed} miss a task; limits broken: {limits or 'none'}"
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        return {
+            "frames": [
+                {
+                    "frame": frame,
+                    "status": str(status),
+                    "residuals": named_residuals(residuals, self.parts),
+                }
+                for frame, (status, residuals) in enumerate(zip(self.statuses, self.residuals, strict=True))
+            ],
+            "violations": [violation.to_dict() for violation in self.violations],
+            **({"slip": [float(most) for most in self.slip.max(axis=0)]} if self.slip.size else {}),
+        }
+
+
+def check_motion(
+    motion: Motion, tasks: Sequence[Task] = (), targets: object | None = None, float32: bool = False
+) -> MotionCheck:
+    """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
+
+    Tasks that are not all on one tip and of one priority take a list of targets per frame, each in its task's terms.
+
+    Positions are compared as they are given. Velocities and accelerations are differences of rounded positions, so
+    they are allowed what rounding of the given positions and times can make of them (about 1e-15/dt and 1e-15/dt^2).
+    `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
+    relative) and the differences accordingly. Raises TaskError for targets of the wrong shape.
+    """
+    return finish(check_motion_steps(motion, tasks, targets, float32))
+
+
+def check_motion_steps(
+    motion: Motion, tasks: Sequence[Task] = (), targets: object | None = None, float32: bool = False
+) -> Generator[float, None, MotionCheck]:
+    """`check_motion` that yields the share of the work done (0..1) now and then."""
+    eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
+    slip = wheel_slip(checked_motion(motion).model, motion.q)
+    violations = _violations(motion, eps, float32) + _slips(motion, slip, eps)
+    violations.sort(key=lambda violation: violation.frame)
+    outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
+    if not is_plain(checked_tasks(tasks)):
+        return (yield from _check_levels(motion, tasks, targets, violations, outside, slip))
+    plain = [task for task in tasks if isinstance(task, FrameTask)]
+    residuals = task_residuals(motion.model, motion.q, plain, targets)
+    statuses = _statuses(motion, plain, targets, residuals, outside)
+    return MotionCheck(tuple(violations), residuals, statuses, slip)
+
+
+def _check_levels(
+    motion: Motion,
+    tasks: Sequence[Task],
+    targets: object | None,
+    violations: Sequence[Violation],
+    outside: set[int],
+    slip: Array,
+) -> Generator[float, None, MotionCheck]:
+    """`check_motion_steps` of tasks that the kernel does not know."""
+    levels = TaskLevels(motion.model, own_copies(tasks))
+    wanted = motion_targets(levels, targets, motion)
+    residuals = yield from motion_residuals(levels, wanted, motion)
+    whole = np.array([task.influence >= 1.0 for task in levels.tasks], bool)
+    met = (residuals <= tolerances(levels.tasks))[:, whole].all(axis=(1, 2))
+    poses = [i for i in poses_of(levels.tasks) if whole[i]]
+    problem = IKProblem(motion.model, [levels.tasks[i] for i in poses])
+    is_empty = not any(task.influence for task in levels.tasks)
+    statuses = []
+    for frame, each in enumerate(wanted):
+        if is_empty:
+            statuses.append(Status.EMPTY)
+        elif met[frame]:
+            statuses.append(Status.LIMIT if frame in outside else Status.CONVERGED)
+        else:
+            far = problem.search.excess([each[i] for i in poses]).any()
+            statuses.append(Status.OUT_OF_REACH if far else Status.MAX_ITERATIONS)
+    return MotionCheck(tuple(violations), residuals, tuple(statuses), slip, part_names(levels.tasks))
+
+
+def wheel_slip(model: RobotModel, q: Array) -> Array:
+    """(F, wheeled bases) [m] between where a base is and where its wheels have rolled it since the row before.
+
+    q: (F, nq). The larger one of what the middle of its axle and what its wheels, by its turn, are off.
+    """
+    slip = np.zeros((len(q), len(model.rolling_bases)))
+    for i, base in enumerate(model.rolling_bases):
+        own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+        rolled = base.roll(q[:-1, own], np.diff(q[:, wheels], axis=0))
+        middles = [base.axle(each) for each in (q[1:, own], rolled)]
+        turned = abs(q[1:, base.q + 2] - rolled[:, 2])
+        slip[1:, i] = np.maximum(np.linalg.norm(middles[0] - middles[1], axis=1), 0.5 * base.separation * turned)
+    return slip
+
+
+def _slips(motion: Motion, slip: Array, eps: float) -> list[Violation]:
+    found = []
+    for i, base in enumerate(motion.model.rolling_bases):
+        own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+        arm = np.array([1.0, 1.0, np.hypot(*base.centre) + base.separation])
+        size = abs(motion.q[:, own]) @ arm + abs(motion.q[:, wheels]) @ abs(base.rolled)
+        allowed = np.full(len(motion), ROLLED)
+        allowed[1:] += 4.0 * eps * (size[1:] + size[:-1])
+        for frame in np.flatnonzero(slip[:, i] > allowed):
+            found.append(Violation(int(frame), base.joint, "slip", float(slip[frame, i]), float(allowed[frame]), "m"))
+    return found
+
+
+def task_residuals(model: RobotModel, q: Array, tasks: Sequence[FrameTask], targets: object | None = None) -> Array:
+    """(F, tasks, 2): norms of the position [m] and orientation [rad] errors over the axes not free, for q (F, nq)."""
+    targets = task_targets(tasks, targets, len(q))
+    residuals = np.zeros((len(q), len(tasks), 2))
+    if not tasks:
+        return residuals
+    placements = get_backend().frame_placements(model.tree, q)
+    for i, task in enumerate(tasks):
+        tips = placements[:, model.link_index(task.link)] @ task.offset
+        used = task.weights != 0.0
+        for frame, (T, target) in enumerate(zip(tips, targets[:, i], strict=True)):
+            e, _ = task.tip_rows(T, target)
+            if task.frame == "tip":
+                e = (e.reshape(2, 3) @ T[:3, :3]).ravel()
+            e = e * used
+            residuals[frame, i] = np.linalg.norm(e[:3]), np.linalg.norm(e[3:])
+    return residuals
+
+
+def task_targets(tasks: Sequence[FrameTask], targets: object | None, frames: int) -> Array:
+    """(frames, tasks, 4, 4) from targets of that shape, or of each task's own when None. Raises TaskError."""
+    if targets is None:
+        own = np.array([task.target for task in tasks]).reshape(len(tasks), 4, 4)
+        return np.broadcast_to(own, (frames, len(tasks), 4, 4))
+    try:
+        array = float_array(targets)
+    except ValueError:
+        raise TaskError(f"targets must be numbers of shape (frames, tasks, 4, 4), not {shown(targets)}") from None
+    if array.ndim == 3 and len(tasks) == 1:
+        array = array[:, None]
+    if array.shape != (frames, len(tasks), 4, 4):
+        raise TaskError(f"targets must have shape ({frames}, {len(tasks)}, 4, 4), not {array.shape}")
+    if not np.isfinite(array).all():
+        frame, task = (int(i) for i in np.argwhere(~np.isfinite(array))[0][:2])
+        raise TaskError(f"{tasks[task].name}: the target of frame {frame} is not finite")
+    return array
+
+
+def _violations(motion: Motion, eps: float, allow_positions: bool) -> list[Violation]:
+    model = motion.model
+    found: list[Violation] = []
+
+    def collect(names: list[str], units: list[str], kind: str, values: Array, limits: Array, broken: Array) -> None:
+        for frame, i in np.argwhere(broken):
+            value, limit = float(values[frame, i]), float(limits[i])
+            found.append(Violation(int(frame), names[i], kind, value, limit, units[i]))
+
+    q_names = [name for joint in model.moving_joints for name in coordinate_names(joint)]
+    v_names = [name for joint in model.moving_joints for name in velocity_names(joint)]
+    q_units = [unit for joint in model.moving_joints for unit in coordinate_units(joint)]
+    v_units = [unit for joint in model.moving_joints for unit in freedom_units(joint)]
+    speeds, rates = ([f"{unit}/{per}" for unit in v_units] for per in ("s", "s\u00b2"))
+    rounding = eps * abs(motion.q)
+    slack = rounding if allow_positions else 0.0
+    collect(q_names, q_units, "lower", motion.q, model.lower, motion.q < model.lower - slack)
+    collect(q_names, q_units, "upper", motion.q, model.upper, motion.q > model.upper + slack)
+    for cone in model.limits.cones:
+        found += _cone_violations(cone, motion.q, 8.0 * eps if allow_positions else 0.0)
+    v_slack, a_slack = _difference_rounding(motion, eps, rounding)
+    v, a = motion.v, motion.a
+    collect(v_names, speeds, "velocity", v, model.velocity, abs(v) > model.velocity + v_slack)
+    collect(v_names, rates, "acceleration", a, model.acceleration, abs(a) > model.acceleration + a_slack)
+    return found
+
+
+def _cone_violations(cone: Cone, q: Array, tolerance: float) -> list[Violation]:
+    own = q[:, cone.q : cone.q + 4]
+    outside = ~swing_twist.contains(cone, own, tolerance)
+    measure, twist = swing_twist.measures(cone, own)
+    found = []
+    for frame in np.flatnonzero(outside):
+        if measure[frame] > 1.0:
+            found.append(
+                Violation(int(frame), f"{cone.joint}/swing", "upper", float(measure[frame]), 1.0, "of the cone")
+            )
+        if cone.has_twist and not cone.lower <= twist[frame] <= cone.upper:
+            kind, limit = ("lower", cone.lower) if twist[frame] < cone.lower else ("upper", cone.upper)
+            found.append(Violation(int(frame), f"{cone.joint}/twist", kind, float(twist[frame]), limit, "rad"))
+    return found
+
+
+def _difference_rounding(motion: Motion, eps: float, rounding: Array) -> tuple[Array, Array]:
+    """What rounding of positions and times can change in v and a; each (F, nv)."""
+    coordinate = dof_coordinates(motion.model)
+    # Ball and floating joints: every entry of a unit quaternion rounds, and lengths mix in the child frame.
+    whole = 4.0 * (eps + rounding.max(axis=1, initial=0.0))[:, None]
+    per_dof = np.where(coordinate >= 0, rounding[:, coordinate] if motion.model.nq else 0.0, whole)
+    v_slack, a_slack = np.zeros_like(motion.v), np.zeros_like(motion.a)
+    if len(motion) > 1:
+        dt = np.diff(motion.times)[:, None]
+        clock = 2.0 * np.finfo(np.float64).eps * abs(motion.times[1:, None]) / dt
+        v_slack[1:] = (per_dof[1:] + per_dof[:-1]) / dt + clock * abs(motion.v[1:])
+        a_slack[1:] = (v_slack[1:] + v_slack[:-1]) / dt + clock * abs(motion.a[1:])
+    return v_slack, a_slack
+
+
+def _statuses(
+    motion: Motion, tasks: Sequence[FrameTask], targets: object | None, residuals: Array, outside: set[int]
+) -> tuple[Status, ...]:
+    if not any(task.influence for task in tasks):
+        return (Status.EMPTY,) * len(motion)
+    data = compile_ik(motion.model, tasks, motion.model.limits)
+    wanted = task_targets(tasks, targets, len(motion))
+    met = (residuals <= data.records["tolerance"]).all(axis=(1, 2))
+    statuses = []
+    for frame in range(len(motion)):
+        if met[frame]:
+            statuses.append(Status.LIMIT if frame in outside else Status.CONVERGED)
+        elif reachable(data, wanted[frame]):
+            statuses.append(Status.MAX_ITERATIONS)
+        else:
+            statuses.append(Status.OUT_OF_REACH)
+    return tuple(statuses)

@@ -1,0 +1,252 @@
+"""Motions as files: CSV and JSON (written and read), ROS JointTrajectory YAML (written). SI and radians.
+
+CSV: header `time` and the joint names; one row per sample. A joint of several coordinates has one column for each,
+named "joint/x" and so on (see `motion.coordinate_names`). Mimic joints have their column too, as what they show.
+JSON: {"robot", "times": [s], "positions": {joint: [value per sample]}, "velocities", "accelerations": the same}; the
+value of a joint of several coordinates is a list. Velocities and accelerations are those of independent joints.
+YAML: one trajectory_msgs/JointTrajectory (header, joint_names, points with positions, velocities, accelerations and
+time_from_start). It holds the independent joints; JointTrajectory has no place for the quaternions of ball and floating
+joints, so these are left out and named in a comment at the top.
+Numbers are written so that reading gives the same bits.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
+from ...robokin.files.text_file import checked_path, read_text, write_text
+from ...robokin.model.robot import Joint, RobotModel
+from .motion import Motion, checked_motion, coordinate_names
+
+Array = np.ndarray
+
+TIME = "time"
+MAX_BYTES = 256 << 20  # hours of a robot
+
+
+def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
+    """Write by the file's extension (.csv, .json, .yaml, .yml), whole or not at all. Returns the path.
+
+    Raises FileFormatError for an unknown extension and for a path that cannot be written.
+    """
+    path = Path(checked_path(path, "a motion"))
+    write = _by_extension(path, _WRITERS, "write")
+    write_text(path, write(checked_motion(motion)))
+    return path
+
+
+def read_motion(path: str | os.PathLike, model: RobotModel) -> Motion:
+    """Read a .csv or .json motion of `model`. Joints without values are neutral.
+
+    Raises FileFormatError naming file and line.
+    """
+    path = Path(checked_path(path, "a motion"))
+    read = _by_extension(path, _READERS, "read")
+    text = read_text(path, "a motion", MAX_BYTES)
+    try:
+        return read(text, model, path)
+    except FileFormatError:
+        raise
+    except RobokinError as problem:
+        raise FileFormatError(path, None, str(problem)) from None
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _shown(motion: Motion) -> list[tuple[Joint, Array]]:
+    """Every moving joint, mimic joints included, with its (F, nq) values."""
+    model, shown = motion.model, []
+    for joint, slot in zip(model.joints, model.slots, strict=True):
+        if joint.nq:
+            values = motion.q[:, slot.q]
+            if joint.mimic is not None:
+                scale, offset = model.mimic_map(joint.name)
+                values = scale * values + offset
+            shown.append((joint, values))
+    return shown
+
+
+def _csv(motion: Motion) -> str:
+    shown = _shown(motion)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([TIME, *(name for joint, _ in shown for name in coordinate_names(joint))])
+    table = np.column_stack([motion.times, *(values for _, values in shown)])
+    writer.writerows(table.tolist())
+    return out.getvalue()
+
+
+def _json(motion: Motion) -> str:
+    model = motion.model
+
+    def plain(values: Array) -> list:
+        return values[:, 0].tolist() if values.shape[1] == 1 else values.tolist()
+
+    data = {
+        "robot": model.name,
+        "times": motion.times.tolist(),
+        "positions": {joint.name: plain(values) for joint, values in _shown(motion)},
+    }
+    for key, array in (("velocities", motion.v), ("accelerations", motion.a)):
+        data[key] = {joint.name: plain(array[:, model.slot(joint.name).v]) for joint in model.moving_joints}
+    return json.dumps(data) + "\n"
+
+
+def _yaml(motion: Motion) -> str:
+    model = motion.model
+    held = [joint for joint in model.moving_joints if joint.nq == joint.nv]
+    left_out = [joint.name for joint in model.moving_joints if joint.nq != joint.nv]
+    iq = [i for joint in held for i in range(model.nq)[model.slot(joint.name).q]]
+    iv = [i for joint in held for i in range(model.nv)[model.slot(joint.name).v]]
+    names = [name for joint in held for name in coordinate_names(joint)]
+    lines = ["# trajectory_msgs/JointTrajectory"]
+    if left_out:
+        lines.append(f"# left out (their quaternions have no place here): {json.dumps(left_out)[1:-1]}")
+    # JSON strings are YAML strings.
+    lines += [
+        "header:",
+        "  stamp: {sec: 0, nanosec: 0}",
+        '  frame_id: ""',
+        f"joint_names: {json.dumps(names)}",
+        "points:",
+    ]
+    start = motion.times[0]
+    for time, q, v, a in zip(motion.times, motion.q[:, iq], motion.v[:, iv], motion.a[:, iv], strict=True):
+        sec, nanosec = divmod(round(float(time - start) * 1e9), 10**9)
+        lines += [
+            f"- positions: {_yaml_numbers(q)}",
+            f"  velocities: {_yaml_numbers(v)}",
+            f"  accelerations: {_yaml_numbers(a)}",
+            f"  time_from_start: {{sec: {sec}, nanosec: {nanosec}}}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _yaml_numbers(values: Array) -> str:
+    return "[" + ", ".join(_yaml_number(x) for x in values.tolist()) + "]"
+
+
+def _yaml_number(value: float) -> str:
+    """YAML 1.1 takes 1e-05 for a string: a number needs a point and the exponent a sign."""
+    text = repr(value)
+    if "e" in text and "." not in text:
+        text = text.replace("e", ".0e")
+    return text
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read_csv(text: str, model: RobotModel, path: Path) -> Motion:
+    rows = _rows(text, path)
+    _, header = next(rows, (1, []))
+    if not header or header[0].strip() != TIME:
+        raise FileFormatError(path, 1, f"the first column must be {TIME!r}, not {(header or [''])[0]!r}")
+    header = [name.strip() for name in header]
+    table = []
+    for line, row in rows:
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise FileFormatError(path, line, f"{len(row)} values under {len(header)} columns")
+        try:
+            table.append([float(cell) for cell in row])
+        except ValueError as problem:
+            raise FileFormatError(path, line, f"not a number: {problem}") from None
+    if not table:
+        raise FileFormatError(path, None, "has no samples")
+    columns = dict(zip(header, np.array(table).T, strict=True))
+    if len(columns) != len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise FileFormatError(path, 1, f"two columns are named {twice!r}")
+    times = columns.pop(TIME)
+    values = {}
+    known = {name: joint for joint in model.joints for name in coordinate_names(joint) if joint.nq}
+    for name in columns:
+        if name not in known:
+            raise FileFormatError(path, 1, f"column {name!r} is no joint of {model.name!r} (valid: {', '.join(known)})")
+        joint = known[name]
+        missing = [part for part in coordinate_names(joint) if part not in columns]
+        if missing:
+            raise FileFormatError(path, 1, f"joint {joint.name!r} lacks the column {missing[0]!r}")
+        values[joint.name] = np.column_stack([columns[part] for part in coordinate_names(joint)])
+    return _motion(model, times, values, path)
+
+
+def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of each row."""
+    reader = csv.reader(io.StringIO(text))
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as problem:  # a cell of more than 131,072 characters
+        raise FileFormatError(path, reader.line_num, str(problem)) from None
+
+
+def _read_json(text: str, model: RobotModel, path: Path) -> Motion:
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise FileFormatError(path, problem.lineno, f"is not JSON: {problem.msg}") from None
+    except (ValueError, RecursionError) as problem:  # a number of thousands of digits, lists in lists in lists
+        raise FileFormatError(path, None, f"is not JSON: {problem}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("positions"), dict) or "times" not in data:
+        raise FileFormatError(path, None, 'must be an object with "times" and "positions"')
+    values = {}
+    for name, given in data["positions"].items():
+        joint = model.joint(name)
+        try:
+            array = np.array(given, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise FileFormatError(path, None, f"positions of {name!r} are not numbers, or not equally many") from None
+        values[name] = array[:, None] if array.ndim == 1 else array
+        if values[name].ndim != 2 or values[name].shape[1] != joint.nq:
+            raise FileFormatError(path, None, f"joint {name!r} takes {joint.nq} value(s) per sample")
+    return _motion(model, data["times"], values, path)
+
+
+def _motion(model: RobotModel, times: object, values: dict[str, Array], path: Path) -> Motion:
+    """Values (F, nq) per joint; those of mimic joints must agree with the joint they follow, when it is given."""
+    count = len(times) if isinstance(times, list | np.ndarray) else 0
+    q = np.tile(model.neutral(), (count, 1))
+    for name, array in values.items():
+        if len(array) != count:
+            raise FileFormatError(path, None, f"joint {name!r} has {len(array)} values for {count} times")
+        if model.joint(name).mimic is None:
+            q[:, model.slot(name).q] = array
+    known = {name for name in values if model.joint(name).mimic is None}
+    for name, array in values.items():
+        if model.joint(name).mimic is None:
+            continue
+        scale, offset = model.mimic_map(name)
+        slot = model.slot(name).q
+        followed = next(j.name for j in model.moving_joints if model.slot(j.name).q == slot)
+        if followed not in known and scale != 0.0:
+            q[:, slot] = (array - offset) / scale
+            known.add(followed)
+        wrong = abs(scale * q[:, slot] + offset - array).max(axis=1, initial=0.0) > 1e-6
+        if wrong.any():
+            raise ConfigurationError(
+                f"joint {name!r} mimics {followed!r} and disagrees in sample {int(np.argmax(wrong))}"
+            )
+    return Motion.of(model, times, q)
+
+
+_WRITERS: dict[str, Callable] = {".csv": _csv, ".json": _json, ".yaml": _yaml, ".yml": _yaml}
+_READERS: dict[str, Callable] = {".csv": _read_csv, ".json": _read_json}
+
+
+def _by_extension(path: Path, table: dict[str, Callable], verb: str) -> Callable:
+    found = table.get(path.suffix.lower())
+    if found is None:
+        raise FileFormatError(path, None, f"cannot {verb} motion as {path.suffix!r} (valid: {', '.join(table)})")
+    return found

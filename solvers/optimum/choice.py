@@ -1,0 +1,21 @@
+"""Which of the two programs finds the optimum of some criteria: the kernel, or its NumPy twin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...robokin.backend import get_backend
+from ..criteria import Criterion, Potential
+from .native import KernelOptimum, NativeOptimum
+from .pose_problem import Posing
+from .sqp import StaticOptimum
+
+
+def optimum_of(posing: Posing, criteria: Sequence[Criterion]) -> StaticOptimum | NativeOptimum:
+    """In the kernel, when that is the backend and can minimise them."""
+    if get_backend(posing.levels.backend).name == "native":
+        potentials = [each for each in criteria if isinstance(each, Potential)]
+        kernel = KernelOptimum.kept(posing.levels, potentials, posing.influence)
+        if kernel is not None:
+            return NativeOptimum(posing, potentials, kernel)
+    return StaticOptimum(posing, criteria)

@@ -1,0 +1,105 @@
+"""The poses that meet tasks as well as a first one does, along which a cost may be made small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..qp.hierarchy import USELESS
+from ..velocity.task_levels import stacked
+from .pose_problem import Point, Posing, lacking
+
+Array = np.ndarray
+
+CORRECTIONS = 8  # steps back to the tasks: Newton's, which need two or three
+FIXED = 4  # times that coordinates of one step may stop at their bounds
+FARTHEST = 0.5  # radians or L, of a Newton step
+MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
+WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by that in all
+
+
+class TaskSurface:
+    """start: the first pose, with the levels that are met to their tolerance met as exactly as they can be."""
+
+    def __init__(self, posing: Posing, start: Point) -> None:
+        self.posing = posing
+        self.start = self._met_exactly(start)
+        errors = self.start.errors
+        self._allowed = np.where(self.start.met, np.maximum(errors, MET), errors * (1.0 + WORSE))
+
+    def slack(self, multipliers: Sequence[Array]) -> float:
+        """By how much a pose may cost less only because it is as far from its tasks as it may be. multipliers: of the
+        rows of each level."""
+        off = np.sqrt(2.0 * self._allowed * np.where(self.start.met, 1.0, WORSE))
+        return 2.0 * float(sum(away * np.linalg.norm(own) for away, own in zip(off, multipliers, strict=True)))
+
+    def excess_cost(self, multipliers: Sequence[Array], met: Array, point: Point) -> float:
+        """What the cost of a point would be less if it met the levels that can be met exactly, to first order.
+        multipliers: as above, of a point nearby.   met: which levels can be."""
+        lacks = [lacking(level) for level in point.levels]
+        pairs = [(own, e) for own, e, can_be in zip(multipliers, lacks, met, strict=True) if can_be]
+        return sum(float(own @ e) for own, e in pairs if own.shape == e.shape)
+
+    def nearest(self, q: Array, before: Point) -> Point | None:
+        """q (nq,) brought back to the tasks, as well met as they were at `before`; None when that fails."""
+        point = self.posing.point(q)
+        for _ in range(CORRECTIONS):
+            if self._is_as_good(point, before):
+                return point
+            after = self._nearer(point, before.met)
+            if not (after.errors < point.errors).any():
+                break
+            point = after
+        return point if self._is_as_good(point, before) else None
+
+    def _met_exactly(self, start: Point) -> Point:
+        """None worse than at the start."""
+        best = point = start
+        for _ in range(CORRECTIONS):
+            if (best.errors[start.met] <= MET).all():
+                break
+            point = self._nearer(point, start.met)
+            if (point.met >= start.met).all() and _is_lower(point.errors, best.errors):
+                best = point
+        return best
+
+    def _nearer(self, point: Point, met: Array) -> Point:
+        """A step towards the tasks: Newton's, where all levels can be met and that brings them nearer."""
+        x = self._newton(point) if met.all() else None
+        if x is not None:
+            after = self.posing.point(self.posing.moved(point.q, x))
+            if (after.errors < point.errors).any():
+                return after
+        x, _ = self.posing.step(point)
+        return self.posing.point(self.posing.moved(point.q, x))
+
+    def _newton(self, point: Point) -> Array | None:
+        """x (nv,) of least length that meets the equations and what is lacking of the bands, to first order.
+
+        Coordinates whose bounds it meets stay there. None when there is none near."""
+        lo, hi, _ = self.posing.bounds(point.q)
+        whole = stacked(point.levels, len(lo))
+        e = lacking(whole)
+        used = (whole.lower == whole.upper) | (e != 0.0)
+        J, e = whole.J[used], e[used]
+        fixed, x = np.zeros(len(lo), bool), np.zeros(len(lo))
+        for _ in range(FIXED):
+            free = np.linalg.lstsq(J[:, ~fixed], e - J[:, fixed] @ x[fixed], rcond=USELESS)[0]
+            if not np.linalg.norm(free) <= FARTHEST:
+                return None
+            x[~fixed] = free
+            outside = (x < lo) | (x > hi)
+            if not outside.any():
+                return x
+            x, fixed = np.clip(x, lo, hi), fixed | outside
+        return None
+
+    def _is_as_good(self, point: Point, before: Point) -> bool:
+        return bool((point.met >= before.met).all() and (point.errors <= self._allowed).all())
+
+
+def _is_lower(errors: Array, others: Array) -> bool:
+    """The first level that differs decides."""
+    differ = np.flatnonzero(abs(errors - others) > WORSE * others)
+    return bool(len(differ) and errors[differ[0]] < others[differ[0]])

@@ -1,0 +1,157 @@
+"""The criteria's optimum of the C kernel through ctypes (kernel/include/robokin_optimum.h)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...robokin.backend.library import load_library
+from ...robokin.errors import BackendError
+from ...robokin.model.limits import PositionLimits
+from ..criteria import Manipulability, Potential, SmallestSingularValue
+from ..criteria.kinds import KINDS
+from ..criteria.objective import Objective
+from ..descent.data import cone_records
+from ..descent.native_stack import NativeStack, stack_library
+from ..tasks.influence import Left
+from ..velocity.task_levels import TaskLevels
+from .constraint_manifold import TaskSurface
+from .pose_problem import Point, Posing
+from .sqp import ITERATIONS, PATIENCE, ROUNDS, Optimum
+from .unbounded import endless
+
+Array = np.ndarray
+
+_POTENTIALS = ctypes.CFUNCTYPE(None, ctypes.c_int32)
+
+
+class OptimumStruct(ctypes.Structure):
+    """`rk_optimum` of the kernel."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("stack", "lower", "upper", "cones", "metric", "other")),
+        ("potentials", _POTENTIALS),
+        *((name, ctypes.c_int32) for name in ("n_cones", "reserved")),
+    )
+
+
+class OutcomeStruct(ctypes.Structure):
+    """`rk_optimum_outcome` of the kernel."""
+
+    _fields_ = (
+        *((name, ctypes.c_double) for name in ("cost", "stationary", "change")),
+        *((name, ctypes.c_int32) for name in ("code", "iterations")),
+    )
+
+
+def _library() -> ctypes.CDLL:
+    """The kernel, checked to have the struct that this file describes. Raises BackendError."""
+    stack_library()
+    library = load_library()
+    found = library.rk_sizeof_optimum()
+    if found != ctypes.sizeof(OptimumStruct):
+        raise BackendError(f"the kernel's rk_optimum has {found} bytes, not {ctypes.sizeof(OptimumStruct)}")
+    library.rk_optimum_workspace.restype = ctypes.c_int64
+    library.rk_optimum_find.restype = None
+    return library
+
+
+class KernelOptimum(NativeStack):
+    """Tasks and potentials bound to the kernel, which asks for those that it does not know.
+
+    Not to be shared between threads. influence: (tasks,), in place of the tasks' own. Raises BackendError.
+    """
+
+    def __init__(self, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None) -> None:
+        super().__init__(levels, potentials, influence)
+        self._library, nv = _library(), levels.model.nv
+        self._asked = [potentials[i] for i in self.step.other_criteria]
+        self._metric, self._other = np.zeros(nv), np.zeros(2 + nv)
+        self._optimum = OptimumStruct(other=self._other.ctypes.data)
+        if self._asked:
+            self._optimum.metric = self._metric.ctypes.data
+            self._optimum.potentials = _POTENTIALS(self._guarded(self._sum))
+
+    @classmethod
+    def kept(
+        cls, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None
+    ) -> KernelOptimum | None:
+        """As `of`, made once for as long as potentials and influences are the same."""
+        of = tuple(potentials), tuple(influence or ())
+        if levels.kept.get(cls, (None,))[0] != of:
+            levels.kept[cls] = of, cls.of(levels, potentials, influence)
+        return levels.kept[cls][1]
+
+    @classmethod
+    def of(
+        cls, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None
+    ) -> KernelOptimum | None:
+        """None when the kernel has not all that have edges, or not the rows that these look at."""
+        neutral = levels.state(levels.model.neutral(), levels.targets, 1.0)
+        is_whole = influence is None or all(share == 1.0 for share in influence)
+        for each in potentials:
+            is_known = type(each) in KINDS.values() and each.record(neutral) is not None
+            looks_at_rows = isinstance(each, Manipulability | SmallestSingularValue)
+            if (looks_at_rows and not is_whole) if is_known else (type(each).edge is not Potential.edge):
+                return None
+        return cls(levels, potentials, influence)
+
+    def find(
+        self, targets: Sequence[Any], limits: PositionLimits, left: Mapping[int, Left], q: Array
+    ) -> tuple[Array, OutcomeStruct]:
+        """(nq,) the optimum, from q (nq,), and what the kernel says of it. left: see `NativeStack.aim`."""
+        optimum, outcome, cones = self._optimum, OutcomeStruct(), cone_records(limits.cones)
+        optimum.lower, optimum.upper = limits.lower.ctypes.data, limits.upper.ctypes.data
+        optimum.cones, optimum.n_cones = cones.ctypes.data, len(cones)
+        if self._asked:
+            state = self.levels.state(q, targets, 1.0, None, self.influence)
+            self._metric[...] = sum(each.weight * each.gain * each.metric(state) for each in self._asked)
+        while True:
+            self.aim([targets], left)
+            optimum.stack = ctypes.addressof(self.struct)
+            found = q.copy()
+            work = np.empty(self._library.rk_optimum_workspace(ctypes.byref(optimum)))
+            pointers = (ctypes.c_void_p(array.ctypes.data) for array in (found, work))
+            self._library.rk_optimum_find(ctypes.byref(optimum), *pointers, ctypes.byref(outcome))
+            if self.is_done():
+                return found, outcome
+
+    def _sum(self, with_slope: int) -> None:
+        """The potentials that the kernel does not know, at what is in `step.q`."""
+        state = self._state(0)
+        values = [each.weight * each.gain * each.potential(state) for each in self._asked]
+        self._other[:2] = sum(values), sum(map(abs, values))
+        if with_slope:
+            self._other[2:] = sum(each.weight * each.gain * each.gradient(state) for each in self._asked)
+
+
+class NativeOptimum:
+    """`StaticOptimum` in the kernel."""
+
+    def __init__(self, posing: Posing, potentials: Sequence[Potential], kernel: KernelOptimum) -> None:
+        self.posing, self._potentials, self._kernel = posing, potentials, kernel
+
+    def find(self, start: Point) -> Generator[float, None, Optimum]:
+        """As `StaticOptimum.find`; it yields nothing."""
+        posing = self.posing
+        q, found = self._kernel.find(posing.targets, posing.limits, posing.left, start.q)
+        point, is_optimal = posing.point(q), found.code == 0
+        reason = "" if is_optimal else self._reason(start, point, found)
+        return Optimum(point, found.stationary, is_optimal, found.iterations, reason)
+        yield
+
+    def _reason(self, start: Point, point: Point, found: OutcomeStruct) -> str:
+        surface, objective = TaskSurface(self.posing, start), Objective(self._potentials, self.posing.scale)
+        return (
+            endless(self.posing, objective, surface.start, point, surface.nearest)
+            or (
+                "",
+                f"after {ITERATIONS} steps the cost still falls",
+                f"the cost is nearly flat: {PATIENCE} steps lowered it by {found.change:.1g}",
+                "no step found lowers the cost",
+                f"there was something better around each of {ROUNDS} poses",
+            )[found.code]
+        )

@@ -1,0 +1,191 @@
+"""Poses that meet tasks of strict priorities: what a configuration lacks, and steps that lessen it.
+
+A step is that of `velocity_step` without speeds: displacements inside the position limits, loop closures first, then
+the levels of tasks, each damped by its own error (Sugihara, "Solvability-unconcerned inverse kinematics by the
+Levenberg-Marquardt method", IEEE T-RO 27(5), 2011). Wheels may slip: where a base stands is a pose, not a way there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...robokin.backend import get_backend
+from ...robokin.model.joint_types import Motion
+from ...robokin.model.limits import PositionLimits
+from ...robokin.model.robot import RobotModel
+from ...robokin.spatial import quaternion
+from ..descent.steps import damping_for
+from ..kinematics.state import State
+from ..limits.curved import cone_level
+from ..qp.hierarchy import solve_hierarchy
+from ..qp.level import Level
+from ..tasks.influence import Left, leaving
+from ..velocity.curved_step import LARGEST_STEP
+from ..velocity.kernel_rows import KernelRows
+from ..velocity.task_levels import TaskLevels, stacked
+
+Array = np.ndarray
+
+ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it, are at it
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What the tasks lack at q (nq,). levels: loop closures, then priorities.   errors: |e|^2 / 2 of each level.
+    met: whether each level is within its tasks' tolerances.   residuals: (tasks, 2)."""
+
+    q: Array
+    state: State
+    levels: Sequence[Level]
+    errors: Array
+    met: Array
+    residuals: Array
+
+    @property
+    def is_met(self) -> bool:
+        return bool(self.met.all())
+
+
+class Posing:
+    """Tasks with their checked targets, inside position limits. scale: (nv,) of displacements (`State.scale`)."""
+
+    def __init__(
+        self,
+        levels: TaskLevels,
+        targets: Sequence[Any],
+        limits: PositionLimits,
+        influence: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> None:
+        """influence: in place of the tasks' own.   left: what is not asked for of tasks of partial influence."""
+        self.levels, self.targets, self.limits = levels, targets, limits
+        self.influence, self.left = influence, dict(left or {})
+        self.model: RobotModel = levels.model
+        self.scale = levels.state(self.model.neutral(), targets, 1.0).scale
+        self.tolerance = np.array(
+            [[part.tolerance for part in (*task.parts, task.parts[0])][:2] for task in levels.tasks]
+        )
+        self._backend = get_backend(levels.backend)
+        self._kernel = KernelRows.kept(levels) if self._backend.name == "native" and self.is_whole else None
+        groups = [[i] for i, _ in levels.loops] + levels.indices
+        self._groups = [np.array(group, int) for group in groups]
+        tree = self.model.tree
+        self._columns = np.full(self.model.nv, -1)  # of plain coordinates: which entry of q they move
+        for motion, iq, iv in zip(map(Motion, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
+            if motion.has_axis:
+                self._columns[iv] = iq
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every task counts wholly."""
+        return self.influence is None or all(share >= 1.0 for share in self.influence)
+
+    def posture(self, q: Array) -> tuple[int, Array] | None:
+        """(nq,) q with the joint values that tasks prescribe, inside the limits, those of the first levels the last,
+        and how many levels do so; None when none prescribes any."""
+        there, lowest = q, 0
+        for number, group in reversed(list(enumerate(self._groups, 1))):
+            for i in group.tolist():
+                if self.levels.tasks[i].influence if self.influence is None else self.influence[i]:
+                    before = there
+                    there = self.levels.tasks[i].posed(self.model, there, self.targets[i])
+                    lowest = lowest or (number if there is not before else 0)
+        return (lowest, self.limits.clamp(there)) if lowest else None
+
+    def levels_without(self, tasks: Array) -> int:
+        """How many levels come before the first one that has one of these tasks."""
+        having = [bool(np.isin(group, tasks).any()) for group in self._groups]
+        return having.index(True) if True in having else len(having)
+
+    def point(self, q: Array) -> Point:
+        state = self.levels.state(q, self.targets, 1.0, None, self.influence)
+        known = None if self._kernel is None else self._kernel.at(state, self.targets)
+        if known is None:
+            every = self.levels.rows(state, self.targets, self.influence)
+            for i, left in self.left.items():
+                every[i] = leaving(self.levels.tasks[i], every[i], left)
+            residuals = self.levels.residuals(every, np.zeros(self.model.nv), 1.0)
+            closures = [level for _, level in self.levels.closures(state, every)]
+            levels = [*closures, *self.levels.levels(state, every, 0.0)]
+        else:
+            levels, residuals = [*known.closures, *known.levels], known.residuals
+        errors = np.array([0.5 * float((lacking(level) ** 2).sum()) for level in levels])
+        within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
+        met = np.array([within[group].all() for group in self._groups], bool)
+        return Point(q, state, levels, errors, met, residuals)
+
+    def step(
+        self, point: Point, damping: float | None = None, levels: int | None = None, as_one: bool = False
+    ) -> tuple[Array, int]:
+        """x (nv,), dimensionless, the shortest towards the tasks, and the directions of motion that they leave free.
+        damping: of all levels; None: by each one's error.   levels: how many count; None: all.   as_one: without
+        priorities, but for loop closures."""
+        counting, errors = point.levels[:levels], point.errors[:levels]
+        loops = len(self.levels.loops)
+        if as_one and len(counting) > loops:
+            counting = [*counting[:loops], stacked(counting[loops:], self.model.nv)]
+            errors = np.append(errors[:loops], errors[loops:].sum())
+        damped = [
+            Level(
+                level.J,
+                level.lower,
+                level.upper,
+                damping_for(error) if damping is None else damping,
+            )
+            for level, error in zip(counting, errors, strict=True)
+        ]
+        nv = self.model.nv
+        lo, hi, bounds = self.bounds(point.q)
+        found = solve_hierarchy(lo, hi, [*bounds, *damped], np.eye(nv), np.zeros(nv), self.levels.backend)
+        return found.x, found.freedom[-1]
+
+    def bounds(self, q: Array) -> tuple[Array, Array, list[Level]]:
+        """What keeps q + x inside the limits: lo <= x <= hi (nv,), and rows of what is bounded otherwise."""
+        nv = self.model.nv
+        lo, hi = np.full(nv, -LARGEST_STEP), np.full(nv, LARGEST_STEP)
+        plain = self._columns >= 0
+        at = self._columns[plain]
+        lo[plain] = np.maximum(lo[plain], np.minimum(self.limits.lower[at] - q[at], 0.0) / self.scale[plain])
+        hi[plain] = np.minimum(hi[plain], np.maximum(self.limits.upper[at] - q[at], 0.0) / self.scale[plain])
+        rows = floating_bounds(self.limits, self.model, q, self.levels.length)
+        return lo, hi, rows + [cone_level(cone, q[cone.q : cone.q + 4], nv) for cone in self.limits.cones]
+
+    def moved(self, q: Array, x: Array) -> Array:
+        """(nq,) q moved by x, inside the limits."""
+        there = self.limits.clamp(self.integrated(q, x))
+        for bound in (self.limits.lower, self.limits.upper):
+            close = abs(there - bound) <= ROUNDING * np.maximum(abs(there), 1.0)
+            there = np.where(close, bound, there)
+        return there
+
+    def integrated(self, q: Array, x: Array) -> Array:
+        """(nq,) q moved by x, wherever that leads."""
+        return self._backend.integrate(self.model.tree, q, self.scale * x)
+
+    def difference(self, q: Array, other: Array) -> Array:
+        """x (nv,) that moves q to another configuration."""
+        return self._backend.difference(self.model.tree, q, other) / self.scale
+
+
+def floating_bounds(limits: PositionLimits, model: RobotModel, q: Array, length: float) -> list[Level]:
+    """Position bounds of floating joints as levels: they hold along the axes of the parent, not those of v."""
+    bounds, tree = [], model.tree
+    for node in np.flatnonzero(tree.motion == Motion.FREE):
+        iq, iv = int(tree.iq[node]), int(tree.iv[node])
+        if not limits.is_bounded(range(iq, iq + 3)):
+            continue
+        at = slice(iq, iq + 3)
+        J = np.zeros((3, model.nv))
+        J[:, iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7])
+        below, above = limits.lower[at] - q[at], limits.upper[at] - q[at]
+        bounds.append(Level(J, np.minimum(below, 0.0) / length, np.maximum(above, 0.0) / length))
+    return bounds
+
+
+def lacking(level: Level) -> Array:
+    """(m,) what a level lacks before it moves."""
+    return np.clip(0.0, level.lower, level.upper)

@@ -1,0 +1,304 @@
+"""The pose that the criteria like best among those that the tasks allow.
+
+Sequential quadratic programming on the poses that meet the tasks: a step along what the tasks leave free, inside the
+limits and inequalities, brought back to the tasks and shortened until the cost is less (Nocedal, Wright, "Numerical
+Optimization", 2006, chapter 18). The Hessian of the Lagrangian is that of differences, along what can move. Of a
+criterion that has an edge, all its gradients there take part (`criteria/edge.py`). Twin of
+kernel/src/optimum/optimum.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...robokin.generalized_inverses import null_space
+from ..criteria import Criterion
+from ..criteria.edge import Edge
+from ..criteria.objective import NEAR, Objective, Slopes
+from ..random_numbers import SplitMix64
+from .constraint_manifold import TaskSurface
+from .pose_problem import Point, Posing
+from .tangent import Multipliers, Tangent, rows_at
+from .unbounded import FLAT, endless
+from .unmet_levels import hold_unmet
+
+Array = np.ndarray
+
+# KKT residuals: what is promised, and what is aimed at, since a Newton step squares it anyway.
+ACCEPTED, STATIONARY = 1e-6, 1e-9
+GROUND = 1e-3  # radians or L: a gradient smaller than the one so far from where it is 0 counts as that
+ITERATIONS = 200  # in all; long flat valleys take more than 100
+PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by less, of its curvature, are given up
+
+# Second derivatives.
+STEP = 1e-5  # radians or L, of the differences: rounding and bending then cost 1e-10 each
+ACROSS = 10.0  # times the usual curvature, across what holds the pose: little moves that way
+LEAST = 1e-10  # times the largest curvature, which differences are known to: any counts as at least that
+STRIDE = 1.0  # radians or L: farther along one direction no second derivative tells anything
+
+# Steps.
+DECREASE = 1e-4  # share of the decrease that the slope promises (Armijo)
+HALVINGS = 14  # of a step, to 1e-4 of it: what has not paid off by then is rounding
+SHORT = 1e-3  # radians or L: a step that short is held only by bounds that the pose is at
+REACHED = 30.0  # times the last step: eigenvalues that close to the largest may be met in the next, which may be longer
+
+# Looking around.
+PROBE, PROBES = 0.05, 16  # radians or L, and how many motions beside two for each that is flat
+SMALLER = 0.1  # of a probe: negative curvature may end sooner
+CLEAR = 0.1  # times the largest curvature: where the cost bends as much, nothing nearer than a probe costs less
+TOUCHED, HARDLY = 1e-9, 1e-6  # walls nearer than this, and multipliers relative to the slope: they may let go
+ROUNDS = 8  # descents, each from what was found around the last
+SADDLE = 1e-6  # times the largest curvature: negative curvature that differences tell for certain
+LESS = 1e-11  # times the largest curvature: a cost that is less by more is better
+UNSEEN = 100.0  # times its rounding: a cost that is less by no more is not better
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """stationary: what the tasks and limits leave of the gradient, relative to it (KKT residual).   is_optimal: that
+    is about 0, and nothing better was found around.   reason: why it is not."""
+
+    point: Point
+    stationary: float
+    is_optimal: bool
+    iterations: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """At a point: its cost, slopes (of edges the least gradient), tangent and what holds it. residual: of it all, and
+    left: (nv,) the way down that is left.   size: of the steepest gradient, at least what counts as one."""
+
+    point: Point
+    cost: float
+    slopes: Slopes
+    tangent: Tangent
+    multipliers: Multipliers
+    left: Array
+    residual: float
+    size: float
+
+
+class StaticOptimum:
+    """Potentials with weight times gain, minimised where `posing` is met."""
+
+    def __init__(self, posing: Posing, criteria: Sequence[Criterion]) -> None:
+        self.posing = posing
+        self.objective = Objective(criteria, posing.scale)
+        self.iterations = 0
+        self._curvature = self._usual = 1.0  # the largest and the usual one where it was looked at last
+
+    def find(self, start: Point) -> Generator[float, None, Optimum]:
+        """Yields the share of the steps that it may take after each."""
+        if not self.objective.potentials:
+            return Optimum(start, 0.0, True, 0)
+        self._note_curvatures(self.objective.metric(start.state))
+        self._surface = TaskSurface(self.posing, start)
+        point = self._surface.start
+        found = yield from self._descended(point)
+        if found.is_optimal:
+            return found
+        why = endless(self.posing, self.objective, point, found.point, self._surface.nearest)
+        return replace(found, reason=why or found.reason)
+
+    def _descended(self, point: Point) -> Generator[float, None, Optimum]:
+        random = SplitMix64(0)
+        for _ in range(ROUNDS):
+            look, reason = yield from self._descend(point)
+            is_over = self.iterations >= ITERATIONS
+            better = None if is_over else self._better_around(look, random)
+            if better is None:
+                is_optimal = look.residual <= ACCEPTED
+                return Optimum(look.point, look.residual, is_optimal, self.iterations, "" if is_optimal else reason)
+            point = better
+        reason = f"there was something better around each of {ROUNDS} poses"
+        return Optimum(point, self._look(point).residual, False, self.iterations, reason)
+
+    def _descend(self, point: Point) -> Generator[float, None, tuple[_Look, str]]:
+        """Where no step leads farther down, and why that is the last one."""
+        look, last = self._look(point), (np.inf, np.inf)
+        for step in range(ITERATIONS):
+            if look.residual <= STATIONARY:
+                break
+            if self.iterations >= ITERATIONS:
+                return look, f"after {ITERATIONS} steps the cost still falls"
+            if step % PATIENCE == 0:
+                if look.residual > 0.5 * last[0] and look.cost > last[1] - STALE * self._usual:
+                    return look, f"the cost is nearly flat: {PATIENCE} steps lowered it by {last[1] - look.cost:.1g}"
+                last = look.residual, look.cost
+            self.iterations += 1
+            yield self.iterations / ITERATIONS
+            B = self._hessian(look)
+            x, change, _ = look.tangent.best(look.slopes, B)
+            after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)
+            after = after or self._flat_step(look, x)
+            after = after or self._search_line(look, SHORT * look.left, -SHORT * float(look.left @ look.left))
+            if after is None:
+                # Where the best step promises less than the rounding of the cost, the slope is none.
+                is_seen = -change > self.objective.rounding(look.point.state)
+                return look if is_seen or not look.multipliers.is_known else replace(
+                    look, residual=0.0
+                ), "no step found lowers the cost"
+            look = after
+        return look, ""
+
+    def _look(self, point: Point, cost: float | None = None, before: _Look | None = None) -> _Look:
+        cost = self.objective.value(point.state) if cost is None else cost
+        # What is farther away than short steps come makes the cost bend, which a Newton step knows better than an edge.
+        last = np.inf if before is None else float(np.linalg.norm(self.posing.difference(before.point.q, point.q)))
+        slopes = self.objective.slopes(point.state, near=min(NEAR, REACHED * last))
+        steepest = slopes.gradient
+        if before is not None:
+            slopes = slopes.as_seen_from(before.slopes)
+        tangent = Tangent(self.posing, point)
+        hold_unmet(self.posing, point, tangent)
+        size = max(float(np.linalg.norm(steepest)), GROUND * self._usual) or 1.0
+        nv = len(self.posing.scale)
+        x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
+        residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
+        # A slope that no pose around could show to be one.
+        if multipliers.is_known and residual * size * PROBE <= UNSEEN * self.objective.rounding(point.state):
+            residual = 0.0
+        return _Look(
+            point,
+            cost,
+            Slopes(slopes.smooth, slopes.edges, multipliers.chosen),
+            tangent,
+            multipliers,
+            x * size / SHORT,
+            residual,
+            size,
+        )
+
+    def _search_line(self, look: _Look, x: Array, change: float, tries: int = HALVINGS) -> _Look | None:
+        for halving in range(tries):
+            share = 0.5**halving
+            after = self._surface.nearest(self.posing.moved(look.point.q, share * x), look.point)
+            if after is None:
+                continue
+            cost = self.objective.value(after.state)
+            if self._rise(look, after, cost) < DECREASE * share * min(change, 0.0):
+                return self._look(after, cost, look)
+        return None
+
+    def _rise(self, look: _Look, after: Point, cost: float) -> float:
+        """How much more a pose nearby costs, as if both met exactly, to first order, the levels that can be met."""
+        multipliers, met = look.tangent.multipliers_of_levels(look.multipliers, look.point.levels), look.point.met
+        here, there = (self._surface.excess_cost(multipliers, met, each) for each in (look.point, after))
+        return (cost - there) - (look.cost - here)
+
+    def _bent_step(self, look: _Look, x: Array, change: float, B: Array) -> _Look | None:
+        """The whole step along edges as they bend, where it is worth it: a straight one leaves them, which costs as
+        much as it gains (Maratos)."""
+        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point) if look.slopes.sharp else None
+        if point is None:
+            return None
+        there = self.objective.slopes(point.state, look.slopes)
+        s = self.posing.difference(look.point.q, point.q)
+        pairs = list(zip(look.slopes.edges, there.edges, strict=True))
+        if any(own.A.shape != then.A.shape for own, then in pairs):
+            return None
+        bent = [Edge(then.A - own.slopes @ s, own.slopes, own.frames) for own, then in pairs]
+        x, _, _ = look.tangent.best(Slopes(look.slopes.smooth, bent, look.slopes.chosen), B)
+        return self._search_line(look, x, change, 1)
+
+    def _flat_step(self, look: _Look, x: Array) -> _Look | None:
+        """The whole step, where the cost is flat to its rounding, when it is more nearly stationary there."""
+        point = self._surface.nearest(self.posing.moved(look.point.q, x), look.point)
+        if point is None:
+            return None
+        after = self._look(point, None, look)
+        rise = self._rise(look, point, after.cost)
+        if rise > FLAT * self.objective.rounding(point.state) or after.residual >= look.residual:
+            return None
+        return after
+
+    def _bend(self, look: _Look, point: Point) -> Array:
+        """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
+        slopes = self.objective.slopes(point.state, look.slopes)
+        return slopes.gradient + look.tangent.weighted(look.multipliers, rows_at(self.posing, point))
+
+    def _bending(self, look: _Look, Z: Array) -> Array:
+        """(d, d) the Hessian of the Lagrangian along the columns of Z (nv, d)."""
+        here = self._bend(look, look.point)
+        columns = []
+        for z in Z.T:
+            moved = self.posing.integrated(look.point.q, STEP * z)
+            columns.append(Z.T @ (self._bend(look, self.posing.point(moved)) - here) / STEP)
+        H = np.array(columns).reshape(Z.shape[1], Z.shape[1])
+        return 0.5 * (H + H.T)
+
+    def _hessian(self, look: _Look) -> Array:
+        """(nv, nv) positive definite: of the Lagrangian where the pose can move, and large across what holds it."""
+        face = self._face(look)
+        values, E = np.linalg.eigh(self._bending(look, face))
+        self._note_curvatures(values)
+        E = face @ E
+        least = LEAST * self._curvature
+        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.left) / STRIDE), least)
+        return E * values @ E.T + max(ACROSS * self._usual, least) * (np.eye(len(E)) - E @ E.T)
+
+    def _face(self, look: _Look, least: float = 0.0) -> Array:
+        """(nv, d) basis of the motions that keep what holds the pose, and presses more than `least`, as it is."""
+        Z = look.tangent.Z
+        return Z @ null_space(look.tangent.pressed(look.slopes, look.multipliers, least).T @ Z)
+
+    def _note_curvatures(self, values: Array) -> None:
+        """What small gradients and costs are compared with."""
+        sizes = np.sort(abs(values[values != 0.0]))
+        if len(sizes):
+            self._curvature, self._usual = float(sizes[-1]), float(sizes[len(sizes) // 2])
+
+    def _better_around(self, look: _Look, random: SplitMix64) -> Point | None:
+        """A pose near a stationary one that costs less: it was a saddle, or there is another valley.
+
+        Along motions that clearly bend the cost upwards there is none so near. Looked for is along the others, and
+        along all where edges are near or a wall is touched that hardly presses.
+        """
+        point, tangent, ways = look.point, look.tangent, []
+        if not tangent.Z.shape[1]:
+            return None
+        face = self._face(look, HARDLY * look.size)
+        values, E = np.linalg.eigh(self._bending(look, face))
+        E = face @ E
+        for way in E.T[values < -SADDLE * self._curvature]:
+            ways += [size * way for size in (PROBE, -PROBE, SMALLER * PROBE, -SMALLER * PROBE)]
+        flat = E[:, values < CLEAR * self._curvature]
+        for _ in range(flat.shape[1] + PROBES // 2 if flat.shape[1] else 0):
+            way = _unit(flat @ _drawn(random, flat.shape[1]))
+            size = PROBE * random.uniform()
+            ways += [size * way, -size * way]
+        for _ in range(PROBES if self._may_turn(look) else 0):
+            way = tangent.best(Slopes(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
+            ways.append(PROBE * random.uniform() ** 3 * _unit(way))
+        slack = self._surface.slack(tangent.multipliers_of_levels(look.multipliers, point.levels))
+        least = look.cost - LESS * self._curvature - UNSEEN * self.objective.rounding(point.state) - slack
+        best = None
+        for way in ways:
+            after = self._surface.nearest(self.posing.moved(point.q, way), point) if way.any() else None
+            if after is None:
+                continue
+            cost = self.objective.value(after.state)
+            if cost < least:
+                best, least = after, cost
+        return best
+
+    def _may_turn(self, look: _Look) -> bool:
+        """Whether the slope is not one vector around: edges, or walls that are touched and hardly press."""
+        tangent = look.tangent
+        touched = np.minimum(-tangent.lower, tangent.upper) < TOUCHED
+        weak = abs(look.multipliers.walls) <= HARDLY * look.size
+        return bool((touched & weak).any()) or bool(look.slopes.sharp)
+
+
+def _drawn(random: SplitMix64, count: int) -> Array:
+    return np.array([2.0 * random.uniform() - 1.0 for _ in range(count)])
+
+
+def _unit(x: Array) -> Array:
+    size = np.linalg.norm(x)
+    return x / size if size > 0.0 else x

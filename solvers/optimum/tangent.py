@@ -1,0 +1,158 @@
+"""The motions that tasks and limits allow at a pose, to first order, and the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..criteria.edge import Edge
+from ..criteria.objective import Slopes
+from ..qp.dense import QPStatus, solve_qp
+from ..qp.level import Level
+from .pose_problem import Point, Posing, lacking
+
+Array = np.ndarray
+
+SMALL = 1e-9  # singular values of what is held, relative to the largest: below, a row follows from the others
+VIOLATED = 1e-9  # an inequality that lacks more than this is held as it is
+CUTS, CUT = 30, 1e-9  # of one program; a cut is missing when an edge is passed by more than this, relative to the step
+HOLDS = 1e-6  # eigenvalues of W larger than this
+EDGE = 1e-4  # curvature that keeps the program of an edge strictly convex, relative to that of the rest
+EPS = 1e-14  # relative: to which eigenvalues are known
+ROUNDING = (1e-13, 1e-10)  # to which the sides of a program are known
+
+
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """What holds a pose: of the rows that are held, of the walls (positive at the upper side), and of each edge the
+    gradient that is chosen (`Slopes`).   is_known: a program found them."""
+
+    held: Array
+    walls: Array
+    chosen: Sequence[Array]
+    is_known: bool = True
+
+
+def rows_at(posing: Posing, point: Point) -> Array:
+    """(k, nv) of single coordinates, of what the limits bound otherwise, and of the levels."""
+    levels = [*posing.bounds(point.q)[2], *point.levels]
+    return np.vstack([np.eye(posing.model.nv), *[level.J for level in levels]])
+
+
+class Tangent:
+    """At a point: held (m, nv) rows do not change, lower <= walls x <= upper (k, nv).   Z: (nv, f) basis of what is
+    left free by what is held, and by levels that are not met (`unmet_levels.py`)."""
+
+    def __init__(self, posing: Posing, point: Point) -> None:
+        nv = posing.model.nv
+        self.backend = posing.levels.backend
+        lo, hi, bounds = posing.bounds(point.q)
+        levels = [*bounds, *point.levels]
+        self.rows = rows_at(posing, point)
+        lower = np.concatenate([lo, *[level.lower for level in levels]])
+        upper = np.concatenate([hi, *[level.upper for level in levels]])
+        lacks = np.concatenate([np.zeros(nv), *[abs(lacking(level)) for level in levels]])
+        self.is_held = (lower == upper) | (lacks > VIOLATED)
+        self.held, self.walls = self.rows[self.is_held], self.rows[~self.is_held]
+        self.lower, self.upper = np.minimum(lower, 0.0)[~self.is_held], np.maximum(upper, 0.0)[~self.is_held]
+        _, s, Vt = np.linalg.svd(self.held)
+        self.Z = Vt[int((s > SMALL * s.max(initial=0.0)).sum()) :].T
+
+    def best(self, slopes: Slopes, B: Array) -> tuple[Array, float, Multipliers]:
+        """x (nv,) that minimises 1/2 x'Bx + the objective to first order, its change by x, and what holds x; 0 when no
+        program finds it.
+
+        B: (nv, nv) positive definite on Z. The edges are met by cuts that are added until none is passed (Kelley).
+        """
+        Z, f, sharp = self.Z, self.Z.shape[1], slopes.sharp
+        edges = [slopes.edges[i] for i in sharp]
+        smooth = slopes.smooth + sum(edge.slopes[0, 0] for edge in slopes.edges if len(edge.A) == 1)
+        size = float(np.trace(Z.T @ B @ Z)) / max(f, 1) or 1.0
+        H = np.eye(f + len(edges)) * EDGE
+        H[:f, :f] = Z.T @ B @ Z / size
+        g = np.concatenate((Z.T @ smooth / size, np.ones(len(edges))))
+        tops = [float(np.linalg.eigvalsh(edge.A)[-1]) for edge in edges]
+        cuts = [
+            (i, w / np.linalg.norm(w))
+            for i, edge in enumerate(edges)
+            for w in np.hstack((np.linalg.eigh(edge.A)[1], slopes.chosen[sharp[i]])).T
+        ]
+        x, t, wall, cut = np.zeros(len(Z)), np.zeros(len(edges)), np.zeros(len(self.walls)), np.zeros(len(cuts))
+        is_known = f == 0
+        for _ in range(CUTS if f else 0):
+            C = np.zeros((len(self.walls) + len(cuts), f + len(edges)))
+            C[: len(self.walls), :f] = self.walls @ Z
+            upper = np.concatenate((self.upper, np.zeros(len(cuts))))
+            for row, (i, w) in enumerate(cuts, len(self.walls)):
+                C[row, :f] = edges[i].gradient(np.outer(w, w)) @ Z / size
+                C[row, f + i] = -1.0
+                upper[row] = (tops[i] - w @ edges[i].A @ w) / size
+            lower = np.concatenate((self.lower, np.full(len(cuts), -np.inf)))
+            found = self._program(H, g, C, lower, upper)
+            if found is None:
+                break
+            is_known, (z, multipliers) = True, found
+            x, t = Z @ z[:f], z[f:]
+            wall, cut = size * multipliers[: len(self.walls)], multipliers[len(self.walls) :]
+            missing = []
+            for i, edge in enumerate(edges):
+                value, w = edge.moved(x)
+                least = size * CUT * float(np.linalg.norm(x)) + EPS * float(abs(edge.A).max())
+                if value - tops[i] > size * t[i] + least:
+                    missing.append((i, w))
+            if not missing:
+                break
+            cuts += missing
+        chosen = list(slopes.chosen)
+        for k, i in enumerate(sharp):
+            chosen[i] = _chosen(k, cuts, cut, chosen[i])
+        left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.walls.T @ wall
+        held = -np.linalg.lstsq(self.held.T, left, rcond=SMALL)[0] if len(self.held) else np.zeros(0)
+        return x, float(smooth @ x + size * t.sum()), Multipliers(held, wall, chosen, is_known)
+
+    def weighted(self, multipliers: Multipliers, rows: Array) -> Array:
+        """(nv,) the rows of a point nearby, times what they hold here; 0 when there are others."""
+        if rows.shape != self.rows.shape:
+            return np.zeros(rows.shape[1])
+        return multipliers.held @ rows[self.is_held] + multipliers.walls @ rows[~self.is_held]
+
+    def multipliers_of_levels(self, multipliers: Multipliers, levels: Sequence[Level]) -> list[Array]:
+        """Of each level of tasks."""
+        of_rows = np.zeros(len(self.rows))
+        of_rows[self.is_held], of_rows[~self.is_held] = multipliers.held, multipliers.walls
+        ends = np.cumsum([len(level.J) for level in levels[::-1]])[::-1]
+        return [of_rows[len(of_rows) - end :][: len(level.J)] for end, level in zip(ends, levels, strict=True)]
+
+    def pressed(self, slopes: Slopes, multipliers: Multipliers, least: float = 0.0) -> Array:
+        """(nv, d) orthonormal directions, of those left free, across the edges that hold and the walls that do, with
+        multipliers larger than `least`."""
+        rows = [self.walls[abs(multipliers.walls) > least], *map(_across, slopes.edges, multipliers.chosen)]
+        _, s, Vt = np.linalg.svd(np.vstack(rows) @ self.Z, full_matrices=False)
+        return self.Z @ Vt[: int((s > SMALL * s.max(initial=0.0)).sum())].T
+
+    def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> tuple[Array, Array] | None:
+        for rounding in ROUNDING:
+            found = solve_qp(H, g, C=C, lower=lower, upper=upper, tolerance=rounding, backend=self.backend)
+            if found.status is QPStatus.OPTIMAL:
+                return found.x, found.row_multipliers
+        return None
+
+
+def _chosen(i: int, cuts: Sequence[tuple[int, Array]], weights: Array, otherwise: Array) -> Array:
+    """(r, k) of an edge: its cuts by how much they hold."""
+    own = [np.sqrt(weight) * w for (edge, w), weight in zip(cuts, weights, strict=False) if edge == i and weight > 0.0]
+    return np.column_stack(own) / np.linalg.norm(own) if own else otherwise
+
+
+def _across(edge: Edge, chosen: Array) -> Array:
+    """(k, nv) gradients of what is 0 as long as the eigenvalues that hold the pose are equal."""
+    values, vectors = np.linalg.eigh(chosen @ chosen.T)
+    P = vectors[:, values > HOLDS]
+    if P.shape[1] < 2:
+        return np.zeros((0, edge.slopes.shape[-1]))
+    slopes = np.einsum("ai,abk,bj->ijk", P, edge.slopes, P)
+    i, j = np.triu_indices(P.shape[1], 1)
+    equal = np.diagonal(slopes).T
+    return np.vstack((slopes[i, j], equal[1:] - equal[0]))

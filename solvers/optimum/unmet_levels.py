@@ -1,0 +1,56 @@
+"""What a level that cannot be met leaves free.
+
+Its error E = |e|^2 / 2 is at its least, so no motion lessens it, and motions that leave its rows alone raise it only by
+how it bends: along them the second derivatives of E, with what the limits and the levels above hold, are not negative.
+The poses that meet the level as well lie where they vanish.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .pose_problem import Point, Posing, lacking
+from .tangent import SMALL, Tangent, rows_at
+
+Array = np.ndarray
+
+STEP = 1e-4  # radians or L, of central differences
+TOUCHED = 1e-9  # walls nearer than this may hold a level back
+BENDS, LEAST = 1e-6, 1e-9  # of the largest second derivative, and of |e|: those not larger vanish
+
+
+def hold_unmet(posing: Posing, point: Point, tangent: Tangent) -> None:
+    """Uses up the directions along which levels that are not met would be met less."""
+    first = len(tangent.rows) - sum(len(level.J) for level in point.levels)
+    for level, met, error in zip(point.levels, point.met, point.errors, strict=True):
+        own, first = first, first + len(level.J)
+        Z = tangent.Z
+        if met or not error > 0.0 or not Z.shape[1]:
+            continue
+        multipliers = _multipliers(tangent, own, lacking(level))
+
+        sides = [[posing.integrated(point.q, side * STEP * z) for side in (1.0, -1.0)] for z in Z.T]
+        slopes = [[_slope(posing, tangent, q, multipliers) @ Z for q in ends] for ends in sides]
+        H = np.array([ahead - back for ahead, back in slopes]) / (2.0 * STEP)
+        values, E = np.linalg.eigh(0.5 * (H + H.T))
+        least = max(LEAST * np.sqrt(2.0 * error), BENDS * abs(values).max())
+        tangent.Z = Z @ E[:, values <= least]
+
+
+def _slope(posing: Posing, tangent: Tangent, q: Array, multipliers: Array) -> Array:
+    """(nv,) the first rows at q, times multipliers; 0 when there are others than at the tangent's point."""
+    rows = rows_at(posing, posing.point(q))
+    return multipliers @ rows[: len(multipliers)] if rows.shape == tangent.rows.shape else np.zeros(rows.shape[1])
+
+
+def _multipliers(tangent: Tangent, first: int, e: Array) -> Array:
+    """Of the rows up to those of the level, which begin at `first`: of its own what they lack, with the other sign, and
+    of those above it what holds it."""
+    rows, touched = tangent.rows, tangent.is_held.copy()
+    touched[~tangent.is_held] = np.minimum(-tangent.lower, tangent.upper) <= TOUCHED
+    above = np.flatnonzero(touched[:first])
+    found = np.zeros(first + len(e))
+    found[first:] = -e
+    if len(above):
+        found[above] = -np.linalg.lstsq(rows[above].T, found[first:] @ rows[first : first + len(e)], rcond=SMALL)[0]
+    return found

@@ -1,0 +1,1 @@
+"""Least squares and quadratic programs with strict priorities and bounds. Knows no robot."""

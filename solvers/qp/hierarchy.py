@@ -1,0 +1,277 @@
+"""Lexicographic least squares inside hard bounds: strict priorities without compromise.
+
+Level by level, the rows J x = b are met as nearly as the bounds and the levels above allow, and J x then stays as it
+is: what follows moves x in the null space Z only. So what a level gets does not depend on the levels below, whether
+bounds are active or not, and with damping. (Escande, Mansard, Wieber, "Hierarchical quadratic programming", IJRR 33,
+2014.)
+
+What a level gets is kept to rounding, relative to the norm of its rows (1e-9 and better): weights of axes that are far
+apart make a level of rows of very different lengths, and the shortest of them, below 1e-12 of that norm, have no part
+in it (`NONE`); directions that hardly move the rows, with singular values below 1e-6 of that norm, are held still
+(`USELESS`).
+
+The rows of a level are reduced by reflections, the longest first, which says how many directions they use; the
+singular values of what is left (small and triangular) make its problem diagonal. When that minimum is inside the
+bounds it is the answer; otherwise a small strictly convex quadratic program finds it. Bounds that it presses on are
+held from then on: by complementarity all that is as good for the level is at them too, so the levels below have so many
+unknowns less. Twin of kernel/src/qp/hierarchy.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.backend import get_backend
+from ...robokin.errors import TaskError
+from .dense import QPResult, QPStatus, solve_qp
+from .householder import reduced
+from .level import INSIDE, Level, lacking, row_lengths, size_of
+
+Array = np.ndarray
+
+# Of rows in what the levels above leave, relative to the norm of the rows.
+NONE = 1e-12  # no longer than that: they have no part in what is left, and leave it to the levels below
+USELESS = 1e-6  # singular values below: too little of the rows' motion to be worth the speed; held still
+
+EASE = 1e-8  # weight of motions that a level does not see, relative to those that it sees
+PASSES = 2  # of the program of a level
+ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight first, since x is moved into them
+TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
+DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
+RAISED = 1e-8  # what is then added to H, relative to its trace: with less, rounding moves what it does not see
+PRESSED = 1e-6  # multipliers of bounds above, relative to the largest weight of the level: it needs them
+FAINT = 1e-12  # of the strongest push on x: multipliers that push less are rounding, x may be far from such bounds
+SEEN = 1e-13  # the same relative to the trace of all of H: below, it is the rounding of what H sees elsewhere
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchyResult:
+    """x: (n,) inside the bounds.   residuals: per level (m,), what J x lacks: positive where it should be larger, 0
+    inside a band. What the levels below move lets a residual inside its band only, so they are those of the level.
+    freedom: (levels + 1,) directions of motion that are left before each level and at the end; lo = hi is none, nor is
+    what would leave a bound that a level above needs.
+    points: (levels + 1, n) x after each level, and at the end."""
+
+    x: Array
+    residuals: list[Array]
+    freedom: list[int]
+    points: Array
+
+
+def solve_hierarchy(
+    lo: Array,
+    hi: Array,
+    levels: Sequence[Level],
+    H: Array | None,
+    g: Array | None,
+    backend: str = "auto",
+    start: Array | None = None,
+) -> HierarchyResult:
+    """x (n,) with lo <= x <= hi that meets the levels in their order; what freedom they leave minimises
+    1/2 x'Hx + g'x.
+
+    lo <= hi: (n,), may be infinite.   H: (n, n) symmetric positive semidefinite; what it does not see is held near 0;
+    None: what is left stays.   g: (n,), in the range of H.
+    start: (n,), 0 unless given: where x is, moved inside the bounds, before the first level moves it; so that without
+    rows, H or g nothing moves.
+    Raises TaskError when H is not positive semidefinite; BackendError.
+    """
+    start = np.zeros(len(lo)) if start is None else start
+    if get_backend(backend).name == "native":
+        from .native_hierarchy import solve
+
+        return HierarchyResult(*solve(lo, hi, levels, H, g, start))
+    descent = _Descent(lo, hi, start)
+    freedom, points = [descent.Z.shape[1]], []
+    for level in levels:
+        descent.meet(level)
+        freedom.append(descent.Z.shape[1])
+        points.append(descent.x)
+    if H is not None and g is not None:
+        descent.minimise(H, g)
+    x = descent.x
+    return HierarchyResult(x, [lacking(level, x) for level in levels], freedom, np.array([*points, x]))
+
+
+class _Descent:
+    """x and the basis Z (n, f), orthonormal, of the motions that change nothing above; `rows`, `lower`, `upper`:
+    inequality rows above that are met and stay so; `movable`: (n,) coordinates that are not held at a bound."""
+
+    def __init__(self, lo: Array, hi: Array, start: Array) -> None:
+        n = len(lo)
+        self.lo, self.hi = lo, hi
+        self.x = np.clip(start, lo, hi)
+        self.movable = lo < hi
+        self.Z = np.eye(n)[:, self.movable]
+        self.rows, self.lower, self.upper = np.zeros((0, n)), np.zeros(0), np.zeros(0)
+
+    def meet(self, level: Level) -> None:
+        if not self.Z.shape[1] or not len(level.J):
+            return
+        equal = level.lower == level.upper
+        J = level.J[equal]
+        band = Level(level.J[~equal], level.lower[~equal], level.upper[~equal])
+        target, weight, basis, used = self._least_squares(J, level.lower[equal] - J @ self.x, level.damping)
+        x = self.x + basis @ target
+        pressed = np.zeros(0)
+        if not (self._is_inside(x) and _is_met(band, x)):
+            point, pressed = self._bounded(target, weight, basis, band, used if level.damping == 0.0 else len(target))
+            x = self.x + basis @ point
+        self._accept(x)
+        self.Z = basis[:, used:]
+        if level.damping == 0.0:  # else what is as good may be longer
+            self._hold(pressed)
+        self._keep(band)
+
+    def minimise(self, H: Array, g: Array) -> None:
+        """The minimum of 1/2 x'Hx + g'x in what freedom is left."""
+        Z = self.Z
+        if not Z.shape[1]:
+            return
+        Hz, gz = Z.T @ H @ Z, Z.T @ (g + H @ self.x)
+        rounding = SEEN * float(np.trace(H))
+        if not _is_definite(Hz, rounding):  # what H does not see is held near 0
+            raised = RAISED * max(np.trace(Hz), 0.0) + rounding or 1.0
+            Hz, gz = Hz + raised * np.eye(len(Hz)), gz + raised * (Z.T @ self.x)
+        try:
+            L = np.linalg.cholesky(Hz)
+        except np.linalg.LinAlgError:
+            raise TaskError("the matrix H of a hierarchy is not positive semidefinite") from None
+        x = self.x - Z @ np.linalg.solve(L.T, np.linalg.solve(L, gz))
+        if not self._is_inside(x):
+            found = self._program(Hz, gz, self._walls(Z), *self._sides())
+            x = self.x if found is None else self.x + Z @ found.x  # staying keeps all that is above
+        self._accept(x)
+
+    def _accept(self, x: Array) -> None:
+        self.x = np.where(self.movable, np.clip(x, self.lo, self.hi), self.x)
+
+    def _least_squares(self, J: Array, b: Array, damping: float) -> tuple[Array, Array, Array, int]:
+        """Target (f,) and weight (f,) in an orthonormal basis (n, f) of Z, of which the first `used` move the rows."""
+        size = float(np.linalg.norm(J))
+        own, Q, used = reduced(J @ self.Z, NONE * size)
+        U, s, Vt = np.linalg.svd(own, full_matrices=False)
+        basis = self.Z @ Q
+        basis[:, :used] = basis[:, :used] @ Vt.T
+        squared, wanted = np.zeros(len(Q)), -damping * (basis.T @ self.x)
+        squared[:used] = s**2
+        wanted[:used] += np.where(s > USELESS * size, s * (U.T @ b), 0.0)
+        weight = squared + damping
+        return np.divide(wanted, weight, out=np.zeros_like(weight), where=weight > 0.0), weight, basis, used
+
+    def _bounded(self, target: Array, weight: Array, basis: Array, band: Level, seen: int) -> tuple[Array, Array]:
+        """The minimum (f,) of the weighted distance to the target and of the violation of the band, inside the bounds;
+        of each wall whether it is needed there: -1 at its lower side, 1 at its upper one, else 0. What comes after the
+        first `seen` does not matter to the level, and moves as little as it can."""
+        f, slacks = len(target), len(band.J)
+        walls = self._walls(basis)
+        C = np.zeros((len(walls) + slacks, f + slacks))
+        C[: len(walls), :f] = walls
+        C[len(walls) :, :f] = _seen(band.J, basis)
+        C[len(walls) :, f:] = -np.eye(slacks)
+        values = band.J @ self.x
+        lower, upper = map(np.concatenate, zip(self._sides(), (band.lower - values, band.upper - values), strict=True))
+        largest = max(weight.max(), 1.0 if slacks else 0.0)
+        ease = np.concatenate((np.maximum(EASE * (largest or 1.0) - weight, 0.0), np.zeros(slacks)))
+        weight = np.concatenate((weight, np.ones(slacks)))
+        point, pressed = np.zeros(f + slacks), np.zeros(len(walls))
+        for _ in range(PASSES if ease.any() else 1):  # `ease` holds it near the last point: in the end it costs nothing
+            slope = -(weight * np.concatenate((target, np.zeros(slacks))) + ease * point)
+            found = self._program(np.diag(weight + ease), slope, C, lower, upper)
+            if found is None:
+                return point[:f], np.zeros(len(walls))
+            point, multipliers = found.x, found.row_multipliers
+            push = abs(multipliers) * row_lengths(C / np.sqrt(weight + ease))
+            needed = (abs(multipliers) > PRESSED * largest) & (push > FAINT * push.max(initial=0.0))
+            pressed = np.where(needed, np.sign(multipliers), 0.0)[: len(walls)]
+        if seen < f:  # `ease` leaves that to rounding
+            eased = point[seen:f].copy()
+            point[seen:f] = 0.0
+            there = C @ point
+            found = self._program(np.eye(f - seen), np.zeros(f - seen), C[:, seen:f], lower - there, upper - there)
+            point[seen:f] = eased if found is None else found.x
+        return point[:f], pressed
+
+    def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> QPResult | None:
+        """None when rounding makes the sides seem contradictory."""
+        for rounding in ROUNDING:
+            tolerance = rounding * max(1.0, float(abs(self.x).max(initial=0.0)))
+            found = solve_qp(H, g, C=C, lower=lower, upper=upper, tolerance=tolerance, backend="numpy")
+            if found.status is QPStatus.OPTIMAL:
+                return found
+        return None
+
+    def _hold(self, pressed: Array) -> None:
+        """From now on: walls that are needed, -1 at their lower and 1 at their upper sides, are where they are; but for
+        bounds that rounding leaves x away from."""
+        if not pressed.any():
+            return
+        coordinates = np.flatnonzero(self.movable)
+        at, rows = pressed[: len(coordinates)], pressed[len(coordinates) :] != 0.0
+        sides = np.where(at < 0.0, self.lo[coordinates], self.hi[coordinates])
+        near = abs(self.x[coordinates] - sides) <= ROUNDING[-1] * max(1.0, float(abs(self.x).max()))
+        is_held = (at != 0.0) & near
+        held = coordinates[is_held]
+        self.x[held] = sides[is_held]
+        self.movable[held] = False
+        normals = np.vstack((np.eye(len(self.x))[held], self.rows[rows]))
+        _, Q, used = reduced(normals @ self.Z, NONE)
+        self.Z = self.Z @ Q[:, used:]
+        self.rows, self.lower, self.upper = self.rows[~rows], self.lower[~rows], self.upper[~rows]
+
+    def _keep(self, band: Level) -> None:
+        """From now on: rows that are met stay inside, rows that are violated stay as they are. Kept with length 1, as
+        bounds are: the tolerance of programs is that of x."""
+        if not len(band.J):
+            return
+        values = band.J @ self.x
+        violated = abs(lacking(band, self.x)) > INSIDE * size_of(band, self.x)
+        J = band.J[violated]
+        _, Q, used = reduced(J @ self.Z, NONE * float(np.linalg.norm(J)))
+        self.Z = self.Z @ Q[:, used:]
+        size = row_lengths(band.J)
+        kept = ~violated & (size > 0.0)
+        size = size[kept]
+        self.rows = np.vstack((self.rows, band.J[kept] / size[:, None]))
+        self.lower = np.concatenate((self.lower, np.minimum(band.lower, values)[kept] / size))
+        self.upper = np.concatenate((self.upper, np.maximum(band.upper, values)[kept] / size))
+
+    def _is_inside(self, x: Array) -> bool:
+        slop = TOUCHED * max(1.0, float(abs(x).max(initial=0.0)))
+        return bool(
+            (x >= self.lo - slop).all()
+            and (x <= self.hi + slop).all()
+            and _is_met(Level(self.rows, self.lower, self.upper), x)
+        )
+
+    def _walls(self, basis: Array) -> Array:
+        """Bounds and kept rows in coordinates of a basis."""
+        return np.vstack((_seen(np.eye(len(basis))[self.movable], basis), _seen(self.rows, basis)))
+
+    def _sides(self) -> tuple[Array, Array]:
+        """What is left of them from x on."""
+        values = self.rows @ self.x
+        lower = np.concatenate(((self.lo - self.x)[self.movable], self.lower - values))
+        return lower, np.concatenate(((self.hi - self.x)[self.movable], self.upper - values))
+
+
+def _seen(rows: Array, basis: Array) -> Array:
+    """Rows (m, n) in coordinates of a basis (n, f), 0 where what is left of a row is rounding: as the normal of a wall
+    it would forbid what the wall does not, and push where `ease` hardly holds x."""
+    own = rows @ basis
+    return np.where(abs(own) > NONE * row_lengths(rows)[:, None], own, 0.0)
+
+
+def _is_definite(H: Array, rounding: float) -> bool:
+    try:
+        pivots = np.diag(np.linalg.cholesky(H)) ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool(pivots.min() >= max(DEFINITE * np.diag(H).max(), rounding))
+
+
+def _is_met(band: Level, x: Array) -> bool:
+    return bool((abs(lacking(band, x)) <= TOUCHED * size_of(band, x)).all())

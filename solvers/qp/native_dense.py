@@ -1,0 +1,35 @@
+"""The quadratic program of the C kernel through ctypes (kernel/include/robokin_qp.h)."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from ...robokin.backend.library import load_library
+
+Array = np.ndarray
+
+
+def project(H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: float) -> tuple[int, Array, Array, int]:
+    """Status (the position in QPStatus, one more when H is not positive definite), x, multipliers and iterations of
+    checked arguments: low, high: (n + m,) of x and then of C x."""
+    library = load_library()
+    library.rk_qp_workspace.restype = ctypes.c_int64
+    n, m = len(g), len(C)
+    x, multipliers, iterations = np.empty(n), np.empty(n + m), ctypes.c_int32()
+    work = np.empty(library.rk_qp_workspace(n, m))
+    inputs = [np.ascontiguousarray(array, np.float64) for array in (H, g, C, low, high)]
+    status = library.rk_qp(
+        n,
+        m,
+        *map(_pointer, inputs),
+        ctypes.c_double(tolerance),
+        *map(_pointer, (work, x, multipliers)),
+        ctypes.byref(iterations),
+    )
+    return status, x, multipliers, iterations.value
+
+
+def _pointer(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)

@@ -1,0 +1,83 @@
+"""Influence: a task is whole at 1 and not there at 0. Between, what it lacks is between what it would lack without it
+and nothing.
+
+With w the influence, t the target and e what the task's rows lack, what a solve or a frame of a motion leaves to it is
+
+    r = (1 - w) e(p, t),
+
+with p the pose, or the motion from where the task was last whole or out, without it: a tip is at (1 - w) of where it
+would be and w of its target. There is no jump at 0, where r asks for nothing, nor at 1. A velocity step, which has no
+past, closes the share w of what is lacking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import shown
+from ...robokin.errors import TaskError
+from . import Rows, Task
+from .checks import share
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What is not asked for of a task's rows. e: (m,).   part: (m,) index of the part that each belongs to."""
+
+    e: Array
+    part: Array
+
+
+def is_partial(influence: float) -> bool:
+    return 0.0 < influence < 1.0
+
+
+def checked_shares(tasks: Sequence[Task], influence: object = None) -> list[float]:
+    """Of each task, in place of its own unless None. Raises TaskError."""
+    if influence is None:
+        return [task.influence for task in tasks]
+    try:
+        given = list(influence)  # type: ignore[call-overload]
+    except TypeError:
+        raise TaskError(f"influence must be one number per task, not {shown(influence)}") from None
+    if len(given) != len(tasks):
+        raise TaskError(f"there are {len(tasks)} tasks but {len(given)} influences")
+    shares = [share(own, f"{task.name}: influence") for task, own in zip(tasks, given, strict=True)]
+    for task, own in zip(tasks, shares, strict=True):
+        if own and not task.influence:
+            raise TaskError(f"{task.name} was made with influence 0 and cannot be given {own:g}: make it with 1")
+    return shares
+
+
+def partial(tasks: Sequence[Task]) -> bool:
+    """Whether any of the tasks has a partial influence."""
+    return any(is_partial(task.influence) for task in tasks)
+
+
+def left_in(influence: float, without: Rows) -> Left:
+    """Of a task, whose rows are these where the robot would be without it."""
+    return Left((1.0 - influence) * without.e, without.part)
+
+
+def leaving(task: Task, rows: Rows, left: Left) -> Rows:
+    """The rows of a task with that not asked for. What cannot be compared between two poses as vectors, is by the
+    length of each part."""
+    if task.is_comparable and left.part.shape == rows.part.shape:
+        return rows.less(left.e)
+    e = rows.e
+    shares = np.zeros(len(e))
+    for part in range(len(task.parts)):
+        own = rows.part == part
+        length, allowed = np.linalg.norm(e[own]), np.linalg.norm(left.e[left.part == part])
+        shares[own] = min(1.0, allowed / length) if length > 0.0 else 0.0
+    return rows.less(shares * e)
+
+
+def closing_share(rows: Rows, influence: float) -> Rows:
+    """The rows of a step that closes the share `influence` of what is lacking."""
+    return rows.less((1.0 - influence) * rows.e) if is_partial(influence) else rows

@@ -1,0 +1,148 @@
+"""Which tasks the kernel's step makes the rows of, and how it is given them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...robokin.model.robot import RobotModel
+from ...robokin.model.tree import Tree, pack_placement, unpack_placement
+from ..alike import content
+from . import Task, TwistTask
+from .base import states_rows_of
+from .robot_rows import ROBOT_ROW, RowKind
+from .tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
+
+Array = np.ndarray
+_IS_NONE = partial(operator.is_, None)
+
+
+def tip_form_of(task: Task) -> TipForm | None:
+    """Of a task on tips whose rows the kernel makes; None when it does not."""
+    return task.tip_form() if states_rows_of(type(task), "tip_form") else None
+
+
+def is_on_robot(model: RobotModel, task: Task) -> bool:
+    """Whether the kernel makes the rows of a task on the whole robot."""
+    kind = type(task)
+    is_known = kind.robot_rows is not Task.robot_rows and states_rows_of(kind, "robot_rows")
+    return is_known and task.rates(model) is not None
+
+
+class TipTasks:
+    """The tasks on tips: records, targets, and how many rows each has.
+
+    tree: the model's, with the tips for frames.   records: (n,) TIP_ROWS.   counts: rows of each task.
+    goes: whether each has a way.   shape: changes with the numbers of rows and ways.
+    targets: (n, 16), stays: (n,) int32 whether a target is counted from where the tip is.
+    """
+
+    def __init__(
+        self, model: RobotModel, tasks: Sequence[Task], forms: Sequence[TipForm], first: Sequence[bool], length: float
+    ) -> None:
+        """first: whether each is of the first level, for criteria."""
+        self.tasks, self.forms = tasks, forms
+        tips: list[tuple[str, Array]] = []
+        self.records = np.zeros(len(forms), TIP_ROWS)
+        for k, (task, form) in enumerate(zip(tasks, forms, strict=True)):
+            size = _sizes(task, length)
+            other = -1 if form.other is None else len(tips) + 1
+            self.records[k] = form.record(size, len(tips), other, first[k])
+            tips.append((form.link, form.offset))
+            if form.other is not None:
+                tips.append(form.other)
+        self.tree = _tree_of_tips(model, tips)
+        self.counts = [int(np.count_nonzero(form.weights)) for form in forms]
+        self.targets, self.stays = np.zeros((len(forms), TARGET)), np.zeros(len(forms), np.int32)
+        self._poses = self.targets.reshape(-1, 4)
+        self.goes, self.shape = [False] * len(forms), 0
+        self._are_whole = all(form.kind in WHOLE for form in forms)
+        self._going = [(k, task) for k, task in enumerate(tasks) if isinstance(task, TwistTask)]
+        self._distances = [k for k, form in enumerate(forms) if form.kind == TipKind.DISTANCE]
+
+    def aim(self, targets: Sequence[Any]) -> bool:
+        """targets: checked. Returns False for targets that the kernel does not know."""
+        if self._are_whole and not any(map(_IS_NONE, targets)):
+            self.stays[...] = 0
+            if targets:
+                np.concatenate(targets, out=self._poses)
+            return True
+        for k, (task, target) in enumerate(zip(self.tasks, targets, strict=True)):
+            stays = task.tip_target(target, self.targets[k])
+            if stays is None:
+                return False
+            self.stays[k] = stays
+        if self._distances or self._going:
+            self._find_shape(targets)
+        return True
+
+    def knows(self, number: int, target: Any) -> bool:
+        """Whether the kernel knows a checked target of one of the tasks."""
+        return self.tasks[number].tip_target(target, np.zeros(TARGET)) is not None
+
+    def _find_shape(self, targets: Sequence[Any]) -> None:
+        before = self.counts, self.goes
+        self.counts, self.goes = list(self.counts), list(self.goes)
+        for k in self._distances:
+            form = self.forms[k]
+            is_apart = self.targets[k, 0] != 0.0 or form.side > 0
+            self.counts[k] = int(np.count_nonzero(form.weights[: 1 if is_apart else 6]))
+        for k, twist in self._going:
+            self.goes[k] = twist.is_going(targets[k])
+        self.shape += (self.counts, self.goes) != before
+
+
+class RobotTask:
+    """The rows of a task on the whole robot, the `number`-th of these, as the kernel takes them. Of its sums of
+    velocities (`Task.rates`) the first is number `first_rate` of all."""
+
+    def __init__(self, model: RobotModel, task: Task, number: int, length: float, first_rate: int) -> None:
+        self._model, self._task, self._number = model, task, number
+        self._size, self._first_rate = _sizes(task, length), first_rate
+        self._target: Any = None
+        self.rows = np.zeros(0, ROBOT_ROW)
+
+    def aim(self, target: Any) -> bool:
+        """Whether the rows are others than those of the last target."""
+        if not self._task.influence:
+            return False
+        if same_target(target, self._target):
+            self._target = target  # the very object is faster to compare
+            return False
+        rows = self._task.robot_rows(self._model, target)
+        assert rows is not None
+        rows["weight"] *= self._size[rows["residual"]]
+        rows["residual"] += 2 * self._number
+        rows["component"][rows["kind"] == RowKind.RATES] += self._first_rate
+        self._target, self.rows = target, rows
+        return True
+
+
+def _sizes(task: Task, length: float) -> Array:
+    """(2,) what makes each part dimensionless."""
+    found = np.ones(2)
+    found[: len(task.parts)] = [1.0 / length if part.is_length else 1.0 for part in task.parts]
+    return found
+
+
+def _tree_of_tips(model: RobotModel, tips: Sequence[tuple[str, Array]]) -> Tree:
+    """The model's tree with tips, each in a link, for frames."""
+    tree = model.tree
+    links = [model.link_index(link) for link, _ in tips]
+    placements = [unpack_placement(tree.frame_placement[link]) for link in links]
+    packed = [pack_placement(T @ offset) for T, (_, offset) in zip(placements, tips, strict=True)]
+    return replace(
+        tree,
+        frame_node=np.ascontiguousarray(tree.frame_node[links], np.int32),
+        frame_placement=np.array(packed).reshape(-1, 12),
+    )
+
+
+def same_target(one: Any, other: Any) -> bool:
+    """Whether checked targets say the same."""
+    return one is other or content(one) == content(other)

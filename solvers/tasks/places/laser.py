@@ -1,0 +1,104 @@
+"""A beam fixed in the tool meets a surface at a given spot."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ....robokin.arrays import shown
+from ....robokin.errors import TaskError
+from ....robokin.spatial.so3 import hat
+from ...fixed_arrays import Checks
+from ...kinematics.state import State
+from ..base import Part, Rows
+from ..checks import direction, positive, vector
+from ..tip import TipTask
+from ..tip_rows import TipForm, TipKind
+from ..tips.aim import aim
+from ..tips.frame import PART
+from .surface import Plane, Surface
+
+Array = np.ndarray
+
+
+class LaserTask(TipTask):
+    """The beam from the tip's origin along `axis` (3,) of the tip falls on `surface` at `target` (3,), a moving spot of
+    it in the root frame. Parts: spot [m], beam [rad].
+
+    target: (3,), or (that, surface) where the surface moves from frame to frame too.
+
+    With o, a the beam and h = o + t a where it meets the surface of normal n, e = target - h and
+    d(h)/dt = (1 - a n' / (n.a)) (v + t w x a): a motion in the surface's tangent plane (Bruyninckx, section 4, first
+    example). What of e is across the surface, as of a target beside it, no motion changes: it stays in the residual.
+    While the beam is parallel to the surface or misses it, it is turned towards the target: `beam` is the angle that
+    is missing, and `spot` the distance from the tip to the target.
+    """
+
+    kind: ClassVar[str] = "laser"
+    checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive}
+    is_comparable: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        link: str,
+        axis: object,
+        target: object,
+        surface: Surface,
+        weight: float = 1.0,
+        offset: object | None = None,
+        tolerance: float = 1e-5,
+        beam_tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        given = link, axis, surface, weight, offset, tolerance, beam_tolerance, name, priority, influence
+        if not self._take_known(LaserTask, given):
+            super().__init__(link, offset, name, priority, influence)
+            self.axis = direction(axis, f"{self.name}: axis")
+            self.surface = self._checked(surface)
+            self.weight = weight
+            self.parts = (
+                Part("spot", "m", positive(tolerance, f"{self.name}: tolerance")),
+                Part("beam", "rad", positive(beam_tolerance, f"{self.name}: beam tolerance")),
+            )
+            self._make_known(LaserTask, given)
+        self._set_target(self.checked_target(target))
+
+    def checked_target(self, target: object) -> tuple[Array, Surface]:
+        spot, surface = target if isinstance(target, tuple) and len(target) == 2 else (target, self.surface)
+        return vector(spot, f"{self.name}: target spot"), self._checked(surface)
+
+    def _checked(self, surface: object) -> Surface:
+        if not isinstance(surface, Surface):
+            raise TaskError(f"{self.name}: surface must be a Plane or a Mesh, not {shown(surface)}")
+        return surface
+
+    def rows(self, state: State, target: tuple[Array, Surface]) -> Rows:
+        spot, surface = target
+        T, J = self.tip(state), self.tip_jacobian(state)
+        o, a = T[:3, 3], T[:3, :3] @ self.axis
+        hit = surface.hit(o, a)
+        if hit is None:
+            J_spot, e_spot = np.zeros((3, J.shape[1])), spot - o
+            J_beam, e_beam = aim(T, J, self.axis, spot)
+        else:
+            t, n = hit
+            J_spot = J[:3] - t * hat(a) @ J[3:]
+            J_spot, e_spot = J_spot - np.outer(a, n @ J_spot) / (n @ a), spot - (o + t * a)
+            J_beam, e_beam = np.zeros((3, J.shape[1])), np.zeros(3)
+        J, e = np.vstack((J_spot, J_beam)), np.concatenate((e_spot, e_beam))
+        return Rows.wanted(J, e, np.full(6, self.weight * self.influence), PART)
+
+    def tip_form(self) -> TipForm | None:
+        weights = np.full(6, self.weight * self.influence)
+        form = TipForm(TipKind.LASER, self.link, self.offset, weights, np.zeros(6), axis=self.axis)
+        return form if type(self.surface) is Plane else None
+
+    def tip_target(self, target: tuple[Array, Surface], out: Array) -> bool | None:
+        spot, surface = target
+        if type(surface) is not Plane:
+            return None
+        out[:3], out[3:6], out[6:9] = spot, surface.point, surface.normal
+        return False

@@ -1,0 +1,108 @@
+"""What a beam can fall on: a plane or a mesh of triangles."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ....robokin.errors import TaskError
+from ..checks import direction, numbers, vector
+
+Array = np.ndarray
+
+FLAT = 1e-12  # twice the area of a triangle over the square of a side: below, it has none
+PARALLEL = 1e-6  # sine of the angle between beam and surface: below, they do not meet
+
+
+class Surface(ABC):
+    @abstractmethod
+    def hit(self, origin: Array, along: Array) -> tuple[float, Array] | None:
+        """How far (> 0) a ray from `origin` (3,) in the direction `along` (3,) meets the surface first, and the unit
+        normal (3,) there; None when it misses. All in the root frame."""
+
+
+class Moved(Surface):
+    """A surface that stands at T (4, 4) in the root frame."""
+
+    def __init__(self, surface: Surface, T: Array) -> None:
+        self.surface, self.T = surface, T
+
+    def hit(self, origin: Array, along: Array) -> tuple[float, Array] | None:
+        R = self.T[:3, :3]
+        found = self.surface.hit(R.T @ (origin - self.T[:3, 3]), R.T @ along)
+        return None if found is None else (found[0], R @ found[1])
+
+
+class Plane(Surface):
+    """Through a point (3,) with a normal (3,), without end on all sides. Planes with the same are equal, and none can
+    be changed: a problem is compiled once for all of them. Raises TaskError."""
+
+    def __init__(self, point: object, normal: object) -> None:
+        self._point, self._normal = vector(point, "point of the plane"), direction(normal, "normal of the plane")
+        self._point.setflags(write=False)
+        self._normal.setflags(write=False)
+        self._numbers = *self._point.tolist(), *self._normal.tolist()
+
+    @property
+    def point(self) -> Array:
+        return self._point
+
+    @property
+    def normal(self) -> Array:
+        return self._normal
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
+
+    def hit(self, origin: Array, along: Array) -> tuple[float, Array] | None:
+        slope = float(self._normal @ along)
+        if abs(slope) < PARALLEL:
+            return None
+        t = float(self._normal @ (self._point - origin)) / slope
+        return (t, self._normal) if t > 0.0 else None
+
+
+class Mesh(Surface):
+    """Triangles, of which both sides count. vertices: (n, 3) [m].   triangles: (m, 3) indices of vertices.
+
+    Raises TaskError.
+    """
+
+    def __init__(self, vertices: object, triangles: object) -> None:
+        points = numbers(vertices, "vertices of the mesh")
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise TaskError(f"vertices of the mesh must be of shape (n, 3), not {points.shape}")
+        corners = np.asarray(triangles)
+        if corners.ndim != 2 or corners.shape[1] != 3 or corners.dtype.kind not in "iu" or not len(corners):
+            raise TaskError("triangles of the mesh must be whole numbers of shape (m, 3)")
+        if corners.min() < 0 or corners.max() >= len(points):
+            raise TaskError(f"triangles of the mesh name vertices beyond the {len(points)} that there are")
+        self.corner = points[corners[:, 0]]
+        self.sides = points[corners[:, 1]] - self.corner, points[corners[:, 2]] - self.corner
+        normals = np.cross(*self.sides)
+        area = np.linalg.norm(normals, axis=1)
+        flat = area <= FLAT * np.maximum(*((side * side).sum(axis=1) for side in self.sides))
+        self.normals = np.where(flat[:, None], 0.0, normals / np.where(flat, 1.0, area)[:, None])
+
+    def hit(self, origin: Array, along: Array) -> tuple[float, Array] | None:
+        """(Möller, Trumbore, "Fast, minimum storage ray-triangle intersection", J. Graphics Tools 2, 1997.)"""
+        first, second = self.sides
+        p = np.cross(along, second)
+        volume = (first * p).sum(axis=1)
+        meets = abs(self.normals @ along) >= PARALLEL
+        inverse = np.divide(1.0, volume, out=np.zeros_like(volume), where=meets)
+        away = origin - self.corner
+        u = (away * p).sum(axis=1) * inverse
+        q = np.cross(away, first)
+        v = q @ along * inverse
+        t = (second * q).sum(axis=1) * inverse
+        rim = 1e-12  # so that a beam does not slip through between two triangles
+        meets &= (u >= -rim) & (v >= -rim) & (u + v <= 1.0 + rim) & (t > 0.0)
+        if not meets.any():
+            return None
+        i = int(np.argmin(np.where(meets, t, np.inf)))
+        return float(t[i]), self.normals[i]

@@ -1,0 +1,1 @@
+"""Tasks on the pose or the velocity of a tip."""

@@ -1,0 +1,106 @@
+"""Tasks on the pose of a tip: all of it, its position only, its orientation only."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ....robokin.spatial import so3
+from ..checks import rigid, rotation, vector
+from ..tip import AT_LINK
+from .frame import FrameTask, TaskKind
+
+Array = np.ndarray
+
+UNUSED = 1e-5  # tolerance of a part without rows
+
+
+class PoseTask(FrameTask):
+    """The tip takes a pose. `target`: (4, 4) T_root_tip. Other arguments: see `FrameTask` and `Task`. Raises TaskError.
+
+    e = [p_d - p; log(R_d R')].
+    """
+
+    kind: ClassVar[str] = "pose"
+    record_kind: ClassVar[TaskKind] = TaskKind.POSE
+
+    def target_matrix(self, target: object) -> Array:
+        return rigid(target, f"{self.name}: target")
+
+    def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
+        return pose_error(T_root_tip, target, bool(self.orientation_weights.any()))
+
+
+class PositionTask(PoseTask):
+    """The tip's origin takes a position. `target`: (3,) in the root frame. Raises TaskError."""
+
+    kind: ClassVar[str] = "position"
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        weights: object = 1.0,
+        frame: str = "world",
+        offset: object | None = None,
+        tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+        band: object = 0.0,
+    ) -> None:
+        given = link, weights, frame, offset, tolerance, name, priority, influence, band
+        if not self._take_known(PositionTask, given):
+            FrameTask.__init__(
+                self, link, target, weights, 0.0, frame, offset, tolerance, UNUSED, name, priority, influence, band
+            )
+            self._make_known(PositionTask, given)
+        self._set_target(self.target_matrix(target))
+
+    def target_matrix(self, target: object) -> Array:
+        T = AT_LINK.copy()
+        T[:3, 3] = vector(target, f"{self.name}: target position")
+        return T
+
+
+class OrientationTask(PoseTask):
+    """The tip takes an orientation. `target`: (3, 3) rotation R_root_tip. Raises TaskError."""
+
+    kind: ClassVar[str] = "orientation"
+
+    def __init__(
+        self,
+        link: str,
+        target: object,
+        weights: object = 1.0,
+        frame: str = "world",
+        offset: object | None = None,
+        tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+        band: object = 0.0,
+    ) -> None:
+        given = link, weights, frame, offset, tolerance, name, priority, influence, band
+        if not self._take_known(OrientationTask, given):
+            FrameTask.__init__(
+                self, link, target, 0.0, weights, frame, offset, UNUSED, tolerance, name, priority, influence, 0.0, band
+            )
+            self._make_known(OrientationTask, given)
+        self._set_target(self.target_matrix(target))
+
+    def target_matrix(self, target: object) -> Array:
+        T = AT_LINK.copy()
+        T[:3, :3] = rotation(target, f"{self.name}: target orientation")
+        return T
+
+
+def pose_error(T: Array, target: Array, turns: bool = True) -> tuple[Array, Array]:
+    """e (6,) and A (6, 6) of a pose T and a target (4, 4) (see frame.py); without `turns` position rows only."""
+    e, A = np.zeros(6), np.eye(6)
+    e[:3] = target[:3, 3] - T[:3, 3]
+    if turns:
+        e[3:] = so3.log(target[:3, :3] @ T[:3, :3].T)
+        A[3:, 3:] = so3.right_jacobian_inverse(e[3:])
+    return e, A

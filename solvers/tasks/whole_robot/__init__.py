@@ -1,0 +1,1 @@
+"""Tasks on joint values, joint velocities and the centre of mass."""

@@ -1,0 +1,169 @@
+"""The robot's centre of mass: at a place, or above a support polygon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ....robokin.errors import TaskError
+from ....robokin.kinematics import require_mass
+from ....robokin.model.robot import RobotModel
+from ...fixed_arrays import Checks
+from ...kinematics.state import State
+from ..base import Part, Rows, Task
+from ..checks import axis_weights, direction, not_negative, numbers, own_name, per_axis, positive, vector
+from ..places.on_line import across
+from ..robot_rows import center_rows
+from ..seen import Seen
+
+Array = np.ndarray
+Corner = tuple[float, float]
+
+
+class CenterOfMassTask(Task):
+    """The centre of mass takes a place. Part: position [m]. Raises ModelError without masses.
+
+    target: (3,) in the root frame.   weights: (3,) per root axis, 0 leaves it free.   band: (3,) or one for all [m],
+    errors that do not count.   e = c_d - c.
+    """
+
+    kind: ClassVar[str] = "center of mass"
+
+    def __init__(
+        self,
+        target: object,
+        weights: object = 1.0,
+        tolerance: float = 1e-5,
+        band: object = 0.0,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        given = weights, tolerance, band, name, priority, influence
+        if not self._take_known(CenterOfMassTask, given):
+            super().__init__(own_name(name, type(self).__name__), priority, influence)
+            self.weights = axis_weights(weights, f"{self.name}: weights")
+            self.band = per_axis(band, f"{self.name}: band")
+            self.parts = (Part("position", "m", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(CenterOfMassTask, given)
+        self._set_target(self.checked_target(target))
+
+    def checked_target(self, target: object) -> Array:
+        return vector(target, f"{self.name}: target position")
+
+    def seen(self, state: State, target: Array) -> Seen:
+        S = np.eye(3)[(self.weights > 0.0) & (self.band == 0.0)] / state.length
+        return Seen(state.center_of_mass_jacobian, state.center_of_mass_change).picked(S)
+
+    def rows(self, state: State, target: Array) -> Rows:
+        weights = self.influence * self.weights
+        return Rows.wanted(state.center_of_mass_jacobian, target - state.center_of_mass, weights, 0, self.band)
+
+    def robot_rows(self, model: RobotModel, target: Array) -> Array:
+        used = self.weights > 0.0
+        lower, upper = (target - self.band)[used], (target + self.band)[used]
+        return center_rows(np.eye(3)[used], lower, upper, self.influence * self.weights[used])
+
+    def check(self, model: RobotModel) -> None:
+        require_mass(model)
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Of a support polygon. normals: (m, 3) outward, across `up`.   reach: (m,) how far along them the edges are, the
+    margin taken off."""
+
+    normals: Array
+    reach: Array
+
+    def __post_init__(self) -> None:
+        self.normals.flags.writeable = self.reach.flags.writeable = False
+
+
+class SupportTask(Task):
+    """The centre of mass is above a support polygon: the robot can stand still. Part: distance [m] outside of it.
+
+    target: points (n, 3) of the contacts in the root frame, or (n, 2) with z = 0, of which the convex hull counts, seen
+    along `up` (3,).   margin: [m] by which it is kept inside the edges.
+    Inequalities n_i . (c - p_i) <= -margin, n_i the outward normal of edge i. Raises ModelError without masses.
+    """
+
+    kind: ClassVar[str] = "support"
+    checks: ClassVar[Checks] = {**Task.checks, "margin": not_negative, "weight": positive}
+
+    def __init__(
+        self,
+        target: object,
+        margin: float = 0.0,
+        up: object = (0.0, 0.0, 1.0),
+        weight: float = 1.0,
+        tolerance: float = 1e-5,
+        name: str = "",
+        priority: int = 1,
+        influence: float = 1.0,
+    ) -> None:
+        given = margin, up, weight, tolerance, name, priority, influence
+        if not self._take_known(SupportTask, given):
+            super().__init__(own_name(name, type(self).__name__), priority, influence)
+            self.margin, self.weight = margin, weight
+            self.basis = across(direction(up, f"{self.name}: up"))
+            self.parts = (Part("distance", "m", positive(tolerance, f"{self.name}: tolerance")),)
+            self._make_known(SupportTask, given)
+        self._set_target(self.checked_target(target))
+
+    def checked_target(self, target: object) -> Edges:
+        if isinstance(target, Edges):
+            return target
+        points = numbers(target, f"{self.name}: target polygon")
+        if points.ndim != 2 or points.shape[1] not in (2, 3):
+            raise TaskError(
+                f"{self.name}: target polygon must be points of 2 or 3 numbers, not of shape {points.shape}"
+            )
+        if points.shape[1] == 2:
+            points = np.column_stack((points, np.zeros(len(points))))
+        corners = convex_hull(points @ self.basis.T)
+        if len(corners) < 3:
+            raise TaskError(f"{self.name}: the points of the target polygon are all on one line")
+        edges = np.concatenate((corners[1:], corners[:1])) - corners
+        normals = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
+        reach = (normals * corners).sum(axis=1) - self.margin
+        return Edges(normals @ self.basis, reach)
+
+    def rows(self, state: State, target: Edges) -> Rows:
+        normals = target.normals
+        upper = target.reach - normals @ state.center_of_mass
+        weight = np.full(len(upper), self.weight * self.influence)
+        J = normals @ state.center_of_mass_jacobian
+        return Rows(J, np.full(len(upper), -np.inf), upper, weight, np.zeros(len(upper), int))
+
+    def robot_rows(self, model: RobotModel, target: Edges) -> Array:
+        weight = np.full(len(target.reach), self.weight * self.influence)
+        return center_rows(target.normals, np.full(len(weight), -np.inf), target.reach, weight)
+
+    def check(self, model: RobotModel) -> None:
+        require_mass(model)
+
+
+def convex_hull(points: Array) -> Array:
+    """(m, 2) corners of the convex hull of points (n, 2), counter-clockwise; 2 or 1 when they are on a line.
+
+    (Andrew, "Another efficient algorithm for convex hulls in two dimensions", Inf. Process. Lett. 9, 1979.)
+    """
+    ordered = sorted({(x, y) for x, y in points.tolist()})
+    flat = 1e-12 * max((max(own) - min(own) for own in zip(*ordered, strict=True)), default=0.0) ** 2
+
+    def half(sequence: list[Corner]) -> list[Corner]:
+        chain: list[Corner] = []
+        for p in sequence:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= flat:
+                chain.pop()
+            chain.append(p)
+        return chain[:-1]
+
+    return np.array(half(ordered) + half(ordered[::-1]) if len(ordered) > 1 else ordered).reshape(-1, 2)
+
+
+def _turn(a: Corner, b: Corner, c: Corner) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

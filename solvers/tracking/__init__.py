@@ -1,0 +1,1 @@
+"""Frames: targets followed continuously, inside all limits."""

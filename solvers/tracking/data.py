@@ -1,0 +1,74 @@
+"""Limits and outcomes of tracking, as both backends have them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..limits.viability import StepLimits
+
+Array = np.ndarray
+
+LATE = 5  # the targets can be met, but not that fast; continues the codes of ik_engine
+
+
+@dataclass(frozen=True, eq=False)
+class TrackLimits:
+    """Limits per frame of the support's columns. largest: (nv,) step. change: (nv,) of the step between frames.
+
+    coordinate: (nv,) index in q that a column moves one to one, -1 for the columns of ball and floating joints.
+    lower, upper: (nv,) position bounds where `coordinate` is not -1, infinite elsewhere.
+    The lengths of a floating joint are bounded along the axes of its parent, its rates along its own: at such a
+    position bound it stops, whatever its acceleration limit.
+    """
+
+    largest: Array
+    change: Array
+    coordinate: Array
+    lower: Array
+    upper: Array
+
+    @classmethod
+    def of_all(cls, limits: StepLimits) -> TrackLimits:
+        """Of all columns of a robot."""
+        return cls(
+            np.ascontiguousarray(limits.largest, np.float64),
+            np.ascontiguousarray(limits.change, np.float64),
+            limits.coordinate.astype(np.int32),
+            np.ascontiguousarray(limits.lower, np.float64),
+            np.ascontiguousarray(limits.upper, np.float64),
+        )
+
+    @property
+    def braked(self) -> bool:
+        """Some acceleration is limited."""
+        return bool(np.isfinite(self.change).any())
+
+    @property
+    def curved(self) -> bool:
+        """Some rate of a ball or floating joint is limited."""
+        finite = np.isfinite(self.largest) | np.isfinite(self.change)
+        return bool((finite & (self.coordinate < 0)).any())
+
+
+@dataclass(frozen=True, eq=False)
+class TrackOutcome:
+    """Arrays over n frames. codes: (n,) int32. q: (n, nq). residuals: (n, tasks, 2). iterations: (n,) int32.
+    behind: (n, nv) int8, 1 for the columns that are not at the goal while late."""
+
+    codes: Array
+    q: Array
+    residuals: Array
+    iterations: Array
+    behind: Array
+
+    @classmethod
+    def empty(cls, frames: int, tasks: int, nq: int, nv: int) -> TrackOutcome:
+        return cls(
+            np.zeros(frames, np.int32),
+            np.zeros((frames, nq)),
+            np.zeros((frames, tasks, 2)),
+            np.zeros(frames, np.int32),
+            np.zeros((frames, nv), np.int8),
+        )

@@ -1,0 +1,278 @@
+"""One frame of a motion in NumPy: the goals of its levels, and what of them can be had in time; `reference.py`
+explains it. Twin of kernel/src/track/track_goals.c, track_late.c and track_descent.c.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...robokin.model.joint_types import Motion
+from ..descent.descent import Descent, Held, Iterate, LevelRows
+from ..descent.level_rows import Preference
+from ..descent.steps import nudged
+
+if TYPE_CHECKING:
+    from .reference import ReferenceTracking
+
+Array = np.ndarray
+
+FRAME_STEPS = 10  # steps within a frame, at most
+GOAL_STEPS = 30
+PULLS = 4  # steps that pull a level towards its goal beside what those above keep
+SETTLED = 1e-5  # relative: a goal whose error changes by less is found
+TIED = 1e-3  # relative: a goal for the same targets is better when its error is less by more than that
+PATIENCE, PROGRESS = 3, 0.5  # steps after which the error must have shrunk to this fraction
+NEAR = 1e-2  # error of a level that may be met against those above: 0.14 radians or L
+FINE = 1e-18  # error to which frames with criteria are met: 1e-9 radians or L
+EXACT = 1e-24  # and frames of which errors add up
+IDLE = 1e-9  # of a row: what it hardly depends on
+
+
+class Frame:
+    """The descents of one frame. inside: within the frame's bounds."""
+
+    def __init__(self, tracking: ReferenceTracking, targets: Any, lo: Array, hi: Array) -> None:
+        self._tracking, last = tracking, tracking._q
+        box = tracking.box(last, lo, hi)
+        self.inside = FrameDescent(tracking._rows(targets, box), lambda q: tracking.within(box, last, lo, hi, q))
+        self._freely = FrameDescent(tracking._rows(targets, replace(tracking.data, rolled_from=last)))
+
+    @property
+    def iterations(self) -> int:
+        return self.inside.iterations + self._freely.iterations
+
+    def make_exact(self) -> None:
+        for descent in (self.inside, self._freely):
+            descent.rows.is_exact = True
+
+    def goals(self, is_same: bool) -> tuple[list[Array], int]:
+        """The goals (nq,) of the first levels: configurations that meet them, or come as near as those above allow,
+        without limits on speed. And how many levels are met from the first on. is_same: the last goals are for these
+        targets, and are only changed for better ones."""
+        free, tracking = self._freely, self._tracking
+        goals: list[Array] = []
+        possible = 0
+        for on in range(1, free.rows.levels + 1):
+            start, is_velocity = tracking._goal_to_be(on - 1), bool(free.rows.are_velocities[on - 1])
+            last = free.look(start)
+            met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
+            if on > 1 and is_velocity:
+                met = free.run(free.best.q, on, GOAL_STEPS)  # as far as a way leads, and round its corners
+            elif on > 1 and not (tracking._goals[on - 1] == tracking._goals[on - 2]).all():
+                free.best = self._restored(free.best, last, on - 1)
+            free.on = on
+            met = met or free.settle(GOAL_STEPS, SETTLED)
+            met = met or (on > 1 and possible == on - 1 and not is_velocity and self._is_met_as_one(on))
+            is_same = is_same and not _is_better(free.best, last, on - 1)
+            free.best = last if is_same else free.best
+            if met and possible == on - 1:
+                possible = on
+            goals.append(free.best.q)
+        return goals, possible
+
+    def _is_met_as_one(self, on: int) -> bool:
+        """The last level may be met where it is weighed against those above, which are met, when their rows leave it no
+        way to first order. Kept when all of them are met."""
+        free = self._freely
+        best = free.best
+        if best.errors[on - 1] <= NEAR and free.run(best.q, on, GOAL_STEPS, as_one=True):
+            return True
+        free.best = best
+        return False
+
+    def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
+        """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""
+        free, at = self._freely, last
+        free.on, free.held = levels, Held(above, levels)
+        for _ in range(GOAL_STEPS):
+            if free.holds(at):
+                break
+            at = free.look(free.step(at))
+        found = at if free.holds(at) else above
+        free.held = None
+        return found
+
+    def _unbent(self, start: Array) -> bool:
+        """The first level from beside `start`, which a straight limb only so comes away from; kept when it is met
+        there."""
+        free = self._freely
+        best = free.best
+        if free.run(nudged(self._tracking.data, start), 1, GOAL_STEPS):
+            return True
+        free.best = best
+        return False
+
+    def _at_goals(self, goals: Sequence[Array], at_once: int) -> tuple[int, Iterate] | None:
+        """As `_at_once`: where the goals of all levels after those are reached in this frame anyway, the last of these,
+        when the others are met there too."""
+        if not 0 < at_once < len(goals) or self.inside.rows.are_velocities.any():
+            return None
+        followed = [self._tracking._followed(on, goals[on]) for on in range(at_once, len(goals))]
+        if not all(is_reached for _, is_reached in followed):
+            return None
+        at = self.inside.look(followed[-1][0])
+        return (at_once, at) if at.met[:at_once].all() else None
+
+    def hurried(self, goals: Sequence[Array], at_once: int, unbraked: int) -> tuple[Array, bool]:
+        """q of a frame whose levels cannot all be met at once: level by level, so that each one gets what it gets
+        without those below it. And whether none has a goal to come to any more. at_once: how many may be met at once.
+        unbraked: how many may be met at any speed."""
+        inside, tracking, rows = self.inside, self._tracking, self.inside.rows
+        rows.preference = None
+        in_time, at_goal, is_behind, busy = True, False, False, np.zeros(tracking.data.tree.nv, bool)
+        met, at = self._at_goals(goals, at_once) or self._at_once(at_once)
+        for on, goal in enumerate(goals[met:], met + 1):
+            if rows.are_velocities[on - 1]:
+                at, in_time = self._gone_on(at, on, in_time, busy)
+                at_goal = not is_behind
+                is_last = on == len(goals) or rows.tasks.are_ways[on]  # it may go on along its way
+                busy = busy if in_time or is_last else self._claimed(at, on - 1, busy)
+                continue
+            (there, is_reached), is_braking = tracking._followed(on - 1, goal), on > unbraked
+            inside.held = Held(at, on - 1) if on > 1 else None
+            at_goal = in_time and is_reached and inside.holds(inside.look(there))
+            is_met = in_time and bool(at.met[: on - 1].all())
+            if at_goal:
+                at = inside.look(there)
+            elif is_met and (on > 1 or is_braking) and self._is_met(at, on, goal, is_braking):
+                at = inside.best
+            else:
+                in_time, is_behind = False, True
+                at = inside.look(there) if on == 1 else self._pulled(at, on - 1, there, busy)
+                if on < len(goals):
+                    busy = self._claimed(at, on - 1, busy)
+        inside.held = None
+        return at.q, at_goal
+
+    def _gone_on(self, at: Iterate, on: int, in_time: bool, busy: Array) -> tuple[Iterate, bool]:
+        """With a level of velocities, the last one that counts, as fast as limits allow in this frame: none of it is
+        caught up with. And whether it is met, as are those above. in_time: these are met, or at their goals. busy:
+        (nv,) bool, who stays."""
+        inside = self.inside
+        inside.best, inside.on, inside.held, inside.rows.busy = at, on, None, busy
+        is_met = in_time and bool(at.met[: on - 1].all()) and inside.run(at.q, on, FRAME_STEPS)
+        is_met = is_met or inside.settle(FRAME_STEPS, SETTLED)
+        inside.rows.busy = None
+        return inside.best, in_time and is_met
+
+    def _at_once(self, most: int) -> tuple[int, Iterate]:
+        """How many levels, of the first `most`, can be met at once, and where they are."""
+        q = self._tracking._q
+        for on in range(most, 0, -1):
+            if self.inside.run(q, on, FRAME_STEPS):
+                return on, self.inside.best
+        return 0, self.inside.look(q)
+
+    def _is_met(self, at: Iterate, on: int, goal: Array, is_braking: bool) -> bool:
+        """Whether the first `on` levels can be met from where those above are."""
+        self.inside.held = None
+        is_met = self.inside.run(at.q, on, FRAME_STEPS)
+        return is_met and (not is_braking or self._tracking.is_brakeable(self.inside.best.q, on - 1, goal))
+
+    def _claimed(self, at: Iterate, level: int, busy: Array) -> Array:
+        """(nv,) bool, with those that are busy already. Joints that a level needs, which is late, are its own: levels
+        below it wait for them, so that it is there as soon as it would be without those. So are those of a level above
+        that has to give way to its motion."""
+        data = self._tracking.data
+        needs = [(abs(own.J) > IDLE).any(axis=0) for own in at.linear[0][: level + 1]]
+        busy = busy | needs[level]
+        for own in reversed(needs[:level]):
+            busy = busy | own if (busy & own).any() else busy
+        for motion, iv in zip(map(Motion, data.tree.motion), data.tree.iv, strict=True):
+            if motion in (Motion.BALL, Motion.FREE):  # what moves together
+                busy[iv : iv + motion.nv] = busy[iv : iv + motion.nv].any()
+        for base in data.bases:
+            busy[list(base.wheel_v)] |= busy[base.v : base.v + 3].any()
+        return busy
+
+    def _pulled(self, start: Iterate, above: int, there: Array, busy: Array) -> Iterate:
+        """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep
+        what they have. busy: (nv,) bool, who stays."""
+        inside, at = self.inside, start
+        inside.on, inside.held, inside.rows.busy = above, Held(start, above), busy
+        nv = len(inside.rows.scale)
+        for number in range(PULLS):
+            inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
+            at = inside.look(inside.step(at))
+            if inside.holds(at):
+                break
+        inside.rows.busy = None
+        return at if inside.holds(at) else start
+
+    def preferred(self, best: Iterate, preference: Preference) -> Iterate:
+        """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
+        what they have."""
+        inside, at = self.inside, best
+        inside.on, inside.held = inside.rows.levels, Held(best, inside.rows.levels)
+        for wanted in (preference, None):  # then without criteria, for what their motion has bent
+            inside.rows.preference = wanted
+            at = inside.look(inside.step(at))
+            if inside.holds(at):
+                return at
+        return best
+
+    def refined(self, best: Iterate, count: int) -> Iterate:
+        """With the first `count` levels, which are met, as nearly met as they can be: what is below may stand elsewhere
+        by their tolerances."""
+        inside = self.inside
+        inside.on, inside.held, inside.rows.preference = count, None, None
+        at = inside.look(inside.step(best))
+        return at if inside.is_met(at) and at.errors[:count].sum() <= best.errors[:count].sum() else best
+
+
+class FrameDescent(Descent):
+    """Damped steps; `within` brings each into the bounds of the frame."""
+
+    best: Iterate
+    rows: Any
+
+    def __init__(self, rows: LevelRows, within: Callable[[Array], Array] = lambda q: q) -> None:
+        super().__init__(rows)
+        self.within = within
+
+    @property
+    def enough(self) -> float:
+        """The error that is met."""
+        if self.rows.adds_up:
+            return EXACT
+        return math.inf if self.rows.preference is None else FINE
+
+    def lacking(self, at: Iterate) -> float:
+        """The error that is to become less."""
+        return float(at.errors[: self.on].sum()) if self.rows.adds_up else self.error(at)
+
+    def step(self, at: Iterate, damping: float | None = None, as_one: bool = False) -> Array:
+        return self.within(super().step(at, damping, as_one))
+
+    def look(self, q: Array) -> Iterate:
+        return self.rows.measure(q)
+
+    def run(self, start: Array, on: int, steps: int, as_one: bool = False) -> bool:
+        """True when the first `on` levels are met. One step at least, so that slow targets are followed smoothly and
+        not in jerks of the size of the tolerance."""
+        self.on = on
+        self.best = at = self.look(self.within(start))
+        history: list[float] = []
+        for count in range(steps):
+            history.append(self.lacking(at))
+            at = self.look(self.step(at, as_one=as_one))
+            self.offer(at)
+            if self.is_met(at) and at.errors[:on].sum() <= self.enough:
+                return True  # what criteria ask for bends the way
+            stalls = count + 1 >= PATIENCE and not self.lacking(at) < PROGRESS * history[count + 1 - PATIENCE]
+            # What is ahead on a way lessens no more, while it is still come back to.
+            if stalls and not (self.rows.are_velocities[on - 1 : on].any() and not at.met[: on - 1].all()):
+                break
+        return self.is_met(self.best)
+
+
+def _is_better(at: Iterate, last: Iterate, level: int) -> bool:
+    """Whether a level is met that was not, or notably nearer to it."""
+    if at.met[level] or last.met[level]:
+        return not last.met[level]
+    return bool(at.errors[level] < last.errors[level] * (1.0 - TIED))

@@ -1,0 +1,94 @@
+"""The trackers of tasks in levels: one for each set of them that counts, since tasks fade and tasks end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...robokin.backend import get_backend
+from ..criteria import Criterion
+from ..limits.viability import StepLimits
+from ..tasks.influence import Left, is_partial
+from ..velocity.task_levels import TaskLevels
+from .data import TrackOutcome
+from .level_tracking import LevelTracking
+
+Array = np.ndarray
+
+Key = tuple[tuple[int, ...], tuple[int, ...]]
+"""The tasks that count, and those of them that fade, by their number among them."""
+
+
+class LevelEngines:
+    """A state is as of an engine (`reference.py`), of all degrees of freedom and all levels."""
+
+    def __init__(self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, backend: str) -> None:
+        self.levels, self._criteria, self._limits, self._backend = levels, criteria, limits, backend
+        self._count, self._nq, self._nv = len(levels.groups), levels.model.nq, levels.model.nv
+        self._engines: dict[Key, tuple[Any, list[int]]] = {}  # with the levels that theirs are of all
+        self._ended: dict[Key, Array] = {}  # the states that they led to last
+
+    def run(
+        self,
+        wanted: Sequence[Sequence[Any]],
+        shares: Array,
+        left: Mapping[int, Left],
+        state: Array,
+        noted: Sequence[Any] | None,
+    ) -> tuple[TrackOutcome, Array]:
+        """Frames from a state on, and the state that they lead to. wanted: checked targets of all tasks, per frame.
+        shares: (tasks,) influences.   left: what is not asked for, of tasks that fade.   noted: the targets that the
+        state was found for, where that is known."""
+        asked = shares.tolist()
+        counting = [i for i, share in enumerate(asked) if share]
+        key = tuple(counting), tuple(k for k, i in enumerate(counting) if is_partial(asked[i]))
+        if key not in self._engines:
+            engine = self._made(counting, key[1])
+            self._engines[key] = engine, self._numbers_of(engine.levels, counting)
+        engine, own_levels = self._engines[key]
+        if self._ended.get(key) is not state:
+            engine.state = self._part(state, own_levels)
+            engine.note(None if noted is None else [noted[i] for i in counting])
+        aims, numbers = [[own[i] for i in counting] for own in wanted], {i: k for k, i in enumerate(counting)}
+        outcome = engine.run(aims, [asked[i] for i in counting], {numbers[i]: own for i, own in left.items()})
+        self._ended[key] = self._whole(engine.state, own_levels)
+        return outcome, self._ended[key]
+
+    def _made(self, counting: Sequence[int], fading: Sequence[int]) -> Any:
+        kind: Any = LevelTracking
+        if get_backend(self._backend).name != "numpy":
+            from .native_level_tracking import NativeLevelTracking
+
+            kind = NativeLevelTracking
+        levels = self.levels
+        if len(counting) < len(levels.tasks):
+            levels = TaskLevels(levels.model, [levels.tasks[i] for i in counting], self._backend)
+        return kind(levels, self._criteria, self._limits, fading)
+
+    def _numbers_of(self, levels: TaskLevels, counting: Sequence[int]) -> list[int]:
+        """Which of all levels those of some tasks are."""
+        numbers = {(i, is_way): k for k, (own, is_way) in enumerate(self.levels.groups) for i in own}
+        return [numbers[counting[own[0]], is_way] for own, is_way in levels.groups]
+
+    def _part(self, state: Array, own_levels: Sequence[int]) -> Array:
+        """The state of those levels alone."""
+        goals, first = state[self._nq : -1 - self._nv].reshape(self._count, self._nq), self._count - state[-1]
+        late = sum(level >= first for level in own_levels)
+        return np.concatenate((state[: self._nq], goals[own_levels].ravel(), state[-1 - self._nv : -1], [float(late)]))
+
+    def _whole(self, state: Array, own_levels: Sequence[int]) -> Array:
+        """The state of all levels; those that do not count have their goal where the robot stands."""
+        nq, step, late = self._nq, state[-1 - self._nv : -1], int(state[-1])
+        lost = float(self._count - own_levels[-late]) if late else 0.0
+        whole = state_at(state[:nq], self._count, step, lost)
+        goals = state[nq : -1 - self._nv].reshape(len(own_levels), nq)
+        whole[nq : -1 - self._nv].reshape(self._count, nq)[own_levels] = goals
+        return whole
+
+
+def state_at(q: Array, levels: int, step: Array, late: float) -> Array:
+    """The state at q (nq,), reached by step (nv,), where so many levels have their goal; late: how many of them are
+    lost."""
+    return np.concatenate((q, np.tile(q, levels), step, [late]))

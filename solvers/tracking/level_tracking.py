@@ -1,0 +1,63 @@
+"""Following tasks in levels frame by frame, in NumPy. Twin of `native_level_tracking.NativeLevelTracking`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..criteria import Criterion, combine
+from ..descent.data import IKData, compile_whole
+from ..descent.descent import LevelRows
+from ..descent.level_rows import Preference, StackRows
+from ..limits.viability import StepLimits
+from ..tasks.influence import Left
+from ..velocity.task_levels import TaskLevels
+from .data import TrackLimits, TrackOutcome
+from .reference import ReferenceTracking
+
+Array = np.ndarray
+
+
+class LevelTracking(ReferenceTracking):
+    """Frames from where the last one ended.
+
+    fading: tasks of partial influence, of which a call says how much.
+    """
+
+    def __init__(
+        self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, fading: Sequence[int] = ()
+    ) -> None:
+        model = levels.model
+        self.levels, self.criteria, self.dt = levels, tuple(criteria), limits.dt
+        self._influence: Sequence[float] = np.ones(len(levels.tasks)).tolist()
+        self._left: Mapping[int, Left] = {}
+        data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
+        self._scale = levels.state(model.neutral(), levels.targets, limits.dt).scale
+        super().__init__(data, (), TrackLimits.of_all(limits), len(levels.groups))
+
+    def run(
+        self,
+        frames: Sequence[Sequence[Any]],
+        influence: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> TrackOutcome:
+        """frames: checked targets of each. residuals: of all tasks, in their order.   influence: (tasks,) in place of
+        1, left: what is not asked for of their rows, in these frames."""
+        model, count = self.levels.model, len(self.levels.tasks)
+        self._influence, self._left = influence or np.ones(count).tolist(), left or {}
+        return self._run(frames, TrackOutcome.empty(len(frames), count, model.nq, model.nv))
+
+    def _rows(self, targets: Any, data: IKData) -> LevelRows:
+        return StackRows(self.levels, data, targets, self._influence, self._left, self.dt, self._q)
+
+    def _reachable(self, targets: Any) -> bool:
+        return True  # what follows asks the tasks
+
+    def _preference(self, targets: Any) -> Preference | None:
+        if not self.criteria:
+            return None
+        state = self.levels.state(self._q, targets, self.dt, self.step / self.dt, self._influence)
+        H, g = combine(self.criteria, state)
+        return Preference(self._scale[:, None] * H * self._scale, self._scale * g * self.dt, self._q)

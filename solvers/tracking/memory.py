@@ -1,0 +1,53 @@
+"""What a motion remembers of its tasks from frame to frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..kinematics.state import State
+from ..tasks import Task
+from ..tasks.base import Moved
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """origins: where tasks began to count.   without: the states of the motions without them, of those that are neither
+    whole nor out.   targets: of the frame before."""
+
+    origins: Mapping[Task, State] = field(default_factory=dict)
+    without: Mapping[Task, Array] = field(default_factory=dict)
+    targets: Mapping[Task, Any] = field(default_factory=dict)
+
+    def begun(self, tasks: Sequence[Task], shares: Array, here: State) -> Memory:
+        """With those that count from now on beginning here."""
+        asked = zip(tasks, shares, strict=True)
+        return replace(self, origins={task: self.origins.get(task, here) for task, share in asked if share})
+
+    def followed(self, tasks: Sequence[Task], targets: Sequence[Any]) -> list[Any]:
+        """Targets of the next frame, told from the start and from the frame before."""
+        found = []
+        for task, target in zip(tasks, targets, strict=True):
+            started = task.started(self.origins[task], target) if task in self.origins else target
+            found.append(task.followed(started, self.targets[task]) if task in self.targets else started)
+        return found
+
+    def reached(
+        self,
+        tasks: Sequence[Task],
+        targets: Sequence[Any],
+        moved: Callable[[], Moved],
+        without: Mapping[Task, Array],
+    ) -> Memory:
+        """After a frame. moved: what it was."""
+        known = dict(zip(tasks, targets, strict=True))
+        going = [task for task in tasks if task.is_velocity and task.remembers]
+        if going:
+            whole = moved()
+            known |= {task: task.reached(whole, known[task]) for task in going}
+        return replace(self, without=without, targets=known)

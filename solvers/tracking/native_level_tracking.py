@@ -1,0 +1,107 @@
+"""Following tasks in levels in the C kernel through ctypes (kernel/include/robokin_track.h)."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+
+from ..criteria import Criterion
+from ..descent.data import compile_whole
+from ..descent.native_problem import ProblemStruct
+from ..descent.native_stack import NativeStack, StackStruct, stack_library
+from ..limits.viability import StepLimits
+from ..tasks.influence import Left
+from ..tasks.native import same_target
+from ..velocity.task_levels import TaskLevels
+from .data import TrackLimits, TrackOutcome
+from .native import TrackStruct, tracking_library
+
+Array = np.ndarray
+
+
+class NativeLevelTracking:
+    """The kernel's tracker of tasks in levels; `level_tracking.LevelTracking` is its twin, which says what its methods
+    do."""
+
+    name = "native"
+
+    def __init__(
+        self, levels: TaskLevels, criteria: Sequence[Criterion], limits: StepLimits, fading: Sequence[int] = ()
+    ) -> None:
+        library, model = tracking_library(), levels.model
+        stack_library()
+        self.levels, self._run, self._workspace = levels, library.rk_track_run, library.rk_track_workspace
+        self._whole = np.ones(len(levels.tasks)).tolist()
+        self._stack = NativeStack(levels, criteria, self._whole, limits.dt, fading)
+        data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
+        self._track = TrackStruct(ProblemStruct(data, 1, 1), TrackLimits.of_all(limits))
+        self._reference = ctypes.byref(self._track)
+        self._struct: StackStruct | None = None
+        self._last: tuple[Sequence[Any], Array, Array] | None = None
+        self._state = np.zeros((1 + len(levels.groups)) * model.nq + model.nv + 1)
+
+    @property
+    def state(self) -> Array:
+        return self._state.copy()
+
+    @state.setter
+    def state(self, state: Array) -> None:
+        self._state[:] = state
+
+    def run(
+        self,
+        frames: Sequence[Sequence[Any]],
+        influence: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> TrackOutcome:
+        self._stack.influence = self._whole if influence is None else list(influence)
+        done = [self._run_alike(frames, left)]
+        while (count := sum(len(each.codes) for each in done)) < len(frames):
+            done.append(self._run_alike(frames[count:], left))
+        return done[0] if len(done) == 1 else TrackOutcome(*map(np.concatenate, zip(*map(astuple, done), strict=True)))
+
+    def _run_alike(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None) -> TrackOutcome:
+        """Of the first of these frames, those that have as many rows."""
+        stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
+        before, count = self._state.copy(), len(frames)
+        outcome = TrackOutcome.empty(count, len(stack.tasks), nq, nv)
+        while True:
+            targets, rows = stack.aim(frames, left)
+            count = len(targets)
+            if stack.struct is not self._struct:
+                self._struct = stack.struct
+                self._track.problem.stack = ctypes.addressof(stack.struct)
+                self._work = np.empty(self._workspace(self._reference))
+            results = (outcome.q, outcome.residuals, outcome.codes, outcome.iterations, outcome.behind)
+            arrays = (targets, rows, self._still(frames[:count], targets, rows), self._state, self._work, *results)
+            pointers = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
+            self._run(self._reference, ctypes.c_int64(count), *pointers)
+            if stack.is_done():
+                break
+            self._state[:] = before
+        outcome.residuals[:] = outcome.residuals[:, stack.order]
+        self._last = frames[count - 1], targets[-1].copy(), rows[-1].copy()
+        return TrackOutcome(*(each[:count] for each in astuple(outcome))) if count < len(frames) else outcome
+
+    def note(self, targets: Sequence[Any] | None) -> None:
+        if targets is None:
+            self._last = None
+            return
+        tips, rows = self._stack.aim([targets])
+        self._last = targets, tips[0].copy(), rows[0].copy()
+
+    def _still(self, frames: Sequence[Sequence[Any]], targets: Array, rows: Array) -> Array:
+        """(frames,) int8, 1 where the targets are those of the frame before."""
+        same = np.zeros(len(frames), np.int8)
+        if self._last is not None and self._last[1].shape == targets[0].shape and len(self._last[2]) == len(rows[0]):
+            before, tips, of_robot = self._last
+            tips, of_robot = np.concatenate((tips[None], targets)), np.concatenate((of_robot[None], rows))
+            same[:] = (tips[1:] == tips[:-1]).all(axis=(1, 2)) & (of_robot[1:] == of_robot[:-1]).all(axis=1)
+            for i in self._stack.step.other_tasks:
+                same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
+        return same

@@ -1,0 +1,275 @@
+"""Tracking in NumPy: the readable twin of kernel/src/track/track.c, and the fallback. Tasks of one level or of several.
+
+Every frame moves inside a box around the last configuration: the viability bounds of solvers/limits/viability.py. The
+damped steps of the static solver (descent/descent.py) run inside that box, so all limits hold at every frame.
+
+When the targets cannot be met inside the box, the robot is late. Then the goal is the configuration that meets them
+inside the position limits alone, found from the last goal, and the robot follows the goal joint by joint: each joint as
+fast as its limits allow, braking in time to meet the goal's position and velocity. That is the time-optimal way for a
+single joint, so what is late catches up and does not swing about its target. Each level has a goal of its own: where
+levels cannot all be met it is as near as those above allow, and since it is only ever changed for a better one, a still
+scene has a still robot. Where limits on speed are the reason, levels are hurried one after another: each one keeps what
+those above have, is pulled towards where its own goal leads, and waits with the joints that a late level above needs,
+so no level takes anything from those above. A level of velocities is as fast as limits allow: it is asked for anew in
+the next frame, from where that one begins, and nothing has to be caught up with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...robokin.backend import reference
+from ...robokin.model.joint_types import Motion
+from ..descent.data import IKData
+from ..descent.descent import LevelRows
+from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from ..descent.level_rows import Preference
+from ..descent.steps import reachable, roll
+from ..descent.tip_rows import TipRows
+from ..limits.coupled import ball_within, base_within
+from ..limits.viability import braking_step, viable_steps
+from ..tasks import FrameTask
+from ..tasks.checks import rigid
+from ..tasks.native import same_target
+from .data import LATE, TrackLimits, TrackOutcome
+from .frame_reference import FRAME_STEPS, Frame
+
+Array = np.ndarray
+
+AT_GOAL = 1e-9  # [rad, m]
+
+
+class ReferenceTracking:
+    """Tracks targets frame by frame, each call from where the last one ended. All in coordinates of the support.
+
+    state: ((1 + levels) nq + nv + 1,) to be set first: q, inside the limits; of each level the goal, where q would be
+    in time; the step that led to q; and how many levels are late, from the first on that was not met and is not of
+    velocities.
+    """
+
+    name = "numpy"
+
+    def __init__(self, data: IKData, tasks: Sequence[FrameTask], limits: TrackLimits, levels: int = 1) -> None:
+        self.data, self.tasks, self.limits, self._levels = data, tasks, limits, levels
+        self._before: Any = None
+
+    @property
+    def state(self) -> Array:
+        return np.concatenate((self._q, *self._goals, self.step, [float(self._late)]))
+
+    @state.setter
+    def state(self, state: Array) -> None:
+        nq, nv = self.data.tree.nq, self.data.tree.nv
+        self._q, self.step, self._late = state[:nq].copy(), state[-1 - nv : -1].copy(), int(state[-1])
+        self._goals = list(state[nq : -1 - nv].reshape(self._levels, nq).copy())
+
+    def note(self, targets: Any) -> None:
+        """Targets that the place where it stands was found for; None: not known."""
+        self._before = targets
+
+    def run(self, targets: Any) -> TrackOutcome:
+        """targets: (n, tasks, 4, 4). Raises TaskError for one that is not a rigid pose, having done nothing."""
+        for frame, wanted in enumerate(targets):
+            refuse_targets(self.tasks, wanted, frame)
+        tree = self.data.tree
+        return self._run(targets, TrackOutcome.empty(len(targets), len(self.tasks), tree.nq, tree.nv))
+
+    def _run(self, targets: Any, outcome: TrackOutcome) -> TrackOutcome:
+        for frame, wanted in enumerate(targets):
+            code, residuals, iterations, behind = self._frame(wanted)
+            outcome.codes[frame], outcome.q[frame] = code, self._q
+            outcome.residuals[frame], outcome.iterations[frame], outcome.behind[frame] = residuals, iterations, behind
+        return outcome
+
+    def _rows(self, targets: Any, data: IKData) -> LevelRows:
+        """Of a frame, inside the limits of `data`."""
+        return TipRows(data, self.tasks, targets)
+
+    def _reachable(self, targets: Any) -> bool:
+        return reachable(self.data, targets)
+
+    def _preference(self, targets: Any) -> Preference | None:
+        """What criteria prefer in this frame."""
+        return None
+
+    def _is_still(self, targets: Any) -> bool:
+        """Whether the targets are those of the frame before."""
+        before, self._before = self._before, targets
+        return before is not None and all(map(same_target, before, targets))
+
+    def _frame(self, targets: Any) -> tuple[int, Array, int, Array]:
+        is_still, behind = self._is_still(targets), np.zeros(self.data.tree.nv, np.int8)
+        here = Frame(self, targets, *self._bounds())
+        levels, are_velocities = here.inside.rows.levels, here.inside.rows.are_velocities
+        is_still = is_still and not here.inside.rows.changes
+        # Velocities are asked for anew.
+        pairs = zip(self._goals, are_velocities, strict=True)
+        self._goals = [self._q if is_velocity else goal for goal, is_velocity in pairs]
+        met_before = levels - self._late
+        unbraked = met_before if self.limits.braked else levels
+        preference = self._preference(targets)
+        # What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as
+        # it can.
+        most = 1 if met_before == 0 and unbraked else met_before
+        if is_still and not self._late and preference is None and not self.step.any():
+            at = here.inside.look(self._q)  # what stands where all is met, for the same targets, stays there too
+            return CONVERGED, at.residuals, 0, behind
+        if most == levels:
+            here.inside.rows.preference = preference
+            if here.inside.run(self._q, levels, FRAME_STEPS):
+                at = here.inside.best
+                self._advance(at.q, [at.q] * levels, late=0)
+                return CONVERGED, at.residuals, here.iterations, behind
+        is_tried = most == levels and here.inside.rows.is_exact and preference is None
+        here.make_exact()
+        # What stands at its goal, for the same targets, stays there: searching on would only creep.
+        q, is_reached = self._followed(-1, self._goals[-1])
+        stays = is_still and self._late and is_reached and bool((self._q == self._goals[-1]).all())
+        goals, possible = (self._goals, 0) if stays else here.goals(is_still and self._late > 0)
+        if not stays:
+            # All of them may have been tried above, though maybe not exactly, or not without criteria.
+            q, is_reached = here.hurried(goals, most - is_tried, unbraked)
+        at = here.inside.look(q)
+        if is_reached and preference is not None:
+            at = here.preferred(at, preference)
+        found = _leading(at.met)
+        is_met = found == levels
+        in_time = _leading(at.met | are_velocities)  # of velocities nothing is caught up with
+        at_goal = levels if is_reached else in_time
+        if not is_met and here.inside.rows.adds_up:
+            at = here.refined(at, found)
+        is_late = not is_met and possible > found
+        if is_late:
+            lost = goals[found]  # who does not get to the goal of the first level that is lost
+            there = self._kept(lost) if are_velocities[found] else self._followed(found, lost)[0]
+            behind[abs(reference.difference(self.data.tree, lost, there)) > AT_GOAL] = 1
+            if not behind.any():  # of a way that comes back to where it was, who is as fast as may be
+                lo, hi = self._bounds()
+                step = reference.difference(self.data.tree, self._q, at.q)
+                behind[(step <= lo + AT_GOAL) | (step >= hi - AT_GOAL)] = 1
+            for base in self.data.bases:
+                behind[base.v : base.v + 3] = 0
+        self._advance(at.q, [at.q] * at_goal + goals[at_goal:], late=levels - in_time)
+        if is_met or is_late:
+            return CONVERGED if is_met else LATE, at.residuals, here.iterations, behind
+        code = NOT_CONVERGED if self._reachable(targets) else OUT_OF_REACH
+        return code, at.residuals, here.iterations, behind
+
+    def is_brakeable(self, q: Array, level: int, goal: Array) -> bool:
+        """Whether a frame that ends at q leaves no more speed against that of the goal of a level than one frame can
+        brake: what is met so is not passed in the next one."""
+        pairs = (self._q, q), (self._goals[level], goal)
+        way, pace = (reference.difference(self.data.tree, *pair) for pair in pairs)
+        return bool((abs(way - pace) <= self.limits.change).all())
+
+    def _followed(self, level: int, goal: Array) -> tuple[Array, bool]:
+        """Where following the goal of a level leads in this frame, and whether it is reached so."""
+        q = self._follow(self._goals[level], goal, *self._bounds())
+        return q, bool((abs(reference.difference(self.data.tree, goal, q)) <= AT_GOAL).all())
+
+    def _kept(self, goal: Array) -> Array:
+        """The goal as near as limits allow in this frame."""
+        lo, hi = self._bounds()
+        return self.within(self.box(self._q, lo, hi), self._q, lo, hi, goal)
+
+    def _goal_to_be(self, level: int) -> Array:
+        """The last goal of a level, with the bases where they are: only from there they can roll."""
+        goal = self._goals[level].copy()
+        for base in self.data.bases:
+            own = [*range(base.q, base.q + 3), *base.wheel_q]
+            goal[own] = self._q[own]
+        return goal
+
+    def _advance(self, q: Array, goals: list[Array], late: int) -> None:
+        self.step = reference.difference(self.data.tree, self._q, q)
+        self._q, self._goals, self._late = q, goals, late
+
+    def _bounds(self) -> tuple[Array, Array]:
+        limits = self.limits
+        position = np.where(limits.coordinate >= 0, self._q[limits.coordinate], 0.0)
+        return viable_steps(self.step, position - limits.lower, limits.upper - position, limits.largest, limits.change)
+
+    def box(self, last: Array, lo: Array, hi: Array) -> IKData:
+        """The problem with the frame's bounds in place of the position limits."""
+        data, limits = self.data, self.limits
+        lower, upper = data.lower.copy(), data.upper.copy()
+        plain = limits.coordinate >= 0
+        at = limits.coordinate[plain]
+        lower[at] = np.maximum(lower[at], last[at] + lo[plain])
+        upper[at] = np.maximum(lower[at], np.minimum(upper[at], last[at] + hi[plain]))
+        return replace(data, lower=lower, upper=upper, rolled_from=last)
+
+    def within(self, box: IKData, last: Array, lo: Array, hi: Array, q: Array) -> Array:
+        """q moved into the box, and its step from `last` into [lo, hi] where ball and floating joints have limits.
+
+        Balls are in their cones then, and bases where their wheels have rolled them.
+        """
+        if self.limits.curved:
+            step = np.minimum(np.maximum(reference.difference(box.tree, last, q), lo), hi)
+            moved = reference.integrate(box.tree, last, step)
+            self._stop_at_bounds(last, moved)
+            plain = self.limits.coordinate[self.limits.coordinate >= 0]
+            moved[plain] = q[plain]
+            q = moved
+        q = np.minimum(np.maximum(q, box.lower), box.upper)
+        self._couple(last, lo, hi, q)
+        return q
+
+    def _couple(self, last: Array, lo: Array, hi: Array, q: Array) -> None:
+        limits, data = self.limits, self.data
+        for cone in data.cones:
+            own, at = slice(cone.v, cone.v + 3), slice(cone.q, cone.q + 4)
+            if np.isfinite([limits.largest[own], limits.change[own]]).any():
+                q[at] = ball_within(cone, last[at], self.step[own], lo[own], hi[own], limits.change[own], q[at])
+        for base in data.bases:
+            own, at = slice(base.v, base.v + 3), slice(base.q, base.q + 3)
+            wheel_q, wheel_v = list(base.wheel_q), list(base.wheel_v)
+            turned = base_within(
+                base,
+                last[at],
+                self.step[wheel_v],
+                q[wheel_q] - last[wheel_q],
+                limits.change[wheel_v],
+                data.lower[at],
+                data.upper[at],
+                limits.largest[own],
+            )
+            q[wheel_q] = last[wheel_q] + turned
+        roll(data.bases, last, q)
+
+    def _stop_at_bounds(self, last: Array, moved: Array) -> None:
+        """Shorten the way of floating joints that leads out of their position bounds: slower, in the same direction."""
+        tree = self.data.tree
+        for iq in tree.iq[tree.motion == Motion.FREE]:
+            at = slice(iq, iq + 3)
+            way = moved[at] - last[at]
+            room = np.where(way < 0.0, self.data.lower[at], self.data.upper[at]) - last[at]
+            share = min([1.0, *(room[way != 0.0] / way[way != 0.0])])
+            if share < 1.0:
+                moved[at] = last[at] + share * way
+
+    def _follow(self, last: Array, goal: Array, lo: Array, hi: Array) -> Array:
+        """The configuration one frame on when every joint follows its goal time-optimally, which was at `last`."""
+        limits, tree = self.limits, self.data.tree
+        pace = reference.difference(tree, last, goal)
+        pace = np.minimum(np.maximum(pace, -limits.largest), limits.largest)
+        gap = reference.difference(tree, self._q, goal) - pace
+        step = pace + np.copysign(braking_step(abs(gap), limits.change), gap)
+        step = np.minimum(np.maximum(step, lo), hi)
+        moved = reference.integrate(tree, self._q, step)
+        return self.within(self.box(self._q, lo, hi), self._q, lo, hi, moved)
+
+
+def _leading(met: Array) -> int:
+    """How many are met from the first on."""
+    return int(np.argmin(met)) if not met.all() else len(met)
+
+
+def refuse_targets(tasks: Sequence[FrameTask], targets: Array, frame: int) -> None:
+    """Raises TaskError for the first of targets (tasks, 4, 4) that is not a finite rigid pose."""
+    for task, target in zip(tasks, targets, strict=True):
+        rigid(target, f"{task.name}: target of frame {frame}")

@@ -1,0 +1,158 @@
+"""What following targets led to: the frames of a motion, what became of each, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...robokin.model.robot import RobotModel
+from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from ..ik.problem import IKProblem
+from ..motion.motion import Motion
+from ..results import Diagnosis, SolveResult, Status
+from .data import LATE
+
+Array = np.ndarray
+
+EMPTY = 6  # the code of a frame without tasks
+STATUS = {
+    CONVERGED: Status.CONVERGED,
+    OUT_OF_REACH: Status.OUT_OF_REACH,
+    NOT_CONVERGED: Status.MAX_ITERATIONS,
+    LATE: Status.LIMIT,
+    EMPTY: Status.EMPTY,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TrackResult:
+    """Outcome of F frames.
+
+    q: (F, nq), inside all limits. residuals: (F, tasks, 2) position [m] and orientation [rad] errors over the axes
+    not free. iterations: (F,). behind: (F, nv) the degrees of freedom that a late frame's limits hold back.
+    start_velocity: (nv,) before the first frame. targets: (F, tasks, 4, 4), or lists of those that ask for a pose.
+    parts: names of each task's residuals; None: those of tasks on one tip.   remarks: of F frames, what tasks say about
+    one that is not met, for its diagnosis.   tolerances: (tasks, 2).   influence: (F, tasks that ask for a pose), None:
+    all are whole. A frame is met when the tasks are whose influence is 1.
+    """
+
+    problem: IKProblem
+    dt: float
+    start_velocity: Array
+    targets: Any
+    codes: Array
+    q: Array
+    residuals: Array
+    iterations: Array
+    behind: Array
+    parts: Sequence[tuple[str, ...]] | None = None
+    remarks: Sequence[str] | None = None
+    tolerances: Array | None = None
+    influence: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def status(self) -> list[Status]:
+        """Per frame: CONVERGED, LIMIT (velocity or acceleration limits hold the robot back), OUT_OF_REACH, EMPTY,
+        or MAX_ITERATIONS; `diagnosis` looks further into that one."""
+        return [STATUS[code] for code in self.codes.tolist()]
+
+    @property
+    def converged(self) -> Array:
+        """(F,) bool."""
+        return self.codes == CONVERGED
+
+    @property
+    def missed(self) -> Array:
+        """(F,) bool: there are tasks, and they are not all met."""
+        return ~self.converged & (self.codes != EMPTY)
+
+    @cached_property
+    def motion(self) -> Motion:
+        """From time 0 on, dt apart."""
+        return Motion.of(self.problem.model, self.dt * np.arange(len(self)), self.q, self.start_velocity)
+
+    def diagnosis(self, frame: int) -> Diagnosis:
+        """Why a frame is as it is; solves a few times more when it is not met."""
+        if self.codes[frame] not in (OUT_OF_REACH, NOT_CONVERGED):
+            return self.frame(frame).diagnosis
+        remark = self.remarks[frame] if self.remarks else ""
+        if remark and self.tolerances is not None and (self.residuals[frame] <= self.tolerances).all():
+            return Diagnosis(Status.MAX_ITERATIONS, f"every task is met, but by leaving the motion so far ({remark})")
+        shares = np.ones(len(self.targets[frame])) if self.influence is None else self.influence[frame]
+        again = self._solved(frame, shares >= 1.0)
+        found = again.diagnosis
+        if again.converged:
+            reason = "caught in a posture from which no step brings it nearer; another posture meets the tasks"
+            found = self._held_by_fading(frame, shares) or Diagnosis(Status.MAX_ITERATIONS, reason)
+        elif again.status is Status.EMPTY:  # velocities only
+            stopped = ", ".join(self.problem.limits_active(self.q[frame]))
+            reason = f"no motion inside the limits is what is asked for{f', at those of {stopped}' if stopped else ''}"
+            found = Diagnosis(Status.MAX_ITERATIONS, reason)
+        return replace(found, reason=f"{found.reason} ({remark})") if remark else found
+
+    def _held_by_fading(self, frame: int, shares: Array) -> Diagnosis | None:
+        """Why whole tasks that another pose meets are not met beside those of partial influence, when these, were they
+        whole, could not all be met with them."""
+        fading = [self.problem.tasks[i].name for i in np.flatnonzero((shares > 0.0) & (shares < 1.0)).tolist()]
+        if not fading:
+            return None
+        found = self._solved(frame, shares > 0.0).diagnosis
+        reason = f"{found.reason}; of partial influence: {', '.join(fading)}"
+        return None if found.status is Status.CONVERGED else replace(found, reason=reason)
+
+    def _solved(self, frame: int, which: Array) -> SolveResult:
+        """The pose, from where a frame stands, of some of its tasks, each of them whole. which: (tasks,) bool."""
+        indices = np.flatnonzero(which).tolist()
+        problem = self.problem if which.all() else self.problem.some_tasks(indices)
+        targets = [self.targets[frame][i] for i in indices]
+        return problem.solve(targets, self.q[frame], influence=[1.0] * len(indices))
+
+    def among(self, counting: Sequence[bool], parts: Sequence[tuple[str, ...]], tolerances: Array) -> TrackResult:
+        """The result of the tasks that count, as one of all: the others lack nothing. parts: names, and tolerances
+        (tasks, 2), of all."""
+        residuals = np.zeros((len(self), len(counting), 2))
+        residuals[:, np.array(counting, bool)] = self.residuals
+        return replace(self, residuals=residuals, parts=parts, tolerances=tolerances)
+
+    def frame(self, frame: int) -> SolveResult:
+        """One frame in the words of static solves; without `diagnosis`'s search for a reason."""
+        found = short_diagnosis(self.problem.model, int(self.codes[frame]), self.behind[frame])
+        q, residuals = self.q[frame], self.residuals[frame]
+        limits_active = self.problem.limits_active
+        return SolveResult(found, q, residuals, int(self.iterations[frame]), 1, limits_active, self.parts)
+
+
+_SHORT = {
+    CONVERGED: Diagnosis(Status.CONVERGED, "every task is met"),
+    OUT_OF_REACH: Diagnosis(Status.OUT_OF_REACH, "a target is farther than the robot can reach"),
+    NOT_CONVERGED: Diagnosis(Status.MAX_ITERATIONS, "the targets are not met, and limits on speed are not why"),
+    EMPTY: Diagnosis(Status.EMPTY, "there is no task"),
+}
+
+
+def short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
+    """Of a frame, without further solves. behind: (nv,), see `TrackResult`."""
+    if code != LATE:
+        return _SHORT[code]
+    names = tuple(joint.name for joint in model.moving_joints if behind[model.slot(joint.name).v].any())
+    reason = f"too fast for the velocity or acceleration limits of {', '.join(names)}"
+    return Diagnosis(Status.LIMIT, reason, joints=names)
+
+
+def joined(parts: Sequence[TrackResult]) -> TrackResult:
+    """Results of one problem, each of the frames after those of the one before, as one."""
+    whole: dict[str, Any] = {}
+    for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence"):
+        own = [getattr(part, name) for part in parts]
+        if isinstance(own[0], np.ndarray):
+            whole[name] = np.concatenate(own)
+        elif own[0] is not None:
+            whole[name] = [each for part in own for each in part]
+    return replace(parts[0], **whole)

@@ -1,0 +1,97 @@
+"""Following tasks on tips, of one level: only the degrees of freedom that they depend on are followed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...robokin.backend import reference
+from ..descent.data import IKData, robot_columns
+from ..descent.steps import roll
+from ..ik.tip_ik import TipIK
+from ..limits.viability import StepLimits
+from .data import TrackLimits, TrackOutcome
+from .reference import ReferenceTracking
+from .result import EMPTY
+
+Array = np.ndarray
+
+
+class SupportTracking:
+    """As `level_tracking.LevelTracking`, of targets (frames, tasks, 4, 4). What no task moves brakes to a stand."""
+
+    def __init__(self, problem: TipIK, limits: StepLimits, backend: str) -> None:
+        data = problem.data
+        self.problem, self.limits, self._columns = problem, limits, robot_columns(problem.model, data)
+        self._engine = _engine_type(backend)(data, problem.tasks, _support_limits(limits, data, self._columns))
+        self._is_empty = not any(task.influence for task in problem.tasks)
+        self._free = ~np.isin(np.arange(problem.model.nv), self._columns) | self._is_empty
+
+    @property
+    def state(self) -> Array:
+        nq, support, data = self.problem.model.nq, self._engine.state, self.problem.data
+        state = np.concatenate((self._q, self._q, self._coasting, support[-1:]))
+        state[nq + data.q_index] = support[data.tree.nq : 2 * data.tree.nq]
+        if not self._is_empty:
+            state[2 * nq + self._columns] = support[2 * data.tree.nq : -1]
+        return state
+
+    @state.setter
+    def state(self, state: Array) -> None:
+        nq, at = self.problem.model.nq, self.problem.data.q_index
+        self._q, step = state[:nq].copy(), state[2 * nq : -1]
+        self._coasting = np.where(self._free, step, 0.0)  # the last step of what no task moves
+        self._engine.state = np.concatenate((state[at], state[nq + at], step[self._columns], state[-1:]))
+
+    def note(self, targets: Any) -> None:
+        self._engine.note(targets)
+
+    def run(self, targets: Array) -> TrackOutcome:
+        """Raises TaskError for a target that is not a rigid pose, having done nothing."""
+        model, data = self.problem.model, self.problem.data
+        whole = TrackOutcome.empty(len(targets), len(self.problem.tasks), model.nq, model.nv)
+        whole.q[:] = self._q
+        if self._is_empty:
+            whole.codes[:] = EMPTY
+        else:
+            outcome = self._engine.run(targets)
+            whole.q[:, data.q_index], whole.behind[:, self._columns] = outcome.q, outcome.behind
+            whole.codes[:], whole.residuals[:] = outcome.codes, outcome.residuals
+            whole.iterations[:] = outcome.iterations
+        if self._coasting.any():
+            self._coast(whole.q)
+        self._q = whole.q[-1].copy()
+        return whole
+
+    def _coast(self, q: Array) -> None:
+        """Brake what no task moves, in q (frames, nq): only a start velocity can have set it in motion."""
+        model, here = self.problem.model, self._q
+        needed = () if self._is_empty else self.problem.data.q_index
+        idle = np.setdiff1d(np.arange(model.nq), needed)
+        for row in q:
+            self._coasting = np.where(self._free, self.limits.coasting(here, self._coasting), 0.0)
+            moved = model.limits.clamp(reference.integrate(model.tree, here, self._coasting))
+            roll(model.rolling_bases, here, moved)
+            row[idle] = moved[idle]
+            here = row
+
+
+def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> TrackLimits:
+    where = {int(q): i for i, q in enumerate(data.q_index)}
+    coordinate = np.array([where.get(int(i), -1) for i in limits.coordinate[columns]], np.int32)
+    return TrackLimits(
+        np.ascontiguousarray(limits.largest[columns]),
+        np.ascontiguousarray(limits.change[columns]),
+        coordinate,
+        np.ascontiguousarray(limits.lower[columns]),
+        np.ascontiguousarray(limits.upper[columns]),
+    )
+
+
+def _engine_type(backend: str) -> type:
+    if backend == "numpy":
+        return ReferenceTracking
+    from .native import NativeTracking
+
+    return NativeTracking

@@ -1,0 +1,411 @@
+"""Following targets frame by frame: tasks of any kind and priority, criteria, velocities, and tasks that fade."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...robokin.configuration import check_tangent
+from ...robokin.errors import TaskError
+from ...robokin.model.robot import RobotModel
+from ..criteria import Criterion, checked_criteria
+from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
+from ..fixed_arrays import compiled
+from ..ik.problem import IKProblem, part_names
+from ..ik.tip_ik import TipIK, is_plain
+from ..kinematics.state import State
+from ..limits.viability import StepLimits
+from ..results import SolveResult, Status
+from ..tasks import Task
+from ..tasks.checks import numbers
+from ..tasks.influence import Left, checked_shares, is_partial, left_in
+from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
+from .data import TrackOutcome
+from .level_engines import LevelEngines, state_at
+from .memory import Memory
+from .result import EMPTY, TrackResult, joined
+from .support_tracking import SupportTracking
+
+Array = np.ndarray
+
+# Frames between two reports of progress: of plain tasks; and of levels, where frames of many joints take longer.
+PLAIN_CHUNK, CHUNK, COORDINATES = 256, 16, 1024
+
+
+class Tracker:
+    """Tasks and criteria of a model, compiled once, and where the robot stands, at mid-range first: for live posing, or
+    motions in pieces.
+
+    `start` first (or `stand`), then `step` for one frame or `run` for many; run(a) then run(b) gives the bits of
+    run(a + b). influence: (tasks,) at a frame, in place of the tasks' own. Not to be shared between threads. Arguments
+    and errors: see `track`.
+
+    is_plain: the tasks are whole, on one tip each and of one priority, and there are no criteria.
+    problem: of the poses that the tasks ask for.
+    """
+
+    _told: Array | None  # the state, unless it is that of the plain engine
+    _stood: Array  # the one that it was told
+    _before: Array  # (nq,) where the robot stood a frame earlier
+
+    def __init__(
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        dt: float = 1.0 / 24.0,
+        backend: str = "auto",
+        criteria: Sequence[Criterion] = (),
+    ) -> None:
+        self.model, self.dt, self.backend = model, dt, backend
+        self.tasks, self.criteria = checked_tasks(tasks), checked_criteria(criteria)
+        compiled(self.criteria)
+        self._own = np.array([task.influence for task in self.tasks])
+        self._plain: SupportTracking | None = None
+        self.is_plain = is_plain(self.tasks) and not self.criteria
+        self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
+        if self.is_plain:
+            self.problem = IKProblem(model, self.tasks, (), backend)
+        else:
+            self._make_levels()
+        self.limits = StepLimits.of(model, dt)
+        self.stand(model.limits.middle(model.neutral()))
+
+    def _make_levels(self) -> None:
+        self.is_plain = False
+        neutral = self.levels.state(self.model.neutral(), self.levels.targets, self.dt)
+        for criterion in self.criteria:
+            criterion.check(neutral)
+        # Where a motion starts the criteria have no say: from there on they lead to their optimum at their own pace.
+        self.problem = IKProblem(self.model, [self.tasks[i] for i in self._static], (), self.backend)
+        self._problems = {tuple(range(len(self._static))): self.problem}
+
+    @cached_property
+    def levels(self) -> TaskLevels:
+        return TaskLevels(self.model, self.tasks, self.backend)
+
+    def let_fade(self) -> None:
+        """From now on influences may be told frame by frame: the tasks are levels, whatever they are."""
+        if self.is_plain:
+            self._make_levels()
+
+    @property
+    def chunk(self) -> int:
+        """Frames between two reports of progress."""
+        return PLAIN_CHUNK if self.is_plain else max(CHUNK, COORDINATES // max(self.model.nv, 1))
+
+    @property
+    def _state(self) -> Array:
+        """As of an engine (`reference.py`), of all degrees of freedom and all levels."""
+        if self._told is None:
+            assert self._plain is not None
+            self._told = self._plain.state
+        return self._told
+
+    @property
+    def q(self) -> Array:
+        """(nq,) where the robot stands."""
+        return self._state[: self.model.nq].copy()
+
+    @property
+    def v(self) -> Array:
+        """(nv,) the velocity with which the last frame was reached."""
+        return self._state[-1 - self.model.nv : -1] / self.dt
+
+    @property
+    def tolerance(self) -> Array:
+        """(tasks, 2)"""
+        return self.problem.tolerance if self.is_plain else tolerances(self.tasks)
+
+    # -- targets -------------------------------------------------------------------------------------------------------
+
+    def check_targets(self, targets: object) -> Any:
+        """Of what `track` takes, those of every frame as `run` takes them: of plain tasks (frames, tasks, 4, 4), else a
+        list for each. Whether poses are rigid is found when they are used. Raises TaskError."""
+        if isinstance(targets, np.ndarray) and targets.ndim == 3 and len(self.tasks) == 1:
+            targets = targets[:, None]
+        if self.is_plain and isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
+            if targets.ndim != 4 or targets.shape[1:] != (len(self.tasks), 4, 4):
+                raise TaskError(f"targets must have shape (frames, {len(self.tasks)}, 4, 4), not {targets.shape}")
+            frames: Any = np.array(targets, np.float64)  # the caller may write to their own
+        else:
+            frames = self._sets(targets)
+        if len(frames) == 0:
+            raise TaskError("there are no targets to follow")
+        return frames
+
+    def _one(self, targets: object) -> Any:
+        """Checked, of one frame."""
+        return self.check_targets(targets[None] if isinstance(targets, np.ndarray) else [targets])
+
+    def _sets(self, targets: object) -> Any:
+        try:
+            sets = [list(each) for each in targets]  # type: ignore[attr-defined]
+        except TypeError:
+            raise TaskError("targets must be one set of targets per frame") from None
+        for frame, each in enumerate(sets):
+            if len(each) != len(self.tasks):
+                raise TaskError(f"there are {len(self.tasks)} tasks but {len(each)} targets in frame {frame}")
+        search = self.problem.search
+        if not (self.is_plain and isinstance(search, TipIK)):
+            return self.levels.checked_frames(sets)
+        wanted = np.empty((len(sets), len(self.tasks), 4, 4))
+        for frame, each in enumerate(sets):
+            for i, (task, target) in enumerate(zip(search.tasks, each, strict=True)):
+                is_matrix = np.shape(target) == (4, 4)
+                wanted[frame, i] = numbers(target, f"{task.name}: target") if is_matrix else task.target_matrix(target)
+        return wanted
+
+    # -- where the robot stands ----------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        targets: Any,
+        q0: Array | None = None,
+        start_velocity: object | None = None,
+        seed: int = 0,
+        influence: Array | None = None,
+        origin: Array | None = None,
+    ) -> TrackResult:
+        """Solve the first frame as a pose, with restarts, and stand there; tasks that ask for a velocity are left out,
+        or what they ask of a start is in their place (`Task.start_task`). targets: one set of them.   origin: (nq,)
+        where what is counted from the start starts, q0 unless given."""
+        if influence is not None:
+            self.let_fade()
+        shares = self._shares(influence)
+        (targets,) = self._one(targets)
+        if self.is_plain:
+            found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
+        else:
+            memory = Memory(self._started_at(targets, shares, q0, origin))
+            wanted = memory.followed(self.tasks, targets)
+            own, aims = shares[self._static], [wanted[i] for i in self._static]
+            found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
+            found = self._on_ways(found, aims, wanted, shares, seed)
+        residuals = np.zeros((1, len(self.tasks), 2))
+        residuals[0, self._static] = found.residual_array[: len(self._static)]
+        within = (residuals[0] <= self.tolerance).all(axis=1)[shares >= 1.0].all()
+        missed = OUT_OF_REACH if found.status is Status.OUT_OF_REACH else NOT_CONVERGED
+        code = EMPTY if not shares.any() else CONVERGED if within else missed
+        self._stand(found.q, start_velocity, 0 if code in (CONVERGED, EMPTY) else self._lost(residuals[0], shares))
+        self._noted = wanted
+        if not self.is_plain:
+            fading = [task for task, share in zip(self.tasks, shares, strict=True) if is_partial(share)]
+            state = self._state
+            if fading:
+                whole = np.where(own < 1.0, 0.0, own)
+                q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
+                state = state_at(q, self._count, state[-1 - self.model.nv : -1], state[-1])
+            self.memory = Memory(
+                memory.origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True))
+            )
+        outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
+        outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
+        return self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
+
+    def stand(self, q: object, velocity: object | None = None, memory: Memory | None = None) -> None:
+        """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
+        there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
+        self._stand(self.model.limits.clamp(self.model.check_configuration(q)), velocity, late=0)
+        self.memory = memory or Memory()
+
+    def _stand(self, q: Array, velocity: object | None, late: int) -> None:
+        """late: how many levels are lost, which are the last ones."""
+        v = np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
+        self._before, self._noted = q, None  # targets that it was found for
+        self._told = self._stood = state_at(q, self._count, self.limits.viable(q, v * self.dt), float(late))
+
+    @property
+    def _count(self) -> int:
+        """Of levels."""
+        return 1 if self.is_plain else len(self.levels.groups)
+
+    def _lost(self, residuals: Array, shares: Array) -> int:
+        """Levels from the first one on that has a whole task beyond its tolerance. residuals: (tasks, 2)."""
+        missed = (residuals > self.tolerance).any(axis=1) & (shares >= 1.0)
+        groups = [range(len(self.tasks))] if self.is_plain else [own for own, _ in self.levels.groups]
+        return next((len(groups) - k for k, own in enumerate(groups) if missed[list(own)].any()), 0)
+
+    def _started_at(
+        self, targets: Sequence[Any], shares: Array, q0: Array | None, origin: Array | None
+    ) -> dict[Task, State]:
+        """Where the tasks that count begin to."""
+        before = self.problem.limits.middle(self.model.neutral()) if q0 is None else q0
+        before = self.model.limits.clamp(self.model.check_configuration(before if origin is None else origin))
+        here = self.levels.state(before, targets, self.dt)
+        counting = [task for task, share in zip(self.tasks, shares, strict=True) if share]
+        return {task: here for task in counting if origin is None or task.is_counted_from_start}
+
+    def _on_ways(
+        self, found: SolveResult, aims: Sequence[Any], wanted: Sequence[Any], shares: Array, seed: int
+    ) -> SolveResult:
+        """The first pose, from which whole velocities can be followed at once; as it was found, where there is none."""
+        asking = zip(self.tasks, wanted, shares, strict=True)
+        ways = [way for task, target, share in asking if share >= 1.0 and (way := task.start_task(target)) is not None]
+        if not ways or found.status not in (Status.CONVERGED, Status.EMPTY):
+            return found
+        problem = IKProblem(self.model, [*(self.tasks[i] for i in self._static), *ways], (), self.backend)
+        own = np.concatenate((shares[self._static], np.ones(len(ways))))
+        targets = [*aims, *(way.target for way in ways)]
+        better = problem.solve(targets, found.q, seed, diagnose=False, influence=own)
+        return better if better.converged else found
+
+    def posed(self, targets: Any, influence: Array | None = None) -> tuple[IKProblem, Any]:
+        """The problem of the tasks that ask for a pose and are whole at a frame, and their targets."""
+        if influence is not None:
+            self.let_fade()
+        if self.is_plain:
+            return self.problem, targets
+        shares = self._shares(influence)
+        indices = tuple(i for i, own in enumerate(self._static) if shares[own] >= 1.0)
+        if indices not in self._problems:
+            self._problems[indices] = self.problem.some_tasks(indices)
+        return self._problems[indices], [targets[self._static[i]] for i in indices]
+
+    # -- frames --------------------------------------------------------------------------------------------------------
+
+    def step(self, targets: object, influence: Array | None = None) -> SolveResult:
+        """One frame on, towards one set of targets."""
+        if influence is not None:
+            self.let_fade()
+        wanted = self._one(targets)
+        if not self.is_plain:
+            return self.run(wanted, None if influence is None else [influence]).frame(0)
+        outcome = self._run_plain(wanted)
+        return self._result(self._own, wanted, outcome, outcome.residuals, [], self._own).frame(0)
+
+    def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
+        """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame.
+        Raises TaskError."""
+        if influence is not None:
+            self.let_fade()
+            if len(influence) != len(targets):
+                raise TaskError(f"there are {len(targets)} frames but {len(influence)} sets of influences")
+        if self.is_plain or isinstance(targets, np.ndarray):
+            targets = self.check_targets(targets)
+        if self.is_plain:
+            return self._follow(targets, self._own)
+        shares = [self._shares(own) for own in ([None] * len(targets) if influence is None else influence)]
+        parts, first = [], 0
+        while first < len(targets):
+            end = first + 1
+            if not self._remembers(shares[first]):
+                while end < len(targets) and (shares[end] == shares[first]).all():
+                    end += 1
+            parts.append(self._follow(targets[first:end], shares[first]))
+            first = end
+        return joined(parts)
+
+    def _remembers(self, shares: Array) -> bool:
+        """Whether what frames ask for depends on where the frames before them led."""
+        asked = zip(self.tasks, shares.tolist(), strict=True)
+        return any(is_partial(share) or (share and task.remembers) for task, share in asked)
+
+    def _follow(self, targets: Any, shares: Array) -> TrackResult:
+        """Frames of the same influences; one, when it remembers those before."""
+        before, counting = self.v, shares > 0.0
+        if self.is_plain:
+            outcome = self._run_plain(targets)
+            return self._result(before, targets, outcome, outcome.residuals, [], shares)
+        memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
+        wanted = [memory.followed(self.tasks, each) for each in targets]
+        left, without, count = self._left(wanted[0], shares)
+        start = self.q
+        outcome, self._told = self._run(wanted, shares, left, self._state)
+        residuals = np.zeros((len(targets), len(shares), 2))
+        residuals[:, counting] = outcome.residuals
+        outcome.iterations[0] += count
+        remarks = self._judge(start, wanted, outcome, residuals, shares)
+        ends = (self.levels.state(q, wanted[-1], self.dt) for q in (start, self.q))
+        self.memory = memory.reached(self.tasks, wanted[-1], lambda: self.levels.moved(*ends), without)
+        self._before = start if len(targets) == 1 else outcome.q[-2]
+        return self._result(before, wanted, outcome, residuals, remarks, shares)
+
+    def _judge(
+        self, start: Array, wanted: Sequence[Sequence[Any]], outcome: TrackOutcome, residuals: Array, shares: Array
+    ) -> list[str]:
+        """Codes of frames as their whole tasks are, and what tasks say about those that are not met."""
+        whole, codes, remarks = shares >= 1.0, outcome.codes, [""] * len(wanted)
+        missed = (residuals > self.tolerance).any(axis=2) & whole
+        codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
+        poses = [self._before, start, *outcome.q]
+        remembers = any(task.remembers for task in self.tasks)
+        for frame, own in enumerate(wanted):
+            aims, lacking = [own[i] for i in self._static], missed[frame, self._static]
+            if codes[frame] == NOT_CONVERGED and self.problem.search.excess(aims, lacking).any():
+                codes[frame] = OUT_OF_REACH
+            if not remembers:
+                continue
+            before, here, there = (self.levels.state(q, own, self.dt) for q in poses[frame : frame + 3])
+            asking = list(zip(self.tasks, own, whole, strict=True))
+            is_left = any(task.is_left(here, there, aim) for task, aim, is_whole in asking if is_whole)
+            if codes[frame] == CONVERGED and is_left:
+                codes[frame] = NOT_CONVERGED
+            if codes[frame] == NOT_CONVERGED:
+                remarks[frame] = "; ".join(filter(None, (task.remark([before, here], aim) for task, aim, _ in asking)))
+        return remarks
+
+    def _run_plain(self, wanted: Array) -> TrackOutcome:
+        if self._plain is None:
+            assert isinstance(self.problem.search, TipIK)
+            self._plain = SupportTracking(self.problem.search, self.limits, self.backend)
+        if self._told is self._stood:
+            self._plain.state = self._stood
+            self._plain.note(self._noted)
+        outcome = self._plain.run(wanted)
+        self._told = None
+        if self.memory.without:  # whole tasks are with them from now on
+            self.memory = replace(self.memory, without={})
+        return outcome
+
+    def _run(
+        self, wanted: Sequence[Sequence[Any]], shares: Array, left: Mapping[int, Left], state: Array
+    ) -> tuple[TrackOutcome, Array]:
+        return self._engines.run(wanted, shares, left, state, self._noted if state is self._stood else None)
+
+    @cached_property
+    def _engines(self) -> LevelEngines:
+        return LevelEngines(self.levels, self.criteria, self.limits, self.backend)
+
+    def _result(
+        self, before: Array, wanted: Any, outcome: TrackOutcome, residuals: Array, remarks: Sequence[str], shares: Array
+    ) -> TrackResult:
+        found = (outcome.codes, outcome.q, residuals, outcome.iterations, outcome.behind.astype(bool))
+        if self.is_plain:
+            return TrackResult(self.problem, self.dt, before, wanted, *found)
+        targets, influence = [[own[i] for i in self._static] for own in wanted], [shares[self._static]] * len(wanted)
+        said = part_names(self.tasks), remarks, self.tolerance, np.array(influence)
+        return TrackResult(self.problem, self.dt, before, targets, *found, *said)
+
+    # -- fades, and what is remembered ---------------------------------------------------------------------------------
+
+    def _left(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Left], dict[Task, Array], int]:
+        """What tasks of partial influence leave lacking in a frame, the states of the motions without each, and the
+        steps that it took to tell."""
+        fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
+        before = {i: self.memory.without.get(self.tasks[i], self._state) for i in fading}
+        # What the others leave is taken from where they were: they are told from one another.
+        others = {i: self._left_by(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
+        left, states, count = {}, {}, 0
+        for i in fading:
+            without = np.where(np.arange(len(shares)) == i, 0.0, shares)
+            around = {k: own for k, own in others.items() if k != i}
+            outcome, state = self._run([wanted], without, around, before[i])
+            left[i] = self._left_by(i, state, wanted, shares, before[i])
+            states[self.tasks[i]] = state
+            count += int(outcome.iterations[0])
+        return left, states, count
+
+    def _left_by(self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None) -> Left:
+        """By a task, of what it would lack in a state. before: the one of the frame before, unless that is it."""
+        nq = self.model.nq
+        at: Any = self.levels.state(state[:nq], wanted, self.dt)
+        if before is not None and self.tasks[i].is_velocity:
+            at = self.levels.moved(self.levels.state(before[:nq], wanted, self.dt), at)
+        return left_in(shares[i], self.levels.rows_of(i, at, wanted[i], shares[i]))
+
+    def _shares(self, influence: Array | None) -> Array:
+        return self._own if influence is None else np.array(checked_shares(self.tasks, influence))

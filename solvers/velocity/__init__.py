@@ -1,0 +1,1 @@
+"""One step: the velocity that meets tasks of strict priorities inside all limits."""

@@ -1,0 +1,69 @@
+"""Rows of tasks at a pose from the kernel: what `TaskLevels` states of those that it knows, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kinematics.state import State
+from ..limits.viability import StepLimits
+from ..qp.level import Level
+from ..tasks import Rows
+from .native import NativeStep
+from .native_layout import NOTHING, Given
+from .task_levels import TaskLevels
+
+Array = np.ndarray
+
+
+class Known(NamedTuple):
+    """closures, levels: of the loop closures and the tasks.   residuals: (tasks, 2).   rows: of the tasks that the
+    kernel does not know."""
+
+    closures: list[Level]
+    levels: list[Level]
+    residuals: Array
+    rows: dict[int, Rows]
+
+
+class KernelRows:
+    """Not to be shared between threads."""
+
+    def __init__(self, levels: TaskLevels) -> None:
+        limits = StepLimits.of(levels.model, 1.0)
+        scale = levels.state(levels.model.neutral(), levels.targets, 1.0).scale
+        self.levels = levels
+        self._step = NativeStep(levels.model, levels.tasks, levels, [], limits, scale, 0.0, is_step=False)
+        self._is_aimed = False
+        self._aims: Sequence[Any] | None = None
+        self._still = np.zeros(levels.model.nv)
+
+    @classmethod
+    def kept(cls, levels: TaskLevels) -> KernelRows:
+        """Of these levels, made once. Raises BackendError without a kernel."""
+        if cls not in levels.kept:
+            levels.kept[cls] = cls(levels)
+        return levels.kept[cls]
+
+    def at(self, state: State, targets: Sequence[Any]) -> Known | None:
+        """None when the kernel does not take the configuration or the targets."""
+        levels, step = self.levels, self._step
+        if targets is not self._aims:
+            self._is_aimed, self._aims = step.aim(targets), targets
+        if not self._is_aimed:
+            return None
+        step.q[...], step.previous[...] = state.q, 0.0
+        rows = {i: levels.rows_of(i, state, targets[i]) for i in step.other_tasks}
+        others = {i: [levels.level_of(i, state, own)] for i, own in rows.items()}
+        found = step.rows(Given(others=others) if others else NOTHING)
+        if found is None:
+            return None
+        closures = len(found[0]) - sum(levels.counts)
+        residuals = np.zeros((len(levels.tasks), 2))
+        residuals[step.native_tasks] = found[1]
+        for i, own in rows.items():
+            residuals[i] = levels.residuals_of(i, own, self._still, 1.0)
+        known = found[0][:closures] if closures else [level for _, level in levels.closures(state, rows)]
+        return Known(known, found[0][closures:], residuals, rows)

@@ -1,0 +1,288 @@
+"""The differential step of the C kernel through ctypes (kernel/include/robokin_step.h)."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...robokin.backend.library import ModelStruct
+from ...robokin.errors import TaskError
+from ...robokin.model.robot import RobotModel
+from ..criteria.base import Criterion, CriterionRecord
+from ..limits.viability import StepLimits
+from ..qp.level import Level
+from ..tasks import Task
+from ..tasks.native import RobotTask, TipTasks, is_on_robot, tip_form_of
+from ..tasks.robot_rows import ROBOT_ROW
+from .native_layout import NOTHING, Block, Given, Layout
+from .structs import CriterionStruct, DataStruct, StepStruct, fill_criterion, step_library
+from .task_levels import TaskLevels
+
+Array = np.ndarray
+
+BAD_START, NOT_CONVEX = 1, 2
+ROWS_ONLY = -1  # in place of the number of levels
+
+
+class Found(NamedTuple):
+    """v: (nv,).   lacking: per level.   freedom: per level, what it leaves.   errors, residuals: of the native tasks
+    (k, 2) before and after the step.   costs: of the native criteria.   active: indices of v at a limit.
+    points: (levels + 1, nv) as in a HierarchyResult."""
+
+    v: Array
+    lacking: list[Array]
+    freedom: list[int]
+    errors: Array
+    residuals: Array
+    costs: list[float]
+    active: list[int]
+    points: Array
+
+
+class NativeStep:
+    """A velocity problem bound to the kernel, with buffers for one step: for one thread at a time.
+
+    tasks, criteria: all; `native_tasks` and `native_criteria` say which of them the kernel computes, those on tips
+    first; `order` puts these in the order of the tasks. Rows and matrices of the `other_...` are given at each step.
+    Loop closures are native all or none (`closes_loops`).
+    is_step: tasks of partial influence ask for that share of what is lacking; else for all.
+    others: tasks whose rows are given though the kernel knows them.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        levels: TaskLevels,
+        criteria: Sequence[tuple[Criterion, CriterionRecord | None]],
+        limits: StepLimits,
+        scale: Array,
+        damping: float,
+        is_step: bool = True,
+        others: Collection[int] = (),
+    ) -> None:
+        library, length = step_library(), levels.length
+        self._run, self._workspace = library.rk_step_run, library.rk_step_workspace
+        self.model, self.levels, self.damping = model, levels, damping
+        forms = {i: form for i, task in enumerate(tasks) if i not in others and (form := tip_form_of(task))}
+        loops = [i for i, _ in levels.loops]
+        self.closes_loops = all(i in forms for i in loops)
+        if not self.closes_loops:
+            forms = {i: form for i, form in forms.items() if i not in loops}
+        self._loops = loops if self.closes_loops else []
+        self._tip_numbers = {i: k for k, i in enumerate(forms)}
+        top = levels.indices[0] if levels.indices else []
+        first = [i in top and bool(tasks[i].influence) for i in forms]
+        self._tips = TipTasks(model, [tasks[i] for i in forms], list(forms.values()), first, length)
+        on_robot = [i for i, task in enumerate(tasks) if i not in others and is_on_robot(model, task)]
+        self._robot_numbers = {i: k for k, i in enumerate(on_robot)}
+        self._add_robot_tasks([tasks[i] for i in on_robot], length)
+        self.native_tasks = [*forms, *on_robot]
+        is_in_order = self.native_tasks == sorted(self.native_tasks)
+        self.order: slice | Array = slice(None) if is_in_order else np.argsort(self.native_tasks)
+        self.other_tasks = [i for i in range(len(tasks)) if i not in self.native_tasks]
+        self.native_criteria = [i for i, (_, record) in enumerate(criteria) if record is not None]
+        self.other_criteria = [i for i, (_, record) in enumerate(criteria) if record is None]
+        self.is_alone = not self.other_tasks and not self.other_criteria
+        counts = {"n_criteria": len(self.native_criteria), "n_robot_tasks": len(on_robot)}
+        self._struct = StepStruct(dt=limits.dt, length=length, n_tips=len(forms), **counts)
+        struct = ModelStruct(self._tips.tree)
+        packed = (CriterionStruct * len(self.native_criteria))()
+        own = [(criterion, record) for criterion, record in criteria if record is not None]
+        self._kept: list[object] = [struct, packed]
+        self._kept += [fill_criterion(each, *pair) for each, pair in zip(packed, own, strict=True)]
+        self._struct.model, self._struct.criteria = ctypes.addressof(struct), ctypes.addressof(packed)
+        arrays = {"tips": self._tips.records, "scale": scale, "coordinate": limits.coordinate.astype(np.int32)}
+        for name in ("largest", "change", "lower", "upper"):
+            arrays[name] = np.ascontiguousarray(getattr(limits, name), np.float64)
+        for name, array in arrays.items():
+            self._kept.append(array)
+            setattr(self._struct, name, array.ctypes.data)
+        self._step_address = ctypes.c_void_p(ctypes.addressof(self._struct))
+        self._shares = np.array([tasks[i].influence if is_step else 1.0 for i in self.native_tasks], np.float64)
+        self._make_buffers(len(self.native_criteria))
+
+    def _add_robot_tasks(self, tasks: Sequence[Task], length: float) -> None:
+        self._on_robot: list[RobotTask] = []
+        self._rates = np.zeros((0, self.model.nv))
+        for k, task in enumerate(tasks):
+            self._on_robot.append(RobotTask(self.model, task, k, length, len(self._rates)))
+            rates = task.rates(self.model)
+            assert rates is not None
+            self._rates = np.vstack((self._rates, rates))
+
+    def _make_buffers(self, criteria: int) -> None:
+        nq, nv, tips = self.model.nq, self.model.nv, self._tips
+        self._data = DataStruct()
+        self.q, self.previous = np.empty(nq), np.zeros(nv)
+        self._first_row = np.zeros(len(tips.forms), np.int32)
+        self._made_row = np.full((len(tips.forms), 2), -1, np.int32)
+        self._robot_rows, self._robot_at = np.zeros(0, ROBOT_ROW), np.zeros(0, np.int32)
+        self._v, self._costs, self._active = np.empty(nv), np.empty(criteria), np.empty(nv, np.int32)
+        self._errors = np.empty((2, len(self.native_tasks), 2))  # before and after
+        self._H, self._g = np.empty((nv, nv)), np.empty(nv)
+        self._point("q", self.q)
+        self._point("previous", self.previous)
+        self._point("targets", tips.targets)
+        self._point("stays", tips.stays)
+        for name in ("first_row", "made_row", "shares", "rates", "v", "costs", "active", "errors"):
+            self._point(name, getattr(self, f"_{name}"))
+        if self.other_criteria:
+            self._point("H", self._H)
+            self._point("g", self._g)
+        self._data.residuals = self._errors.ctypes.data + self._errors[0].nbytes
+        self.address, self.data_address = ctypes.addressof(self._struct), ctypes.addressof(self._data)
+        self._data_address = ctypes.c_void_p(self.data_address)
+        self._capacity = -1
+        self._plain = False  # whether the rows lie as without levels that are given
+        self.lay_out(NOTHING)
+
+    def _point(self, name: str, array: Array) -> None:
+        setattr(self._data, name, array.ctypes.data)
+
+    def run(self, given: Given, objective: tuple[Array, Array] | None) -> Found | None:
+        """One step from what is in `q`, `previous`, towards what was aimed at; None when they are no start (see the
+        kernel's header).
+
+        objective: H and g of the criteria that are not native. Raises TaskError when that H is not positive
+        semidefinite.
+        """
+        if not self._plain or given is not NOTHING:
+            self.lay_out(given)
+        if objective is not None:
+            self._H[...], self._g[...] = objective
+        code = self._run(self._step_address, self._data_address, self._work_address)
+        if code == BAD_START:
+            return None
+        if code == NOT_CONVEX:
+            raise TaskError("the criteria's matrix H is not positive semidefinite")
+        lacking = self._lacking.copy()
+        errors = self._errors.copy()
+        return Found(
+            self._v.copy(),
+            [lacking[first:last] for first, last in self._spans],
+            self._freedom.tolist(),
+            errors[0],
+            errors[1],
+            self._costs.tolist(),
+            self._active.nonzero()[0].tolist() if self._data.n_active else [],
+            self._points.copy(),
+        )
+
+    def rows(self, given: Given) -> tuple[list[Level], Array] | None:
+        """At what is in `q`, towards what was aimed at: the levels, dimensionless and weighted, and what the parts of
+        the native tasks lack (k, 2); None when it is no start."""
+        if not self._plain or given is not NOTHING:
+            self.lay_out(given)
+        levels, self._data.levels = self._data.levels, ROWS_ONLY
+        code = self._run(self._step_address, self._data_address, self._work_address)
+        self._data.levels = levels
+        return None if code == BAD_START else (self._levels(0, len(self._spans)), self._errors[0].copy())
+
+    def closures(self, first: int) -> list[Level]:
+        """Those of the last call, of which the first one is level number `first`."""
+        return self._levels(first, first + len(self._loops))
+
+    def _levels(self, first: int, last: int) -> list[Level]:
+        J, low, high = self._J, self._low, self._high
+        return [Level(J[a:b].copy(), low[a:b].copy(), high[a:b].copy()) for a, b in self._spans[first:last]]
+
+    def lay_out(self, given: Given) -> list[Block]:
+        """Where the rows of all tasks lie; those that are given are filled in. Returns their blocks, in order."""
+        levels, numbers = self.levels, (self._tip_numbers, self._robot_numbers)
+        layout = Layout(levels.indices, levels.counts, self._loops, *numbers, self._tips, self._on_robot, given)
+        self._reserve(layout.rows, layout.ends)
+        self._damping[: layout.hard], self._damping[layout.hard :] = 0.0, self.damping
+        self._first_row[...], self._made_row[...], self._robot_at = layout.first_row, layout.made_row, layout.robot_at
+        self._point("robot_at", self._robot_at)
+        for block in layout.given:
+            own, level = slice(block.at, block.at + block.rows), block.level
+            assert level is not None
+            self._J[own], self._low[own], self._high[own] = level.J, level.lower, level.upper
+        self._plain, self.is_laid_out = given is NOTHING, True
+        return layout.given
+
+    def fill(self, block: Block, level: Level) -> None:
+        """Rows of a task that is not native; of a block those that it has not now are 0."""
+        used, last = block.at + len(level.J), block.at + block.rows
+        self._J[block.at : used], self._low[block.at : used] = level.J, level.lower
+        self._high[block.at : used] = level.upper
+        self._J[used:last], self._low[used:last], self._high[used:last] = 0.0, 0.0, 0.0
+
+    def begin_frames(self) -> None:
+        """Velocities are counted from `start` from now on."""
+        self.start = np.zeros(self.model.nq)
+        self._before, self._ways = np.zeros((len(self._tips.forms), 12)), np.zeros((len(self._tips.forms), 6))
+        self._point("from", self.start)
+        self._point("before", self._before)
+        self._point("ways", self._ways)
+
+    def weigh(self, H: Array, g: Array) -> None:
+        """H and g of the criteria that are not native."""
+        self._H[...], self._g[...] = H, g
+
+    def write_errors_to(self, errors: Array) -> None:
+        """errors: (tasks, 2) or more, of the native tasks first."""
+        self._point("errors", errors)
+
+    @property
+    def aimed(self) -> tuple[Array, Array]:
+        """What the kernel takes for targets: (tips, 16), and ROBOT_ROW of tasks on the whole robot."""
+        return self._tips.targets, self._robot_rows
+
+    def unknown(self, targets: Sequence[Any]) -> list[int]:
+        """The native tasks whose checked targets, of all tasks, the kernel does not know."""
+        return [i for i, k in self._tip_numbers.items() if not self._tips.knows(k, targets[i])]
+
+    def aim(self, targets: Sequence[Any]) -> bool:
+        """targets: checked, of all tasks. Returns False for targets that the kernel does not know: then `run` and
+        `rows` may not be called."""
+        shape = self._tips.shape
+        if not self._tips.aim([targets[i] for i in self._tip_numbers]):
+            return False
+        self._plain &= shape == self._tips.shape
+        self.is_laid_out &= shape == self._tips.shape
+        if self._on_robot:
+            self._aim_robot([targets[i] for i in self._robot_numbers])
+        return True
+
+    def _aim_robot(self, targets: Sequence[Any]) -> None:
+        counts = [len(task.rows) for task in self._on_robot]
+        aimed = [task.aim(target) for task, target in zip(self._on_robot, targets, strict=True)]
+        if not any(aimed):
+            return
+        is_alike = counts == [len(task.rows) for task in self._on_robot]
+        self._plain &= is_alike
+        self.is_laid_out &= is_alike
+        count = sum(len(task.rows) for task in self._on_robot)
+        if count != len(self._robot_rows):
+            self._robot_rows = np.empty(count, ROBOT_ROW)
+            self._data.n_robot_rows = count
+            self._point("robot_rows", self._robot_rows)
+        row = 0
+        for task in self._on_robot:  # faster than to concatenate records
+            self._robot_rows[row : row + len(task.rows)] = task.rows
+            row += len(task.rows)
+
+    def _reserve(self, rows: int, ends: Sequence[int]) -> None:
+        """Buffers of so many rows, in levels that end there."""
+        levels = len(ends) - 1
+        self._start, self._damping = np.array(ends, np.int32), np.empty(levels)
+        self._spans = list(itertools.pairwise(ends))
+        self._freedom, self._lacking = np.empty(levels + 1, np.int32), np.empty(ends[-1])
+        self._points = np.empty((levels + 1, self.model.nv))
+        for name in ("start", "damping", "freedom", "lacking", "points"):
+            self._point(name, getattr(self, f"_{name}"))
+        self._data.levels = levels
+        if rows <= self._capacity:
+            return
+        self._capacity = rows
+        self._J, self._low, self._high = np.empty((rows, self.model.nv)), np.empty(rows), np.empty(rows)
+        for name in ("J", "low", "high"):
+            self._point(name, getattr(self, f"_{name}"))
+        self._work = np.empty(self._workspace(self._step_address, rows))
+        self._work_address = ctypes.c_void_p(self._work.ctypes.data)

@@ -1,0 +1,85 @@
+"""Problems of the last calls, so that a call with tasks and criteria like those of one of them compiles nothing."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from ...robokin.model.robot import RobotModel
+from ..alike import content, is_own
+from ..criteria import Criterion
+from ..fixed_arrays import settings
+from ..tasks import Task
+
+KEPT = 8  # of each thread, since a problem has buffers of its own
+
+Problem = TypeVar("Problem")
+AnyPart = TypeVar("AnyPart", Task, Criterion)
+
+
+def own_copies(parts: Sequence[AnyPart]) -> list[AnyPart]:
+    """What a problem is made of, so that what the caller has can be given other attributes; of classes of other makers
+    the very objects."""
+    return [copy.copy(part) if is_own(type(part)) else part for part in parts]
+
+
+class Recent(Generic[Problem]):
+    """A problem, and what it was made of. wanted: the settings of its tasks and criteria, and what else counts.
+    targets: checked, of the tasks that were asked for last; the same list for the same ones."""
+
+    def __init__(self, problem: Problem, model: RobotModel, wanted: list[object]) -> None:
+        self.problem, self.model, self.wanted = problem, model, wanted
+        self.targets: list[Any] = []
+
+    def towards(self, targets: list[Any]) -> Recent[Problem]:
+        last = self.targets
+        if len(targets) != len(last) or any(map(operator.is_not, targets, last)):
+            self.targets = targets
+        return self
+
+
+class RecentProblems(threading.local, Generic[Problem]):
+    """Of this thread. Tasks and criteria that are equal but for the tasks' targets have the same problem."""
+
+    def __init__(self) -> None:
+        self.entries: list[Recent[Problem]] = []
+
+    def find(
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        criteria: Sequence[Criterion],
+        others: tuple[object, ...],
+    ) -> Recent[Problem] | None:
+        """The problem of these when there is one. others: what else counts, words and floats."""
+        wanted = _wanted(tasks, criteria, others)
+        for entry in self.entries:
+            if entry.model is model and entry.wanted == wanted:
+                return entry.towards([task.target for task in tasks])
+        return None
+
+    def get(
+        self,
+        make: Callable[[Sequence[Task], Sequence[Criterion]], Problem],
+        model: RobotModel,
+        tasks: Sequence[Task],
+        criteria: Sequence[Criterion],
+        others: tuple[object, ...],
+    ) -> Recent[Problem]:
+        """The same, made when there is none. Raises what `make` raises; targets that the robot cannot have are found
+        when they are met."""
+        found = self.find(model, tasks, criteria, others)
+        if found is not None:
+            return found
+        # Of copies: the problem is others' too when these are given other attributes.
+        problem = make(own_copies(tasks), own_copies(criteria))
+        entry = Recent(problem, model, _wanted(tasks, criteria, others))
+        self.entries = [entry, *self.entries[: KEPT - 1]]
+        return entry.towards([task.target for task in tasks])
+
+
+def _wanted(tasks: Sequence[Task], criteria: Sequence[Criterion], others: tuple[object, ...]) -> list[object]:
+    return [*map(settings, tasks), None, *map(settings, criteria), None, *map(content, others)]

@@ -1,0 +1,233 @@
+"""Tasks of a robot as levels of rows of one size: what every solver with priorities minimises.
+
+Rows of lengths are divided by L, the length of the robot that the first level needs, so that a level's rows do not
+change with those below it; columns are displacements with lengths over L too (DESIGN: dimensionless).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...robokin.arrays import list_of, shown
+from ...robokin.backend import get_backend
+from ...robokin.errors import TaskError
+from ...robokin.model.robot import RobotModel, solvable_model
+from ..fixed_arrays import compiled
+from ..kinematics.state import State
+from ..qp.level import Level
+from ..tasks import LoopClosureTask, Rows, Task
+from ..tasks.base import Moved, residuals
+from ..tasks.influence import closing_share
+from .chain_length import chain_length
+
+Array = np.ndarray
+
+# Motions of a loop slower than this, relative to its fastest one, are the rounding of its axes (a planar loop has
+# none across its plane): taken for motions, they would lock it.
+IDLE = 1e-5
+
+
+class TaskLevels:
+    """Tasks of a model, checked once. length: L [m].   priorities: ascending, without the level 0 of loop closures.
+
+    Raises TaskError, UnknownNameError, ModelError.
+    """
+
+    def __init__(self, model: RobotModel, tasks: Sequence[Task], backend: str = "auto") -> None:
+        self.model, self.tasks, self.backend = solvable_model(model), checked_tasks(tasks), backend
+        compiled(self.tasks)
+        for task in self.tasks:
+            task.check(model)
+        self.loops = [(i, task) for i, task in enumerate(self.tasks) if isinstance(task, LoopClosureTask)]
+        self.priorities = sorted({task.priority for task in self.tasks} - {0})
+        self.indices = [
+            [i for i, task in enumerate(self.tasks) if task.priority == priority] for priority in self.priorities
+        ]
+        # Of each priority: its tasks, and after them the ways of its velocities.
+        self.counts = [1 + any(self.tasks[i].has_way for i in indices) for indices in self.indices]
+        # Of each level, loop closures first, its tasks; and whether it is their ways.
+        self.groups = [([i], False) for i, _ in self.loops]
+        for indices, count in zip(self.indices, self.counts, strict=True):
+            ways = [i for i in indices if self.tasks[i].has_way]
+            self.groups += [(indices, False), (ways, True)][:count]
+        # (levels,) bool, those that ask for nothing but velocities, and those that are ways
+        self.are_velocities = np.array([all(self.tasks[i].is_velocity for i in own) for own, _ in self.groups], bool)
+        self.are_ways = np.array([is_way for _, is_way in self.groups], bool)
+        self._first = self.indices[0] if self.indices else []
+        points = [point for i in self._first for point in self.tasks[i].points(model)]
+        self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
+        self._targets: list[Any] = []
+        self.kept: dict[type, Any] = {}  # what others compiled of these levels, for the next call
+
+    @property
+    def targets(self) -> list[Any]:
+        """Those that the tasks have now: the same list while they are the same."""
+        now = [task.target for task in self.tasks]
+        if len(now) != len(self._targets) or any(map(operator.is_not, now, self._targets)):
+            self._targets = now
+        return self._targets
+
+    def checked_targets(self, targets: object) -> list[Any]:
+        """One per task, each in its task's own terms; the tasks' own for None. Raises TaskError."""
+        if targets is None:
+            return self.targets
+        try:
+            given = list(targets)  # type: ignore[call-overload]
+        except TypeError:
+            raise TaskError(f"targets must be one per task, not {shown(targets)}") from None
+        if len(given) != len(self.tasks):
+            raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
+        return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
+
+    def checked_frames(self, frames: Sequence[Sequence[object]]) -> list[list[Any]]:
+        """The same of each frame; one object for what was one object in the frame before. Raises TaskError."""
+        found: list[list[Any]] = []
+        for number, frame in enumerate(frames):
+            before, known = (frames[number - 1], found[-1]) if number else ((), ())
+            if len(before) == len(frame):
+                own = zip(self.tasks, frame, before, known, strict=True)
+                found.append([old if one is last else task.checked_target(one) for task, one, last, old in own])
+            else:
+                found.append(self.checked_targets(frame))
+        return found
+
+    def state(
+        self,
+        q: Array,
+        targets: Sequence[Any],
+        dt: float,
+        previous: Array | None = None,
+        influence: Sequence[float] | Array | None = None,
+    ) -> State:
+        """influence: in place of the tasks' own."""
+        counting = [i for i in self._first if influence is None or influence[i]]
+        first = [self.tasks[i] for i in counting]
+        aims = [targets[i] for i in counting]
+        return State(self.model, q, first, self.length, self.backend, previous, dt, aims)
+
+    def rows(
+        self,
+        state: State,
+        targets: Sequence[Any],
+        influence: Sequence[float] | Array | None = None,
+        start: State | None = None,
+    ) -> list[Rows]:
+        """Of each task; none of those without influence. influence: in place of the tasks' own.   start: where a frame
+        began that velocities are counted from."""
+        shares = [task.influence for task in self.tasks] if influence is None else influence
+        moved = None if start is None else self.moved(start, state)
+        return [
+            self.rows_of(i, moved if moved and self.tasks[i].is_velocity else state, target, shares[i])
+            for i, target in enumerate(targets)
+        ]
+
+    def moved(self, start: State, end: State) -> Moved:
+        return Moved(start, end, get_backend(self.backend).difference(self.model.tree, start.q, end.q))
+
+    def rows_of(self, i: int, at: State | Moved, target: Any, influence: float | None = None) -> Rows:
+        """Of one task, weighted by its influence; all of what it lacks is asked for, unless it has none."""
+        task = self.tasks[i]
+        share = task.influence if influence is None else influence
+        if not (share and task.influence):
+            return Rows.none(self.model.nv)
+        rows = task.rows_after(at, target) if isinstance(at, Moved) else task.rows(at, target)
+        return rows if share == task.influence else rows.weighted(share / task.influence)
+
+    def step_rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:
+        """As `rows`, for one step: tasks of partial influence ask for that share of what is lacking."""
+        return [self.step_rows_of(i, state, target) for i, target in enumerate(targets)]
+
+    def step_rows_of(self, i: int, state: State, target: Any) -> Rows:
+        return closing_share(self.rows_of(i, state, target), self.tasks[i].influence)
+
+    def levels(self, state: State, rows: Sequence[Rows], damping: float) -> list[Level]:
+        """By priority, dimensionless and weighted; of each as many as `counts` says."""
+        found = []
+        for indices, count in zip(self.indices, self.counts, strict=True):
+            own = [self.parts_of(i, state, rows[i], damping) for i in indices]
+            found += [stacked([parts[k] for parts in own if k < len(parts)], self.model.nv) for k in range(count)]
+        return found
+
+    def closures(self, state: State, rows: Sequence[Rows] | Mapping[int, Rows]) -> list[tuple[str, Level]]:
+        """The hard level of each loop closure, and its name."""
+        found = []
+        for i, loop in self.loops:
+            level = self.level_of(i, state, rows[i])
+            U, s, Vt = np.linalg.svd(level.J, full_matrices=False)
+            moving = s > IDLE * s.max(initial=0.0)
+            gap = loop.correction * (U.T @ level.lower)[moving]
+            found.append((loop.name, Level(s[moving, None] * Vt[moving], gap, gap)))
+        return found
+
+    def residuals(self, rows: Sequence[Rows], moved: Array, dt: float) -> Array:
+        """(tasks, 2) what the parts of each task lack after a motion by `moved` (nv,), as predicted by the rows."""
+        return np.array([self.residuals_of(i, own, moved, dt) for i, own in enumerate(rows)]).reshape(-1, 2)
+
+    def residuals_of(self, i: int, rows: Rows, moved: Array, dt: float) -> Array:
+        """(2,) of one task."""
+        return residuals(self.tasks[i], rows, rows.lacking(rows.J @ moved), dt)
+
+    def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
+        """(2,) of one task, without what it lacks along its way."""
+        e, ahead = rows.e, rows.ahead
+        if ahead is not None and ahead.any():
+            factor = self._factors(i, rows)
+            way = factor * ahead
+            e = e - way @ (factor * e) / (way @ way) * ahead
+        return residuals(self.tasks[i], rows, e, dt)
+
+    def names(self, priority: int) -> tuple[str, ...]:
+        return tuple(task.name for task in self.tasks if task.priority == priority)
+
+    def level_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> Level:
+        """The rows of one task, dimensionless and weighted."""
+        factor = self._factors(i, rows)
+        return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
+
+    def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> list[Level]:
+        """The same; of rows that say what is ahead two levels, first what is across the way. Where that has no
+        direction, the first row is along it."""
+        level, ahead = self.level_of(i, state, rows, damping), rows.ahead
+        if ahead is None:
+            return [level]
+        u = self._factors(i, rows) * ahead if ahead.any() else np.eye(1, len(ahead))[0]
+        w = u / np.linalg.norm(u)
+        w[0] += -1.0 if w[0] < 0.0 else 1.0
+        turned = np.eye(len(w)) - np.outer(w, w) / abs(w[0])  # a reflection: its first row is along u
+        return [Level(own @ level.J, own @ level.lower, own @ level.upper, damping) for own in (turned[1:], turned[:1])]
+
+    def _factors(self, i: int, rows: Rows) -> Array:
+        """(m,) that make rows dimensionless and weighted."""
+        size = np.array([1.0 / self.length if part.is_length else 1.0 for part in self.tasks[i].parts])
+        return rows.weight * size[rows.part]
+
+
+def tolerances(tasks: Sequence[Task]) -> Array:
+    """(tasks, 2) of their parts; infinite for a second part that a task has not."""
+    found = np.full((len(tasks), 2), np.inf)
+    for own, task in zip(found, tasks, strict=True):
+        own[: len(task.parts)] = [part.tolerance for part in task.parts]
+    return found
+
+
+def stacked(levels: Sequence[Level], nv: int) -> Level:
+    """All as one; damped as the first."""
+    if len(levels) == 1:
+        return levels[0]
+    if not levels:
+        return Level(np.zeros((0, nv)), np.zeros(0), np.zeros(0))
+    return Level(
+        np.vstack([level.J for level in levels]),
+        np.concatenate([level.lower for level in levels]),
+        np.concatenate([level.upper for level in levels]),
+        levels[0].damping,
+    )
+
+
+def checked_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Raises TaskError for what is not a list of tasks."""
+    return list_of(tasks, Task, "task", "tasks", TaskError)  # type: ignore[type-abstract]
