@@ -7,8 +7,7 @@ from functools import lru_cache
 
 import bpy
 
-from ..properties.bridge import Binding, Channel, last_binding
-from ..properties.bridge.model import binding
+from ..properties.bridge import Binding, Channel, binding, last_binding
 from ..properties.bridge.model.channels import COUPLED, DRIVEN, QUATERNION
 from ..properties.joint_range import ranged_channel
 from ..robokin import RobokinError

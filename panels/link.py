@@ -8,8 +8,7 @@ import bpy
 import numpy as np
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge import read_configuration, robot_model, to_blender
-from ..properties.bridge.model import binding
+from ..properties.bridge import binding, read_configuration, robot_model, to_blender
 from ..robokin import RobokinError, center_of_mass
 from ..robokin.inertia import implausible_inertia, principal_moments
 from ..robokin.spatial.se3 import placement

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..properties.bridge import Binding, binding_held
-from ..properties.bridge.model import binding
+from ..properties.bridge import Binding, binding, binding_held
 from ..robokin import RobokinError
 
 _seen: dict[int, Binding] = {}  # by object

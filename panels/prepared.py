@@ -11,8 +11,7 @@ import bpy
 from bpy.utils.units import to_string
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge import Channel, damaged_records
-from ..properties.bridge.model import binding
+from ..properties.bridge import Channel, binding, damaged_records
 from ..properties.bridge.model.channels import QUATERNION
 from ..properties.bridge.model.joint_bones import Carrier, bone_axis
 from ..properties.bridge.record.fields import AXES, order_field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.bridge.model import binding
+from ..properties.bridge import binding
 from ..properties.task_kinds import KINDS, LENGTH
 from ..robokin import RobokinError
 from ..robokin.units import freedom_units

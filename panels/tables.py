@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..properties.active_robot import active_robot
-from ..properties.bridge.model import binding
+from ..properties.bridge import binding
 from ..robokin import RobokinError, RobotModel, dh_table, screw_table
 from ..robokin.spatial import so3
 from .prepared import CATEGORY, draw_text

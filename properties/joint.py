@@ -1,6 +1,6 @@
 """What a bone is as a joint and a link: `Bone.robokin`, also on `EditBone` (the storage is one).
 
-The fields are SI and radians, single precision; the exact numbers lie in the bone's record (see bridge/record/stored.py).
+The fields are SI and radians, single precision; the exact numbers lie in the bone's record (bridge/record/stored.py).
 `lower_angle`, `lower_length` ... are views of `lower` ... that Blender shows, and takes, in the units of the scene:
 angles in degrees or radians, lengths, speeds and masses in Blender units.
 `lower_2`, `lower_3` ... are the bounds of a joint's second and third degree of freedom.

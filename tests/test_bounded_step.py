@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 from robokin_addon.robokin.backend.library import load_library
-from robokin_addon.solvers.qp.dense.bounded_step import bounded_step
+from robokin_addon.solvers.qp.bounded_step import bounded_step
 
 
 def _random_case(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:

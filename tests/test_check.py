@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, TaskError, forward_kinematics, load_urdf
 from robokin_addon.solvers import JointVelocityTask, PoseTask, PositionTask, TwistTask, track
-from robokin_addon.solvers.motion.motion.check import check_motion, task_residuals
-from robokin_addon.solvers.motion.motion.motion import Motion
+from robokin_addon.solvers.motion.check import check_motion, task_residuals
+from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.results import Status
 from support.robots import robot
 

@@ -19,7 +19,7 @@ from robokin_addon.robokin import (
     with_stick_figure,
 )
 from robokin_addon.robokin.construction import read_robot_table
-from robokin_addon.robokin.model.robot.geometry import Cylinder
+from robokin_addon.robokin.model.geometry import Cylinder
 
 from tests.support.command import report, run
 from tests.support.random_trees import random_robot

@@ -30,9 +30,9 @@ from robokin_addon.solvers.criteria import (
 )
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.tasks import Task
-from robokin_addon.solvers.velocity.step.extended_jacobian import ALGORITHMIC, ExtendedJacobian
-from robokin_addon.solvers.velocity.step.task_levels import TaskLevels
-from robokin_addon.solvers.velocity.step.turning_points import turn
+from robokin_addon.solvers.velocity.extended_jacobian import ALGORITHMIC, ExtendedJacobian
+from robokin_addon.solvers.velocity.task_levels import TaskLevels
+from robokin_addon.solvers.velocity.turning_points import turn
 from support.robots import robot
 
 DT = 1.0 / 24.0

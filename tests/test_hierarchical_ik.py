@@ -48,7 +48,7 @@ from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.optimum.pose_problem import Posing
 from robokin_addon.solvers.tasks.base import residuals
-from robokin_addon.solvers.velocity.step.task_levels import TaskLevels
+from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.every_task import every_task, sphere
 from support.levels import in_levels
 from support.pinocchio_oracle import Oracle

@@ -5,8 +5,8 @@ from __future__ import annotations
 import daqp
 import numpy as np
 import pytest
-from robokin_addon.solvers.qp.dense.hierarchy import solve_hierarchy
-from robokin_addon.solvers.qp.dense.level import Level, held
+from robokin_addon.solvers.qp.hierarchy import solve_hierarchy
+from robokin_addon.solvers.qp.level import Level, held
 from support.hierarchies import cost, least_cost, random_hierarchy
 
 

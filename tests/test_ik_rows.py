@@ -7,7 +7,7 @@ import pytest
 from robokin_addon.robokin import forward_kinematics, frame_jacobian, load_urdf
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.solvers import AxisTask, IKProblem, PoseTask, velocity_step
-from robokin_addon.solvers.descent.descent.steps import integrate, linearise
+from robokin_addon.solvers.descent.steps import integrate, linearise
 from support.random_tasks import every_motion, random_task
 from support.random_trees import random_robot
 from support.robots import robot

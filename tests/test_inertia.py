@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robokin_addon.robokin import FileFormatError, Link, ModelError, inertia, load_urdf, random_configuration
-from robokin_addon.robokin.model.robot.geometry import Box, Capsule, Cylinder, Mesh, Sphere
+from robokin_addon.robokin.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 from robokin_addon.robokin.spatial.se3 import placement
 from robokin_addon.robokin.spatial.so3 import exp
 from support.pinocchio_oracle import Oracle

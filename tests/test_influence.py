@@ -21,10 +21,10 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.criteria import JointSprings
-from robokin_addon.solvers.descent.descent.engine import NOT_CONVERGED
-from robokin_addon.solvers.motion.motion.check import check_motion
-from robokin_addon.solvers.motion.motion.motion import Motion
-from robokin_addon.solvers.tracking.track.starts import Leg, follow
+from robokin_addon.solvers.descent.engine import NOT_CONVERGED
+from robokin_addon.solvers.motion.check import check_motion
+from robokin_addon.solvers.motion.motion import Motion
+from robokin_addon.solvers.tracking.starts import Leg, follow
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 

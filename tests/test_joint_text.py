@@ -21,7 +21,7 @@ from robokin_addon.robokin import (
     random_configuration,
     within_limits,
 )
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from support.fuzzing import bounded
 from support.robots import robot
 

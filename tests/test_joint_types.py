@@ -22,9 +22,9 @@ from robokin_addon.robokin import (
     urdf_text,
 )
 from robokin_addon.robokin.backend import get_backend
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES, Motion
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Motion
 from robokin_addon.solvers import IKProblem, PoseTask, track
-from robokin_addon.solvers.motion.motion.motion import coordinate_names
+from robokin_addon.solvers.motion.motion import coordinate_names
 from support.pinocchio_oracle import Oracle
 from support.random_trees import random_placement, random_robot
 

@@ -12,7 +12,7 @@ from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, l
 from robokin_addon.robokin.backend import Reference, get_backend, parallel
 from robokin_addon.robokin.backend.library import model_struct
 from robokin_addon.robokin.backend.native import CHUNK
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES, Elementary, JointType, Motion
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, Motion
 from support.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
 

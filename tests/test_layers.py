@@ -7,6 +7,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,14 @@ ALLOWED = {
     "cli": {"operators", "scene", "properties", "solvers", "robokin"},
     "": {"cli", "operators", "panels", "properties"},
 }
+# The order inside a part: a package may import those before it, and modules that lie in the part itself.
+ORDER = {
+    "solvers": "qp kinematics tasks limits criteria velocity descent optimum ik motion tracking",
+    "robokin": "spatial model files backend inertia construction library urdf",
+    "properties.bridge": "record model pose rig editing visuals files",
+    "scene": "animation tasks criteria bake conversion",
+}
+FILES = 15  # in a folder, at most
 PURE = ("robokin", "solvers")
 BLENDER = {"bpy", "bpy_extras", "mathutils", "gpu", "gpu_extras", "blf", "bl_ui", "bmesh", "addon_utils", "idprop"}
 THIRD_PARTY = {"numpy"}
@@ -54,6 +63,7 @@ class Import:
     def __init__(self, module: str, node: ast.stmt, target: str, relative: bool, at_load: bool, name: str = "") -> None:
         """name: what is taken from the module `target`, unless it is that module."""
         self.module, self.target, self.relative, self.at_load, self.name = module, target, relative, at_load, name
+        self.for_types = False
         self.where = f"{MODULES[module].relative_to(ROOT)}:{node.lineno}"
 
 
@@ -80,7 +90,10 @@ def imports_of(module: str) -> Iterator[Import]:
                         "" if is_module else alias.name,
                     )
             elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-                yield from (i for part in child.orelse for i in visit(part, at_load))
+                for item in visit(ast.Module(child.body, []), False):
+                    item.for_types = True
+                    yield item
+                yield from visit(ast.Module(child.orelse, []), at_load)
             else:
                 inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
                 yield from visit(child, at_load and not inside)
@@ -113,6 +126,31 @@ def test_parts_import_only_what_the_rule_allows() -> None:
         and not (i.target == PACKAGE and part_of(i.module) not in PURE)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def package_in(module: str, part: str) -> str:
+    """The package "qp" of "robokin_addon.solvers.qp.level"; "" for what lies in the part itself."""
+    inner = module.removeprefix(f"{PACKAGE}.{part}").strip(".").split(".")
+    is_package = MODULES[module].name == "__init__.py"
+    return inner[0] if len(inner) > 1 or is_package else ""
+
+
+@pytest.mark.parametrize("part", ORDER)
+def test_packages_of_a_part_import_only_those_before_them(part: str) -> None:
+    root, order = f"{PACKAGE}.{part}", ORDER[part].split()
+    assert {package_in(m, part) for m in MODULES if m.startswith(root)} == {"", *order}
+    inside = [i for i in ALL_IMPORTS if i.module.startswith(root + ".") and i.target.startswith(root + ".")]
+    wrong = []
+    for i in inside:
+        own, other = package_in(i.module, part), package_in(i.target, part)
+        if own and other and order.index(other) > order.index(own):
+            wrong.append(f"{i.where}: {own} imports {i.target}")
+    assert inside and not wrong, "\n".join(wrong)
+
+
+def test_folders_are_small() -> None:
+    sizes = Counter(path.parent for path in MODULES.values() if path.name != "__init__.py")
+    assert {str(folder.relative_to(ROOT)): size for folder, size in sizes.items() if size > FILES} == {}
 
 
 def test_imports_of_ours_are_relative_and_name_what_exists() -> None:
@@ -178,11 +216,11 @@ def test_entries_import_blender_only_when_called(part: str) -> None:
 
 
 def test_no_cycles() -> None:
-    """Imports at load time form no cycle, neither between modules nor between sub-packages."""
+    """Imports form no cycle between modules, neither at load time nor inside functions."""
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
     for i in ALL_IMPORTS:
         # A package's __init__ re-exports its modules; they reach their siblings through it without needing it loaded.
-        if ours(i) and i.at_load and i.target in MODULES and not i.module.startswith(i.target + "."):
+        if ours(i) and not i.for_types and i.target in MODULES and not i.module.startswith(i.target + "."):
             graph[i.module].add(i.target)
     done: set[str] = set()
 

@@ -26,7 +26,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.construction.solids import ball, bar, box, rod, solid
 from robokin_addon.robokin.library import ROBOTS, library_robot
-from robokin_addon.robokin.model.robot.geometry import Box, Capsule, Cylinder, Geometry, Sphere
+from robokin_addon.robokin.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from robokin_addon.solvers import IKProblem, PoseTask, PositionTask
 
 from tests.support.compare import compare_models

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robokin_addon import robokin, solvers
 from robokin_addon.robokin import FileFormatError, Joint, Link, ModelError, RobotModel
-from robokin_addon.robokin.model.robot.robot import MAX_FREEDOMS, MAX_LINKS, MAX_SOLVED
+from robokin_addon.robokin.model.robot import MAX_FREEDOMS, MAX_LINKS, MAX_SOLVED
 
 
 def chain(joints: int, type: str = "revolute") -> RobotModel:

@@ -14,8 +14,8 @@ from robokin_addon.robokin import (
     library_robot,
     load_urdf,
 )
-from robokin_addon.solvers.motion.motion.check import check_motion
-from robokin_addon.solvers.motion.motion.motion import Motion, coordinate_names, velocity_names
+from robokin_addon.solvers.motion.check import check_motion
+from robokin_addon.solvers.motion.motion import Motion, coordinate_names, velocity_names
 from support.motions import wandering
 from support.random_trees import random_robot
 from support.robots import robot

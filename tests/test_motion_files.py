@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import yaml
 from robokin_addon.robokin import FileFormatError, Joint, Link, Mimic, RobotModel, load_urdf
-from robokin_addon.solvers.motion.motion.files import read_motion, write_motion
-from robokin_addon.solvers.motion.motion.motion import Motion
+from robokin_addon.solvers.motion.files import read_motion, write_motion
+from robokin_addon.solvers.motion.motion import Motion
 from support.motions import wandering
 from support.random_trees import random_robot
 from support.robots import robot

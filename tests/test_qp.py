@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import quadprog
 from robokin_addon.robokin import TaskError
-from robokin_addon.solvers.qp.dense.dense import QPResult, QPStatus, solve_qp
+from robokin_addon.solvers.qp.dense import QPResult, QPStatus, solve_qp
 from support.quadratic_programs import Program, optimality, random_program
 
 

@@ -30,7 +30,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.criteria import Criterion, GravityTorque, JointSprings, KineticEnergy, RestPosture, Velocity
-from robokin_addon.solvers.velocity.step.recent_problems import KEPT, RecentProblems
+from robokin_addon.solvers.velocity.recent_problems import KEPT, RecentProblems
 from support.every_task import every_task
 from support.random_tasks import random_task
 from support.random_trees import random_robot

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, random_configuration
-from robokin_addon.robokin.model.robot.geometry import Box, Geometry, Mesh
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.geometry import Box, Geometry, Mesh
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.robokin.reflection import reflected_joint, reflected_link
 
 from tests.support.random_trees import random_placement

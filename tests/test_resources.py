@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from robokin_addon.robokin import ModelError, RobokinError, load_urdf, missing_meshes, read_urdf_text
 from robokin_addon.robokin.files.resources import ResourceFinder
-from robokin_addon.robokin.model.robot.geometry import Mesh
+from robokin_addon.robokin.model.geometry import Mesh
 from support.robots import all_urdfs, robot
 
 VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH")

@@ -22,8 +22,8 @@ from robokin_addon.robokin import (
 from robokin_addon.robokin.backend import get_backend
 from robokin_addon.robokin.spatial import swing_twist
 from robokin_addon.solvers import IKProblem, PoseTask, PositionTask, Status, solve_ik, track, velocity_step
-from robokin_addon.solvers.motion.motion.check import check_motion
-from robokin_addon.solvers.motion.motion.motion import Motion
+from robokin_addon.solvers.motion.check import check_motion
+from robokin_addon.solvers.motion.motion import Motion
 from support.cone_oracle import excess
 from support.pinocchio_oracle import Oracle
 from support.random_trees import random_placement

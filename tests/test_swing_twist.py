@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from robokin_addon.robokin.model.robot.joint_types import plane_basis
+from robokin_addon.robokin.model.joint_types import plane_basis
 from robokin_addon.robokin.spatial import quaternion, swing_twist
 from robokin_addon.robokin.spatial.swing_twist import Cone
 from support import cone_oracle

@@ -41,7 +41,7 @@ from robokin_addon.solvers import (
     velocity_step,
 )
 from robokin_addon.solvers.tasks.native import is_on_robot, tip_form_of
-from robokin_addon.solvers.velocity.step.native_layout import NOTHING, Given
+from robokin_addon.solvers.velocity.native_layout import NOTHING, Given
 from support.every_task import every_task, sphere
 from support.random_tasks import every_motion
 from support.random_trees import ALL_TYPES, random_placement, random_robot

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, load_urdf, random_configuration
 from robokin_addon.solvers import AxisTask, PoseTask, PositionTask
-from robokin_addon.solvers.tracking.track.track import track
+from robokin_addon.solvers.tracking.track import track
 from support.limits import with_rates
 from support.random_trees import random_placement, random_robot
 from support.robots import robot

@@ -7,7 +7,7 @@ import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics
 from robokin_addon.solvers import PositionTask
 from robokin_addon.solvers.results import Status
-from robokin_addon.solvers.tracking.track.track import track
+from robokin_addon.solvers.tracking.track import track
 from support.limits import with_rates
 from support.tracked import (
     BACKENDS,

@@ -9,7 +9,7 @@ import pytest
 from robokin_addon.robokin import ConfigurationError, TaskError, forward_kinematics, random_configuration
 from robokin_addon.solvers import PoseTask, PositionTask
 from robokin_addon.solvers.results import Status
-from robokin_addon.solvers.tracking.track.track import Tracker, track
+from robokin_addon.solvers.tracking.track import Tracker, track
 from support.limits import with_rates
 from support.motions import wandering
 from support.random_trees import random_placement, random_robot

@@ -24,9 +24,9 @@ from robokin_addon.solvers import (
     track,
 )
 from robokin_addon.solvers.criteria import Criterion, JointSprings
-from robokin_addon.solvers.motion.motion.motion import Motion
+from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.tasks.places.curve import Curve
-from robokin_addon.solvers.tracking.track.starts import Leg, follow
+from robokin_addon.solvers.tracking.starts import Leg, follow
 from support.robots import robot
 from test_wheeled_bases import platform, slip
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import load_urdf, read_urdf_text
 from robokin_addon.robokin.errors import UnknownNameError
-from robokin_addon.robokin.model.robot.geometry import Box, Capsule, Cylinder, Mesh, Sphere
+from robokin_addon.robokin.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 
 TOY = Path(__file__).parent / "data/toy_description"
 

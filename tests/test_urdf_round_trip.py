@@ -21,7 +21,7 @@ from robokin_addon.robokin import (
     urdf_losses,
     urdf_text,
 )
-from robokin_addon.robokin.model.robot.geometry import Geometry, Material, Mesh
+from robokin_addon.robokin.model.geometry import Geometry, Material, Mesh
 from support.compare import compare_models
 from support.robots import all_urdfs
 
@@ -86,7 +86,7 @@ def test_what_urdf_cannot_say_is_refused():
 
 
 def test_a_joint_type_that_urdf_lacks_is_refused(monkeypatch):
-    from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+    from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 
     lonely = dataclasses.replace(JOINT_TYPES["floating"], name="lonely", urdf=None)
     monkeypatch.setitem(JOINT_TYPES, "lonely", lonely)

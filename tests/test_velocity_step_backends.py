@@ -36,7 +36,7 @@ from robokin_addon.solvers.criteria import (
     SmallestSingularValue,
     Smooth,
 )
-from robokin_addon.solvers.velocity.step.recent_problems import KEPT
+from robokin_addon.solvers.velocity.recent_problems import KEPT
 from support.random_tasks import random_task
 from support.random_trees import random_robot
 

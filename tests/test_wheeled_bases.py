@@ -22,10 +22,10 @@ from robokin_addon.robokin import (
     rolling_constraints,
 )
 from robokin_addon.robokin.backend import get_backend
-from robokin_addon.robokin.model.robot.geometry import Box, Geometry, Sphere
+from robokin_addon.robokin.model.geometry import Box, Geometry, Sphere
 from robokin_addon.solvers import IKProblem, PoseTask, PositionTask, Tracker, solve_ik, track, velocity_step
-from robokin_addon.solvers.motion.motion.check import check_motion
-from robokin_addon.solvers.motion.motion.motion import Motion
+from robokin_addon.solvers.motion.check import check_motion
+from robokin_addon.solvers.motion.motion import Motion
 from support.pinocchio_oracle import Oracle
 from support.robots import robot
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import import_robot
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding, import_robot
 from ...properties.robot import TABLES
 from ...robokin import RobokinError, UnknownNameError, dh_table, read_robot_table, robot_table_text, screw_table
 from ...robokin.construction.examples import EXAMPLES

@@ -16,8 +16,7 @@ from weakref import WeakValueDictionary
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, Channel, clamp_pose, is_robot, mend_drivers, settle_records
-from ...properties.bridge.model import binding
+from ...properties.bridge import Binding, Channel, binding, clamp_pose, is_robot, mend_drivers, settle_records
 from ...properties.bridge.model.channels import COUPLED
 from ...properties.bridge.pose.spherical import unit
 from ...properties.handlers import add_handler, going_on, remove_handler

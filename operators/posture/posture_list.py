@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import read_configuration, robot_model
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding, read_configuration, robot_model
 from ...properties.postures import find_posture, free_name, posture_configuration, posture_values, store_posture
 from ...properties.selection import selected_bones
 from ...robokin import RobokinError, mirrored_configuration

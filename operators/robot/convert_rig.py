@@ -10,10 +10,17 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...properties.bridge import is_robot, make_robot, read_configuration, robot_bones, robot_model, write_configuration
+from ...properties.bridge import (
+    binding,
+    is_robot,
+    make_robot,
+    read_configuration,
+    robot_bones,
+    robot_model,
+    write_configuration,
+)
 from ...properties.bridge.editing.infer_joints import convertible_limit, says_something
 from ...properties.bridge.editing.make_robot import EditMode
-from ...properties.bridge.model import binding
 from ...properties.bridge.record.snapshot import OWN_CONSTRAINT
 from ...properties.bridge.record.stored import KEY
 from ...robokin import RobokinError

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ...properties.bridge import write_bodies
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding, write_bodies
 from ...properties.bridge.visuals.link_meshes import hull_triangles, link_meshes, link_triangles
 from ...properties.selection import selected_bones
 from ...robokin import RobokinError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import read_configuration, refuse_linked_bones
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding, read_configuration, refuse_linked_bones
 from ...properties.bridge.model.binding import Binding
 from ...properties.bridge.record.fields import bound_field
 from ...robokin import Joint, RobokinError, UnknownNameError, arc_limits

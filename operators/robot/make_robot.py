@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import make_robot, robot_bones, robot_model
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding, make_robot, robot_bones, robot_model
 from ...properties.selection import selected_bones
 from ...robokin import RobokinError
 from ...scene.animation.curves import own_keys

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Matrix
 
-from ...properties.bridge import link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...properties.selection import is_selected, selected_bones
 from ...properties.task_kinds import ITEMS, KINDS

@@ -8,8 +8,7 @@ from contextlib import contextmanager, suppress
 import bpy
 import numpy as np
 
-from ...properties.bridge import Channel, curves, read_configuration, write_configuration
-from ...properties.bridge.model import binding
+from ...properties.bridge import Channel, binding, curves, read_configuration, write_configuration
 from ...properties.bridge.model.channels import LOCATION, OWN, QUATERNION
 from ...properties.overrides import takes_keys
 from ...robokin import RobokinError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import bpy
 
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding
 from ...robokin import RobokinError
 
 # (object, what of it counts): "" its transform, "pose" any of its bones, "bone NAME" one of them, "shape" its deformed

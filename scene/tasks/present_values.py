@@ -6,8 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion
 
-from ...properties.bridge import read_configuration, robot_model, to_blender
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding, read_configuration, robot_model, to_blender
 from ...properties.task_kinds import KINDS
 from ...robokin import center_of_mass, forward_kinematics
 from ...robokin.model.tree import axis_to_z

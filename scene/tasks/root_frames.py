@@ -6,8 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...properties.bridge import world_from_root
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding, world_from_root
 from ...robokin import RobokinError
 
 Array = np.ndarray

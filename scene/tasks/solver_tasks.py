@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge.model import binding
+from ...properties.bridge import binding
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, UnknownNameError
 from ...solvers import Task

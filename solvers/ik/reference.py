@@ -82,8 +82,8 @@ class ReferenceEngine:
 
 
 class LevelSearch:
-    """The search for poses of tasks in levels; twin of `descent.native_stack.NativeLevelSearch`, which says what its arguments
-    are."""
+    """The search for poses of tasks in levels; twin of `descent.native_stack.NativeLevelSearch`, which says what its
+    arguments are."""
 
     name = "numpy"
 

@@ -35,8 +35,8 @@ def _farthest(lower: Array, upper: Array) -> Array:
 
 
 def certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
-    """Fill in a record of `descent.data.TASK_RECORD`: distances that no configuration can exceed, for tasks on positions
-    (all three axes of them in tip axes). tree: its frame `index` is the task's tip."""
+    """Fill in a record of `descent.data.TASK_RECORD`: distances that no configuration can exceed, for tasks on
+    positions (all three axes of them in tip axes). tree: its frame `index` is the task's tip."""
     record["reach"] = record["wrist_reach"] = np.inf
     chain, steps = chain_to(tree, index)
     position, orientation = np.split(task.weights, 2)

@@ -7,7 +7,7 @@ import threading
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.solve.solve.bake import bake_steps
+from robokin_addon.operators.solve.bake import bake_steps
 from robokin_addon.properties.bridge import read_configuration, write_configuration
 from robokin_addon.scene.animation.frames import channelbag, set_frame
 

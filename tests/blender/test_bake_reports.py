@@ -15,7 +15,7 @@ from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.bake import report as bake_report
 from robokin_addon.scene.bake.report import tried_out
 from robokin_addon.solvers import Diagnosis, Status
-from robokin_addon.solvers.tracking.track.result import TrackResult
+from robokin_addon.solvers.tracking.result import TrackResult
 
 from tests.support.scene_bakes import bake, keys
 from tests.support.scene_robots import add_robot, add_target

@@ -11,13 +11,19 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from robokin_addon.panels.prepared import joint_summary
-from robokin_addon.properties.bridge import channel_table, curves, read_configuration, robot_model, write_configuration
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import (
+    binding,
+    channel_table,
+    curves,
+    read_configuration,
+    robot_model,
+    write_configuration,
+)
 from robokin_addon.properties.bridge.record.fields import write_fields
 from robokin_addon.properties.bridge.record.reading import read_record
 from robokin_addon.properties.bridge.record.stored import VERSION
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.scene.animation.frames import fcurves
 from support.random_trees import random_placement
 from support.scene_robots import add_empty, build, shown

@@ -10,6 +10,7 @@ import pytest
 from mathutils import Matrix, Vector
 from robokin_addon.properties.bridge import (
     BridgeError,
+    binding,
     bone_of_link,
     channel_table,
     clamp_pose,
@@ -21,7 +22,6 @@ from robokin_addon.properties.bridge import (
     write_configuration,
 )
 from robokin_addon.properties.bridge.editing.build import rest_placements
-from robokin_addon.properties.bridge.model import binding
 from robokin_addon.robokin import (
     Joint,
     Link,

@@ -12,7 +12,7 @@ from robokin_addon.properties.bridge.record.reading import read_helper, read_rec
 from robokin_addon.properties.bridge.record.stored import HELPER_KEY, KEY, ROBOT_KEY
 from robokin_addon.properties.bridge.record.writing import write_helper, write_record, write_robot
 from robokin_addon.robokin import RobokinError
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 
 from tests.support.command import run
 from tests.support.damage import HELPERS, RECORDS, ROBOTS, damaged, mutated

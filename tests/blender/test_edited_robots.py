@@ -6,16 +6,16 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import (
+    binding,
     build_armature,
     is_robot,
     read_configuration,
     robot_model,
     write_configuration,
 )
-from robokin_addon.properties.bridge.model import binding
 from robokin_addon.properties.bridge.record.stored import KEY
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, forward_kinematics, random_configuration
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 
 from tests.support.edited_robots import stays_right
 from tests.support.rigs import HUMANOID, add_rig, disagreement, select

@@ -8,10 +8,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import is_robot, read_configuration, robot_model, write_configuration
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding, is_robot, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import forward_kinematics, in_limits, random_configuration
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.scene.animation.frames import fcurves
 
 from tests.support.every_joint import JOINTS, make_every_joint

@@ -12,7 +12,7 @@ import pinocchio as pin
 import pytest
 from mathutils import Matrix
 from robokin_addon.properties.bridge import build_armature, import_robot, robot_model, write_configuration
-from robokin_addon.properties.bridge.visuals.link_visuals.meshes import read_mesh
+from robokin_addon.properties.bridge.visuals.meshes import read_mesh
 from robokin_addon.robokin import (
     Joint,
     Link,
@@ -23,7 +23,7 @@ from robokin_addon.robokin import (
     missing_meshes,
     random_configuration,
 )
-from robokin_addon.robokin.model.robot.geometry import Box, Mesh
+from robokin_addon.robokin.model.geometry import Box, Mesh
 
 from tests.support.compare import compare_models
 from tests.support.pinocchio_oracle import Oracle
@@ -144,8 +144,7 @@ def test_what_was_modelled_is_where_blender_shows_it(rig, tmp_path, matrix):
     q = clamp(model, random_configuration(model, np.random.default_rng(2)))
     write_configuration(rig, q)
     bpy.context.view_layer.update()
-    from robokin_addon.properties.bridge import read_configuration
-    from robokin_addon.properties.bridge.model import binding
+    from robokin_addon.properties.bridge import binding, read_configuration
 
     found = export(rig, tmp_path / "arm.urdf")
     assert sorted(os.listdir(tmp_path)) == ["arm.urdf", "meshes"]
@@ -305,7 +304,7 @@ def test_files_of_the_description_are_not_overwritten(scene, tmp_path):
     folder.mkdir()
     add = add_cube
     source = folder / "a_base.stl"
-    from robokin_addon.properties.bridge.visuals.link_visuals.meshes import stl_bytes
+    from robokin_addon.properties.bridge.visuals.meshes import stl_bytes
 
     source.write_bytes(stl_bytes(np.array([[(0, 0, 0), (1, 0, 0), (0, 1, 0)]])))
     (tmp_path / "a.urdf").write_text(

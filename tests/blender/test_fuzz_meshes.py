@@ -13,10 +13,10 @@ from pathlib import Path
 
 import bpy
 import pytest
-from robokin_addon.properties.bridge.visuals.link_visuals.link_visuals import _from_arrays
-from robokin_addon.properties.bridge.visuals.link_visuals.materials import MaterialShelf
-from robokin_addon.properties.bridge.visuals.link_visuals.meshes import MeshData, read_mesh
-from robokin_addon.properties.bridge.visuals.link_visuals.meshes.bounds import LARGEST, MAX_SIDES
+from robokin_addon.properties.bridge.visuals.link_visuals import _from_arrays
+from robokin_addon.properties.bridge.visuals.materials import MaterialShelf
+from robokin_addon.properties.bridge.visuals.meshes import MeshData, read_mesh
+from robokin_addon.properties.bridge.visuals.meshes.bounds import LARGEST, MAX_SIDES
 from robokin_addon.robokin import FileFormatError
 from support.fuzzing import SEED
 from support.mutations import mutated

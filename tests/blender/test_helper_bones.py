@@ -12,16 +12,16 @@ import pytest
 from robokin_addon.panels.prepared import joint_summary
 from robokin_addon.properties.bridge import (
     BridgeError,
+    binding,
     channel_table,
     fit_helper_bones,
     read_configuration,
     robot_model,
     write_configuration,
 )
-from robokin_addon.properties.bridge.model import binding
 from robokin_addon.properties.bridge.record.stored import HELPER_KEY, KEY
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.scene.animation.frames import fcurves
 from support.random_trees import random_placement
 from support.scene_robots import add_target, build

@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge.visuals.link_visuals.meshes import FileMaterial, MeshData, read_mesh
+from robokin_addon.properties.bridge.visuals.meshes import FileMaterial, MeshData, read_mesh
 
 TETRAHEDRON = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]])
 FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robokin_addon.properties.bridge import bone_of_link, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import RobokinError, forward_kinematics, load_urdf, random_configuration
-from robokin_addon.robokin.model.robot.geometry import Mesh
+from robokin_addon.robokin.model.geometry import Mesh
 
 from tests.support.robots import all_urdfs, robot
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 from robokin_addon.properties.bridge import adopt_unit, build_armature, robot_model
-from robokin_addon.properties.bridge.visuals.link_visuals.link_meshes import hull_triangles
+from robokin_addon.properties.bridge.visuals.link_meshes import hull_triangles
 from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
 from robokin_addon.robokin.inertia import box, implausible_links, mesh_body
 from robokin_addon.robokin.spatial.se3 import placement

@@ -7,9 +7,8 @@ import math
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import build_armature, keep_edits, robot_model
+from robokin_addon.properties.bridge import binding, build_armature, keep_edits, robot_model
 from robokin_addon.properties.bridge.editing.records import bone_record
-from robokin_addon.properties.bridge.model import binding
 from robokin_addon.properties.bridge.record.fields import field_values, read_fields, stored_fields
 from robokin_addon.properties.bridge.record.stored import KEY
 from robokin_addon.robokin import Joint, Link, RobotModel

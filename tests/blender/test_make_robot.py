@@ -8,13 +8,13 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import (
+    binding,
     build_armature,
     is_robot,
     read_configuration,
     robot_model,
     write_configuration,
 )
-from robokin_addon.properties.bridge.model import binding
 from robokin_addon.properties.bridge.record.fields import stored_fields
 from robokin_addon.properties.bridge.record.stored import KEY, ROBOT_KEY
 from robokin_addon.robokin import Joint, Link, RobotModel, in_limits, load_urdf, random_configuration

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 from robokin_addon.panels.prepared import clipped, lines
-from robokin_addon.properties.bridge import build_armature, import_robot
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding, build_armature, import_robot
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
 
 from tests.support.panels import PANELS, draw

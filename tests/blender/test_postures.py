@@ -8,8 +8,13 @@ import bpy
 import numpy as np
 import pinocchio as pin
 import pytest
-from robokin_addon.properties.bridge import build_armature, read_configuration, robot_model, write_configuration
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import (
+    binding,
+    build_armature,
+    read_configuration,
+    robot_model,
+    write_configuration,
+)
 from robokin_addon.properties.postures import posture_configuration, start_configuration
 from robokin_addon.properties.selection import select
 from robokin_addon.robokin import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 from robokin_addon.properties.bridge import read_configuration, rig_pose, write_configuration
-from robokin_addon.properties.bridge.rig.hand_posing.hand_posing import LIMIT_ROTATION
+from robokin_addon.properties.bridge.rig.hand_posing import LIMIT_ROTATION
 
 from tests.support.drawing import writes_refused
 from tests.support.scene_robots import add_robot

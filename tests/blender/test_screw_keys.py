@@ -5,8 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import build_armature, read_configuration
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding, build_armature, read_configuration
 from robokin_addon.robokin import Joint, Link, RobotModel
 from robokin_addon.scene.animation.frames import fcurves
 

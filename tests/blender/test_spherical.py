@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 from robokin_addon.panels.prepared import joint_summary
-from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
-from robokin_addon.properties.bridge.model import binding
-from robokin_addon.properties.bridge.pose.configuration.spherical import keys_in_cone, surely_inside, unit
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge.pose.spherical import keys_in_cone, surely_inside, unit
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.robokin.spatial.swing_twist import contains, from_swing_and_twist, swing_and_twist

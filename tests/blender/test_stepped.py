@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 import pytest
 from robokin_addon.operators.files.export_motion import ROBOKIN_OT_export_motion
-from robokin_addon.operators.solve.solve.bake import ROBOKIN_OT_bake
-from robokin_addon.operators.solve.solve.check import ROBOKIN_OT_check
-from robokin_addon.operators.solve.solve.solve import ROBOKIN_OT_solve_pose
+from robokin_addon.operators.solve.bake import ROBOKIN_OT_bake
+from robokin_addon.operators.solve.check import ROBOKIN_OT_check
+from robokin_addon.operators.solve.solve import ROBOKIN_OT_solve_pose
 from robokin_addon.properties.bridge import read_configuration, write_configuration
 from robokin_addon.scene.animation import frames as animation
 

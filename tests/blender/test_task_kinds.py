@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 from mathutils.bvhtree import BVHTree
-from robokin_addon.properties.bridge import read_configuration, robot_model
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model
 from robokin_addon.robokin import forward_kinematics
 
 from tests.support.rigs import add_rig

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.operators.solve.solve.check import check_steps
+from robokin_addon.operators.solve.check import check_steps
 from robokin_addon.panels.prepared import joint_summary
 from robokin_addon.properties.bridge import export_urdf, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.bridge.editing.records import bone_record

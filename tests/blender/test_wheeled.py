@@ -10,15 +10,15 @@ import pytest
 from robokin_addon.cli.main import main
 from robokin_addon.panels import joint as joint_panel
 from robokin_addon.properties.bridge import (
+    binding,
     channel_table,
     is_robot,
     read_configuration,
     robot_model,
     write_configuration,
 )
-from robokin_addon.properties.bridge.model import binding
 from robokin_addon.robokin import ModelError, RobotModel, forward_kinematics, library_robot, load_urdf
-from robokin_addon.robokin.model.robot.drive import Drive
+from robokin_addon.robokin.model.drive import Drive
 from support.robots import robot
 from support.scene_robots import build
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robokin_addon.robokin import Joint
-from robokin_addon.robokin.model.robot.joint_types import plane_basis
+from robokin_addon.robokin.model.joint_types import plane_basis
 
 
 def swing_and_twist(axis: np.ndarray, q: np.ndarray) -> tuple[float, float, float]:

@@ -6,8 +6,7 @@ import math
 
 import bpy
 import numpy as np
-from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import in_limits, random_configuration
 
 from .rigs import disagreement

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 from mathutils import Vector
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 
 WHEELS = ("wheel.L", "wheel.R")
 # bone: its fields; each points somewhere else

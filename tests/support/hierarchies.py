@@ -5,7 +5,7 @@ from __future__ import annotations
 import daqp
 import numpy as np
 import quadprog
-from robokin_addon.solvers.qp.dense.level import Level
+from robokin_addon.solvers.qp.level import Level
 
 Hierarchy = tuple[np.ndarray, np.ndarray, list[Level], np.ndarray, np.ndarray]
 

@@ -7,8 +7,7 @@ import math
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
-from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.scene.animation.frames import fcurves
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robokin_addon.robokin import Joint, RobotModel
-from robokin_addon.robokin.model.robot.joint_types import plane_basis
+from robokin_addon.robokin.model.joint_types import plane_basis
 
 REFERENCES = {
     "world": pin.ReferenceFrame.WORLD,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robokin_addon.solvers.qp.dense.dense import QPResult
+from robokin_addon.solvers.qp.dense import QPResult
 
 Program = tuple[np.ndarray, ...]
 

@@ -9,7 +9,7 @@ from robokin_addon.robokin import RobotModel, forward_kinematics, integrate, ran
 from robokin_addon.solvers import ExtendedJacobian, Status, Task, Tracker
 from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS
-from robokin_addon.solvers.tracking.track.starts import Leg, follow
+from robokin_addon.solvers.tracking.starts import Leg, follow
 
 from support.every_task import every_task
 from support.random_tasks import random_task

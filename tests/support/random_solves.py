@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 from robokin_addon.robokin import Joint, RobotModel, integrate, load_urdf, random_configuration
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.solvers import (
     AxisTask,
     FrameTask,
@@ -22,10 +22,10 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS
-from robokin_addon.solvers.ik.problem.diagnosis import SINGULAR_VALUE, STATIONARY
-from robokin_addon.solvers.ik.problem.tip_ik import is_plain
+from robokin_addon.solvers.ik.diagnosis import SINGULAR_VALUE, STATIONARY
+from robokin_addon.solvers.ik.tip_ik import is_plain
 from robokin_addon.solvers.optimum.pose_problem import Posing
-from robokin_addon.solvers.velocity.step.task_levels import TaskLevels
+from robokin_addon.solvers.velocity.task_levels import TaskLevels
 
 from .cone_oracle import excess
 from .every_task import every_task

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 from robokin_addon.robokin import RobotModel
 from robokin_addon.robokin.kinematics import forward_kinematics
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES, Elementary, JointType, Motion
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, Motion
 from robokin_addon.solvers import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 
 from .random_trees import ALL_TYPES, random_placement

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.robokin.spatial import quaternion
 
 ALL_TYPES = tuple(name for name in JOINT_TYPES if name != "wheeled")  # a wheeled base needs its wheels

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
-from robokin_addon.properties.bridge import read_configuration
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding, read_configuration
 from robokin_addon.robokin import forward_kinematics
 
 Bone = tuple[str, str | None, tuple[float, float, float], tuple[float, float, float]]

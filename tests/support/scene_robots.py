@@ -7,8 +7,7 @@ from functools import cache
 import bpy
 import numpy as np
 from mathutils import Matrix
-from robokin_addon.properties.bridge import build_armature, read_configuration, write_configuration
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding, build_armature, read_configuration, write_configuration
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
 
 from .robots import robot

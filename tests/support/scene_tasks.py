@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 from mathutils.geometry import interpolate_bezier
-from robokin_addon.properties.bridge.model import binding
+from robokin_addon.properties.bridge import binding
 
 from .scene_robots import TOOL, add_empty
 

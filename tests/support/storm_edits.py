@@ -9,7 +9,7 @@ from robokin_addon.properties.criteria import KINDS as CRITERIA
 from robokin_addon.properties.selection import select
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.robokin import RobokinError
-from robokin_addon.robokin.model.robot.joint_types import JOINT_TYPES
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 
 from .every_joint import make_every_joint
 from .scene_robots import add_robot

@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
 from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask
-from robokin_addon.solvers.motion.motion.check import check_motion
-from robokin_addon.solvers.tracking.track.result import TrackResult
+from robokin_addon.solvers.motion.check import check_motion
+from robokin_addon.solvers.tracking.result import TrackResult
 
 from .pinocchio_oracle import Oracle
 from .robots import robot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from robokin_addon.properties.bridge.visuals.link_visuals.meshes import MeshData, read_mesh
+from robokin_addon.properties.bridge.visuals.meshes import MeshData, read_mesh
 
 
 @pytest.fixture

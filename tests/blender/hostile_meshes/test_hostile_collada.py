@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
-from robokin_addon.properties.bridge.visuals.link_visuals.meshes.bounds import MAX_CORNERS
+from robokin_addon.properties.bridge.visuals.meshes.bounds import MAX_CORNERS
 
 from tests.support.mesh_files import GEOMETRY, INPUT, collada, refused
 

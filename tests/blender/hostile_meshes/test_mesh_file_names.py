@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from robokin_addon.properties.bridge.visuals.link_visuals.meshes import read_mesh
+from robokin_addon.properties.bridge.visuals.meshes import read_mesh
 from robokin_addon.robokin import FileFormatError
 
 from tests.support.mesh_files import INPUT, VERTICES, buffer, collada, gltf, refused
