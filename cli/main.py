@@ -92,7 +92,7 @@ def build_parser(chosen: str) -> Parser:
             name, help=command.help, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
         )
         if name == chosen:
-            module = import_module(f".{command.module}", __package__)
+            module = import_module(f".commands.{command.module}", __package__)
             sub.description, sub.epilog = module.__doc__, getattr(module, "EPILOG", None)
             module.add_arguments(sub)
             sub.set_defaults(run=module.run, parser=sub)

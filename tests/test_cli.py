@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from robokin_addon.cli import info, main, version
+from robokin_addon.cli import main, version
+from robokin_addon.cli.commands import info
 from support.command import run
 from support.program import program
 from support.robots import robot

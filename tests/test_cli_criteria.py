@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from robokin_addon.cli.criterion_text import GRAMMAR, parse_criterion
+from robokin_addon.cli.text.criteria import GRAMMAR, parse_criterion
 from robokin_addon.robokin import RobokinError, gravity_torque, library_robot, load_urdf
 from robokin_addon.solvers.criteria import (
     KINDS,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from robokin_addon.cli.blend_file import is_whole_blend
-from robokin_addon.cli.task_grammar import GRAMMAR, VELOCITIES
+from robokin_addon.cli.text.task_grammar import GRAMMAR, VELOCITIES
 from robokin_addon.solvers.criteria import KINDS as CRITERIA
 from support.command import Outcome, run
 from support.fuzzing import NUMBERS, SEED, VARIABLE, bounded, damaged_bytes, damaged_text, inputs

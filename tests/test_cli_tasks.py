@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from robokin_addon.cli.task_text import KINDS, parse_task
+from robokin_addon.cli.text.tasks import KINDS, parse_task
 from robokin_addon.robokin import RobokinError, TaskError, UnknownNameError
 from robokin_addon.solvers.tasks import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from robokin_addon.cli.main import COMMANDS
-from robokin_addon.cli.task_text import KINDS
+from robokin_addon.cli.text.tasks import KINDS
 from robokin_addon.solvers import Status
 from support.robots import robot
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pinocchio as pin
 import pytest
-from robokin_addon.cli.info import describe
+from robokin_addon.cli.commands.info import describe
 from robokin_addon.robokin import (
     Joint,
     Link,

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from robokin_addon.cli.info import describe
+from robokin_addon.cli.commands.info import describe
 from robokin_addon.robokin import (
     Drive,
     FileFormatError,

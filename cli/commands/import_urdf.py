@@ -6,12 +6,12 @@ from __future__ import annotations
 import argparse
 import os
 
-from ..robokin import import_srdf
-from ..robokin.model.far_limits import limit_warnings
-from ..robokin.urdf.srdf import SrdfPostures
-from .arguments import add_urdf_options, output_blend
-from .robot_file import load_description
-from .terminal import out, say
+from ...robokin import import_srdf
+from ...robokin.model.far_limits import limit_warnings
+from ...robokin.urdf.srdf import SrdfPostures
+from ..arguments import add_urdf_options, output_blend
+from ..robot_file import load_description
+from ..terminal import out, say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,15 +27,15 @@ def run(arguments: argparse.Namespace) -> bool:
     # What is wrong with the files shows before Blender starts.
     model = load_description(arguments.file, arguments.package_path, root, arguments.xacro_arg)
     postures = SrdfPostures({}) if arguments.srdf is None else import_srdf(arguments.srdf, model)
-    from .blend_saving import save_as
-    from .blender import blender, some_window
+    from ..blend_saving import save_as
+    from ..blender import blender, some_window
 
     with blender():
         import bpy
 
-        from ..properties.bridge import import_robot
-        from ..properties.postures import store_posture
-        from ..properties.preferences import package_paths
+        from ...properties.bridge import import_robot
+        from ...properties.postures import store_posture
+        from ...properties.preferences import package_paths
 
         if not (arguments.in_blender and bpy.data.filepath):
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..robokin.errors import TaskError, UnknownNameError
-from ..robokin.model.robot import RobotModel
-from ..solvers.criteria import KINDS, Criterion, criterion, options_of
-from .field_text import Fields, number, numbers, parse_fields
-from .report import read_joint_values
+from ...robokin.errors import TaskError, UnknownNameError
+from ...robokin.model.robot import RobotModel
+from ...solvers.criteria import KINDS, Criterion, criterion, options_of
+from ..report import read_joint_values
+from .fields import Fields, number, numbers, parse_fields
 
 GRAMMAR = """\
 criteria (what to prefer where the tasks leave the robot free):

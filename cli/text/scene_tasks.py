@@ -6,16 +6,16 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..robokin.errors import TaskError
-from ..robokin.model.robot import RobotModel
-from .errors import UsageError
-from .field_text import Fields, parse_fields
-from .task_text import build_task, check_task
+from ...robokin.errors import TaskError
+from ...robokin.model.robot import RobotModel
+from ..errors import UsageError
+from .fields import Fields, parse_fields
+from .tasks import build_task, check_task
 
 if TYPE_CHECKING:
     import bpy
 
-    from ..scene.tasks.given import GivenTask
+    from ...scene.tasks.given import GivenTask
 
 # What an object stands for, and what is read there until it is known where the object is. Of a twist: the axes in which
 # it is told.
@@ -56,7 +56,7 @@ def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[
 
 def parse_scene_task(text: str) -> GivenTask:
     """Raises TaskError or UnknownNameError, naming the field or the object."""
-    from ..scene.tasks.given import GivenTask
+    from ...scene.tasks.given import GivenTask
 
     fields = parse_fields(text, "task")
     is_on_place = "object" in fields and not {"surface", "surface_object"} & set(fields)
@@ -71,7 +71,7 @@ def parse_scene_task(text: str) -> GivenTask:
 
 def _surface(text: str, fields: Fields) -> bpy.types.Object | None:
     """Takes the object that a laser falls on out, and puts something that it falls on in."""
-    from .blender import find_object
+    from ..blender import find_object
 
     if fields.get("kind") != "laser":
         return None
@@ -85,7 +85,7 @@ def _surface(text: str, fields: Fields) -> bpy.types.Object | None:
 
 def _followed(text: str, fields: Fields) -> tuple[bpy.types.Object, str] | None:
     """Takes the fields of an object out, and puts what it stands for in."""
-    from .blender import find_object
+    from ..blender import find_object
 
     name, bone = fields.pop("object", None), fields.pop("bone", "")
     if name is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from ..robokin import forward_kinematics
-from .arguments import add_backend, add_json, add_robot_file
-from .report import read_joint_values, write_report
-from .robot_file import load_model
+from ...robokin import forward_kinematics
+from ..arguments import add_backend, add_json, add_robot_file
+from ..report import read_joint_values, write_report
+from ..robot_file import load_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

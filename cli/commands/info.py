@@ -7,13 +7,13 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ..robokin import Joint, Link, RobotModel
-from ..robokin.inertia import implausible_inertia, principal_moments, total_body
-from ..robokin.model.far_limits import limit_warnings
-from ..robokin.units import FORCES, freedom_units
-from .arguments import add_json, add_robot_file
-from .report import write_report
-from .robot_file import load_model
+from ...robokin import Joint, Link, RobotModel
+from ...robokin.inertia import implausible_inertia, principal_moments, total_body
+from ...robokin.model.far_limits import limit_warnings
+from ...robokin.units import FORCES, freedom_units
+from ..arguments import add_json, add_robot_file
+from ..report import write_report
+from ..robot_file import load_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import argparse
 
-from .arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step
-from .report import frame_rows, write_report
-from .scene_task_text import given_tasks
-from .task_grammar import GRAMMAR, VELOCITIES
+from ..arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step
+from ..report import frame_rows, write_report
+from ..text.scene_tasks import given_tasks
+from ..text.task_grammar import GRAMMAR, VELOCITIES
 
 EPILOG = f"{GRAMMAR}\n\n{VELOCITIES}"
 
@@ -22,13 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    from .blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
         import bpy
 
-        from ..operators.solve.check import check_steps
-        from ..properties.bridge import robot_model
+        from ...operators.solve.check import check_steps
+        from ...properties.bridge import robot_model
 
         robot = find_robot(arguments.robot)
         frames = chosen_frames(robot, arguments.frames, arguments.step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from ..robokin.errors import TaskError
+from ...robokin.errors import TaskError
 
 Fields = dict[str, str]
 

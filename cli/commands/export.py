@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..robokin import save_urdf, urdf_losses
-from ..robokin.urdf.ranges import with_ranges
-from .arguments import add_frames, add_robot_file, is_blend, output_file, rate
-from .errors import UsageError
-from .robot_file import load_model
-from .terminal import out, say
+from ...robokin import save_urdf, urdf_losses
+from ...robokin.urdf.ranges import with_ranges
+from ..arguments import add_frames, add_robot_file, is_blend, output_file, rate
+from ..errors import UsageError
+from ..robot_file import load_model
+from ..terminal import out, say
 
 MOTIONS = (".csv", ".json", ".yaml", ".yml")
 URDF, SRDF = ".urdf", ".srdf"
@@ -62,15 +62,15 @@ def run(arguments: argparse.Namespace) -> bool:
 
 
 def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
-    from .blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
         import bpy
 
-        from ..operators.files.export_motion import motion_at_rate
-        from ..operators.files.srdf import write_srdf
-        from ..properties.bridge import export_urdf
-        from ..solvers.motion.files import write_motion
+        from ...operators.files.export_motion import motion_at_rate
+        from ...operators.files.srdf import write_srdf
+        from ...properties.bridge import export_urdf
+        from ...solvers.motion.files import write_motion
 
         robot = find_robot(arguments.robot)
         losses: list[str] = []

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..robokin.errors import RobokinError, TaskError, UnknownNameError
-from ..robokin.model.robot import RobotModel
-from ..solvers.tasks import (
+from ...robokin.errors import RobokinError, TaskError, UnknownNameError
+from ...robokin.model.robot import RobotModel
+from ...solvers.tasks import (
     AdvanceTask,
     AimTask,
     AlongCurveTask,
@@ -33,7 +33,7 @@ from ..solvers.tasks import (
     Task,
     TwistTask,
 )
-from .field_text import Fields, parse_fields
+from .fields import Fields, parse_fields
 from .task_fields import (
     Reader,
     joint_value,

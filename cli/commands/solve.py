@@ -9,19 +9,19 @@ import argparse
 
 import numpy as np
 
-from ..robokin import Joint, RobotModel, TaskError
-from ..robokin.units import coordinate_units, with_unit
-from ..solvers import Task, solve_ik
-from ..solvers.tasks import FrameTask
-from .arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, is_blend, seed
-from .criterion_text import GRAMMAR as CRITERIA
-from .criterion_text import parse_criterion
-from .errors import UsageError
-from .report import read_joint_values, write_report
-from .robot_file import load_posed, posed_of_blend
-from .scene_task_text import parse_scene_tasks
-from .task_grammar import GRAMMAR as TASKS
-from .task_text import check_task, parse_task
+from ...robokin import Joint, RobotModel, TaskError
+from ...robokin.units import coordinate_units, with_unit
+from ...solvers import Task, solve_ik
+from ...solvers.tasks import FrameTask
+from ..arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, is_blend, seed
+from ..errors import UsageError
+from ..report import read_joint_values, write_report
+from ..robot_file import load_posed, posed_of_blend
+from ..text.criteria import GRAMMAR as CRITERIA
+from ..text.criteria import parse_criterion
+from ..text.scene_tasks import parse_scene_tasks
+from ..text.task_grammar import GRAMMAR as TASKS
+from ..text.tasks import check_task, parse_task
 
 EPILOG = f"{TASKS}\n\n{CRITERIA}"
 
@@ -81,7 +81,7 @@ def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | N
     with posed_of_blend(arguments, arguments.posture, arguments.srdf) as (robot, model, q0):
         import bpy
 
-        from ..scene.tasks.solver_tasks import given_now
+        from ...scene.tasks.solver_tasks import given_now
 
         given = parse_scene_tasks(arguments.task, model)
         _refuse_velocities(arguments.task, [each.task for each in given])

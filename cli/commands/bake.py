@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from .arguments import (
+from ..arguments import (
     add_blend_file,
     add_criteria,
     add_frames,
@@ -20,13 +20,13 @@ from .arguments import (
     output_blend,
     seed,
 )
-from .criterion_text import GRAMMAR as CRITERIA
-from .criterion_text import parse_criterion
-from .errors import UsageError
-from .report import frame_rows, kept_report, read_joint_values, show_report
-from .scene_task_text import given_tasks
-from .task_grammar import GRAMMAR as TASKS
-from .task_grammar import VELOCITIES
+from ..errors import UsageError
+from ..report import frame_rows, kept_report, read_joint_values, show_report
+from ..text.criteria import GRAMMAR as CRITERIA
+from ..text.criteria import parse_criterion
+from ..text.scene_tasks import given_tasks
+from ..text.task_grammar import GRAMMAR as TASKS
+from ..text.task_grammar import VELOCITIES
 
 EPILOG = f"{TASKS}\n\n{VELOCITIES}\n\n{CRITERIA}"
 
@@ -53,16 +53,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     if sum(option is not None for option in (arguments.q0, arguments.posture, arguments.start)) > 1:
         raise UsageError("--q0, --posture and --start all say where to start: give one")
-    from .blend_saving import save_as
-    from .blender import blender_file, chosen_frames, find_robot, run_steps
+    from ..blend_saving import save_as
+    from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
     with blender_file(arguments):
         import bpy
 
-        from ..operators.posture.posture import bake_start
-        from ..operators.solve.bake import bake_steps
-        from ..properties.bridge import robot_model
-        from ..properties.postures import find_posture, posture_configuration
+        from ...operators.posture.posture import bake_start
+        from ...operators.solve.bake import bake_steps
+        from ...properties.bridge import robot_model
+        from ...properties.postures import find_posture, posture_configuration
 
         robot = find_robot(arguments.robot)
         settings = robot.robokin.solver

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..robokin.errors import TaskError
-from ..robokin.spatial import quaternion
-from ..solvers.tasks import Curve, Curves, Plane, TwistTask
-from .field_text import Fields, number, numbers
-from .report import read_joint_values
+from ...robokin.errors import TaskError
+from ...robokin.spatial import quaternion
+from ...solvers.tasks import Curve, Curves, Plane, TwistTask
+from ..report import read_joint_values
+from .fields import Fields, number, numbers
 
 Reader = Callable[[Fields, str], Any]
 

@@ -1,0 +1,1 @@
+"""Tasks, criteria and fields as they are written on the command line."""
