@@ -10,11 +10,10 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import binding
-from ...properties.task_kinds import KINDS
+from ...properties.task_kinds import KINDS, TaskContext
 from ...robokin import RobokinError, UnknownNameError
 from ...solvers import Task
 from .cycles import refuse_cycles
-from .forms import FORMS, Asked
 from .given import GivenTask
 from .root_frames import metres_per_world_unit
 from .targets import Targets, needs_target, target_bone, targets_now
@@ -148,8 +147,8 @@ class SolverTasks:
 
     def _built(self, targets: Targets, frame: int, i: int, influence: float) -> Task:
         if i < len(self._tasks):
-            asked, form = self._asked(targets, frame, i, influence), FORMS[self._tasks[i].kind]
-            return form.build(asked, form.target(asked))
+            context, kind = self._context(targets, frame, i, influence), KINDS[self._tasks[i].kind]
+            return kind.build(context, kind.target_at(context))
         task = _solver_form(self._given[i - len(self._tasks)], targets, i, frame, influence)
         if not self._levels and task.priority:  # a closed loop stays before all
             task.priority = 1
@@ -157,10 +156,10 @@ class SolverTasks:
 
     def _target(self, targets: Targets, frame: int, i: int) -> Any:
         if i < len(self._tasks):
-            return FORMS[self._tasks[i].kind].target(self._asked(targets, frame, i, 1.0))
+            return KINDS[self._tasks[i].kind].target_at(self._context(targets, frame, i, 1.0))
         return _given_target(self._given[i - len(self._tasks)], targets, i, frame)
 
-    def _asked(self, targets: Targets, frame: int, i: int, influence: float) -> Asked:
+    def _context(self, targets: Targets, frame: int, i: int, influence: float) -> TaskContext:
         task = self._tasks[i]
         level = task.priority if self._levels else 1
-        return Asked(self._obj, self._robot, task, targets.readings[i], frame, self._unit, level, influence)
+        return TaskContext(self._obj, self._robot, task, targets.readings[i], frame, self._unit, level, influence)

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.task_kinds import KINDS
+from ...properties.task_kinds import KINDS, Reading
 from ...solvers.tasks import FrameTask
 from ..animation import frames as animation
 from .given import GivenTask, Place
@@ -23,19 +23,6 @@ Numbers = Mapping[str, Array]
 Shapes = Callable[[bpy.types.Object, RobokinTask], Any]  # as `read_shape`
 
 _CHUNK = 32  # frames of the scene visited between two reports of progress
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """What one task reads over n frames. T: (n, 4, 4) T_root_target [m], the identity without one.
-    surface: (n, 4, 4) of the surface's object, or None.   up: (n, 3) the world's Z axis in the root frame.
-    numbers: {name of a property: (n, size)} as the property is stored.   shape: see `task_shapes`; the same at all."""
-
-    T: Array
-    surface: Array | None
-    up: Array
-    numbers: Numbers
-    shape: Any
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,23 +1,35 @@
-"""What one task asks at one frame, in the solver's units and names."""
+"""One task at one frame: what it reads of the scene, in the solver's units and names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ....properties.bridge import Binding
-from ....solvers import Task
-from ..targets import Reading
+from ..bridge import Binding
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Reading:
+    """What one task reads over n frames. T: (n, 4, 4) T_root_target [m], the identity without one.
+    surface: (n, 4, 4) of the surface's object, or None.   up: (n, 3) the world's Z axis in the root frame.
+    numbers: {name of a property: (n, size)} as the property is stored.
+    shape: see `scene/tasks/shapes.py`; the same at all."""
+
+    T: Array
+    surface: Array | None
+    up: Array
+    numbers: Mapping[str, Array]
+    shape: Any
+
+
+@dataclass(frozen=True, eq=False)
+class TaskContext:
     """`frame`: index into the reading.   unit: metres of the robot in a Blender unit of the world.   level, influence:
     of the task for the solver."""
 
@@ -109,12 +121,3 @@ def tip_axis(task: bpy.types.PropertyGroup) -> Array:
     direction = np.zeros(3)
     direction["XYZ".index(task.axis[-1])] = -1.0 if task.axis[0] == "-" else 1.0
     return direction
-
-
-@dataclass(frozen=True)
-class Form:
-    """target: in the task's own terms (`Task.checked_target`), at one frame.   build: the solver's task with that
-    target. Both raise RobokinError naming the task."""
-
-    target: Callable[[Asked], Any]
-    build: Callable[[Asked, Any], Task]

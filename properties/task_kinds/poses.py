@@ -1,0 +1,108 @@
+"""Tasks of a tip against a target: its pose, and where it points."""
+
+from __future__ import annotations
+
+from ...solvers import AimTask, AxisTask, OrientationTask, PoseTask, PositionTask
+from .context import TaskContext
+from .kind import ANGLE, AXES, BOTH, ORIENTATION, POSITION, TaskKind
+
+
+def _pose(a: TaskContext, T: object) -> PoseTask:
+    return PoseTask(
+        a.link,
+        T,
+        a.position_weights,
+        a.orientation_weights,
+        a.task.frame.lower(),
+        position_tolerance=a.near,
+        orientation_tolerance=a.turned,
+        position_band=a.band,
+        orientation_band=a.cone,
+        **a.common,
+    )
+
+
+def _position(a: TaskContext, T: object) -> PositionTask:
+    frame = a.task.frame.lower()
+    return PositionTask(a.link, T, a.position_weights, frame, tolerance=a.near, band=a.band, **a.common)
+
+
+def _orientation(a: TaskContext, T: object) -> OrientationTask:
+    frame = a.task.frame.lower()
+    return OrientationTask(a.link, T, a.orientation_weights, frame, tolerance=a.turned, band=a.cone, **a.common)
+
+
+def _axis(a: TaskContext, direction: object) -> AxisTask:
+    weight = a.task.orientation_weight
+    return AxisTask(a.link, a.axis, direction, weight, tolerance=a.turned, band=a.cone, **a.common)
+
+
+def _aim(a: TaskContext, point: object) -> AimTask:
+    return AimTask(a.link, a.axis, point, a.task.orientation_weight, tolerance=a.turned, band=a.cone, **a.common)
+
+
+KINDS = {
+    "POSE": TaskKind(
+        "Pose",
+        "Hold position and orientation",
+        "EMPTY_AXIS",
+        0,
+        (POSITION, ORIENTATION),
+        target="POSE",
+        pose=BOTH,
+        axes=AXES,
+        has_frame=True,
+        target_at=lambda a: a.T,
+        build=_pose,
+    ),
+    "POSITION": TaskKind(
+        "Position",
+        "Hold the position, any orientation",
+        "EMPTY_SINGLE_ARROW",
+        1,
+        (POSITION,),
+        target="POSE",
+        pose=("location",),
+        axes=("use_location",),
+        has_frame=True,
+        target_at=lambda a: a.point,
+        build=_position,
+    ),
+    "ORIENTATION": TaskKind(
+        "Orientation",
+        "Hold the orientation, any position",
+        "ORIENTATION_GIMBAL",
+        2,
+        (ORIENTATION,),
+        target="POSE",
+        pose=("rotation",),
+        axes=("use_rotation",),
+        has_frame=True,
+        target_at=lambda a: a.T[:3, :3],
+        build=_orientation,
+    ),
+    "AXIS": TaskKind(
+        "Axis",
+        "Point one axis of the tip along the target's Z axis",
+        "ORIENTATION_NORMAL",
+        3,
+        (ORIENTATION,),
+        target="POSE",
+        pose=("rotation",),
+        fields=("axis",),
+        target_at=lambda a: a.z,
+        build=_axis,
+    ),
+    "AIM": TaskKind(
+        "Aim",
+        "Point one axis of the tip at the target",
+        "TRACKER",
+        4,
+        (("Direction", ANGLE),),
+        target="POSE",
+        pose=("location",),
+        fields=("axis",),
+        target_at=lambda a: a.point,
+        build=_aim,
+    ),
+}
