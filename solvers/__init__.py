@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from . import tasks
+
 if TYPE_CHECKING:
     from .ik.problem import IKProblem
     from .ik.solve import solve_ik
@@ -9,38 +11,7 @@ if TYPE_CHECKING:
     from .motion.files import read_motion, write_motion
     from .motion.motion import Motion
     from .results import BatchResult, Diagnosis, SolveResult, Status
-    from .tasks import (
-        AdvanceTask,
-        AimTask,
-        AlongCurveTask,
-        AxisTask,
-        CenterOfMassTask,
-        Curve,
-        Curves,
-        DistanceTask,
-        FrameTask,
-        JointTask,
-        JointVelocityTask,
-        LaserTask,
-        LinearVelocityTask,
-        LoopClosureTask,
-        Mesh,
-        OnCurveTask,
-        OnLineTask,
-        OnPlaneTask,
-        OrientationTask,
-        Part,
-        PinTask,
-        Plane,
-        PoseTask,
-        PositionTask,
-        PostureTask,
-        RelativePoseTask,
-        Rows,
-        SupportTask,
-        Task,
-        TwistTask,
-    )
+    from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
     from .velocity.extended_jacobian import ExtendedJacobian
@@ -58,38 +29,7 @@ else:
             "motion.files": ["read_motion", "write_motion"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
             "ik.solve": ["solve_ik"],
-            "tasks": [
-                "AdvanceTask",
-                "AimTask",
-                "AlongCurveTask",
-                "AxisTask",
-                "CenterOfMassTask",
-                "Curve",
-                "Curves",
-                "DistanceTask",
-                "FrameTask",
-                "JointTask",
-                "JointVelocityTask",
-                "LaserTask",
-                "LinearVelocityTask",
-                "LoopClosureTask",
-                "Mesh",
-                "OnCurveTask",
-                "OnLineTask",
-                "OnPlaneTask",
-                "OrientationTask",
-                "Part",
-                "PinTask",
-                "Plane",
-                "PoseTask",
-                "PositionTask",
-                "PostureTask",
-                "RelativePoseTask",
-                "Rows",
-                "SupportTask",
-                "Task",
-                "TwistTask",
-            ],
+            "tasks": tasks.__all__,
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
@@ -97,46 +37,16 @@ else:
     )
 
 __all__ = [
-    "AdvanceTask",
-    "AimTask",
-    "AlongCurveTask",
-    "AxisTask",
     "BatchResult",
-    "CenterOfMassTask",
-    "Curve",
-    "Curves",
     "Diagnosis",
-    "DistanceTask",
     "ExtendedJacobian",
-    "FrameTask",
     "IKProblem",
-    "JointTask",
-    "JointVelocityTask",
-    "LaserTask",
-    "LinearVelocityTask",
-    "LoopClosureTask",
-    "Mesh",
     "Motion",
     "MotionCheck",
-    "OnCurveTask",
-    "OnLineTask",
-    "OnPlaneTask",
-    "OrientationTask",
-    "Part",
-    "PinTask",
-    "Plane",
-    "PoseTask",
-    "PositionTask",
-    "PostureTask",
-    "RelativePoseTask",
-    "Rows",
     "SolveResult",
     "Status",
-    "SupportTask",
-    "Task",
     "TrackResult",
     "Tracker",
-    "TwistTask",
     "VelocityConstraint",
     "VelocityProblem",
     "VelocityStep",
@@ -148,3 +58,4 @@ __all__ = [
     "velocity_step",
     "write_motion",
 ]
+__all__ += tasks.__all__

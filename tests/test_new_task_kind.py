@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "new-task-kind.md"
-PARTS = ("robokin", "solvers", "properties", "operators", "panels", "cli")
+PARTS = ("robokin", "solvers", "properties", "scene", "operators", "panels", "cli")
 # `path`, some words, and below it the file, or what changes in it.
 STEPS = re.findall(
     r"^`([\w/]+\.py)`[^\n]*\n\n```(python|diff)\n(.*?)^```", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL

@@ -99,11 +99,6 @@ def per_axis(fields: Fields, name: str) -> list[float]:
     return list(np.repeat(values, 3 // len(values)))
 
 
-def six_weights(fields: Fields, name: str) -> dict:
-    values = six(fields, name)
-    return {"position_weights": values[:3], "orientation_weights": values[3:]}
-
-
 def tolerances(first: str, second: str) -> Reader:
     """Of two parts: one number for both, or two."""
 
@@ -114,9 +109,14 @@ def tolerances(first: str, second: str) -> Reader:
     return read
 
 
-def six_bands(fields: Fields, name: str) -> dict:
-    values = six(fields, name)
-    return {"position_band": values[:3], "orientation_band": values[3:]}
+def sixes(position: str, orientation: str) -> Reader:
+    """One number for all, one for each part, or one for each axis; the first three are of the position."""
+
+    def read(fields: Fields, name: str) -> dict:
+        values = six(fields, name)
+        return {position: values[:3], orientation: values[3:]}
+
+    return read
 
 
 def six(fields: Fields, name: str) -> list[float]:
@@ -154,3 +154,34 @@ def offset(fields: Fields, name: str) -> np.ndarray:
     if len(values) == 7:
         T[:3, :3] = rotation(values[3:], name)
     return T
+
+
+# Readers by what a task calls the form of an argument (`Task.forms`).
+FORMS: dict[str, Reader] = {
+    "number": one,
+    "vector": vector,
+    "points": points,
+    "curve": lines,
+    "pose": pose,
+    "orientation": orientation,
+    "point and direction": pair,
+    "joints": joints,
+    "joint value": joint_value,
+    "pair": pair_or_one,
+    "six": six,
+    "twist": twist,
+}
+# Readers by the name of an argument, and by its type.
+BY_NAME: dict[str, Reader] = {
+    "axis": vector,
+    "point": vector,
+    "other_point": vector,
+    "up": vector,
+    "offset": offset,
+    "other_offset": offset,
+    "other": word,
+    "curve": lines,
+    "surface": plane,
+    "weights": per_axis,
+}
+BY_TYPE: dict[object, Reader] = {float: one, int: whole, bool: switch, str: word, object: per_axis}

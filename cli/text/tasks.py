@@ -2,63 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, get_type_hints
 
 from ...robokin.errors import RobokinError, TaskError, UnknownNameError
 from ...robokin.model.robot import RobotModel
-from ...solvers.tasks import (
-    AdvanceTask,
-    AimTask,
-    AlongCurveTask,
-    AxisTask,
-    CenterOfMassTask,
-    DistanceTask,
-    JointTask,
-    JointVelocityTask,
-    LaserTask,
-    LinearVelocityTask,
-    LoopClosureTask,
-    OnCurveTask,
-    OnLineTask,
-    OnPlaneTask,
-    OrientationTask,
-    PinTask,
-    PoseTask,
-    PositionTask,
-    PostureTask,
-    RelativePoseTask,
-    SupportTask,
-    Task,
-    TwistTask,
-)
+from ...solvers import tasks
+from ...solvers.tasks import Task
 from .fields import Fields, parse_fields
-from .task_fields import (
-    Reader,
-    joint_value,
-    joints,
-    lines,
-    offset,
-    one,
-    orientation,
-    pair,
-    pair_or_one,
-    per_axis,
-    plane,
-    points,
-    pose,
-    six,
-    six_bands,
-    six_weights,
-    switch,
-    tolerances,
-    twist,
-    vector,
-    whole,
-    with_target,
-    word,
-)
+from .task_fields import BY_NAME, BY_TYPE, FORMS, Reader, sixes, tolerances, with_target
 
 OF_A_SCENE = ("object", "bone", "surface_object")  # fields that name what only a .blend has
 
@@ -70,7 +24,7 @@ class Kind:
 
     build: Callable[..., Task]
     required: int
-    fields: Mapping[str, tuple[str, Reader]] = field(default_factory=dict)
+    fields: Mapping[str, tuple[str, Reader]]
 
 
 def parse_task(text: str) -> Task:
@@ -114,142 +68,40 @@ def build_task(text: str, given: Fields) -> Task:
         raise TaskError(f"task {text!r}: {error}") from None
 
 
-_LINK = {"tip": ("link", word)}
-_OFFSET = {"offset": ("offset", offset)}
-_OTHER = {"other": ("other", word)}
-_OTHER_OFFSET = {"other_offset": ("other_offset", offset)}
-_AXIS = {"axis": ("axis", vector)}
-_POINT = {"point": ("point", vector)}
-_FRAME = {"frame": ("frame", word)}
-_WEIGHT = {"weight": ("weight", one)}
-_WEIGHTS = {"weights": ("weights", per_axis)}
-_TOLERANCE = {"tolerance": ("tolerance", one)}
-_BAND = {"band": ("band", one)}
-_BANDS = {"band": ("band", per_axis)}
-_NAME = {"name": ("name", word)}
-_LEVEL = {"priority": ("priority", whole), "influence": ("influence", one), **_NAME}
-_SIX = {"weights": ("", six_weights), "tolerance": ("", tolerances("position_tolerance", "orientation_tolerance"))}
-_SIX_BANDS = {"band": ("", six_bands)}
-_CLOSED = {"closed": ("closed", switch)}
-_NEAR = {**_POINT, **_WEIGHT, **_TOLERANCE}
-_THREE = {**_WEIGHTS, **_FRAME, **_TOLERANCE, **_OFFSET, **_LEVEL}
+# What the arguments are called in a text, where not as in Python.
+_NAMES = {"link": "tip", "A": "coefficients"}
+# Two arguments that are one field, by how they end.
+_PAIRS = {"_weights": ("weights", sixes), "_tolerance": ("tolerance", tolerances), "_band": ("band", sixes)}
+# Fields that the reader of another one takes too.
+_BESIDE = {"twist": ("about", "pitch")}
 
 
-def _target(read: Reader) -> dict[str, tuple[str, Reader]]:
-    return {"target": ("target", read)}
+def kind_of(task: type[Task]) -> Kind:
+    """The fields are the arguments of a task. Their forms are what the task says (`Task.forms`), or what the name or
+    the type of the argument tells."""
+    parameters = list(inspect.signature(task).parameters.values())
+    types = get_type_hints(task.__init__)
+    fields: dict[str, tuple[str, Reader]] = {}
+    for end, (name, read_both) in _PAIRS.items():
+        both = [each.name for each in parameters if each.name.endswith(end)]
+        if both:
+            first, second = (both[0], both[1]) if len(both) == 2 else (name, both[0])
+            fields[name] = "", read_both(first, second)
+    for each in parameters:
+        if each.name.endswith(tuple(_PAIRS)) or (each.name == "tolerance" and "tolerance" in fields):
+            continue
+        form = task.forms.get(each.name)
+        read = FORMS[form] if form else BY_NAME.get(each.name) or BY_TYPE[types[each.name]]
+        name = _NAMES.get(each.name, each.name)
+        name = "weight" if (name, form) == ("weights", "number") else name
+        fields[name] = "" if form == "twist" else each.name, read
+    fields |= dict.fromkeys(_BESIDE.get(task.kind, ()), ("", with_target))
+    needed = [_NAMES.get(each.name, each.name) for each in parameters if each.default is each.empty]
+    return Kind(task, len(needed), {name: fields[name] for name in [*needed, *fields]})
 
 
 KINDS: dict[str, Kind] = {
-    "pose": Kind(PoseTask, 2, {**_LINK, **_target(pose), **_SIX, **_SIX_BANDS, **_FRAME, **_OFFSET, **_LEVEL}),
-    "position": Kind(PositionTask, 2, {**_LINK, **_target(vector), **_THREE, **_BANDS}),
-    "orientation": Kind(OrientationTask, 2, {**_LINK, **_target(orientation), **_THREE, **_BANDS}),
-    "axis": Kind(AxisTask, 3, {**_LINK, **_AXIS, **_target(vector), **_THREE, **_BAND}),
-    "aim": Kind(
-        AimTask, 3, {**_LINK, **_AXIS, **_target(vector), **_WEIGHT, **_TOLERANCE, **_BAND, **_OFFSET, **_LEVEL}
-    ),
-    "plane": Kind(OnPlaneTask, 2, {**_LINK, **_target(pair), "side": ("side", word), **_NEAR, **_BAND, **_LEVEL}),
-    "line": Kind(OnLineTask, 2, {**_LINK, **_target(pair), **_NEAR, **_BAND, **_LEVEL}),
-    "curve": Kind(OnCurveTask, 2, {**_LINK, **_target(lines), **_CLOSED, **_NEAR, **_BAND, **_LEVEL}),
-    "distance": Kind(
-        DistanceTask,
-        2,
-        {
-            **_LINK,
-            **_target(one),
-            **_OTHER,
-            "other_point": ("other_point", vector),
-            "relation": ("relation", word),
-            **_NEAR,
-            **_BAND,
-            **_LEVEL,
-        },
-    ),
-    "laser": Kind(
-        LaserTask,
-        4,
-        {
-            **_LINK,
-            **_AXIS,
-            **_target(vector),
-            "surface": ("surface", plane),
-            **_WEIGHT,
-            "tolerance": ("", tolerances("tolerance", "beam_tolerance")),
-            **_OFFSET,
-            **_LEVEL,
-        },
-    ),
-    "relative_pose": Kind(
-        RelativePoseTask,
-        3,
-        {**_LINK, **_OTHER, **_target(pose), **_SIX, **_SIX_BANDS, **_OFFSET, **_OTHER_OFFSET, **_LEVEL},
-    ),
-    "advance": Kind(AdvanceTask, 2, {**_LINK, **_target(vector), **_THREE}),
-    "pin": Kind(PinTask, 1, {**_LINK, **_target(pose), **_SIX, **_OFFSET, **_LEVEL}),
-    "loop_closure": Kind(
-        LoopClosureTask,
-        2,
-        {**_LINK, **_OTHER, **_SIX, "correction": ("correction", one), **_OFFSET, **_OTHER_OFFSET, **_NAME},
-    ),
-    "center_of_mass": Kind(CenterOfMassTask, 1, {**_target(vector), **_WEIGHTS, **_TOLERANCE, **_BANDS, **_LEVEL}),
-    "support": Kind(
-        SupportTask,
-        1,
-        {**_target(points), "margin": ("margin", one), "up": ("up", vector), **_WEIGHT, **_TOLERANCE, **_LEVEL},
-    ),
-    "posture": Kind(
-        PostureTask,
-        1,
-        {
-            **_target(joints),
-            "weights": ("weights", joints),
-            "tolerance": ("", tolerances("angle_tolerance", "length_tolerance")),
-            "band": ("band", pair_or_one),
-            **_LEVEL,
-        },
-    ),
-    "joint": Kind(
-        JointTask, 2, {"joint": ("joint", word), **_target(joint_value), **_WEIGHT, **_TOLERANCE, **_BAND, **_LEVEL}
-    ),
-    "twist": Kind(
-        TwistTask,
-        2,
-        {
-            **_LINK,
-            "target": ("", twist),
-            "about": ("", with_target),
-            "pitch": ("", with_target),
-            **_FRAME,
-            "weights": ("weights", six),
-            "tolerance": ("", tolerances("linear_tolerance", "angular_tolerance")),
-            "band": ("band", six),
-            **_OFFSET,
-            **_LEVEL,
-        },
-    ),
-    "along_curve": Kind(
-        AlongCurveTask, 3, {**_LINK, "curve": ("curve", lines), **_target(one), **_CLOSED, **_NEAR, **_LEVEL}
-    ),
-    "joint_velocity": Kind(
-        JointVelocityTask,
-        1,
-        {
-            **_target(joints),
-            **_WEIGHT,
-            "tolerance": ("", tolerances("angular_tolerance", "linear_tolerance")),
-            "band": ("band", pair_or_one),
-            **_LEVEL,
-        },
-    ),
-    "linear_velocity": Kind(
-        LinearVelocityTask,
-        2,
-        {
-            "coefficients": ("A", joints),
-            **_target(one),
-            "weight": ("weights", one),
-            **_TOLERANCE,
-            **_BAND,
-            **_LEVEL,
-        },
-    ),
+    each.kind.replace(" ", "_"): kind_of(each)
+    for each in (getattr(tasks, name) for name in tasks.__all__)
+    if isinstance(each, type) and issubclass(each, Task) and "kind" in vars(each)
 }

@@ -10,7 +10,7 @@ one tip are also solved by the kernel (`frame.py`); of most others it has the ro
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .tip_rows import TipForm
 
 Array = np.ndarray
+Forms = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,16 @@ class Task(FixedArrays, ABC):
     """Base of all tasks. Another target, in the task's own terms, can be set at any time, any other attribute until a
     problem is made of the task (`fixed_arrays.py`).
 
-    kind: its word in files and on the command line.   parts: its residuals.   target: checked, see `checked_target`.
-    name: how reports call it.   priority: its level, 1 first; a level is met as nearly as those before it allow.
+    kind: its word in files and on the command line.   forms: {argument: how it is written there} where the types of
+    `__init__` do not say it (`cli/text/task_fields.py` has the forms).   parts: its residuals.
+    target: checked, see `checked_target`.   name: how reports call it.
+    priority: its level, 1 first; a level is met as nearly as those before it allow.
     influence: 0 to 1: with 1 it is whole, with 0 as if it were not there, between them partly so (`influence.py`); the
     weights of its rows are multiplied by it.   Raises TaskError.
     """
 
     kind: ClassVar[str]
+    forms: ClassVar[Forms] = {}
     checks: ClassVar[Checks] = {"priority": level, "influence": share}
     is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
     has_way: bool = False  # its rows say what is ahead

@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 import pytest
 from robokin_addon.operators.handlers import criterion_readouts
-from robokin_addon.operators.tasks.tasks import tasks
+from robokin_addon.operators.tasks import tasks
 from robokin_addon.properties.bridge import robot_model
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.robokin import RobokinError

@@ -11,7 +11,7 @@ from ....robokin.errors import TaskError
 from ....robokin.spatial.so3 import hat
 from ...fixed_arrays import Checks
 from ...kinematics.state import State
-from ..base import Part, Rows
+from ..base import Forms, Part, Rows
 from ..checks import direction, positive, vector
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -36,6 +36,7 @@ class LaserTask(TipTask):
     """
 
     kind: ClassVar[str] = "laser"
+    forms: ClassVar[Forms] = {"target": "vector"}
     checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive}
     is_comparable: ClassVar[bool] = False
 

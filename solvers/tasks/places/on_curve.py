@@ -10,7 +10,7 @@ import numpy as np
 
 from ....robokin.errors import TaskError
 from ...kinematics.state import State
-from ..base import Moved, Rows
+from ..base import Forms, Moved, Rows
 from ..checks import number
 from ..tip import PointTask
 from .curve import Curve, Curves, as_curve
@@ -30,6 +30,7 @@ class OnCurveTask(PointTask):
     """
 
     kind: ClassVar[str] = "curve"
+    forms: ClassVar[Forms] = {"target": "curve"}
     is_comparable: ClassVar[bool] = False
 
     def __init__(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....robokin.model.tree import axis_to_z
 from ...kinematics.state import State
-from ..base import Rows
+from ..base import Forms, Rows
 from ..checks import direction, vector
 from ..seen import Seen
 from ..tip import PointTask
@@ -26,6 +26,7 @@ class OnLineTask(PointTask):
     """
 
     kind: ClassVar[str] = "line"
+    forms: ClassVar[Forms] = {"target": "point and direction"}
 
     def __init__(
         self,

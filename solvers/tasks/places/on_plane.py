@@ -9,7 +9,7 @@ import numpy as np
 from ....robokin.arrays import shown
 from ....robokin.errors import TaskError
 from ...kinematics.state import State
-from ..base import Rows
+from ..base import Forms, Rows
 from ..checks import choice, direction, vector
 from ..seen import Seen
 from ..tip import PointTask
@@ -29,6 +29,7 @@ class OnPlaneTask(PointTask):
     """
 
     kind: ClassVar[str] = "plane"
+    forms: ClassVar[Forms] = {"target": "point and direction"}
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...kinematics.state import State
-from ..base import Part, Rows
+from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, positive, vector
 from ..seen import Seen
 from ..tip import TipTask
@@ -37,6 +37,7 @@ class AdvanceTask(TipTask):
     """
 
     kind: ClassVar[str] = "advance"
+    forms: ClassVar[Forms] = {"target": "vector"}
     is_counted_from_start: ClassVar[bool] = True
 
     def __init__(

@@ -9,7 +9,7 @@ import numpy as np
 from ....robokin.spatial.so3 import hat
 from ...fixed_arrays import Checks
 from ...kinematics.state import State
-from ..base import Part, Rows
+from ..base import Forms, Part, Rows
 from ..checks import direction, not_negative, positive, vector
 from ..places.on_line import across
 from ..seen import Seen
@@ -32,6 +32,7 @@ class AimTask(TipTask):
     """
 
     kind: ClassVar[str] = "aim"
+    forms: ClassVar[Forms] = {"target": "vector"}
     checks: ClassVar[Checks] = {**TipTask.checks, "weight": positive, "band": not_negative}
 
     def __init__(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....robokin.model.tree import axis_to_z
 from ...kinematics.state import State
-from ..base import Rows
+from ..base import Forms, Rows
 from ..checks import direction, number, own_name
 from ..places.on_line import across
 from ..seen import Seen
@@ -31,6 +31,7 @@ class AxisTask(FrameTask):
     """
 
     kind: ClassVar[str] = "axis"
+    forms: ClassVar[Forms] = {"target": "vector"}
     record_kind: ClassVar[TaskKind] = TaskKind.AXIS
     is_gradient_equal: ClassVar[bool] = False  # A leaves out the turn about the axis
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....robokin.errors import TaskError
 from ...kinematics.state import State
-from ..base import Part, Rows
+from ..base import Forms, Part, Rows
 from ..checks import per_axis, positive, rigid
 from ..seen import Seen
 from ..tip import TipTask
@@ -29,6 +29,7 @@ class PinTask(TipTask):
     """
 
     kind: ClassVar[str] = "pin"
+    forms: ClassVar[Forms] = {"target": "pose"}
     is_counted_from_start: ClassVar[bool] = True
 
     def __init__(

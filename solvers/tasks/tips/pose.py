@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....robokin.spatial import so3
+from ..base import Forms
 from ..checks import rigid, rotation, vector
 from ..tip import AT_LINK
 from .frame import FrameTask, TaskKind
@@ -23,6 +24,7 @@ class PoseTask(FrameTask):
     """
 
     kind: ClassVar[str] = "pose"
+    forms: ClassVar[Forms] = {"target": "pose"}
     record_kind: ClassVar[TaskKind] = TaskKind.POSE
 
     def target_matrix(self, target: object) -> Array:
@@ -36,6 +38,7 @@ class PositionTask(PoseTask):
     """The tip's origin takes a position. `target`: (3,) in the root frame. Raises TaskError."""
 
     kind: ClassVar[str] = "position"
+    forms: ClassVar[Forms] = {"target": "vector"}
 
     def __init__(
         self,
@@ -68,6 +71,7 @@ class OrientationTask(PoseTask):
     """The tip takes an orientation. `target`: (3, 3) rotation R_root_tip. Raises TaskError."""
 
     kind: ClassVar[str] = "orientation"
+    forms: ClassVar[Forms] = {"target": "orientation"}
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from ....robokin.errors import TaskError
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.se3 import inverse
 from ...kinematics.state import State
-from ..base import Part, Rows
+from ..base import Forms, Part, Rows
 from ..checks import link_name, own_name, per_axis, positive, rigid
 from ..seen import Seen, seen_point
 from ..tip import TipTask
@@ -33,6 +33,7 @@ class RelativePoseTask(TipTask):
     """
 
     kind: ClassVar[str] = "relative pose"
+    forms: ClassVar[Forms] = {"target": "pose"}
 
     def __init__(
         self,

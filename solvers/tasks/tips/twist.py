@@ -9,7 +9,7 @@ import numpy as np
 
 from ....robokin.spatial import se3, so3
 from ...kinematics.state import State
-from ..base import Moved, Part, Rows
+from ..base import Forms, Moved, Part, Rows
 from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, vector
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -34,6 +34,7 @@ class TwistTask(TipTask):
     """
 
     kind: ClassVar[str] = "twist"
+    forms: ClassVar[Forms] = {"target": "twist", "weights": "six", "band": "six"}
     is_velocity: ClassVar[bool] = True
 
     def __init__(

@@ -12,7 +12,7 @@ from ....robokin.kinematics import require_mass
 from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks
 from ...kinematics.state import State
-from ..base import Part, Rows, Task
+from ..base import Forms, Part, Rows, Task
 from ..checks import axis_weights, direction, not_negative, numbers, own_name, per_axis, positive, vector
 from ..places.on_line import across
 from ..robot_rows import center_rows
@@ -30,6 +30,7 @@ class CenterOfMassTask(Task):
     """
 
     kind: ClassVar[str] = "center of mass"
+    forms: ClassVar[Forms] = {"target": "vector"}
 
     def __init__(
         self,
@@ -91,6 +92,7 @@ class SupportTask(Task):
     """
 
     kind: ClassVar[str] = "support"
+    forms: ClassVar[Forms] = {"target": "points"}
     checks: ClassVar[Checks] = {**Task.checks, "margin": not_negative, "weight": positive}
 
     def __init__(

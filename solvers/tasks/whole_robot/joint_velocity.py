@@ -12,7 +12,7 @@ from ....robokin.errors import ConfigurationError, TaskError
 from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks, fixed
 from ...kinematics.state import State
-from ..base import Part, Rows, Task
+from ..base import Forms, Part, Rows, Task
 from ..checks import numbers, own_name, per_axis, positive
 from ..robot_rows import rate_rows
 
@@ -28,6 +28,7 @@ class JointVelocityTask(Task):
     """
 
     kind: ClassVar[str] = "joint velocity"
+    forms: ClassVar[Forms] = {"target": "joints", "band": "pair"}
     checks: ClassVar[Checks] = {**Task.checks, "weight": positive}
     is_velocity: ClassVar[bool] = True
 

@@ -11,7 +11,7 @@ from ....robokin.errors import TaskError, UnknownNameError
 from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks, fixed
 from ...kinematics.state import State
-from ..base import Part, Rows, Task
+from ..base import Forms, Part, Rows, Task
 from ..checks import axis_weights, numbers, own_name, per_axis, positive
 from ..robot_rows import sum_rows
 
@@ -48,6 +48,7 @@ class LinearVelocityTask(Task):
     """
 
     kind: ClassVar[str] = "linear velocity"
+    forms: ClassVar[Forms] = {"A": "joints", "target": "number", "weights": "number", "band": "number"}
     checks: ClassVar[Checks] = {**Task.checks, "A": _law}
     is_velocity: ClassVar[bool] = True
 

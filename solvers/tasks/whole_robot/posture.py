@@ -14,7 +14,7 @@ from ....robokin.model.robot import RobotModel
 from ....robokin.spatial import quaternion, so3
 from ...fixed_arrays import fixed
 from ...kinematics.state import State
-from ..base import Part, Rows, Task
+from ..base import Forms, Part, Rows, Task
 from ..checks import not_negative, numbers, own_name, per_axis, positive
 from ..robot_rows import coordinate_rows
 
@@ -32,6 +32,7 @@ class PostureTask(Task):
     """
 
     kind: ClassVar[str] = "posture"
+    forms: ClassVar[Forms] = {"target": "joints", "weights": "joints", "band": "pair"}
 
     def __init__(
         self,
@@ -106,6 +107,7 @@ class JointTask(PostureTask):
     """
 
     kind: ClassVar[str] = "joint"
+    forms: ClassVar[Forms] = {"target": "joint value", "band": "number"}
 
     def __init__(
         self,
