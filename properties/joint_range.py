@@ -10,8 +10,7 @@ import bpy
 import numpy as np
 
 from ..robokin import RobokinError
-from .bridge import Binding, Channel, last_binding, read_configuration, write_configuration
-from .bridge.model import binding
+from .bridge import Binding, Channel, binding, last_binding, read_configuration, write_configuration
 from .overrides import takes_keys
 
 RANGE = "robokin_range"

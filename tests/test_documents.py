@@ -28,6 +28,7 @@ SOURCES = (
     "panels",
     "properties",
     "robokin",
+    "scene",
     "solvers",
     "kernel",
     "tests",

@@ -64,7 +64,7 @@ def test_a_command_imports_what_it_uses(command: str) -> None:
     modules = modules_after(f"from robokin_addon.cli import main\nassert main({words!r}) == 0")
     others = {f"cli.commands.{each.module}" for name, each in COMMANDS.items() if name != command}
     assert not modules & others
-    assert not ours(modules, "solvers", "properties", "operators", "robokin.construction", "robokin.library")
+    assert not ours(modules, "solvers", "properties", "scene", "operators", "robokin.construction", "robokin.library")
     assert ("numpy" in modules) == (len(words) == 2)
 
 

@@ -17,7 +17,7 @@ import pytest
 from robokin_addon.cli import version
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("cli", "operators", "panels", "properties", "robokin", "solvers")
+PARTS = ("cli", "operators", "panels", "properties", "robokin", "scene", "solvers")
 
 
 def toml(name: str) -> dict:

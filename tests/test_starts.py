@@ -10,10 +10,10 @@ from robokin_addon.solvers import OnPlaneTask, OrientationTask, PinTask, PoseTas
 from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.ik.problem import IKProblem
 from robokin_addon.solvers.motion.check import check_motion, task_residuals
+from robokin_addon.solvers.tracking import relaxed_segments as relaxed_legs
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.tracking.starts import ITERATIONS, Leg, follow, follow_from_best
 from robokin_addon.solvers.tracking.track import Tracker, track
-from robokin_addon.solvers.tracking import relaxed_segments as relaxed_legs
 from support.random_arms import random_arm
 from support.robots import robot
 

@@ -21,7 +21,9 @@ EVENTS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.h
 def test_all_handlers_are_guarded(addon):
     ours = [h for event in EVENTS for h in getattr(bpy.app.handlers, event) if h.__module__.startswith("robokin_addon")]
     assert len(ours) >= 5 and set(ours) == set(handlers._guarded.values())
-    sources = [path for part in ("properties", "operators", "panels", "cli") for path in (ROOT / part).rglob("*.py")]
+    sources = [
+        path for part in ("properties", "scene", "operators", "panels", "cli") for path in (ROOT / part).rglob("*.py")
+    ]
     assert [path.name for path in sources if "import persistent" in path.read_text("utf-8")] == ["handlers.py"]
 
 
