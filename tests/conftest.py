@@ -38,7 +38,7 @@ _load_package()
 
 
 def pytest_report_header() -> str:
-    from support.fuzzing import SEED, VARIABLE
+    from support.hostile.fuzzing import SEED, VARIABLE
 
     return f"fuzzers: {VARIABLE}={SEED}"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 from robokin_addon.properties.handlers import told_faults
-
-from tests.support.scene_robots import add_robot, add_target, circle
+from support.blender.scene_robots import add_robot, add_target, circle
 
 
 @pytest.fixture(autouse=True)

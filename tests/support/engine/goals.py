@@ -24,7 +24,7 @@ from robokin_addon.solvers import (
     Task,
 )
 
-from support.random_trees import random_placement
+from support.problems.random_trees import random_placement
 
 Array = np.ndarray
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, library_robot, load_urdf
 
-from support.random_trees import random_robot
+from support.problems.random_trees import random_robot
 from support.robots import robot
 
 Array = np.ndarray

@@ -21,7 +21,7 @@ from robokin_addon.solvers import (
     Task,
 )
 
-from support.limits import with_rates
+from support.problems.limits import with_rates
 
 from .goals import Goal
 from .robots import FREE, X, Z, engine_robot

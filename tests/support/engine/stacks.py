@@ -16,7 +16,7 @@ from robokin_addon.robokin import RobotModel, integrate, random_configuration
 from robokin_addon.solvers import Task, TrackResult, track
 from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnergy, MinimumVelocity
 
-from support.limits import with_rates
+from support.problems.limits import with_rates
 
 from .goals import Goal, random_goal, size
 from .robots import FREE, SLOW, engine_robot

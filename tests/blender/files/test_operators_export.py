@@ -1,0 +1,161 @@
+"""Export Motion: the file says what the animation shows, at any rate."""
+
+from __future__ import annotations
+
+import csv
+import json
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.operators.files.export_motion import ROBOKIN_OT_export_motion
+from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.scene.animation import frames as animation
+from robokin_addon.scene.animation.curves import own_keys
+from support.blender.scene_robots import add_robot, add_target, circle
+
+
+@pytest.fixture
+def robot(scene):
+    scene.frame_start, scene.frame_end = 1, 25
+    robot = add_robot()
+    circle(add_target(robot), 25)
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.bake()
+    return robot
+
+
+def export(robot, path, **options):
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.export_motion(filepath=str(path), **options) == {"FINISHED"}
+    return path
+
+
+def table(path):
+    rows = list(csv.reader(path.open()))
+    return rows[0], np.array(rows[1:], float)
+
+
+def shown(scene, robot, frame):
+    animation.set_frame(scene, frame)
+    return robot_model(robot).joint_values(read_configuration(robot))
+
+
+@pytest.mark.parametrize("rate", [0.0, 24.0, 100.0, 7.3, 1000.0])
+def test_the_rows_are_what_the_scene_shows_at_their_times(scene, robot, tmp_path, rate):
+    header, rows = table(export(robot, tmp_path / "motion.csv", rate=rate))
+    assert header[0] == "time" and "panda_finger_joint2" in header
+    assert rows[0, 0] == 0.0 and rows[-1, 0] <= 1.0 + 1e-9
+    assert np.diff(rows[:, 0]) == pytest.approx(1.0 / (rate or 24.0))
+    assert len(rows) == int(rate or 24.0) + 1
+    for row in rows[:: max(1, len(rows) // 7)]:
+        values = shown(scene, robot, 1 + row[0] * 24)
+        assert row[1:] == pytest.approx([values[name] for name in header[1:]], abs=2e-6)
+
+
+def test_smooth_curves_are_sampled_between_frames(scene, robot, tmp_path):
+    path, index = next(key for key in own_keys(robot) if "panda_joint1" in key[0])
+    curve = animation.fcurves(robot)[path, index]
+    curve.keyframe_points.clear()
+    for frame, value in ((1, 0.0), (3, 1.0), (25, 0.0)):
+        curve.keyframe_points.insert(frame, value)
+    header, rows = table(export(robot, tmp_path / "motion.csv", rate=240.0))
+    column = rows[:, header.index("panda_joint1")]
+    sign = own_keys(robot)[path, index].sign
+    assert column == pytest.approx([sign * curve.evaluate(1 + time * 24) for time in rows[:, 0]], abs=1e-6)
+    straight = np.interp(rows[:, 0], rows[::10, 0], column[::10])
+    assert abs(straight - column).max() > 1e-3
+
+
+def test_a_trajectory_keeps_the_velocity_limits_at_any_rate(scene, robot, tmp_path):
+    text = export(robot, tmp_path / "motion.yaml", rate=500.0).read_text()
+    names = json.loads(next(line for line in text.splitlines() if line.startswith("joint_names"))[13:])
+    assert names[:2] == ["panda_joint1", "panda_joint2"]
+    velocities = np.array([json.loads(line.split(":")[1]) for line in text.splitlines() if "velocities:" in line])
+    model = robot_model(robot)
+    assert (abs(velocities) <= model.velocity[: len(names)] * (1 + 1e-5)).all() and abs(velocities).max() > 0.1
+    accelerations = [json.loads(line.split(":")[1]) for line in text.splitlines() if "accelerations:" in line]
+    by_frame = np.array(velocities[:: 500 // 24])
+    assert abs(np.array(accelerations)).max() < 4 * abs(np.diff(by_frame, axis=0)).max() * 24 + 1
+
+
+def test_json_and_range(robot, tmp_path):
+    data = json.loads(export(robot, tmp_path / "motion.json", frame_start=5, frame_end=9).read_text())
+    assert len(data["times"]) == 5 and data["times"][0] == 0.0
+    assert set(data["positions"]) >= {"panda_joint1", "panda_finger_joint2"}
+
+
+def test_the_step_of_the_bake_does_not_cut_the_end(robot, tmp_path):
+    robot.robokin.solver.step = 7
+    assert table(export(robot, tmp_path / "motion.csv"))[1][-1, 0] == pytest.approx(1.0)
+
+
+def test_the_format_completes_a_name_without_extension(robot, tmp_path):
+    export(robot, tmp_path / "motion", format="YAML")
+    assert (tmp_path / "motion.yaml").read_text().startswith("# trajectory_msgs/JointTrajectory")
+
+
+def test_the_scene_stays_where_it_is(scene, robot, tmp_path):
+    animation.set_frame(scene, 7.5)
+    before = read_configuration(robot).tolist()
+    export(robot, tmp_path / "motion.csv", rate=333.0)
+    assert (scene.frame_current_final, read_configuration(robot).tolist()) == (7.5, before)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("motion.bvh", "cannot write motion as '.bvh' .valid: .csv, .json, .yaml"),
+        ("missing/motion.csv", "cannot be written"),
+    ],
+)
+def test_what_cannot_be_written_says_why_and_leaves_no_file(robot, tmp_path, name, words):
+    with pytest.raises(RuntimeError, match=words):
+        export(robot, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_file_menu_offers_it(scene):
+    offered = []
+    layout = SimpleNamespace(operator=lambda name, **_: offered.append(name))
+    for draw in bpy.types.TOPBAR_MT_file_export._dyn_ui_initialize():
+        if draw.__module__.startswith("robokin_addon"):
+            draw(SimpleNamespace(layout=layout), bpy.context)
+    assert sorted(offered) == ["robokin.export_motion", "robokin.export_srdf", "robokin.export_urdf"]
+
+
+def test_a_rate_beyond_all_files_is_refused(robot, tmp_path) -> None:
+    with pytest.raises(RuntimeError, match="1e\\+09 Hz over 1 s is more than 1000000 samples"):
+        export(robot, tmp_path / "motion.csv", rate=1e9)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_file_selector_cuts_no_name_and_believes_what_is_typed():
+    """Its name and format, as it is told of each change of one of them."""
+    selector = SimpleNamespace(filepath="/a/panda_v1.2", format="CSV", _shown="CSV")
+
+    def changed(**one):
+        vars(selector).update(one)
+        told = ROBOKIN_OT_export_motion.check(selector, None)
+        return told, selector.filepath, selector.format
+
+    assert changed() == (True, "/a/panda_v1.2.csv", "CSV")
+    assert changed() == (False, "/a/panda_v1.2.csv", "CSV")
+    assert changed(format="JSON") == (True, "/a/panda_v1.2.json", "JSON")
+    assert changed(filepath="/a/motion.YML") == (True, "/a/motion.YML", "YAML")
+    assert changed(filepath="/a/motion.csv") == (True, "/a/motion.csv", "CSV")
+    assert changed(format="YAML") == (True, "/a/motion.yaml", "YAML")
+
+
+@pytest.mark.parametrize("kind", ["motion", "urdf", "srdf"])
+def test_an_export_without_a_file_says_so(robot, kind):
+    with pytest.raises(RuntimeError, match="no file to write 'panda' to: set filepath, as"):
+        getattr(bpy.ops.robokin, f"export_{kind}")()
+
+
+@pytest.mark.parametrize("path", ["{folder}", "{folder}/", "{folder}/new/"])
+def test_a_folder_is_no_file(robot, tmp_path, path):
+    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="it is a folder"):
+        bpy.ops.robokin.export_motion(filepath=path.format(folder=tmp_path))
+    assert not any(tmp_path.iterdir())

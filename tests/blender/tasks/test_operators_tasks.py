@@ -1,0 +1,175 @@
+"""Tasks: adding, removing, moving with their animation; a target at the tip, ready to be moved."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
+
+
+@pytest.fixture
+def robot(scene):
+    return add_robot()
+
+
+def names(robot):
+    return [task.name for task in robot.robokin.tasks]
+
+
+def add_named(robot, *wanted):
+    for name in wanted:
+        bpy.ops.robokin.task_add(tip=TOOL)
+        robot.robokin.tasks[-1].name = name
+
+
+def influence_curves(robot):
+    from robokin_addon.scene.animation.frames import fcurves
+
+    return {path: curve.keyframe_points[0].co[1] for (path, _), curve in fcurves(robot).items()}
+
+
+def test_a_target_appears_at_the_tip_selected_and_sized_to_the_robot(robot):
+    bpy.ops.object.mode_set(mode="POSE")
+    select_bone(robot, TOOL)
+    assert bpy.ops.robokin.target_add() == {"FINISHED"}
+    target = bpy.context.object
+    assert target != robot and target.select_get() and not robot.select_get() and bpy.context.mode == "OBJECT"
+    assert robot.robokin.tasks[0].target == target and robot.robokin.tasks[0].tip == TOOL
+    assert max(world_error(robot, TOOL, target)) < 1e-5
+    assert 0.05 < target.empty_display_size < 0.3
+
+
+def select_bone(robot, name, on=True):
+    robot.data.bones.active = robot.data.bones[name]
+    holder = robot.pose.bones[name] if hasattr(robot.pose.bones[name], "select") else robot.data.bones[name]
+    holder.select = on
+
+
+def test_the_selected_bone_is_the_tip_and_a_deselected_one_is_not(robot):
+    select_bone(robot, "panda_joint4")
+    bpy.ops.robokin.task_add()
+    select_bone(robot, "panda_joint4", on=False)
+    bpy.ops.robokin.task_add()
+    assert [task.tip for task in robot.robokin.tasks] == ["panda_joint4", TOOL]
+
+
+def test_without_an_active_bone_the_tool_frame_is_the_tip(robot):
+    robot.data.bones.active = None
+    bpy.ops.robokin.target_add()
+    assert robot.robokin.tasks[0].tip == TOOL
+
+
+def test_the_target_of_a_scaled_and_turned_robot_is_where_it_is_seen(scene, robot):
+    scene.unit_settings.scale_length = 1.0
+    robot.location, robot.rotation_euler, robot.scale = (1, -2, 3), (0.3, 0.4, 0.5), (2, 2, 2)
+    bpy.context.view_layer.update()
+    assert max(world_error(robot, TOOL, add_target(robot))) < 1e-5
+
+
+def test_a_task_added_without_target_holds_the_present_pose(robot):
+    bpy.ops.robokin.task_add(tip=TOOL, kind="POSITION")
+    task = robot.robokin.tasks[0]
+    held = add_empty("held")
+    held.location, held.rotation_euler = task.location, task.rotation
+    assert not task.use_target and task.kind == "POSITION"
+    assert max(world_error(robot, TOOL, held)) < 1e-5
+
+
+def test_names_stay_apart(robot):
+    for _ in range(3):
+        bpy.ops.robokin.task_add(tip=TOOL)
+    assert len(set(names(robot))) == 3
+
+
+def test_an_unknown_tip_is_refused_by_name_and_adds_nothing(robot):
+    with pytest.raises(RuntimeError, match=r"panda_hand_tcp_join.*did you mean: panda_hand_tcp_joint"):
+        bpy.ops.robokin.target_add(tip="panda_hand_tcp_join")
+    assert not robot.robokin.tasks and set(bpy.data.objects) == {robot} | widgets(robot)
+
+
+def widgets(robot):
+    return {o for o in bpy.data.objects if not o.users_scene}
+
+
+def animate(robot):
+    """Task i has the influence i / 10 keyed, and something that reads it."""
+    for i, task in enumerate(robot.robokin.tasks):
+        task.influence = i / 10
+        task.keyframe_insert("influence", frame=1)
+
+
+def test_moving_a_task_takes_its_animation_along(robot):
+    add_named(robot, "a", "b", "c")
+    animate(robot)
+    robot.driver_add("robokin.tasks[2].distance")
+    reader = add_empty("reader")
+    variable = reader.driver_add("location", 0).driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = robot, "robokin.tasks[2].influence"
+    robot.robokin.active_task = 2
+    assert bpy.ops.robokin.task_move(direction="UP") == {"FINISHED"}
+    assert names(robot) == ["a", "c", "b"] and robot.robokin.active_task == 1
+    assert influence_curves(robot) == pytest.approx(
+        {"robokin.tasks[0].influence": 0.0, "robokin.tasks[1].influence": 0.2, "robokin.tasks[2].influence": 0.1}
+    )
+    driven = {driver.data_path for driver in robot.animation_data.drivers}
+    assert "robokin.tasks[1].distance" in driven and "robokin.tasks[2].distance" not in driven
+    assert variable.targets[0].data_path == "robokin.tasks[1].influence"
+
+
+def test_removing_a_task_removes_its_animation_and_shifts_the_others(robot):
+    add_named(robot, "a", "b", "c")
+    animate(robot)
+    strip_action = bpy.data.actions.new("strip")
+    slot = strip_action.slots.new("OBJECT", robot.name)
+    bag = strip_action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    bag.fcurves.new("robokin.tasks[2].influence").keyframe_points.insert(1, 0.7)
+    strip = robot.animation_data.nla_tracks.new().strips.new("strip", 1, strip_action)
+    strip.action_slot = slot
+    assert bpy.ops.robokin.task_remove(index=0) == {"FINISHED"}
+    assert names(robot) == ["b", "c"]
+    assert influence_curves(robot) == pytest.approx(
+        {"robokin.tasks[0].influence": 0.1, "robokin.tasks[1].influence": 0.2}
+    )
+    assert [curve.data_path for curve in bag.fcurves] == ["robokin.tasks[1].influence"]
+
+
+def test_other_animation_is_left_alone(robot):
+    add_named(robot, "a", "b")
+    robot.keyframe_insert("location", frame=1)
+    robot.pose.bones[TOOL].keyframe_insert("location", frame=1)
+    before = influence_curves(robot)
+    bpy.ops.robokin.task_move(index=0, direction="DOWN")
+    bpy.ops.robokin.task_remove(index=0)
+    assert influence_curves(robot) == before and len(before) == 2
+
+
+def test_moving_past_the_end_does_nothing(robot):
+    add_named(robot, "a", "b")
+    assert bpy.ops.robokin.task_move(index=1, direction="DOWN") == {"CANCELLED"}
+    assert names(robot) == ["a", "b"]
+
+
+def test_removing_what_is_not_there_says_so(robot):
+    with pytest.raises(RuntimeError, match=r"'panda' has no task number 0 \(it has 0\)"):
+        bpy.ops.robokin.task_remove()
+
+
+def test_the_poll_says_why(scene, robot):
+    empty = add_empty("lamp")
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = empty
+    with pytest.raises(RuntimeError, match="'lamp' is not a robot: select one, or import one from a URDF file"):
+        bpy.ops.robokin.task_add()
+    bpy.context.view_layer.objects.active = None
+    with pytest.raises(RuntimeError, match="Select a robot, or import one from a URDF file"):
+        bpy.ops.robokin.solve_pose()
+
+
+def test_a_selected_target_or_part_still_means_its_robot(scene, robot):
+    target = add_target(robot)
+    part = add_empty("part", parent=robot)
+    for active in (target, part):
+        bpy.context.view_layer.update()
+        bpy.context.view_layer.objects.active = active
+        assert bpy.ops.robokin.task_add(tip=TOOL) == {"FINISHED"}
+    assert len(robot.robokin.tasks) == 3

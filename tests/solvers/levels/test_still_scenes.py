@@ -1,0 +1,65 @@
+"""A still scene bakes to a still robot, whatever is unreachable."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import forward_kinematics
+from robokin_addon.solvers import PoseTask, PositionTask, track
+from support.engine.motions import link_steps
+from support.engine.robots import ROBOTS, SLOW
+from support.engine.scenes import SCENES
+from support.engine.stacks import DT, FRAMES, Stack, engine_stack
+from support.problems.limits import with_rates
+
+FRAME, ALL = 1e-6, 1e-5  # [m or rad] that a link may move in a frame of a still scene, and in all of them
+QUIET = 1e-5  # [m or rad] in a frame, once a robot that had to go somewhere has arrived
+
+
+def still(stack: Stack, frame: int, frames: int) -> np.ndarray:
+    """(frames,) how far links move from frame to frame while the targets of one frame stand still."""
+    targets = [stack.targets[frame]] * (frames + 1)
+    return link_steps(stack.model, track(stack.model, stack.tasks, targets, stack.q0, DT).q)
+
+
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("levels", [1, None], ids=["first level", "all levels"])
+def test_nothing_moves_after_the_first_frame(name: str, levels: int | None) -> None:
+    scene = SCENES[name]()
+    steps = still(scene if levels is None else scene.upper(levels), 0, 50)
+    assert steps.max() <= FRAME, f"a link moves {steps.max():.3g} in frame {steps.argmax() + 1}"
+    assert steps.sum() <= ALL
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_nothing_moves_with_random_stacks(robot: str) -> None:
+    faults = []
+    for seed in range(20):
+        stack = engine_stack(robot, seed)
+        steps = still(stack, seed % FRAMES, 20)
+        if steps.max() > FRAME or steps.sum() > ALL:
+            faults.append(f"{stack.name}: a link moves {steps.max():.3g} in a frame, {steps.sum():.3g} in all")
+    assert not faults, "\n".join(faults)
+
+
+JUMPING = ("ball bones, bent", "planar 4R, bent", "puppet", "humanoid", "panda", "panda, pose", "wheels")
+
+
+@pytest.mark.parametrize("rates", [{}, SLOW], ids=["any speed", "slow"])
+@pytest.mark.parametrize("levels", [1, None], ids=["first level", "all levels"])
+@pytest.mark.parametrize("name", JUMPING)
+def test_a_target_that_jumps_out_of_reach_is_stood_before(
+    name: str, levels: int | None, rates: dict[str, float]
+) -> None:
+    """At first it is where the tip is. 2 s later the robot stands as near as it gets, and shakes no more; wheels and a
+    slow lift take 4 s for their way."""
+    scene = SCENES[name]() if levels is None else SCENES[name]().upper(levels)
+    model = with_rates(scene.model, **rates) if rates else scene.model
+    first, *others = scene.tasks
+    here = forward_kinematics(model, scene.q0)[first.link]
+    start = here if isinstance(first, PoseTask) and not isinstance(first, PositionTask) else here[:3, 3]
+    below = [task.target for task in others]
+    targets = [[start, *below], *[[scene.targets[0][0], *below]] * (100 if name == "wheels" else 60)]
+    steps = link_steps(model, track(model, scene.tasks, targets, scene.q0, DT).q)
+    assert steps[-10:].max() <= QUIET, f"a link still moves {steps[-10:].max():.3g} in a frame"

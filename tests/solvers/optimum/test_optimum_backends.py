@@ -1,0 +1,260 @@
+"""The criteria's optimum of the kernel and of NumPy: the same claims and the same cost. The kernel's is stationary as
+Pinocchio's frames, central differences and quadprog tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import quadprog
+from robokin_addon.robokin import Joint, Link, RobotModel, in_limits, random_configuration
+from robokin_addon.robokin.backend import ENVIRONMENT_VARIABLE
+from robokin_addon.solvers import (
+    CenterOfMassTask,
+    IKProblem,
+    OnCurveTask,
+    PoseTask,
+    PositionTask,
+    SolveResult,
+    Task,
+    solve_ik,
+)
+from robokin_addon.solvers.criteria import (
+    JointSprings,
+    Manipulability,
+    MinimumVelocity,
+    Potential,
+    RestPosture,
+    SmallestSingularValue,
+)
+from robokin_addon.solvers.kinematics.state import State
+from robokin_addon.solvers.optimum.choice import optimum_of
+from robokin_addon.solvers.optimum.native import NativeOptimum
+from robokin_addon.solvers.optimum.pose_problem import Posing
+from robokin_addon.solvers.optimum.sqp import StaticOptimum
+from support.blender.every_task import every_task
+from support.oracles.task_oracle import TaskOracle
+from support.problems.optimum_problems import OptimumProblem, optimum_problem, real
+
+Array = np.ndarray
+KKT, STEP = 1e-6, 1e-6
+
+
+def _solved(problem: OptimumProblem, q0: Array, backend: str) -> SolveResult:
+    solver = IKProblem(problem.model, problem.tasks, problem.criteria, backend)
+    return solver.solve(q0=q0, diagnose=False)
+
+
+def _posing(problem: OptimumProblem, backend: str = "auto") -> Posing:
+    solver = IKProblem(problem.model, problem.tasks, problem.criteria, backend)
+    return Posing(solver.search.levels, solver.search.levels.targets, problem.model.limits)
+
+
+def _cost(problem: OptimumProblem, posing: Posing, q: Array) -> float:
+    state = posing.levels.state(q, posing.targets, 1.0)
+    return sum(each.weight * each.gain * each.potential(state) for each in problem.criteria)
+
+
+def _agree(kind: str, seeds: range) -> tuple[int, int, int]:
+    """Of problems that start where the tasks are met: how many, how many end in the same optimum, and how many
+    statuses differ. None breaks its promises."""
+    count = same = others = 0
+    for seed in seeds:
+        problem = optimum_problem(seed, kind)
+        posing = _posing(problem)
+        native, numpy = (_solved(problem, problem.away, backend) for backend in ("native", "numpy"))
+        costs = [_cost(problem, posing, result.q) for result in (native, numpy)]
+        for result, cost in zip((native, numpy), costs, strict=True):
+            assert (result.residual_array <= posing.tolerance).all(), f"seed {seed}"
+            assert in_limits(problem.model, result.q), f"seed {seed}"
+            assert cost <= _cost(problem, posing, problem.away) + 1e-9 * max(1.0, abs(cost)), f"seed {seed}"
+            assert result.is_optimal is result.converged is (result.reason == "every task is met"), f"seed {seed}"
+            assert not result.is_optimal or result.kkt_residual <= KKT, f"seed {seed}"
+        count += 1
+        same += abs(costs[0] - costs[1]) <= 1e-9 * max(1.0, abs(costs[1]))
+        others += native.is_optimal is not numpy.is_optimal
+    return count, same, others
+
+
+@pytest.mark.parametrize("kind", ["arm", "tree"])
+def test_kernel_and_numpy_find_the_same(kind: str) -> None:
+    count, same, others = _agree(kind, range(12))
+    assert same >= count - 2 and others == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "first"), [("arm", 100), ("tree", 100), ("legged", 100), ("talos", 100)])
+def test_kernel_and_numpy_find_the_same_of_many(kind: str, first: int) -> None:
+    """Where a valley has several ends, or a cost falls without one, rounding chooses."""
+    count, same, others = _agree(kind, range(first, first + 20))
+    assert same >= 0.85 * count and others <= 1
+
+
+def _stationary(problem: OptimumProblem, posing: Posing, q: Array) -> tuple[float, float]:
+    """The least change of the slope that tasks and bounds hold back, and its size; all by differences."""
+    model = problem.model
+    oracle = TaskOracle(model, problem.away)
+
+    def lacking(there: Array) -> Array:
+        own = [
+            weight * e / (posing.levels.length if part.is_length else 1.0)
+            for task in problem.tasks
+            for e, weight, part in zip(oracle.lacking(task, there), oracle.weights(task), task.parts, strict=True)
+        ]
+        return np.concatenate([np.atleast_1d(each).ravel() for each in own])
+
+    sides = [[posing.integrated(q, side * STEP * unit) for side in (1.0, -1.0)] for unit in np.eye(model.nv)]
+    slope = np.array([_cost(problem, posing, ahead) - _cost(problem, posing, back) for ahead, back in sides])
+    J = np.array([lacking(ahead) - lacking(back) for ahead, back in sides]).T / (2.0 * STEP)
+    slope /= 2.0 * STEP
+    _, s, Vt = np.linalg.svd(J)
+    Z = Vt[int((s > 1e-7 * s[0]).sum()) :].T
+    if not Z.shape[1]:
+        return 0.0, 1.0
+    lo, hi, _ = posing.bounds(q)
+    rows = np.vstack((Z[lo == 0.0], -Z[hi == 0.0]))
+    wanted = -Z.T @ slope
+    x = quadprog.solve_qp(np.eye(len(wanted)), wanted, rows.T, np.zeros(len(rows)))[0] if len(rows) else wanted
+    return float(np.linalg.norm(x)), max(float(np.linalg.norm(slope)), 1e-3)
+
+
+def _has_cones(model: RobotModel) -> bool:
+    return bool(model.limits.cones) or any(
+        joint.nq == 7 and np.isfinite(joint.lower).any() for joint in model.moving_joints
+    )
+
+
+@pytest.mark.parametrize("kind", ["arm", "tree", "legged"])
+def test_optima_of_the_kernel_are_stationary(kind: str) -> None:
+    checked = 0
+    for seed in range(200, 220):
+        problem = optimum_problem(seed, kind, bands=False, edges=False)
+        if _has_cones(problem.model):
+            continue
+        result = _solved(problem, problem.away, "native")
+        if not result.is_optimal:
+            continue
+        posing = _posing(problem)
+        left, size = _stationary(problem, posing, result.q)
+        rounding = 1e-15 * max(1.0, abs(_cost(problem, posing, result.q))) / STEP * np.sqrt(problem.model.nv)
+        assert left <= KKT * size + rounding, f"seed {seed}"
+        checked += 1
+    assert checked >= 8
+
+
+@pytest.mark.parametrize("kind", ["arm", "tree"])
+def test_numpy_finds_the_optima_of_the_kernel_stationary(kind: str) -> None:
+    """Edges, bands and cones included: by matrices of other making, and LAPACK."""
+    for seed in range(300, 315):
+        problem = optimum_problem(seed, kind)
+        result = _solved(problem, problem.start, "native")
+        if not result.is_optimal:
+            continue
+        posing = _posing(problem, "numpy")
+        look = StaticOptimum(posing, problem.criteria)._look(posing.point(result.q))
+        assert look.residual <= 2.0 * KKT, f"seed {seed}"
+
+
+def _straight_arm() -> RobotModel:
+    """Two links of 1 m that turn in the plane z = 0, and a tip that rolls about the second."""
+    links = [Link("base"), Link("a"), Link("b"), Link("tip")]
+    joints = [
+        Joint("first", "revolute", "base", "a", axis=[0, 0, 1], lower=-3, upper=3),
+        Joint("second", "revolute", "a", "b", placement=_shifted(1.0), axis=[0, 0, 1], lower=-3, upper=3),
+        Joint("roll", "revolute", "b", "tip", placement=_shifted(1.0), axis=[1, 0, 0], lower=-3, upper=3),
+    ]
+    return RobotModel("straight", links, joints)
+
+
+def _shifted(x: float) -> Array:
+    T = np.eye(4)
+    T[0, 3] = x
+    return T
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_level_out_of_reach_leaves_what_does_not_move_it(backend: str) -> None:
+    """The arm is stretched towards a target too far, which leaves its elbow no motion and its roll all."""
+    tasks: list[Task] = [
+        PositionTask("tip", [0, 0, 0], (0, 0, 1)),
+        PositionTask("tip", [5, 0, 0], (1, 1, 0), priority=2),
+    ]
+    criteria = [RestPosture({"first": 0.4, "second": -0.7, "roll": 0.6})]
+    solver = IKProblem(_straight_arm(), tasks, criteria, backend)
+    result = solver.solve(q0=[0.3, 0.4, -1.0], diagnose=False)
+    np.testing.assert_allclose(result.q, [0.0, 0.0, 0.6], atol=1e-3)
+    assert result.is_optimal and result.kkt_residual <= KKT
+
+
+class _Own(RestPosture):
+    """Of another maker."""
+
+
+class _OwnEdge(SmallestSingularValue):
+    """The same, of which the kernel would need more than a gradient."""
+
+
+class _Broken(RestPosture):
+    def potential(self, state: State) -> float:
+        raise ZeroDivisionError("of another maker")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "criteria", "influence", "is_native"),
+    [
+        ([PoseTask("panda_hand", np.eye(4))], [JointSprings(), Manipulability(), MinimumVelocity()], None, True),
+        ([PositionTask("panda_hand", (0, 0, 1))], [_Own(), JointSprings()], None, True),
+        ([PositionTask("panda_hand", (0, 0, 1))], [_OwnEdge()], None, False),
+        ([PositionTask("panda_hand", (0, 0, 1))], [JointSprings()], [0.5], True),
+        ([PositionTask("panda_hand", (0, 0, 1))], [Manipulability()], [0.5], False),
+        ([OnCurveTask("panda_hand", [[0, 0, 0.5], [0.5, 0, 0.5]])], [JointSprings()], None, True),
+        ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [Manipulability()], None, True),
+        ([CenterOfMassTask([0, 0, 0.3], (1, 0, 0))], [SmallestSingularValue()], None, False),
+    ],
+)
+def test_what_the_kernel_can_minimise(
+    tasks: Sequence[Task], criteria: Sequence[Potential], influence: Sequence[float] | None, is_native: bool
+) -> None:
+    solver = IKProblem(real("panda", "fixed"), tasks, criteria, "native")
+    posing = Posing(solver.search.levels, solver.search.levels.targets, solver.limits, influence)
+    assert isinstance(optimum_of(posing, solver.criteria), NativeOptimum if is_native else StaticOptimum)
+
+
+@pytest.mark.parametrize("kind", ["curve", "near a line", "relative pose", "posture"])
+def test_tasks_and_criteria_of_others(kind: str) -> None:
+    """Python says what the kernel does not know."""
+    model, rng = real("ur5_robot", "planar"), np.random.default_rng(5)
+    q, away = (random_configuration(model, rng) for _ in range(2))
+    tasks = [every_task(rng, model, q, away)[kind]]
+    criteria = [_Own(away, weight=0.5), JointSprings(), Manipulability(weight=0.05)]
+    results = [
+        IKProblem(model, tasks, criteria, backend).solve(q0=q, diagnose=False) for backend in ("native", "numpy")
+    ]
+    assert all(result.converged and result.is_optimal for result in results)
+    costs = [sum(each.weight * result.costs[each.name] for each in criteria) for result in results]
+    assert costs[0] == pytest.approx(costs[1], rel=1e-7)
+
+
+def test_tasks_of_partial_influence() -> None:
+    model = real("panda", "fixed")
+    tasks = [PositionTask("panda_hand", (0.4, 0.1, 0.5)), PositionTask("panda_link4", (0, 0.2, 0.6), priority=2)]
+    results = [
+        IKProblem(model, tasks, [JointSprings()], backend).solve(influence=[1.0, 0.4], diagnose=False)
+        for backend in ("native", "numpy")
+    ]
+    assert [result.is_optimal for result in results] == [True, True]
+    np.testing.assert_allclose(results[0].q, results[1].q, atol=1e-6)
+
+
+def test_what_a_criterion_raises_is_raised() -> None:
+    solver = IKProblem(real("panda", "fixed"), [PositionTask("panda_hand", (0.4, 0.1, 0.5))], [_Broken()], "native")
+    with pytest.raises(ZeroDivisionError, match="another maker"):
+        solver.solve(diagnose=False)
+
+
+def test_the_same_again_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "native")
+    problem = optimum_problem(3, "arm")
+    one, other = (solve_ik(problem.model, problem.tasks, problem.start, criteria=problem.criteria) for _ in range(2))
+    assert (one.q == other.q).all() and one.kkt_residual == other.kkt_residual

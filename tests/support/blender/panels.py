@@ -1,0 +1,93 @@
+"""Panels, drawn into a layout that writes down what it is given: what a person would read and press."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+from robokin_addon.panels import MODULES
+
+from support.blender.drawing import writes_refused
+
+PANELS = [cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
+LISTS = {cls.__name__: cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.UIList)}
+
+
+class FakeLayout:
+    """Takes everything a UILayout does; checks that what it is asked to draw exists."""
+
+    def __init__(self, drawn=None):
+        self.__dict__["drawn"] = {"labels": [], "props": [], "operators": [], "bars": []} if drawn is None else drawn
+
+    def _inside(self, *_, **__):
+        return FakeLayout(self.drawn)
+
+    row = column = box = split = grid_flow = _inside
+
+    def separator(self, **_):
+        pass
+
+    def label(self, text="", icon="NONE"):
+        assert icon in _icons()
+        self.drawn["labels"].append(text)
+
+    def prop(self, data, name, index=-1, text=None, icon="NONE", **_):
+        assert name in data.bl_rna.properties, f"{data} has no {name}"
+        assert icon in _icons()
+        self.drawn["props"].append((name, index) if index >= 0 else name)
+
+    def progress(self, factor=0.0, text=""):
+        self.drawn["bars"].append(factor)
+
+    def prop_search(self, data, name, owner, collection, **_):
+        assert name in data.bl_rna.properties and hasattr(owner, collection)
+        self.drawn["props"].append(name)
+
+    def template_list(self, list_type, _, data, name, active_data, active_name, **__):
+        assert hasattr(bpy.types, list_type) and name in data.bl_rna.properties
+        for i, item in enumerate(getattr(data, name)):
+            LISTS[list_type].draw_item(None, bpy.context, self, data, item, 0, active_data, active_name, i, 0)
+
+    def operator(self, name, text=None, icon="NONE", **_):
+        group, _, operator = name.partition(".")
+        assert operator in dir(getattr(bpy.ops, group)) and icon in _icons()
+        self.drawn["operators"].append(name)
+        properties = getattr(bpy.ops, group).__getattr__(operator).get_rna_type().properties
+        return Settable({p.identifier for p in properties})
+
+    def prop_decorator(self, data, name, index=-1):
+        assert name in data.bl_rna.properties
+
+    def menu(self, name, text=None, icon="NONE"):
+        assert hasattr(bpy.types, name) and icon in _icons()
+
+    def operator_menu_enum(self, name, prop, text=None, icon="NONE"):
+        setattr(self.operator(name, text, icon), prop, None)
+
+
+class Settable:
+    def __init__(self, names):
+        self.__dict__["names"] = names
+
+    def __setattr__(self, name, value):
+        assert name in self.names
+
+
+def _icons():
+    return bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items.keys()
+
+
+def draw(**override):
+    """Everything drawn by all panels whose poll lets them, {label: drawn}; none of them may write."""
+    with bpy.context.temp_override(**override):
+        found = {}
+        for cls in PANELS:
+            if not hasattr(cls, "poll") or cls.poll(bpy.context):
+                layout = FakeLayout()
+                panel = SimpleNamespace(layout=layout)
+                if hasattr(cls, "draw_robot"):
+                    panel.draw_robot = lambda *args, cls=cls: cls.draw_robot(None, *args)
+                with writes_refused():
+                    cls.draw(panel, bpy.context)
+                found[cls.bl_idname] = layout.drawn
+    return found
