@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from .files import add_robot, export_motion, export_urdf, import_table, import_urdf, robot_text, srdf
-from .handlers import criterion_readouts, hand_limits, keep_records, shown_shapes, unit_scale
+from .handlers import criterion_readouts, hand_limits, save_handler, shown_shapes, unit_scale
 from .posture import joint_text, posture, posture_list
 from .robot import (
     convert_rig,
@@ -29,7 +29,7 @@ MODULES: tuple[ModuleType, ...] = (
     hand_limits,
     helper_bones,
     reset_record,
-    keep_records,
+    save_handler,
     limits_from_arc,
     joints,
     inertia_from_mesh,

@@ -10,8 +10,8 @@ from . import (
     joint_values,
     link,
     make_robot,
-    one_look,
     postures,
+    redraw_cache,
     robot,
     solve,
     tables,
@@ -40,4 +40,4 @@ def register() -> None:
 def unregister() -> None:
     for module in reversed(MODULES):
         module.unregister()
-    one_look.unregister()
+    redraw_cache.unregister()

@@ -9,7 +9,6 @@ from ..properties.bridge.model.channels import OWN
 from ..properties.bridge.record.fields import bound_field
 from ..properties.bridge.record.stored import KEY
 from ..properties.joint_range import RANGE
-from .one_look import one_look
 from .prepared import (
     JointSummary,
     RobotPanel,
@@ -20,6 +19,7 @@ from .prepared import (
     type_fields,
     unitless,
 )
+from .redraw_cache import redraw_cache
 
 # Bounds with their labels: the view of what turns, and of what slides, which Blender shows with its unit; and the field
 # itself in a scene without units.
@@ -177,7 +177,7 @@ class ROBOKIN_PT_bone_joint(bpy.types.Panel):
         bone = active_bone(context, obj)
         if obj.data.is_editmode:
             return bone is not None and KEY in bone
-        with one_look(obj):
+        with redraw_cache(obj):
             return joint_summary(obj, bone) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -185,7 +185,7 @@ class ROBOKIN_PT_bone_joint(bpy.types.Panel):
         layout.use_property_split = True
         layout.use_property_decorate = False
         obj = active_robot(context)
-        with one_look(obj):
+        with redraw_cache(obj):
             draw_joint(context, layout, obj)
 
 

@@ -12,8 +12,8 @@ from ..properties.bridge import binding, read_configuration, robot_model, to_ble
 from ..robokin import RobokinError, center_of_mass
 from ..robokin.inertia import implausible_inertia, principal_moments
 from ..robokin.spatial.se3 import placement
-from .one_look import one_look
 from .prepared import RobotPanel, active_bone, draw_text, joint_settings, joint_summary, quantity_text, unitless
+from .redraw_cache import redraw_cache
 
 _ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
 
@@ -75,7 +75,7 @@ def draw_link(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.t
 
 def _has_link(context: bpy.types.Context) -> bool:
     obj = active_robot(context)
-    with one_look(obj):
+    with redraw_cache(obj):
         if obj is None or obj.data.is_editmode:
             return False
         return joint_summary(obj, active_bone(context, obj)) is not None
@@ -111,7 +111,7 @@ class ROBOKIN_PT_bone_link(bpy.types.Panel):
         self.layout.use_property_split = True
         self.layout.use_property_decorate = False
         obj = active_robot(context)
-        with one_look(obj):
+        with redraw_cache(obj):
             draw_link(context, self.layout, obj)
 
 

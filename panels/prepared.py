@@ -22,7 +22,7 @@ from ..robokin import Joint, RobokinError, RobotModel
 from ..robokin.model.far_limits import far_limit_warning
 from ..robokin.model.joint_types import JOINT_TYPES, plane_basis
 from ..robokin.model.mimics import mimic_warning
-from .one_look import one_look
+from .redraw_cache import redraw_cache
 
 CATEGORY = "Robot"
 
@@ -241,7 +241,7 @@ class RobotPanel:
         layout.use_property_split = True
         layout.use_property_decorate = False
         obj = active_robot(context)
-        with one_look(obj):
+        with redraw_cache(obj):
             self.draw_robot(context, layout, obj)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
-from .one_look import one_look
 from .prepared import CATEGORY, RobotSummary, draw_text, robot_summary
+from .redraw_cache import redraw_cache
 
 _SHOWN = 4  # damaged records that the panel tells of
 
@@ -29,7 +29,7 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         if obj.data.is_editmode:
             draw_text(context, layout, "Leave Edit Mode to see the robot", "INFO")
             return
-        with one_look(obj):
+        with redraw_cache(obj):
             summary = robot_summary(obj)
         column = layout.column(align=True)
         column.label(text=summary.name, icon="ARMATURE_DATA")

@@ -7,7 +7,7 @@ import numpy as np
 from .arrays import check_size, float_array, shown
 from .backend import get_backend
 from .errors import ConfigurationError
-from .model.joint_types import Motion
+from .model.joint_types import MotionPrimitive
 from .model.robot import RobotModel, checked_model
 from .spatial import quaternion, swing_twist
 
@@ -40,7 +40,7 @@ def random_configuration(model: RobotModel, rng: np.random.Generator) -> Array:
     if not isinstance(rng, np.random.Generator):
         raise ConfigurationError(f"rng must be a numpy.random.Generator, as default_rng makes it, not {shown(rng)}")
     for motion, iq in zip(model.tree.motion, model.tree.iq, strict=True):
-        if motion in (Motion.ROTATION, Motion.HELICAL):
+        if motion in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL):
             span[iq] = np.pi
     bounded_below, bounded_above = np.isfinite(model.lower), np.isfinite(model.upper)
     lower = np.where(bounded_below, model.lower, np.where(bounded_above, model.upper - 2.0 * span, -span))

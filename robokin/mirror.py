@@ -18,7 +18,7 @@ import numpy as np
 from .configuration import clamp
 from .errors import UnknownNameError
 from .model.joint import Joint
-from .model.joint_types import Motion
+from .model.joint_types import MotionPrimitive
 from .model.robot import RobotModel
 from .spatial import quaternion, se3
 
@@ -163,7 +163,7 @@ def _has_image(joint: Joint, other: Joint, D: Array, size: float) -> bool:
         if not own.motion.has_axis:
             continue
         mapped = D[:3, :3].T @ own.axis
-        turns = own.motion is not Motion.TRANSLATION
+        turns = own.motion is not MotionPrimitive.TRANSLATION
         if (turns or joint.nv == 1) and np.linalg.norm(np.cross(mapped, its.axis)) > _PARALLEL:
             return False
         # The mirror image of a right-handed screw is a left-handed one.
@@ -172,7 +172,7 @@ def _has_image(joint: Joint, other: Joint, D: Array, size: float) -> bool:
         if turns:
             # Where along its axis a joint's frame stands says nothing.
             across = across - own.axis * (own.axis @ across)
-    slides = any(motion in (Motion.TRANSLATION, Motion.FREE) for motion in joint.kind.motions)
+    slides = any(motion in (MotionPrimitive.TRANSLATION, MotionPrimitive.FREE) for motion in joint.kind.motions)
     return slides or bool(np.linalg.norm(across) <= _PLACE * size)
 
 
@@ -186,12 +186,12 @@ def _image(model: RobotModel, joint: Joint, other: Joint, D: Array, own: Array) 
     for step, its in zip(joint.kind.decompose(joint), other.kind.decompose(other), strict=True):
         here = slice(at, at + step.motion.nq)
         at = here.stop
-        if step.motion is Motion.TRANSLATION:
+        if step.motion is MotionPrimitive.TRANSLATION:
             moved += own[here] * (R.T @ step.axis)
             slides.append((here.start, its.axis))
-        elif step.motion is Motion.BALL:
+        elif step.motion is MotionPrimitive.BALL:
             result[here] = _mirrored_quaternion(own[here], R)
-        elif step.motion is Motion.FREE:
+        elif step.motion is MotionPrimitive.FREE:
             T = np.linalg.inv(D) @ se3.placement(quaternion.to_matrix(own[here][3:]), own[here][:3]) @ D
             result[here] = (*T[:3, 3], *_mirrored_quaternion(own[here][3:], R))
         else:

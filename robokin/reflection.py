@@ -13,7 +13,7 @@ import numpy as np
 
 from .model.geometry import Geometry, Mesh
 from .model.joint import Joint
-from .model.joint_types import Elementary, Motion
+from .model.joint_types import Elementary, MotionPrimitive
 from .model.link import Link
 
 Array = np.ndarray
@@ -23,7 +23,7 @@ _MIRROR_X = np.diag([-1.0, 1.0, 1.0])
 
 def reflected_joint(joint: Joint, S: Array) -> Joint:
     """The image of a joint; its placement stays. S: (3, 3) reflection in the axes of the joint frame."""
-    slides = joint.kind.motions == (Motion.TRANSLATION,)
+    slides = joint.kind.motions == (MotionPrimitive.TRANSLATION,)
     image = dataclasses.replace(joint, axis=S @ joint.axis * (1.0 if slides else -1.0), pitch=-joint.pitch)
     steps = joint.kind.decompose(joint)
     if joint.kind.orders and not _kept(steps, joint.kind.decompose(image), S):
@@ -38,7 +38,7 @@ def reflected_joint(joint: Joint, S: Array) -> Joint:
 
 
 def _image(step: Elementary, S: Array) -> Array:
-    return S @ step.axis * (1.0 if step.motion is Motion.TRANSLATION else -1.0)
+    return S @ step.axis * (1.0 if step.motion is MotionPrimitive.TRANSLATION else -1.0)
 
 
 def _kept(steps: tuple[Elementary, ...], images: tuple[Elementary, ...], S: Array) -> bool:

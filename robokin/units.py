@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from .model.joint import Joint
-from .model.joint_types import Motion
+from .model.joint_types import MotionPrimitive
 
 _COORDINATES = {
-    Motion.TRANSLATION: ("m",),
-    Motion.BALL: ("",) * 4,
-    Motion.FREE: ("m",) * 3 + ("",) * 4,
+    MotionPrimitive.TRANSLATION: ("m",),
+    MotionPrimitive.BALL: ("",) * 4,
+    MotionPrimitive.FREE: ("m",) * 3 + ("",) * 4,
 }
-_FREEDOMS = {Motion.TRANSLATION: ("m",), Motion.BALL: ("rad",) * 3, Motion.FREE: ("m",) * 3 + ("rad",) * 3}
+_FREEDOMS = {
+    MotionPrimitive.TRANSLATION: ("m",),
+    MotionPrimitive.BALL: ("rad",) * 3,
+    MotionPrimitive.FREE: ("m",) * 3 + ("rad",) * 3,
+}
 FORCES = {"m": "N", "rad": "N m"}
 
 

@@ -15,7 +15,7 @@ from .tasks import build_task, check_task
 if TYPE_CHECKING:
     import bpy
 
-    from ...scene.tasks.given import GivenTask
+    from ...scene.tasks.given import AdHocTask
 
 # What an object stands for, and what is read there until it is known where the object is. Of a twist: the axes in which
 # it is told.
@@ -38,7 +38,7 @@ _STANDS_FOR = {
 _BESIDE = ("other", "about", "closed")  # what else would say of a target what its object says
 
 
-def parse_scene_tasks(texts: Sequence[str], model: RobotModel) -> list[GivenTask]:
+def parse_scene_tasks(texts: Sequence[str], model: RobotModel) -> list[AdHocTask]:
     """In the open file, for its robot. Raises TaskError or UnknownNameError."""
     given = [parse_scene_task(text) for text in texts]
     for text, each in zip(texts, given, strict=True):
@@ -46,7 +46,7 @@ def parse_scene_tasks(texts: Sequence[str], model: RobotModel) -> list[GivenTask
     return given
 
 
-def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[GivenTask], bool]:
+def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[AdHocTask], bool]:
     """Those of `add_scene_tasks`, and whether the file's own count beside them. Raises UsageError, or as
     `parse_scene_tasks`."""
     if arguments.only_given and not arguments.task:
@@ -54,9 +54,9 @@ def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[
     return parse_scene_tasks(arguments.task, model), not arguments.only_given
 
 
-def parse_scene_task(text: str) -> GivenTask:
+def parse_scene_task(text: str) -> AdHocTask:
     """Raises TaskError or UnknownNameError, naming the field or the object."""
-    from ...scene.tasks.given import GivenTask
+    from ...scene.tasks.given import AdHocTask
 
     fields = parse_fields(text, "task")
     is_on_place = "object" in fields and not {"surface", "surface_object"} & set(fields)
@@ -66,7 +66,7 @@ def parse_scene_task(text: str) -> GivenTask:
     influence = task.influence
     if influence != 1.0:
         task = build_task(text, {name: value for name, value in fields.items() if name != "influence"})
-    return GivenTask(task, influence, place, surface, is_on_place)
+    return AdHocTask(task, influence, place, surface, is_on_place)
 
 
 def _surface(text: str, fields: Fields) -> bpy.types.Object | None:

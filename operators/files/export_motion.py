@@ -17,8 +17,8 @@ from ...solvers.motion.files import write_motion
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ..common import FrameRangeOperator, chosen_file
+from ..modal import ModalOperator
 from ..solve.check import sample_motion
-from ..stepped import SteppedOperator
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
 _FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
@@ -55,7 +55,7 @@ def motion_at_rate(
     return Motion.of(exact.model, straight.times, exact.q)
 
 
-class ROBOKIN_OT_export_motion(SteppedOperator, FrameRangeOperator, ExportHelper, bpy.types.Operator):
+class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, bpy.types.Operator):
     """Write the animation as joint values over time: CSV, JSON or ROS JointTrajectory"""
 
     bl_idname = "robokin.export_motion"

@@ -25,7 +25,7 @@ from ...properties.bridge.record.snapshot import OWN_CONSTRAINT
 from ...properties.bridge.record.stored import KEY
 from ...robokin import RobokinError
 from ...scene.animation.lists import move_curves
-from ...scene.conversion.constraint_goals import Goal, StandIn, link_axis, read_constraint
+from ...scene.conversion.constraint_goals import Goal, ProxyEmpty, link_axis, read_constraint
 from ...scene.conversion.copied_goals import copied_goal, is_copied
 from ...scene.conversion.goal_targets import target_of, turned
 from ...scene.conversion.ik_goals import chain, read_goal
@@ -79,7 +79,7 @@ def convert_rig(context: bpy.types.Context, obj: bpy.types.Object, base: str, un
     if base == "AUTO" and not is_robot(obj):
         base = _base(obj, members, constraints, goals)
     with ExitStack() as undo:
-        rig = copy_rig(obj, members, undo) if any(each.stand_in is StandIn.RIG for each in _all(goals)) else None
+        rig = copy_rig(obj, members, undo) if any(each.proxy_empty is ProxyEmpty.RIG for each in _all(goals)) else None
         if obj.data.pose_position == "POSE":
             context.view_layer.update()
             _keep_pose(obj, members, undo)
@@ -228,7 +228,7 @@ def _add_tasks(
     for goal in goals:
         for each in (goal, *goal.beside):
             wanted, tip = each, tips[each.bone, each.at_tail]
-            if rig is not None and each.stand_in is StandIn.RIG:
+            if rig is not None and each.proxy_empty is ProxyEmpty.RIG:
                 if (each.bone, each.kind) in shown or (each is not goal and not _moves(obj, each.bone)):
                     continue
                 wanted = replace(each, target=rig)
@@ -236,7 +236,7 @@ def _add_tasks(
             lost += problems
             if problems:
                 break  # so that nothing is to be done with other bones for it
-            shown |= {(each.bone, each.kind)} if each.stand_in is StandIn.RIG else set()
+            shown |= {(each.bone, each.kind)} if each.proxy_empty is ProxyEmpty.RIG else set()
     if rig is not None and not shown:
         remove_rig(rig)
     return lost
@@ -277,7 +277,7 @@ def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip
     task.frame = "TIP" if goal.of_tip else "WORLD"
     task.position_weight, task.orientation_weight = goal.position_weight, goal.orientation_weight
     task.priority, task.influence = goal.priority, goal.influence
-    if goal.stand_in is StandIn.RIG:
+    if goal.proxy_empty is ProxyEmpty.RIG:
         return []
     bone, constraint = (bpy.utils.escape_identifier(name) for name in (goal.bone, goal.constraint))
     for name in ("influence", *(["distance"] if goal.kind == "DISTANCE" else [])):

@@ -8,7 +8,7 @@ from ...properties.bridge import binding, read_configuration, refuse_linked_bone
 from ...properties.bridge.model.binding import Binding
 from ...properties.bridge.record.fields import bound_field
 from ...robokin import Joint, RobokinError, UnknownNameError, arc_limits
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ..common import RobotOperator
 
 
@@ -76,7 +76,7 @@ def _bone(obj: bpy.types.Object, robot: Binding, name: str) -> bpy.types.Bone:
 def _turns(joint: Joint, freedom: int) -> bool:
     """Its coordinate is an angle (a screw's is too)."""
     motions = joint.kind.motions
-    return freedom < len(motions) and motions[freedom] in (Motion.ROTATION, Motion.HELICAL)
+    return freedom < len(motions) and motions[freedom] in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL)
 
 
 CLASSES = (ROBOKIN_OT_limits_from_arc,)

@@ -15,11 +15,11 @@ from ...properties.solver_settings import STARTS
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError
 from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
-from ...scene.bake.plans import Plan, bake_plans, stretches_of
+from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
 from ...scene.bake.report import BakeResult, Failure, find_failures, statuses_of
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries
-from ...scene.tasks.given import GivenTask
+from ...scene.tasks.given import AdHocTask
 from ...scene.tasks.solver_tasks import check_given, enabled_tasks
 from ...scene.tasks.targets import targets_over
 from ...solvers.criteria import Criterion, criterion_names
@@ -28,8 +28,8 @@ from ...solvers.progress import scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
 from ..common import FramesOperator, RobotOperator, check_report
+from ..modal import ModalOperator
 from ..posture.posture import bake_start
-from ..stepped import SteppedOperator
 
 Array = np.ndarray
 
@@ -43,7 +43,7 @@ def bake_steps(
     seed: int = 0,
     new_action: bool = False,
     criteria: Sequence[Criterion] | None = None,
-    given: Sequence[GivenTask] = (),
+    given: Sequence[AdHocTask] = (),
     use_own: bool = True,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
@@ -68,18 +68,18 @@ def bake_steps(
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
     plans = yield from scaled(bake_plans(obj, tasks, targets, criteria, dt, given), 0.4, 0.5)
-    legs = [plan.leg for plan in plans]
+    segments = [plan.segment for plan in plans]
     if q0 is None:
-        search = follow_from_best(legs, hint, "rest", seed=seed)
+        search = follow_from_best(segments, hint, "rest", seed=seed)
         found = yield from scaled(_shares(search, len(frames)), 0.5, 0.9)
         results, start = found.results, found.origin
     else:
-        steps = _shares(follow(legs, hint, seed=seed), len(frames))
+        steps = _shares(follow(segments, hint, seed=seed), len(frames))
         results, start = (yield from scaled(steps, 0.5, 0.9)), ""
     parts = stretches_of(plans, results)
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
-    asked = [(plan.leg, plan.criteria) for plan in plans]
+    asked = [(plan.segment, plan.criteria) for plan in plans]
     costs = yield from scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 1.0)
     written = write_curves(obj, frames, Q, new_action)
     for item, numbers in zip(own, np.moveaxis(costs, 1, 0), strict=criteria is None):
@@ -101,11 +101,11 @@ def bake_steps(
     )
 
 
-def _parts(plans: Sequence[Plan], count: int) -> list[tuple[str, ...]]:
+def _parts(plans: Sequence[PlannedSegment], count: int) -> list[tuple[str, ...]]:
     """Names of the residuals of each task; none of one that never counts."""
     names: list[tuple[str, ...]] = [()] * count
     for plan in plans:
-        for i, own in zip(plan.counting, part_names(plan.leg.tracker.tasks), strict=False):
+        for i, own in zip(plan.counting, part_names(plan.segment.tracker.tasks), strict=False):
             names[i] = own
     return names
 
@@ -120,7 +120,7 @@ def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Gene
         yield sum(map(len, results)) / frames
 
 
-class ROBOKIN_OT_bake(SteppedOperator, FramesOperator, bpy.types.Operator):
+class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
     """Solve the tasks at every frame and write the motion as keyframes (Esc stops and leaves everything as it was)"""
 
     bl_idname = "robokin.bake"

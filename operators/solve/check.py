@@ -15,7 +15,7 @@ from ...properties.frame_rate import frame_seconds
 from ...properties.tasks import follow_renamed_bones
 from ...scene.animation.curves import sample_configurations
 from ...scene.bake.report import MET
-from ...scene.tasks.given import GivenTask
+from ...scene.tasks.given import AdHocTask
 from ...scene.tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
 from ...scene.tasks.targets import Targets, targets_over
 from ...solvers import Status
@@ -24,7 +24,7 @@ from ...solvers.motion.check import MotionCheck, check_motion, check_motion_step
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ..common import FramesOperator, RobotOperator, check_report
-from ..stepped import SteppedOperator
+from ..modal import ModalOperator
 
 Array = np.ndarray
 
@@ -82,7 +82,7 @@ def check_steps(
     view_layer: bpy.types.ViewLayer,
     obj: bpy.types.Object,
     frames: Sequence[int],
-    given: Sequence[GivenTask] = (),
+    given: Sequence[AdHocTask] = (),
     use_own: bool = True,
 ) -> Generator[float, None, AnimationCheck]:
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
@@ -137,7 +137,7 @@ def _task_statuses(
     return statuses, residuals, parts
 
 
-class ROBOKIN_OT_check(SteppedOperator, FramesOperator, bpy.types.Operator):
+class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
     """Compare the animation as it stands with the tasks and with the limits on position, speed and acceleration"""
 
     bl_idname = "robokin.check"

@@ -19,7 +19,7 @@ from ...scene.tasks.targets import targets_now
 from ...solvers import SolveResult, Status, Task
 from ...solvers.ik.solve import solve_ik_steps
 from ..common import check_report, write_json
-from ..stepped import SteppedOperator
+from ..modal import ModalOperator
 
 
 def solve_steps(
@@ -63,7 +63,7 @@ def _left_out(obj: bpy.types.Object) -> str:
     return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""
 
 
-class ROBOKIN_OT_solve_pose(SteppedOperator, bpy.types.Operator):
+class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
     """Pose the robot so that its tasks are met, as far as joint limits allow"""
 
     bl_idname = "robokin.solve_pose"

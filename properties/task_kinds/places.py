@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...solvers import DistanceTask, LaserTask, OnCurveTask, OnLineTask, OnPlaneTask, Plane
-from ...solvers.tasks.places.surface import Moved, Surface
+from ...solvers.tasks.places.surface import MovedSurface, Surface
 from .context import TaskContext
 from .kind import ANGLE, BOTH, DISTANCE, LENGTH, TaskKind
 
@@ -50,7 +50,7 @@ def _distance(a: TaskContext, target: tuple[float, Array]) -> DistanceTask:
 def _laser_target(a: TaskContext) -> tuple[Array, Surface]:
     if a.reading.surface is None:
         return a.point, Plane(a.point, a.z)
-    return a.point, Moved(a.reading.shape, a.reading.surface[a.frame])
+    return a.point, MovedSurface(a.reading.shape, a.reading.surface[a.frame])
 
 
 def _laser(a: TaskContext, target: tuple[Array, Surface]) -> LaserTask:

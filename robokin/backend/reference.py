@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.joint_types import Motion
+from ..model.joint_types import MotionPrimitive
 from ..model.tree import ROOT, Tree
 from ..spatial import quaternion, se3, so3
 from . import STANDARD_GRAVITY, Reference
@@ -59,7 +59,7 @@ def _expanded(tree: Tree) -> _Expanded:
 
 def _expand(tree: Tree) -> _Expanded:
     nodes, subspaces, moved, scales = [], [], [], []
-    for i, motion in enumerate(map(Motion, tree.motion)):
+    for i, motion in enumerate(map(MotionPrimitive, tree.motion)):
         for k, subspace in enumerate(_subspace(motion, tree.pitch[i])):
             nodes.append(i)
             subspaces.append(subspace)
@@ -80,22 +80,22 @@ def _expand(tree: Tree) -> _Expanded:
         placement=se3.unpack(tree.placement),
         frame_placement=se3.unpack(tree.frame_placement),
         inertia=_inertia_matrices(tree.inertia),
-        is_simple=np.array([Motion(motion).has_axis for motion in tree.motion], bool),
+        is_simple=np.array([MotionPrimitive(motion).has_axis for motion in tree.motion], bool),
     )
 
 
-def _subspace(motion: Motion, pitch: float) -> Array:
+def _subspace(motion: MotionPrimitive, pitch: float) -> Array:
     """(nv, 6) twists of a motion in the frame it moves."""
     match motion:
-        case Motion.ROTATION:
+        case MotionPrimitive.ROTATION:
             return np.array([[0, 0, 0, *_Z]])
-        case Motion.TRANSLATION:
+        case MotionPrimitive.TRANSLATION:
             return np.array([[*_Z, 0, 0, 0]])
-        case Motion.HELICAL:
+        case MotionPrimitive.HELICAL:
             return np.array([[*pitch * _Z, *_Z]])
-        case Motion.BALL:
+        case MotionPrimitive.BALL:
             return np.eye(6)[3:]
-        case Motion.FREE:
+        case MotionPrimitive.FREE:
             return np.eye(6)
 
 
@@ -127,14 +127,14 @@ def _poses(tree: Tree, q: Array) -> Array:
 def _motions(tree: Tree, q: Array) -> Array:
     """(..., n, 4, 4) what each node's coordinate does, in the node's frame."""
     coordinate = tree.scale * q[..., tree.iq] + tree.offset
-    turns = (tree.motion == Motion.ROTATION) | (tree.motion == Motion.HELICAL)
+    turns = (tree.motion == MotionPrimitive.ROTATION) | (tree.motion == MotionPrimitive.HELICAL)
     angle = np.where(turns, coordinate, 0.0)
     T = np.zeros((*coordinate.shape, 4, 4))
     T[..., 0, 0] = T[..., 1, 1] = np.cos(angle)
     T[..., 1, 0] = np.sin(angle)
     T[..., 0, 1] = -T[..., 1, 0]
     T[..., 2, 2] = T[..., 3, 3] = 1.0
-    T[..., 2, 3] = np.where(tree.motion == Motion.TRANSLATION, coordinate, tree.pitch * angle)
+    T[..., 2, 3] = np.where(tree.motion == MotionPrimitive.TRANSLATION, coordinate, tree.pitch * angle)
     for i in np.flatnonzero(~_expanded(tree).is_simple):
         position, rotation = _free_coordinates(tree, i, q)
         T[..., i, :, :] = se3.placement(quaternion.to_matrix(rotation), position)
@@ -144,7 +144,7 @@ def _motions(tree: Tree, q: Array) -> Array:
 def _free_coordinates(tree: Tree, node: int | np.integer, q: Array) -> tuple[Array, Array]:
     """Position (zero for a ball) and quaternion of a BALL or FREE node."""
     start = tree.iq[node]
-    if tree.motion[node] == Motion.BALL:
+    if tree.motion[node] == MotionPrimitive.BALL:
         return np.zeros((*q.shape[:-1], 3)), q[..., start : start + 4]
     return q[..., start : start + 3], q[..., start + 3 : start + 7]
 
@@ -280,7 +280,7 @@ def integrate(tree: Tree, q: Array, v: Array) -> Array:
     for i in np.flatnonzero(~simple):
         iq, iv = tree.iq[i], tree.iv[i]
         position, rotation = _free_coordinates(tree, i, q)
-        if tree.motion[i] == Motion.FREE:
+        if tree.motion[i] == MotionPrimitive.FREE:
             w = v[..., iv + 3 : iv + 6]
             step = _apply(so3.left_jacobian(w), v[..., iv : iv + 3])
             result[..., iq : iq + 3] = position + _apply(quaternion.to_matrix(rotation), step)
@@ -300,7 +300,7 @@ def difference(tree: Tree, q0: Array, q1: Array) -> Array:
         position0, rotation0 = _free_coordinates(tree, i, q0)
         position1, rotation1 = _free_coordinates(tree, i, q1)
         w = quaternion.log(quaternion.multiply(quaternion.conjugate(rotation0), rotation1))
-        if tree.motion[i] == Motion.FREE:
+        if tree.motion[i] == MotionPrimitive.FREE:
             step = _apply(np.swapaxes(quaternion.to_matrix(rotation0), -1, -2), position1 - position0)
             v[..., iv : iv + 3] = _apply(so3.left_jacobian_inverse(w), step)
             iv = iv + 3

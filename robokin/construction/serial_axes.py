@@ -9,14 +9,18 @@ import numpy as np
 from ..errors import ModelError
 from ..inertia.body import combined, link_body
 from ..kinematics import forward_kinematics
-from ..model.joint_types import Motion
+from ..model.joint_types import MotionPrimitive
 from ..model.robot import Joint, Link, RobotModel
 from ..model.topology import take_name
 from .chain import BASE_LINK, TOOL_LINK
 
 Array = np.ndarray
 
-TYPES = {Motion.ROTATION: "revolute", Motion.TRANSLATION: "prismatic", Motion.HELICAL: "screw"}
+TYPES = {
+    MotionPrimitive.ROTATION: "revolute",
+    MotionPrimitive.TRANSLATION: "prismatic",
+    MotionPrimitive.HELICAL: "screw",
+}
 RATES = ("velocity", "effort", "acceleration")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import MOST
 from .joint import Joint
-from .joint_types import Motion
+from .joint_types import MotionPrimitive
 from .mimics import mimic_warnings
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def links_length(joints: Sequence[Joint]) -> float:
 def near_limits(joint: Joint, length: float) -> tuple[Array, Array]:
     """(lower, upper), each (nv,), of the joint alone, in a robot with links of that length: what is far is infinite."""
     far = np.where(joint.kind.lengths, max(FAR_STROKE, FAR_LENGTHS * length), FAR_ANGLE)
-    if Motion.HELICAL in joint.kind.motions:
+    if MotionPrimitive.HELICAL in joint.kind.motions:
         far[:] = FAR_SCREW
     with np.errstate(over="ignore"):
         is_wide = joint.upper - joint.lower >= far  # else a range that is counted from far away

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = np.ndarray
 
 
-class Motion(enum.IntEnum):
+class MotionPrimitive(enum.IntEnum):
     """Elementary motions; the values are those of `enum rk_motion` in the kernel."""
 
     ROTATION = 0  # about the axis: 1 angle [rad]
@@ -32,11 +32,11 @@ class Motion(enum.IntEnum):
 
     @property
     def nq(self) -> int:
-        return {Motion.BALL: 4, Motion.FREE: 7}.get(self, 1)
+        return {MotionPrimitive.BALL: 4, MotionPrimitive.FREE: 7}.get(self, 1)
 
     @property
     def nv(self) -> int:
-        return {Motion.BALL: 3, Motion.FREE: 6}.get(self, 1)
+        return {MotionPrimitive.BALL: 3, MotionPrimitive.FREE: 6}.get(self, 1)
 
     @property
     def has_axis(self) -> bool:
@@ -47,7 +47,7 @@ class Motion(enum.IntEnum):
 class Elementary:
     """One elementary motion of a joint. `axis`: (3,) unit vector in the joint frame; `pitch` in m/rad."""
 
-    motion: Motion
+    motion: MotionPrimitive
     axis: Array
     pitch: float = 0.0
 
@@ -65,7 +65,7 @@ class JointType:
 
     name: str
     label: str
-    motions: tuple[Motion, ...]
+    motions: tuple[MotionPrimitive, ...]
     decompose: Callable[[Joint], tuple[Elementary, ...]]
     urdf: str | None = None
     bounded: bool = True
@@ -82,23 +82,23 @@ class JointType:
     @property
     def lengths(self) -> tuple[bool, ...]:
         """(nv,) whether each degree of freedom is a length, not an angle."""
-        own = {Motion.TRANSLATION: (True,), Motion.FREE: (True, True, True, False, False, False)}
+        own = {MotionPrimitive.TRANSLATION: (True,), MotionPrimitive.FREE: (True, True, True, False, False, False)}
         return tuple(each for motion in self.motions for each in own.get(motion, (False,) * motion.nv))
 
     @property
     def has_axis(self) -> bool:
         """`Joint.axis` says what the joint does, or what its limits are about."""
-        return not self.orders and any(m.has_axis or m is Motion.BALL for m in self.motions)
+        return not self.orders and any(m.has_axis or m is MotionPrimitive.BALL for m in self.motions)
 
     @property
     def has_pitch(self) -> bool:
         """`Joint.pitch` says what the joint does."""
-        return Motion.HELICAL in self.motions
+        return MotionPrimitive.HELICAL in self.motions
 
     @property
     def has_cone(self) -> bool:
         """lower and upper are [swing about u, swing about w, twist], see `swing_twist.Cone`."""
-        return self.motions == (Motion.BALL,)
+        return self.motions == (MotionPrimitive.BALL,)
 
     @property
     def mimicable(self) -> bool:
@@ -113,34 +113,40 @@ def plane_basis(normal: Array) -> tuple[Array, Array]:
     return u, np.cross(normal, u)
 
 
-def _along_axis(*motions: Motion) -> Callable[[Joint], tuple[Elementary, ...]]:
+def _along_axis(*motions: MotionPrimitive) -> Callable[[Joint], tuple[Elementary, ...]]:
     return lambda joint: tuple(Elementary(motion, joint.axis) for motion in motions)
 
 
 def _screw(joint: Joint) -> tuple[Elementary, ...]:
-    return (Elementary(Motion.HELICAL, joint.axis, joint.pitch),)
+    return (Elementary(MotionPrimitive.HELICAL, joint.axis, joint.pitch),)
 
 
 def _in_order(joint: Joint) -> tuple[Elementary, ...]:
     """Rotations about axes of the joint frame: order "ZYX" is R_joint_child = Rz(q0) Ry(q1) Rx(q2)."""
     axes = np.eye(3)[["XYZ".index(letter) for letter in joint.order]] if joint.axes is None else joint.axes
-    return tuple(Elementary(Motion.ROTATION, axis) for axis in axes)
+    return tuple(Elementary(MotionPrimitive.ROTATION, axis) for axis in axes)
 
 
 def _planar(joint: Joint) -> tuple[Elementary, ...]:
     u, w = plane_basis(joint.axis)
     return (
-        Elementary(Motion.TRANSLATION, u),
-        Elementary(Motion.TRANSLATION, w),
-        Elementary(Motion.ROTATION, joint.axis),
+        Elementary(MotionPrimitive.TRANSLATION, u),
+        Elementary(MotionPrimitive.TRANSLATION, w),
+        Elementary(MotionPrimitive.ROTATION, joint.axis),
     )
 
 
-def _whole(motion: Motion) -> Callable[[Joint], tuple[Elementary, ...]]:
+def _whole(motion: MotionPrimitive) -> Callable[[Joint], tuple[Elementary, ...]]:
     return lambda joint: (Elementary(motion, joint.axis),)
 
 
-_R, _T, _H, _B, _F = Motion.ROTATION, Motion.TRANSLATION, Motion.HELICAL, Motion.BALL, Motion.FREE
+_R, _T, _H, _B, _F = (
+    MotionPrimitive.ROTATION,
+    MotionPrimitive.TRANSLATION,
+    MotionPrimitive.HELICAL,
+    MotionPrimitive.BALL,
+    MotionPrimitive.FREE,
+)
 
 _TAIT_BRYAN = ("ZYX", "ZXY", "YXZ", "YZX", "XYZ", "XZY")
 _PROPER_EULER = ("ZXZ", "ZYZ", "XYX", "XZX", "YXY", "YZY")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .joint_types import Elementary, Motion
+from .joint_types import Elementary, MotionPrimitive
 
 if TYPE_CHECKING:
     from .robot import RobotModel
@@ -128,7 +128,7 @@ def compile_tree(model: RobotModel) -> Tree:
             rows.append((node, int(step.motion), iq, iv, step.pitch, scale, offset, index))
             placements.append(pack_placement(T_node_frame @ R_z))
             inertias.append(np.zeros(10))
-            if step.motion in (Motion.BALL, Motion.FREE):
+            if step.motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
                 quaternions.append(iq + step.motion.nq - 4)
             node, T_node_frame = len(rows) - 1, R_z.T
             iq, iv = iq + step.motion.nq, iv + step.motion.nv

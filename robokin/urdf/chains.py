@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..model.joint_types import JOINT_TYPES, Elementary, Motion, plane_basis
+from ..model.joint_types import JOINT_TYPES, Elementary, MotionPrimitive, plane_basis
 from ..model.robot import Joint, Link, Mimic, RobotModel, checked_model
 from ..model.topology import take_name
 
@@ -58,7 +58,7 @@ def _chain(joint: Joint, joints: set[str], links: set[str]) -> Chain:
         # What follows a joint of one degree of freedom finds it by its name.
         name = joint.name if joint.nv == 1 else take_name(f"{joint.name}_{i + 1}", joints)
         parts.append(_part(joint, step, i, name))
-        if step.motion is Motion.HELICAL:
+        if step.motion is MotionPrimitive.HELICAL:
             parts.append(_way(parts[-1], step.pitch, take_name(f"{joint.name}_way", joints)))
     between = [take_name(f"{joint.child}_{part.name}", links) for part in parts[:-1]]
     ends = [str(joint.parent), *between, joint.child]
@@ -70,13 +70,13 @@ def _chain(joint: Joint, joints: set[str], links: set[str]) -> Chain:
 
 def _turns(joint: Joint) -> tuple[Elementary, ...]:
     """Three turns in place of a ball."""
-    return tuple(Elementary(Motion.ROTATION, axis) for axis in (*plane_basis(joint.axis), joint.axis))
+    return tuple(Elementary(MotionPrimitive.ROTATION, axis) for axis in (*plane_basis(joint.axis), joint.axis))
 
 
 def _part(joint: Joint, step: Elementary, i: int, name: str) -> Joint:
     bounds = {field: getattr(joint, field)[i] for field in ("lower", "upper", "velocity", "effort", "acceleration")}
     turns = "continuous" if np.isinf([bounds["lower"], bounds["upper"]]).all() else "revolute"
-    kind = "prismatic" if step.motion is Motion.TRANSLATION else turns
+    kind = "prismatic" if step.motion is MotionPrimitive.TRANSLATION else turns
     return replace(joint, name=name, type=JOINT_TYPES[kind].name, axis=step.axis, axes=None, drive=None, **bounds)
 
 

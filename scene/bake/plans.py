@@ -14,9 +14,9 @@ from ...solvers import ExtendedJacobian, Task, Tracker
 from ...solvers.criteria import Criterion
 from ...solvers.ik.tip_ik import is_plain
 from ...solvers.tracking.result import TrackResult, joined
-from ...solvers.tracking.starts import Leg
+from ...solvers.tracking.starts import Segment
 from ..criteria.solver_criteria import enabled_criteria
-from ..tasks.given import GivenTask
+from ..tasks.given import AdHocTask
 from ..tasks.solver_tasks import SolverTasks
 from ..tasks.targets import Targets
 
@@ -26,20 +26,20 @@ _CHUNK = 16  # frames between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class PlannedSegment:
     """Frames with the same tasks and criteria. counting: indices of the tasks.   influence: (frames, counting)."""
 
     counting: list[int]
     criteria: Sequence[Criterion]
-    leg: Leg
+    segment: Segment
     influence: Array
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class BakedSegment:
     """Frames in a row that were followed by one plan. influence: (frames, counting)."""
 
-    plan: Plan
+    plan: PlannedSegment
     result: TrackResult
     influence: Array
 
@@ -58,8 +58,8 @@ def bake_plans(
     targets: Targets,
     criteria: Sequence[Criterion] | None,
     dt: float,
-    given: Sequence[GivenTask] = (),
-) -> Generator[float, None, list[Plan]]:
+    given: Sequence[AdHocTask] = (),
+) -> Generator[float, None, list[PlannedSegment]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
@@ -88,21 +88,21 @@ def bake_plans(
                 if frame % _CHUNK == 0:
                     yield frame / len(targets.influence)
             shares = np.hstack((own, np.ones((len(own), len(held)))))
-            plans.append(Plan(counting, chosen, Leg(tracker, aims, shares), own))
+            plans.append(PlannedSegment(counting, chosen, Segment(tracker, aims, shares), own))
         else:
             plain = Tracker(robot_model(obj), wanted, dt)
-            plans.append(Plan(counting, chosen, Leg(plain, targets.T[first:last, counting]), own))
+            plans.append(PlannedSegment(counting, chosen, Segment(plain, targets.T[first:last, counting]), own))
         yield last / len(targets.influence)
     return plans
 
 
-def stretches_of(plans: Sequence[Plan], results: Sequence[TrackResult]) -> list[Stretch]:
+def stretches_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult]) -> list[BakedSegment]:
     """Of results in order, each of frames of one plan: those of a plan as one."""
-    planned = {plan.leg.tracker.problem: plan for plan in plans}
+    planned = {plan.segment.tracker.problem: plan for plan in plans}
     found = []
     for problem, own in itertools.groupby(results, key=lambda result: result.problem):
         plan, result = planned[problem], joined(list(own))
-        found.append(Stretch(plan, result, plan.influence[: len(result)]))
+        found.append(BakedSegment(plan, result, plan.influence[: len(result)]))
     return found
 
 

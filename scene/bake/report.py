@@ -11,7 +11,7 @@ import numpy as np
 
 from ...robokin import RobotModel
 from ...solvers import Diagnosis, Status, TrackResult
-from .plans import Stretch
+from .plans import BakedSegment
 
 Array = np.ndarray
 
@@ -110,7 +110,7 @@ class BakeResult:
         return {"robot": self.model.name, "start": self.start or None, "frames": rows, "failures": failures}
 
 
-def find_failures(stretches: Sequence[Stretch], frames: Sequence[int]) -> Generator[float, None, list[Failure]]:
+def find_failures(stretches: Sequence[BakedSegment], frames: Sequence[int]) -> Generator[float, None, list[Failure]]:
     """Yield the share done now and then; return the frames that are not met, those in a row that fail alike as one."""
     found: list[Failure] = []
     for stretch, first, last, at in _runs(stretches):
@@ -131,7 +131,7 @@ def find_failures(stretches: Sequence[Stretch], frames: Sequence[int]) -> Genera
     return found
 
 
-def statuses_of(stretches: Sequence[Stretch], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:
+def statuses_of(stretches: Sequence[BakedSegment], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:
     """Of every frame; of one that is not met, what was found out about it."""
     found = {
         frame: failure.diagnosis.status for failure in failures for frame in range(failure.first, failure.last + 1)
@@ -168,10 +168,10 @@ def tried_out(
     return parts
 
 
-def _runs(stretches: Sequence[Stretch]) -> list[tuple[Stretch, int, int, int]]:
+def _runs(stretches: Sequence[BakedSegment]) -> list[tuple[BakedSegment, int, int, int]]:
     """(stretch, first and last of its frames, the first counted over all) of frames in a row with the same status and
     the same tasks not met."""
-    runs: list[tuple[Stretch, int, int, int]] = []
+    runs: list[tuple[BakedSegment, int, int, int]] = []
     done, last = 0, None
     for stretch in stretches:
         for i, status in enumerate(stretch.result.status):
@@ -185,15 +185,15 @@ def _runs(stretches: Sequence[Stretch]) -> list[tuple[Stretch, int, int, int]]:
     return runs
 
 
-def _missed(stretch: Stretch, frame: int) -> tuple[str, ...]:
+def _missed(stretch: BakedSegment, frame: int) -> tuple[str, ...]:
     """Names of the tasks that are whole at a frame and not met."""
-    result, tasks = stretch.result, stretch.plan.leg.tracker.tasks
-    over = (result.residuals[frame] > stretch.plan.leg.tracker.tolerance).any(axis=1)
+    result, tasks = stretch.result, stretch.plan.segment.tracker.tasks
+    over = (result.residuals[frame] > stretch.plan.segment.tracker.tolerance).any(axis=1)
     over[: len(stretch.plan.counting)] &= stretch.influence[frame] >= 1.0
     return tuple(task.name for task, is_over in zip(tasks, over, strict=True) if is_over)
 
 
-def _short_diagnosis(stretch: Stretch, first: int, last: int, missed: Sequence[str]) -> Diagnosis:
+def _short_diagnosis(stretch: BakedSegment, first: int, last: int, missed: Sequence[str]) -> Diagnosis:
     """Of frames of one status, without trying out."""
     short = [stretch.result.frame(i).diagnosis for i in range(first, last + 1)]
     if short[0].status is not Status.LIMIT:

@@ -28,7 +28,7 @@ _KINDS = {
 _ALIGNED = 1e-4
 
 
-class StandIn(Enum):
+class ProxyEmpty(Enum):
     """What shows Blender's own answer where no task could find it: an empty with a constraint."""
 
     COPY = "the constraint itself: what it says does not depend on where the bone is"
@@ -52,7 +52,7 @@ class Goal:
     axis: of the bone, that points; of a floor, of the world or (follows_rotation) of the target.
     relation, distance [Blender units]: of a distance; of a floor along its axis.
     is_held: the target carries the tip as it stands now.
-    stand_in: followed in place of the target.   unmoved: of the bone in its armature, without constraints.
+    proxy_empty: followed in place of the target.   unmoved: of the bone in its armature, without constraints.
     rotation_mode: of the bone.   space: object, and bone of it or "", of a custom space.
     priority: its level.   beside: what the constraint asks of other bones.
     """
@@ -75,7 +75,7 @@ class Goal:
     distance: float = 0.0
     follows_rotation: bool = False
     is_held: bool = False
-    stand_in: StandIn | None = None
+    proxy_empty: ProxyEmpty | None = None
     unmoved: Matrix | None = None
     rotation_mode: str = "XYZ"
     space: tuple[bpy.types.Object, str] | None = None
@@ -102,7 +102,7 @@ def read_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, 
         return None
     is_armature = constraint.target.type == "ARMATURE"
     subtarget = getattr(constraint, "subtarget", "")
-    stand_in = _stand_in(constraint, problems)
+    proxy_empty = _proxy_empty(constraint, problems)
     axes = tuple(getattr(constraint, f"use_{axis}", True) for axis in "xyz") if constraint.type in _COPIES else ALL
     if not any(axes):
         problems.append("no axis")
@@ -126,29 +126,29 @@ def read_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, 
         relation=RELATIONS[constraint.limit_mode] if constraint.type == "LIMIT_DISTANCE" else "EQUAL",
         distance=getattr(constraint, "distance", 0.0 if constraint.type in FROM_BONE else _offset(constraint)),
         follows_rotation=getattr(constraint, "use_rotation", False),
-        stand_in=stand_in,
-        unmoved=_unmoved(bone) if stand_in is StandIn.FROM_BONE else None,
+        proxy_empty=proxy_empty,
+        unmoved=_unmoved(bone) if proxy_empty is ProxyEmpty.FROM_BONE else None,
         rotation_mode=bone.rotation_mode,
-        space=_custom_space(constraint) if stand_in else None,
+        space=_custom_space(constraint) if proxy_empty else None,
     )
 
 
-def _stand_in(constraint: bpy.types.Constraint, problems: list[str]) -> StandIn | None:
+def _proxy_empty(constraint: bpy.types.Constraint, problems: list[str]) -> ProxyEmpty | None:
     """What has to stand for the target; what cannot is added to `problems`."""
     own_space, target_space = constraint.owner_space, constraint.target_space
     is_armature = constraint.target.type == "ARMATURE"
     is_group = bool(getattr(constraint, "subtarget", "")) and not is_armature
     if constraint.type in FROM_BONE:
-        return StandIn.FROM_BONE
+        return ProxyEmpty.FROM_BONE
     if constraint.type not in (*_COPIES, *_POINTED):  # a floor, a curve
         return None
     if constraint.type == "LIMIT_DISTANCE" and own_space != "WORLD" and not _has_scale_of_world(constraint):
         problems.append(f"a scale of the {_space(constraint, 'owner_space')}")
     is_foreign = own_space != "WORLD" or target_space != "WORLD" or is_group
     if constraint.type in _POINTED:
-        return StandIn.PLACE if is_foreign or getattr(constraint, "use_bbone_shape", False) else None
+        return ProxyEmpty.PLACE if is_foreign or getattr(constraint, "use_bbone_shape", False) else None
     is_inverted = any(getattr(constraint, f"invert_{axis}", False) for axis in "xyz")
-    return StandIn.COPY if is_foreign or is_inverted or getattr(constraint, "use_bbone_shape", False) else None
+    return ProxyEmpty.COPY if is_foreign or is_inverted or getattr(constraint, "use_bbone_shape", False) else None
 
 
 def _custom_space(constraint: bpy.types.Constraint) -> tuple[bpy.types.Object, str] | None:

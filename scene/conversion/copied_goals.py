@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import bpy
 import numpy as np
 
-from .constraint_goals import BOUNDS, FROM_BONE, Goal, StandIn, has_target, type_label
+from .constraint_goals import BOUNDS, FROM_BONE, Goal, ProxyEmpty, has_target, type_label
 
 # Whether a constraint moves a bone, and whether it turns it.
 _DOES = {
@@ -57,7 +57,7 @@ def copied_goal(
         bone.id_data,
         bone.name,
         1.0,
-        stand_in=StandIn.RIG,
+        proxy_empty=ProxyEmpty.RIG,
     )
 
 

@@ -7,17 +7,17 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ...properties.bridge.visuals.new_data import collections_for
-from .constraint_goals import Goal, StandIn
-from .proxy_empties import stand_in
+from .constraint_goals import Goal, ProxyEmpty
+from .proxy_empties import proxy_empty
 
 
 def target_of(
     context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip_pose: Matrix
 ) -> tuple[bpy.types.Object, str]:
     """(the object, its bone or ""). tip_pose: of the goal's tip in the world, where it stands now."""
-    if goal.stand_in not in (None, StandIn.RIG):
+    if goal.proxy_empty not in (None, ProxyEmpty.RIG):
         empty = _empty(obj, goal)
-        stand_in(obj, goal, empty)
+        proxy_empty(obj, goal, empty)
         return empty, ""
     if goal.is_held:
         return _carried(context, obj, goal, tip_pose), ""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import bpy
 
 from ..animation import frames as animation
-from .constraint_goals import RELATIONS, Axes, Goal, StandIn
+from .constraint_goals import RELATIONS, Axes, Goal, ProxyEmpty
 
 
 def chain(obj: bpy.types.Object, constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> list[str]:
@@ -57,7 +57,7 @@ def read_goal(
 
 
 def _as_it_was(obj: bpy.types.Object, constraint: bpy.types.Constraint, bone: str, kind: str, priority: int) -> Goal:
-    return Goal(kind, bone, constraint.name, obj, bone, 1.0, stand_in=StandIn.RIG, priority=priority)
+    return Goal(kind, bone, constraint.name, obj, bone, 1.0, proxy_empty=ProxyEmpty.RIG, priority=priority)
 
 
 def _is_whole(obj: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...robokin import RobotModel, difference
 from ...solvers.criteria import Criterion, State
-from ...solvers.tracking.starts import Leg
+from ...solvers.tracking.starts import Segment
 
 Array = np.ndarray
 
@@ -26,19 +26,19 @@ def steepness(slope: Array) -> float:
 
 
 def costs_of_motion(
-    model: RobotModel, legs: Iterable[tuple[Leg, Sequence[Criterion]]], Q: Array, dt: float
+    model: RobotModel, segments: Iterable[tuple[Segment, Sequence[Criterion]]], Q: Array, dt: float
 ) -> Generator[float, None, Array]:
     """Yield the share done (0..1) now and then; return (n, c, 2) cost and steepness at every frame of Q (n, nq), which
     begins at rest; dt [s] between two frames."""
     rows: list[list[tuple[float, float]]] = []
     v = np.zeros(model.nv)
-    for leg, criteria in legs:
-        for targets in leg.targets:
+    for segment, criteria in segments:
+        for targets in segment.targets:
             own = []
             if criteria:
                 i = len(rows)
                 last, v = v, difference(model, Q[max(0, i - 1)], Q[i]) / dt
-                state = leg.tracker.levels.state(Q[i], targets, dt, last)
+                state = segment.tracker.levels.state(Q[i], targets, dt, last)
                 own = [cost(criterion, state, v) for criterion in criteria]
                 yield i / len(Q)
             rows.append([(value, steepness(slope)) for value, slope in own])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...solvers import Task
 from ...solvers.tasks import Plane, TwistTask
-from ...solvers.tasks.places.surface import Moved
+from ...solvers.tasks.places.surface import MovedSurface
 from .shapes import curve_of, points_of, surface_of
 
 Array = np.ndarray
@@ -37,7 +37,7 @@ _SHAPES = {"curve": ("CURVE", curve_of), "along curve": ("CURVE", curve_of), "su
 
 
 @dataclass(frozen=True, eq=False)
-class GivenTask:
+class AdHocTask:
     """task: of influence 1; its target holds, unless it follows something.   influence: 0 to 1, at all frames.
     place: what its target follows; None: nothing.   surface: the mesh object that a laser falls on; None: a plane, told
     or (is_on_place) the XY plane of its place."""
@@ -84,7 +84,7 @@ class GivenTask:
         if self.place is not None:
             spot = T_root_target[:3, 3]
         if T_root_surface is not None:
-            surface = Moved(shape, T_root_surface)
+            surface = MovedSurface(shape, T_root_surface)
         elif self.is_on_place:
             surface = Plane(spot, T_root_target[:3, 2])
         return spot, surface

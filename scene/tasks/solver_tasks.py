@@ -14,7 +14,7 @@ from ...properties.task_kinds import KINDS, TaskContext
 from ...robokin import RobokinError, UnknownNameError
 from ...solvers import Task
 from .cycles import refuse_cycles
-from .given import GivenTask
+from .given import AdHocTask
 from .root_frames import metres_per_world_unit
 from .targets import Targets, needs_target, target_bone, targets_now
 
@@ -63,7 +63,7 @@ def _check_target(obj: bpy.types.Object, task: RobokinTask) -> None:
     _check_place(obj, task.name, task.target, target_bone(task), wanted)
 
 
-def check_given(obj: bpy.types.Object, tasks: Sequence[GivenTask]) -> None:
+def check_given(obj: bpy.types.Object, tasks: Sequence[AdHocTask]) -> None:
     """Raises RobokinError naming the task whose target is unusable."""
     for each in tasks:
         if each.place is not None:
@@ -96,20 +96,20 @@ def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:
         raise UnknownNameError(f"posture of task {task.name!r}", task.posture, [item.name for item in postures])
 
 
-def given_now(context: bpy.types.Context, obj: bpy.types.Object, given: Sequence[GivenTask]) -> list[Task]:
+def given_now(context: bpy.types.Context, obj: bpy.types.Object, given: Sequence[AdHocTask]) -> list[Task]:
     """Tasks of their own level and influence, towards where the scene stands. Raises RobokinError naming the task."""
     check_given(obj, given)
     targets = targets_now(context, obj, (), given)
     return [_solver_form(each, targets, i, 0, each.influence) for i, each in enumerate(given)]
 
 
-def _solver_form(given: GivenTask, targets: Targets, i: int, frame: int, influence: float) -> Task:
+def _solver_form(given: AdHocTask, targets: Targets, i: int, frame: int, influence: float) -> Task:
     task = copy(given.task)
     task.target, task.influence = _given_target(given, targets, i, frame), influence
     return task
 
 
-def _given_target(given: GivenTask, targets: Targets, i: int, frame: int) -> Any:
+def _given_target(given: AdHocTask, targets: Targets, i: int, frame: int) -> Any:
     """i: of what it reads, among the targets."""
     reading = targets.readings[i]
     surface = None if reading.surface is None else reading.surface[frame]
@@ -119,7 +119,7 @@ def _given_target(given: GivenTask, targets: Targets, i: int, frame: int) -> Any
 class SolverTasks:
     """The solver's form of the scene's tasks, and of those given after them, for any targets and influences."""
 
-    def __init__(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], given: Sequence[GivenTask] = ()) -> None:
+    def __init__(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], given: Sequence[AdHocTask] = ()) -> None:
         """Raises BridgeError."""
         self._obj, self._tasks, self._given, self._robot = obj, tasks, given, binding(obj)
         self._levels = obj.robokin.solver.mode == "PRIORITIES"

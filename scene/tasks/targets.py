@@ -12,7 +12,7 @@ import numpy as np
 from ...properties.task_kinds import KINDS, Reading
 from ...solvers.tasks import FrameTask
 from ..animation import frames as animation
-from .given import GivenTask, Place
+from .given import AdHocTask, Place
 from .root_frames import roots_from_world
 from .shapes import has_shape, read_shape
 
@@ -83,7 +83,7 @@ def targets_now(
     context: bpy.types.Context,
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
-    given: Sequence[GivenTask] = (),
+    given: Sequence[AdHocTask] = (),
 ) -> Targets:
     """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update."""
     context.view_layer.update()
@@ -128,7 +128,7 @@ def targets_over(
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
     frames: Sequence[float],
-    given: Sequence[GivenTask] = (),
+    given: Sequence[AdHocTask] = (),
     criteria: Sequence[RobokinCriterion] = (),
 ) -> Generator[float, None, Targets]:
     """Yield the share of the work done (0..1) now and then; return the Targets over the frames, of the scene's tasks
@@ -179,7 +179,7 @@ def _targets(
     worlds: Mapping[Place, Array],
     numbers: Sequence[Numbers],
     shape_of: Shapes = read_shape,
-    given: Sequence[GivenTask] = (),
+    given: Sequence[AdHocTask] = (),
 ) -> Targets:
     """numbers: of the tasks, and of the criteria after them. Shapes are read from the scene as it stands."""
     count = len(worlds[obj, ""])
@@ -212,7 +212,7 @@ def _reading(
     return Reading(places.get("target", still), places.get("surface"), up, numbers, shape_of(obj, task))
 
 
-def _given_reading(obj: bpy.types.Object, given: GivenTask, worlds: Mapping[Place, Array], up: Array) -> Reading:
+def _given_reading(obj: bpy.types.Object, given: AdHocTask, worlds: Mapping[Place, Array], up: Array) -> Reading:
     robot = worlds[obj, ""]
     if given.place is not None:
         T = roots_from_world(obj, robot, worlds[given.place], given.task.name)

@@ -46,12 +46,12 @@ class GravityTorque(Potential):
         return 0.5 * float(torque @ torque)
 
     def gradient(self, state: State) -> Array:
-        G = state.columns.G
-        slope = -(state.momenta_change @ self.gravity)
+        G = state.unit_twists.G
+        slope = -(state.momenta_derivative @ self.gravity)
         return (self._torque(state) / effort_scale(state, self.gravity) ** 2) @ (G.T @ slope @ G)
 
     def _torque(self, state: State) -> Array:
-        return -state.momenta @ self.gravity @ state.columns.G
+        return -state.momenta @ self.gravity @ state.unit_twists.G
 
 
 def effort_scale(state: State, gravity: Array) -> Array:

@@ -12,7 +12,7 @@ from ..tasks import Task
 from ..tasks.base import states_rows_of
 from ..tasks.influence import partial
 from ..tasks.native import tip_form_of
-from ..tasks.seen import Seen
+from ..tasks.task_jacobian import TaskJacobian
 from ..tasks.tip_rows import TipKind
 from .base import CriterionKind, CriterionRecord, Potential
 
@@ -81,8 +81,8 @@ def _change(state: State, task: Task, target: object) -> Array:
     return _differences(state, task, target) if seen is None else seen.change() * state.scale[:, None]
 
 
-def _seen(state: State, task: Task, target: object) -> Seen | None:
-    return task.seen(state, target) if states_rows_of(type(task), "seen") else None
+def _seen(state: State, task: Task, target: object) -> TaskJacobian | None:
+    return task.task_jacobian(state, target) if states_rows_of(type(task), "seen") else None
 
 
 def _counting(state: State) -> list[tuple[Task, Any]]:

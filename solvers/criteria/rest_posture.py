@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.spatial import quaternion
 from ..kinematics.state import State
 from ..tasks.checks import numbers
@@ -56,7 +56,7 @@ class RestPosture(Potential):
         """
         model, q, rest = state.model, state.q, self._posture(state)
         away = np.zeros(model.nv)
-        for motion, iq, iv in zip(map(Motion, model.tree.motion), model.tree.iq, model.tree.iv, strict=True):
+        for motion, iq, iv in zip(map(MotionPrimitive, model.tree.motion), model.tree.iq, model.tree.iv, strict=True):
             if motion.has_axis:
                 away[iv] = q[iq] - rest[iq]
                 continue
@@ -67,7 +67,7 @@ class RestPosture(Potential):
             away[iv + lengths : iv + motion.nv] = quaternion.log(turn)
         away = away / state.scale
         turned = away.copy()
-        for motion, iq, iv in zip(map(Motion, model.tree.motion), model.tree.iq, model.tree.iv, strict=True):
-            if motion is Motion.FREE:
+        for motion, iq, iv in zip(map(MotionPrimitive, model.tree.motion), model.tree.iq, model.tree.iv, strict=True):
+            if motion is MotionPrimitive.FREE:
                 turned[iv : iv + 3] = quaternion.to_matrix(q[iq + 3 : iq + 7]).T @ away[iv : iv + 3]
         return away, turned

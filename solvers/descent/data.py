@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ...robokin.model.drive import RollingBase
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree, unpack_placement
@@ -113,7 +113,7 @@ class IKData:
         """(nv,) int32: the coordinate that a column moves by plain addition, -1 for a rotation of a quaternion."""
         coordinate = np.full(self.tree.nv, -1, np.int32)
         for motion, iq, iv in zip(self.tree.motion, self.tree.iq, self.tree.iv, strict=True):
-            plain = {Motion.BALL: 0, Motion.FREE: 3}.get(Motion(motion), 1)
+            plain = {MotionPrimitive.BALL: 0, MotionPrimitive.FREE: 3}.get(MotionPrimitive(motion), 1)
             coordinate[iv : iv + plain] = np.arange(iq, iq + plain)
         return coordinate
 
@@ -139,7 +139,7 @@ class IKData:
             own: set[int] = set()
             for node in chain_to(self.tree, frame)[0]:
                 iv = int(self.tree.iv[node])
-                own.update(range(iv, iv + Motion(self.tree.motion[node]).nv))
+                own.update(range(iv, iv + MotionPrimitive(self.tree.motion[node]).nv))
             for base in self.bases:
                 own.update(base.wheel_v if base.v in own else ())
             columns.append(sorted(own))
@@ -239,23 +239,23 @@ def _with_ranges(limits: PositionLimits, support: Support, records: Array, lengt
     damping, centred = np.ones(tree.nv), finite.copy()
     turns = np.isinf(lower) & np.isinf(upper)
     moving = {int(tree.iq[node]) for node in with_ancestors(tree, tree.frame_node.tolist())}
-    for node, motion in enumerate(map(Motion, tree.motion)):
+    for node, motion in enumerate(map(MotionPrimitive, tree.motion)):
         iq, iv = int(tree.iq[node]), int(tree.iv[node])
-        if motion in (Motion.ROTATION, Motion.HELICAL) and not finite[iq]:
+        if motion in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL) and not finite[iq]:
             spread[iq] = np.pi
             if np.isfinite(lower[iq]) or np.isfinite(upper[iq]):  # the turn next to its one bound
                 middle[iq] = lower[iq] + np.pi if np.isfinite(lower[iq]) else upper[iq] - np.pi
                 centred[iq] = True
-        elif motion in (Motion.TRANSLATION, Motion.FREE):
-            lengths = 1 if motion is Motion.TRANSLATION else 3
+        elif motion in (MotionPrimitive.TRANSLATION, MotionPrimitive.FREE):
+            lengths = 1 if motion is MotionPrimitive.TRANSLATION else 3
             damping[iv : iv + lengths] = 1.0 / length**2
-        if motion is Motion.ROTATION:
+        if motion is MotionPrimitive.ROTATION:
             if finite[iq] and spread[iq] > MANY_TURNS:
                 spread[iq], centred[iq] = NEAR_TURNS, False
             turns[iq] &= float(tree.scale[node]).is_integer()  # of mimic joints
         else:
             turns[iq : iq + motion.nq] = False
-        if motion in (Motion.BALL, Motion.FREE):
+        if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
             start = iq + motion.nq - 4
             middle[start : start + 4] = 1.0, 0.0, 0.0, 0.0
             spread[start : start + 4] = np.nan
@@ -290,6 +290,6 @@ def robot_columns(model: RobotModel, data: IKData) -> Array:
     first_v = {int(iq): int(iv) for iq, iv in zip(model.tree.iq, model.tree.iv, strict=True)}
     columns = np.zeros(data.tree.nv, np.int64)
     for iq, iv, motion in zip(data.tree.iq, data.tree.iv, data.tree.motion, strict=True):
-        width = Motion(motion).nv
+        width = MotionPrimitive(motion).nv
         columns[iv : iv + width] = first_v[int(data.q_index[iq])] + np.arange(width)
     return columns

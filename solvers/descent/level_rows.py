@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.backend import reference
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.spatial import quaternion
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
@@ -80,7 +80,7 @@ class StackRows:
         own = [level for _, level in levels.closures(state, rows)] + levels.levels(state, rows, 0.0)
         errors = np.array([0.5 * float((np.clip(0.0, level.lower, level.upper) ** 2).sum()) for level in own])
         across = [levels.residuals_across(i, own, self.dt) for i, own in enumerate(rows)]
-        lacking = [(residuals if is_way else np.array(across))[group] for group, is_way in levels.groups]
+        lacking = [(residuals if is_path else np.array(across))[group] for group, is_path in levels.groups]
         met = [bool((each <= own).all()) for each, own in zip(lacking, self._tolerances, strict=True)]
         return Iterate(q, errors, np.array(met, bool), residuals, (own, lacking))
 
@@ -93,7 +93,7 @@ class StackRows:
             damped = DAMPING_FLOOR if at.met[k] or is_left else damping_for(float(at.errors[k]))
             damped = damping if damping is not None and k + 1 == on else damped
             own = _leaving(own, held.at.linear[0][k]) if held is not None and is_left else own
-            own = _shortened(own) if self.tasks.are_ways[k] else own
+            own = _shortened(own) if self.tasks.are_paths[k] else own
             levels.append(Level(own.J, own.lower, own.upper, damped))
         if as_one:
             one = stacked(levels, len(self.scale))
@@ -127,7 +127,7 @@ class StackRows:
         axes, limited balls out of their cones and along them, wheels that carry their base."""
         raw, tree = rows / self.scale, self.data.tree
         for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
-            if motion == Motion.FREE:
+            if motion == MotionPrimitive.FREE:
                 raw[:, iv : iv + 3] = raw[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
         return (raw @ B) * self.scale
 

@@ -18,7 +18,7 @@ from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Rows
-from ..tasks.base import Moved
+from ..tasks.base import Displacement
 from ..tasks.influence import Left, leaving
 from ..tasks.robot_rows import ROBOT_ROW
 from ..velocity.native import NativeStep
@@ -114,15 +114,15 @@ class NativeStack:
             return Level(np.zeros((rows, nv)), np.zeros(rows), np.zeros(rows))
 
         # Of a velocity that has a way a second level, of one row.
-        parts = {i: [blank(self._most[i]), blank(1)][: 1 + levels.tasks[i].has_way] for i in step.other_tasks}
+        parts = {i: [blank(self._most[i]), blank(1)][: 1 + levels.tasks[i].has_path] for i in step.other_tasks}
         blocks = step.lay_out(Given([parts[i][0] for i in self._loops], (), {i: parts[i] for i in self._others}))
         of_level = {id(block.level): block for block in blocks}
         self._blocks = {i: [of_level[id(part)] for part in own if id(part) in of_level] for i, own in parts.items()}
         level, way = dict.fromkeys(self.tasks, -1), dict.fromkeys(self.tasks, -1)
-        for number, (group, is_way) in enumerate(levels.groups):
-            (way if is_way else level).update(dict.fromkeys(group, number))
+        for number, (group, is_path) in enumerate(levels.groups):
+            (way if is_path else level).update(dict.fromkeys(group, number))
         self._level, self._way = (np.array([each[i] for i in self.tasks], np.int32) for each in (level, way))
-        self._level_kinds = (levels.are_velocities + 1 * levels.are_ways).astype(np.int32)
+        self._level_kinds = (levels.are_velocities + 1 * levels.are_paths).astype(np.int32)
         self._tolerance = np.ascontiguousarray(tolerances([levels.tasks[i] for i in self.tasks]))
         self.residuals, self._across = np.zeros((2, len(self.tasks), 2))
         step.write_errors_to(self.residuals)
@@ -215,8 +215,8 @@ class NativeStack:
             own = levels.rows_of(i, at, self._frames[frame][i], self.influence[i])
             rows[i] = leaving(levels.tasks[i], own, self._left[i]) if i in self._left else own
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)
-            is_way = rows[i].ahead is not None
-            self._across[number] = levels.residuals_across(i, rows[i], self.dt) if is_way else self.residuals[number]
+            is_path = rows[i].ahead is not None
+            self._across[number] = levels.residuals_across(i, rows[i], self.dt) if is_path else self.residuals[number]
         given = {i: levels.parts_of(i, state, rows[i]) for i in self._others}
         if self._loops:
             given |= {i: [level] for i, (_, level) in zip(self._loops, levels.closures(state, rows), strict=True)}
@@ -228,7 +228,7 @@ class NativeStack:
                 else:
                     self.step.fill(block, level)
 
-    def _moved(self, frame: int, end: State) -> Moved:
+    def _moved(self, frame: int, end: State) -> Displacement:
         """The frame so far."""
         targets, start = self._frames[frame], self.step.start
         if self._start is None or (self._start.q != start).any():

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...robokin.backend import Reference, reference
 from ...robokin.model.drive import RollingBase
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.spatial import quaternion, swing_twist
 from ..qp.bounded_step import bounded_step
 from ..tasks import FrameTask
@@ -60,7 +60,7 @@ def _tip_jacobian(data: IKData, q: Array, task: int) -> Array:
     """
     J = reference.frame_jacobian(data.tree, q, task, Reference.LOCAL_WORLD_ALIGNED)
     for motion, iq, iv in zip(data.tree.motion, data.tree.iq, data.tree.iv, strict=True):
-        if motion == Motion.FREE:
+        if motion == MotionPrimitive.FREE:
             J[:, iv : iv + 3] = J[:, iv : iv + 3] @ quaternion.to_matrix(q[iq + 3 : iq + 7]).T
     return J
 
@@ -114,8 +114,8 @@ def integrate(data: IKData, q: Array, x: Array) -> Array:
     q[coordinate[plain]] += x[plain]
     q = np.minimum(np.maximum(q, data.lower), data.upper)
     for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True):
-        if motion in (Motion.BALL, Motion.FREE):
-            lengths = 3 if motion == Motion.FREE else 0
+        if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
+            lengths = 3 if motion == MotionPrimitive.FREE else 0
             at = slice(iq + lengths, iq + lengths + 4)
             q[at] = _turned(q[at], x[iv + lengths : iv + lengths + 3])
     for cone in data.cones:
@@ -133,7 +133,7 @@ def nudged(data: IKData, q: Array) -> Array:
             aside = NUDGE / math.sqrt(data.damping[k])
             there[i] += aside if q[i] + aside <= data.upper[i] else -aside
     for motion, iq in zip(data.tree.motion, data.tree.iq, strict=True):
-        if motion == Motion.BALL:
+        if motion == MotionPrimitive.BALL:
             there[iq : iq + 4] = _turned(there[iq : iq + 4], np.full(3, NUDGE))
     for cone in data.cones:
         there[cone.q : cone.q + 4] = swing_twist.project(cone, there[cone.q : cone.q + 4])

@@ -15,7 +15,7 @@ from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
-from ..optimum.pose_problem import Point, Posing, lacking
+from ..optimum.pose_problem import Point, PoseProblem, lacking
 from ..qp.hierarchy import USELESS
 from ..qp.level import Level
 from ..random_numbers import SplitMix64
@@ -58,15 +58,15 @@ class LevelIK:
         self.attempts, self._iterations = attempts or ATTEMPTS, iterations or ITERATIONS
         self._searches: dict[tuple[float, ...], NativeLevelSearch | LevelSearch] = {}
 
-    def posing(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> Posing:
+    def posing(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> PoseProblem:
         """shares: influences, the tasks' own unless given."""
         state = self.levels.state(start, targets, 1.0)
-        fixed = [task.started(state, target) for task, target in zip(self.tasks, targets, strict=True)]
-        return Posing(self.levels, fixed, self.limits, shares)
+        fixed = [task.resolve_target(state, target) for task, target in zip(self.tasks, targets, strict=True)]
+        return PoseProblem(self.levels, fixed, self.limits, shares)
 
     def found(
         self,
-        posing: Posing,
+        posing: PoseProblem,
         start: Array,
         seed: int,
         attempts: int,
@@ -189,12 +189,12 @@ class LevelIK:
         task, reach = self.tasks[i], self._reaches[i]
         record = reach.records[0]
         slack = task.parts[0].tolerance + 1e-9 * self.levels.length
-        found = task.missed_by(target, record["reach_centre"], record["reach"]) - slack
+        found = task.distance_bound(target, record["reach_centre"], record["reach"]) - slack
         if known_task(task) is not None:  # which the wrist tells more of
             found = max(found, out_of_reach(reach, target[None])[0])
         return float(found)
 
-    def _closed(self, posing: Posing, best: Point) -> Point:
+    def _closed(self, posing: PoseProblem, best: Point) -> Point:
         """With loops brought together as nearly as rounding allows, whatever their tolerance: they are joints."""
         loops, whole = len(self.levels.loops), best.is_met
         for _ in range(CLOSING if loops else 0):
@@ -226,7 +226,7 @@ class LevelIK:
         for i, task in enumerate(self.tasks):
             if (
                 isinstance(task, TipTask)
-                and states_rows_of(type(task), "missed_by")
+                and states_rows_of(type(task), "distance_bound")
                 and task.influence
                 and task.parts[0].is_length
             ):

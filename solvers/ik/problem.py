@@ -25,7 +25,7 @@ from ..criteria.base import costs
 from ..descent.engine import CODES, CONVERGED
 from ..fixed_arrays import compiled
 from ..optimum.choice import optimum_of
-from ..optimum.pose_problem import Posing
+from ..optimum.pose_problem import PoseProblem
 from ..progress import finish, scaled
 from ..results import BatchResult, Diagnosis, SolveResult, Status
 from ..tasks import Task
@@ -126,7 +126,7 @@ class IKProblem:
             ground = (yield from self.solve_steps(targets, q0, seed, False, without)).q
             rows = search.levels.rows(posing.point(ground).state, posing.targets, shares)
             left = {i: left_in(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
-            posing = Posing(search.levels, posing.targets, self.limits, shares, left)
+            posing = PoseProblem(search.levels, posing.targets, self.limits, shares, left)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(posing.targets))
         own_seed = checked_seed(seed)
         best, iterations, attempts = search.found(posing, start, own_seed, search.attempts, gaps, shares, left)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import check_size
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import AT_LIMIT, PositionLimits
 from ...robokin.spatial import swing_twist
 from ..descent.data import IKData, compile_whole
@@ -274,8 +274,8 @@ class _Search(Descent):
         plain = data.coordinate >= 0
         total = float(data.damping[plain] @ moved[data.coordinate[plain]] ** 2)
         for motion, iq in zip(tree.motion, tree.iq, strict=True):
-            if motion in (Motion.BALL, Motion.FREE):
-                at = slice(iq + 3, iq + 7) if motion == Motion.FREE else slice(iq, iq + 4)
+            if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
+                at = slice(iq + 3, iq + 7) if motion == MotionPrimitive.FREE else slice(iq, iq + 4)
                 # Of unit quaternions: the angle squared, to third order.
                 total += 8.0 * (1.0 - abs(float(q[at] @ self.start[at])))
         return total

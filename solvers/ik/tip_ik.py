@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin.arrays import shown
 from ...robokin.backend import get_backend, reference
 from ...robokin.errors import ConfigurationError, TaskError
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
@@ -140,7 +140,7 @@ def starts_of(search: Any, q0: object, count: int) -> Array:
 def _enough(data: IKData) -> int:
     """Attempts for a problem: more for every whole turn that a screw may make."""
     factor = 1.0
-    for node in np.flatnonzero(data.tree.motion == Motion.HELICAL):
+    for node in np.flatnonzero(data.tree.motion == MotionPrimitive.HELICAL):
         iq = data.tree.iq[node]
         angle = abs(data.tree.scale[node]) * data.spread[iq] * 2.0
         factor *= max(1.0, angle // (2.0 * np.pi))

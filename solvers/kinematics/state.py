@@ -11,7 +11,7 @@ import numpy as np
 from ...robokin.backend import Reference, get_backend
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial.so3 import hat
-from .unit_twists import Columns
+from .unit_twists import UnitTwists
 
 Array = np.ndarray
 
@@ -80,12 +80,12 @@ class State:
         J[:3] -= hat(point - self.placements[index, :3, 3]) @ J[3:]
         return J
 
-    def jacobian_change(self, link: str, point: Array) -> Array:
+    def jacobian_derivative(self, link: str, point: Array) -> Array:
         """(6, nv, nv) derivative of `jacobian` of a point (3,) that moves with the link, [row, column, along]. Raises
         UnknownNameError."""
-        moving = self.columns.moving(int(self.model.tree.frame_node[self.model.link_index(link)]))
+        moving = self.unit_twists.moving(int(self.model.tree.frame_node[self.model.link_index(link)]))
         turning = np.where(moving.above.T[:, :, None], moving.turned(moving.angular), 0.0)
-        change = np.concatenate((moving.change(moving.point_velocity(point)), turning), axis=2)
+        change = np.concatenate((moving.derivative(moving.point_velocity(point)), turning), axis=2)
         return moving.G.T @ change.transpose(2, 0, 1) @ moving.G
 
     @cached_property
@@ -122,15 +122,15 @@ class State:
         """(3, nv) velocity of the centre of mass per unit of v."""
         return self._backend.center_of_mass_jacobian(self.model.tree, self.q)
 
-    def center_of_mass_change(self) -> Array:
+    def center_of_mass_derivative(self) -> Array:
         """(3, nv, nv) derivative of its Jacobian, [row, column, along]."""
-        G = self.columns.G
-        return G.T @ np.moveaxis(self.momenta_change, 2, 0) @ G / self.model.total_mass
+        G = self.unit_twists.G
+        return G.T @ np.moveaxis(self.momenta_derivative, 2, 0) @ G / self.model.total_mass
 
     @cached_property
     def momenta(self) -> Array:
-        """(m, 3) momentum [kg m/s] that each elementary degree of freedom (`columns`) gives all that it moves."""
-        tree, columns = self.model.tree, self.columns
+        """(m, 3) momentum [kg m/s] that each elementary degree of freedom (`unit_twists`) gives all that it moves."""
+        tree, columns = self.model.tree, self.unit_twists
         R, origin = self._nodes[:, :9].reshape(-1, 3, 3), self._nodes[:, 9:]
         mass = tree.inertia[:, 0]
         first = (R @ tree.inertia[:, 1:4, None])[..., 0] + mass[:, None] * origin
@@ -139,10 +139,12 @@ class State:
         return moved * columns.linear + np.cross(columns.angular, behind @ first - moved * columns.origin)
 
     @property
-    def momenta_change(self) -> Array:
+    def momenta_derivative(self) -> Array:
         """(m, m, 3) [j, k] their derivative along k."""
-        related = self.columns.above | self.columns.above.T  # on one chain; on different branches nothing changes
-        return np.where(related[:, :, None], self.columns.change(self.momenta), 0.0)
+        related = (
+            self.unit_twists.above | self.unit_twists.above.T
+        )  # on one chain; on different branches nothing changes
+        return np.where(related[:, :, None], self.unit_twists.derivative(self.momenta), 0.0)
 
     @cached_property
     def mass_matrix(self) -> Array:
@@ -160,8 +162,8 @@ class State:
         return float((np.diag(M) * self.scale**2).mean()) if len(M) else 0.0
 
     @cached_property
-    def columns(self) -> Columns:
-        return Columns.at(self.model.tree, self._nodes)
+    def unit_twists(self) -> UnitTwists:
+        return UnitTwists.at(self.model.tree, self._nodes)
 
     @cached_property
     def _nodes(self) -> Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...robokin.model.drive import RollingBase
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.tree import ROOT, Tree, pack_placement
 
 Array = np.ndarray
@@ -52,7 +52,7 @@ def support_tree(
     q_index: list[int] = []
     columns = 0
     for node in sorted(nodes, key=lambda node: tree.iq[node]):
-        motion, iq = Motion(tree.motion[node]), int(tree.iq[node])
+        motion, iq = MotionPrimitive(tree.motion[node]), int(tree.iq[node])
         if iq not in first_q:
             first_q[iq], first_v[iq] = len(q_index), columns
             q_index.extend(range(iq, iq + motion.nq))

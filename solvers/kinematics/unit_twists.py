@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.tree import ROOT, Tree
 
 Array = np.ndarray
@@ -28,7 +28,7 @@ class _Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class UnitTwists:
     """Each of m elementary degrees of freedom, in the axes of the root frame.
 
     angular: (m, 3), and linear: (m, 3) at origin: (m, 3), per unit of its coordinate.
@@ -45,7 +45,7 @@ class Columns:
     behind: Array
 
     @classmethod
-    def at(cls, tree: Tree, placements: Array) -> Columns:
+    def at(cls, tree: Tree, placements: Array) -> UnitTwists:
         """placements: (n, 12) T_root_node."""
         own = _layout(tree)
         axes = placements[:, :9].reshape(-1, 3, 3)[own.node, :, own.axis]
@@ -53,12 +53,12 @@ class Columns:
         linear, angular = own.slides[:, None] * axes, own.turns[:, None] * axes
         return cls(own, linear, angular, placements[own.node, 9:], own.G, behind[:, own.node], behind.astype(float))
 
-    def moving(self, node: int) -> Columns:
+    def moving(self, node: int) -> UnitTwists:
         """Those that move a node (or the root: none)."""
         at = np.flatnonzero(self.layout.supports[node][self.layout.node])
         above = self.above[np.ix_(at, at)]
         parts = self.linear[at], self.angular[at], self.origin[at], self.G[at], above, self.behind[at]
-        return Columns(self.layout, *parts)
+        return UnitTwists(self.layout, *parts)
 
     def point_velocity(self, point: Array) -> Array:
         """(m, 3) velocity that each gives a point, if it moves it."""
@@ -68,7 +68,7 @@ class Columns:
         """(m, m, 3) [j, k] w_k x v_j of vectors (m, 3)."""
         return np.cross(self.angular[None, :, :], vectors[:, None, :])
 
-    def change(self, vectors: Array) -> Array:
+    def derivative(self, vectors: Array) -> Array:
         """(m, m, 3) [j, k] the derivative along k of vectors (m, 3), one per degree of freedom, that belong to a point
         behind all of them: along its own axis and those before it a vector turns, w_k x v_j; along those after it,
         it changes as theirs does along it, w_j x v_k (a velocity is the derivative of one point)."""
@@ -79,15 +79,15 @@ class Columns:
 @lru_cache(maxsize=8)
 def _layout(tree: Tree) -> _Layout:
     node, axis, slides, turns, column, factor = [], [], [], [], [], []
-    for i, motion in enumerate(map(Motion, tree.motion)):
+    for i, motion in enumerate(map(MotionPrimitive, tree.motion)):
         match motion:
-            case Motion.ROTATION | Motion.HELICAL:
-                own = [(2, tree.pitch[i] if motion is Motion.HELICAL else 0.0, 1.0)]
-            case Motion.TRANSLATION:
+            case MotionPrimitive.ROTATION | MotionPrimitive.HELICAL:
+                own = [(2, tree.pitch[i] if motion is MotionPrimitive.HELICAL else 0.0, 1.0)]
+            case MotionPrimitive.TRANSLATION:
                 own = [(2, 1.0, 0.0)]
-            case Motion.BALL:
+            case MotionPrimitive.BALL:
                 own = [(k, 0.0, 1.0) for k in range(3)]
-            case Motion.FREE:
+            case MotionPrimitive.FREE:
                 own = [(k, 1.0, 0.0) for k in range(3)] + [(k, 0.0, 1.0) for k in range(3)]
         for k, (at, slide, turn) in enumerate(own):
             node.append(i)

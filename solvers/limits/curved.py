@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, se3, so3, swing_twist
@@ -65,7 +65,7 @@ class BallLimit:
     def __init__(self, cone: Cone, nv: int, ball: Array, previous: Array, limits: StepLimits) -> None:
         self.joint, self.own = cone.joint, slice(cone.v, cone.v + 3)
         self._true = self._cone = cone
-        self._nv, self._ball, self._change = nv, ball, limits.change[self.own]
+        self._nv, self._ball, self._change = nv, ball, limits.max_step_change[self.own]
         self.is_outside = not swing_twist.contains(cone, ball)
         if self.is_outside:  # back, whatever its acceleration limit, as other joints
             previous, self._change = np.zeros(3), np.full(3, np.inf)
@@ -73,7 +73,7 @@ class BallLimit:
         if slower.any() and not self.holds(slower):
             previous = shortened(previous, 0.0 * previous, lambda x: bool(self.holds(braked(x, self._change))))
             slower = braked(previous, self._change)
-        largest = limits.largest[self.own]
+        largest = limits.max_step[self.own]
         self.lo = np.clip(previous - self._change, -largest, largest)
         self.hi = np.clip(previous + self._change, -largest, largest)
         self.start = np.clip(0.0, self.lo, self.hi)
@@ -227,7 +227,7 @@ class FloatingLimit:
 
 def held_floats(model: RobotModel, limits: PositionLimits) -> Iterator[int]:
     """Nodes of the floating joints with position bounds."""
-    for node in np.flatnonzero(model.tree.motion == Motion.FREE).tolist():
+    for node in np.flatnonzero(model.tree.motion == MotionPrimitive.FREE).tolist():
         iq = int(model.tree.iq[node])
         if limits.is_bounded(range(iq, iq + 3)):
             yield node

@@ -19,7 +19,7 @@ import numpy as np
 from ...robokin.arrays import LEAST, shown
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.drive import RollingBase
-from ...robokin.model.joint_types import Motion as Elementary
+from ...robokin.model.joint_types import MotionPrimitive as Elementary
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial.swing_twist import Cone
 from .coupled import balls_are_safe, base_is_safe, braked, shortened
@@ -74,15 +74,15 @@ def viable_steps(
 class StepLimits:
     """The limits of a robot per step of `dt` seconds, one entry per degree of freedom (nv,).
 
-    largest: V dt. change: A dt^2. coordinate: index in q of the position that the degree of freedom adds to, -1
-    where it has none (rotations of ball and floating joints; lengths of floating joints move in the child frame).
+    max_step: V dt. max_step_change: A dt^2. coordinate: index in q of the position that the degree of freedom adds to,
+    -1 where it has none (rotations of ball and floating joints; lengths of floating joints move in the child frame).
     lower, upper: position bounds of the degrees of freedom, infinite where there is none.
     cones, bases: of the balls that are limited, and the wheeled bases.
     """
 
     dt: float
-    largest: Array
-    change: Array
+    max_step: Array
+    max_step_change: Array
     coordinate: Array
     lower: Array
     upper: Array
@@ -107,21 +107,21 @@ class StepLimits:
     def bounds(self, q: Array, previous: Array) -> tuple[Array, Array]:
         """Viable steps (lo, hi), each (nv,), from configuration q (nq,) reached by the step `previous` (nv,)."""
         position = np.where(self.coordinate >= 0, q[self.coordinate], 0.0) if len(q) else np.zeros(0)
-        return viable_steps(previous, position - self.lower, self.upper - position, self.largest, self.change)
+        return viable_steps(previous, position - self.lower, self.upper - position, self.max_step, self.max_step_change)
 
     def viable(self, q: Array, step: Array) -> Array:
         """The step nearest to `step` (nv,) after which the state (q, step) is viable: what a start velocity becomes."""
         position = np.where(self.coordinate >= 0, q[self.coordinate], 0.0) if len(q) else np.zeros(0)
         with np.errstate(invalid="ignore"):
-            low = -braking_step(position - self.lower, self.change) - self.change
-            high = braking_step(self.upper - position, self.change) + self.change
-        kept = np.clip(np.clip(step, low, high), -self.largest, self.largest)
+            low = -braking_step(position - self.lower, self.max_step_change) - self.max_step_change
+            high = braking_step(self.upper - position, self.max_step_change) + self.max_step_change
+        kept = np.clip(np.clip(step, low, high), -self.max_step, self.max_step)
         for cone in self.cones:
             own = slice(cone.v, cone.v + 3)
-            kept[own] = self._viable_ball(cone, q[cone.q : cone.q + 4], kept[own], self.change[own])
+            kept[own] = self._viable_ball(cone, q[cone.q : cone.q + 4], kept[own], self.max_step_change[own])
         for base in self.bases:
             wheels = list(base.wheel_v)
-            kept[wheels] = self._viable_wheels(base, q[base.q : base.q + 3], kept[wheels], self.change[wheels])
+            kept[wheels] = self._viable_wheels(base, q[base.q : base.q + 3], kept[wheels], self.max_step_change[wheels])
             kept[base.v : base.v + 3] = base.rolled_jacobian(q[base.q : base.q + 3], np.zeros(2)) @ kept[wheels]
         return kept
 
@@ -131,7 +131,7 @@ class StepLimits:
 
     def _viable_wheels(self, base: RollingBase, start: Array, step: Array, change: Array) -> Array:
         own = slice(base.v, base.v + 3)
-        ends = self.lower[own], self.upper[own], self.largest[own]
+        ends = self.lower[own], self.upper[own], self.max_step[own]
         return shortened(step, 0.0 * step, lambda x: base_is_safe(base, start, braked(x, change), change, *ends))
 
     def coasting(self, q: Array, step: Array) -> Array:
@@ -139,7 +139,7 @@ class StepLimits:
         lo, hi = self.bounds(q, step)
         slower = np.minimum(np.maximum(0.0, lo), hi)
         for columns in self._coupled_columns():
-            slower[columns] = braked(step[columns], self.change[columns])
+            slower[columns] = braked(step[columns], self.max_step_change[columns])
         return slower
 
     def _coupled_columns(self) -> list[list[int]]:

@@ -9,7 +9,7 @@ import numpy as np
 from ...robokin.arrays import float_array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError
-from ...robokin.model.joint_types import Motion as Elementary
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import Joint, RobotModel, checked_model
 from ...robokin.spatial import swing_twist
 
@@ -132,7 +132,7 @@ class Motion:
         (not those that mimic joints follow), quaternions keep their sign. v and a are taken anew."""
         q = np.array(self.q)
         tree = self.model.tree
-        for node in np.flatnonzero(tree.motion == Elementary.ROTATION):
+        for node in np.flatnonzero(tree.motion == MotionPrimitive.ROTATION):
             i = tree.iq[node]
             if (tree.iq == i).sum() > 1:  # a mimic joint follows: a turn of this one is not a turn of that one
                 continue
@@ -156,14 +156,16 @@ def checked_motion(motion: object) -> Motion:
 def scalar_coordinates(model: RobotModel) -> list[int]:
     """Indices in q of lengths and angles: all but those of ball and floating joints."""
     tree = model.tree
-    return [int(i) for i in np.unique([tree.iq[n] for n in range(tree.n_nodes) if Elementary(tree.motion[n]).has_axis])]
+    return [
+        int(i) for i in np.unique([tree.iq[n] for n in range(tree.n_nodes) if MotionPrimitive(tree.motion[n]).has_axis])
+    ]
 
 
 def curved_positions(model: RobotModel) -> list[int]:
     """Indices in q of what does not go straight at a constant velocity: lengths of floating joints, and the coordinates
     of wheeled bases."""
     tree = model.tree
-    floating = tree.iq[tree.motion == Elementary.FREE]
+    floating = tree.iq[tree.motion == MotionPrimitive.FREE]
     return [int(first) + k for first in (*floating, *(base.q for base in model.rolling_bases)) for k in range(3)]
 
 
@@ -186,18 +188,18 @@ def _names(joint: Joint, ball: tuple[str, ...], free: tuple[str, ...]) -> list[s
     if joint.nq == 1:
         return [joint.name]
     motions = joint.kind.motions
-    single_length = motions.count(Elementary.TRANSLATION) == 1
-    single_angle = sum(m in (Elementary.ROTATION, Elementary.HELICAL) for m in motions) == 1
+    single_length = motions.count(MotionPrimitive.TRANSLATION) == 1
+    single_angle = sum(m in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL) for m in motions) == 1
     lengths = iter(["length"] if single_length else ["x", "y", "z"])
     angles = iter(["angle"] if single_angle else [f"angle{i + 1}" for i in range(len(motions))])
     names: list[str] = []
     for motion in motions:
-        if motion == Elementary.BALL:
+        if motion == MotionPrimitive.BALL:
             names.extend(ball)
-        elif motion == Elementary.FREE:
+        elif motion == MotionPrimitive.FREE:
             names.extend(free + ball)
         else:
-            names.append(next(lengths if motion == Elementary.TRANSLATION else angles))
+            names.append(next(lengths if motion == MotionPrimitive.TRANSLATION else angles))
     return [f"{joint.name}/{name}" for name in names]
 
 

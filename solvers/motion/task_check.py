@@ -12,7 +12,7 @@ from ...robokin.arrays import shown
 from ...robokin.configuration import difference
 from ...robokin.errors import TaskError
 from ..tasks import Task
-from ..tasks.base import Moved
+from ..tasks.base import Displacement
 from ..velocity.task_levels import TaskLevels
 from .motion import Motion
 
@@ -36,9 +36,11 @@ def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -
     if not checked:
         return []
     start = levels.state(motion.q[0], checked[0], 1.0)
-    started = [[task.started(start, own) for task, own in zip(levels.tasks, each, strict=True)] for each in checked]
+    started = [
+        [task.resolve_target(start, own) for task, own in zip(levels.tasks, each, strict=True)] for each in checked
+    ]
     followed = [
-        [task.followed(own, last) for task, own, last in zip(levels.tasks, each, before, strict=True)]
+        [task.advance_target(own, last) for task, own, last in zip(levels.tasks, each, before, strict=True)]
         for before, each in pairwise(started)
     ]
     return [started[0], *followed]
@@ -60,7 +62,7 @@ def motion_residuals(
                 dt = float(motion.times[frame] - motion.times[frame - 1])
                 before = levels.state(motion.q[frame - 1], wanted, dt)
                 way = difference(motion.model, motion.q[frame - 1], motion.q[frame])
-                moved = Moved(before, before.at(motion.q[frame]), way)
+                moved = Displacement(before, before.at(motion.q[frame]), way)
                 found[frame, i] = levels.residuals_of(i, levels.rows_of(i, moved, wanted[i]), still, dt)
         if frame % _CHUNK == 0:
             yield frame / len(motion)

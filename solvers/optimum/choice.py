@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from ...robokin.backend import get_backend
 from ..criteria import Criterion, Potential
 from .native import KernelOptimum, NativeOptimum
-from .pose_problem import Posing
+from .pose_problem import PoseProblem
 from .sqp import StaticOptimum
 
 
-def optimum_of(posing: Posing, criteria: Sequence[Criterion]) -> StaticOptimum | NativeOptimum:
+def optimum_of(posing: PoseProblem, criteria: Sequence[Criterion]) -> StaticOptimum | NativeOptimum:
     """In the kernel, when that is the backend and can minimise them."""
     if get_backend(posing.levels.backend).name == "native":
         potentials = [each for each in criteria if isinstance(each, Potential)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..qp.hierarchy import USELESS
 from ..velocity.task_levels import stacked
-from .pose_problem import Point, Posing, lacking
+from .pose_problem import Point, PoseProblem, lacking
 
 Array = np.ndarray
 
@@ -19,10 +19,10 @@ MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
 WORSE = 1e-9  # relative: the error of a level that cannot be met may grow by that in all
 
 
-class TaskSurface:
+class ConstraintManifold:
     """start: the first pose, with the levels that are met to their tolerance met as exactly as they can be."""
 
-    def __init__(self, posing: Posing, start: Point) -> None:
+    def __init__(self, posing: PoseProblem, start: Point) -> None:
         self.posing = posing
         self.start = self._met_exactly(start)
         errors = self.start.errors

@@ -18,10 +18,10 @@ from ..descent.data import cone_records
 from ..descent.native_stack import NativeStack, stack_library
 from ..tasks.influence import Left
 from ..velocity.task_levels import TaskLevels
-from .constraint_manifold import TaskSurface
-from .pose_problem import Point, Posing
+from .constraint_manifold import ConstraintManifold
+from .pose_problem import Point, PoseProblem
 from .sqp import ITERATIONS, PATIENCE, ROUNDS, Optimum
-from .unbounded import endless
+from .unbounded import unbounded
 
 Array = np.ndarray
 
@@ -131,7 +131,7 @@ class KernelOptimum(NativeStack):
 class NativeOptimum:
     """`StaticOptimum` in the kernel."""
 
-    def __init__(self, posing: Posing, potentials: Sequence[Potential], kernel: KernelOptimum) -> None:
+    def __init__(self, posing: PoseProblem, potentials: Sequence[Potential], kernel: KernelOptimum) -> None:
         self.posing, self._potentials, self._kernel = posing, potentials, kernel
 
     def find(self, start: Point) -> Generator[float, None, Optimum]:
@@ -144,9 +144,9 @@ class NativeOptimum:
         yield
 
     def _reason(self, start: Point, point: Point, found: OutcomeStruct) -> str:
-        surface, objective = TaskSurface(self.posing, start), Objective(self._potentials, self.posing.scale)
+        surface, objective = ConstraintManifold(self.posing, start), Objective(self._potentials, self.posing.scale)
         return (
-            endless(self.posing, objective, surface.start, point, surface.nearest)
+            unbounded(self.posing, objective, surface.start, point, surface.nearest)
             or (
                 "",
                 f"after {ITERATIONS} steps the cost still falls",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.backend import get_backend
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion
@@ -50,7 +50,7 @@ class Point:
         return bool(self.met.all())
 
 
-class Posing:
+class PoseProblem:
     """Tasks with their checked targets, inside position limits. scale: (nv,) of displacements (`State.scale`)."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Posing:
         self._groups = [np.array(group, int) for group in groups]
         tree = self.model.tree
         self._columns = np.full(self.model.nv, -1)  # of plain coordinates: which entry of q they move
-        for motion, iq, iv in zip(map(Motion, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
+        for motion, iq, iv in zip(map(MotionPrimitive, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
             if motion.has_axis:
                 self._columns[iv] = iq
 
@@ -174,7 +174,7 @@ class Posing:
 def floating_bounds(limits: PositionLimits, model: RobotModel, q: Array, length: float) -> list[Level]:
     """Position bounds of floating joints as levels: they hold along the axes of the parent, not those of v."""
     bounds, tree = [], model.tree
-    for node in np.flatnonzero(tree.motion == Motion.FREE):
+    for node in np.flatnonzero(tree.motion == MotionPrimitive.FREE):
         iq, iv = int(tree.iq[node]), int(tree.iv[node])
         if not limits.is_bounded(range(iq, iq + 3)):
             continue

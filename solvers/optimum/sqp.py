@@ -19,10 +19,10 @@ from ..criteria import Criterion
 from ..criteria.edge import Edge
 from ..criteria.objective import NEAR, Objective, Slopes
 from ..random_numbers import SplitMix64
-from .constraint_manifold import TaskSurface
-from .pose_problem import Point, Posing
+from .constraint_manifold import ConstraintManifold
+from .pose_problem import Point, PoseProblem
 from .tangent import Multipliers, Tangent, rows_at
-from .unbounded import FLAT, endless
+from .unbounded import FLAT, unbounded
 from .unmet_levels import hold_unmet
 
 Array = np.ndarray
@@ -86,7 +86,7 @@ class _Look:
 class StaticOptimum:
     """Potentials with weight times gain, minimised where `posing` is met."""
 
-    def __init__(self, posing: Posing, criteria: Sequence[Criterion]) -> None:
+    def __init__(self, posing: PoseProblem, criteria: Sequence[Criterion]) -> None:
         self.posing = posing
         self.objective = Objective(criteria, posing.scale)
         self.iterations = 0
@@ -97,12 +97,12 @@ class StaticOptimum:
         if not self.objective.potentials:
             return Optimum(start, 0.0, True, 0)
         self._note_curvatures(self.objective.metric(start.state))
-        self._surface = TaskSurface(self.posing, start)
+        self._surface = ConstraintManifold(self.posing, start)
         point = self._surface.start
         found = yield from self._descended(point)
         if found.is_optimal:
             return found
-        why = endless(self.posing, self.objective, point, found.point, self._surface.nearest)
+        why = unbounded(self.posing, self.objective, point, found.point, self._surface.nearest)
         return replace(found, reason=why or found.reason)
 
     def _descended(self, point: Point) -> Generator[float, None, Optimum]:

@@ -11,7 +11,7 @@ from ..criteria.edge import Edge
 from ..criteria.objective import Slopes
 from ..qp.dense import QPStatus, solve_qp
 from ..qp.level import Level
-from .pose_problem import Point, Posing, lacking
+from .pose_problem import Point, PoseProblem, lacking
 
 Array = np.ndarray
 
@@ -35,7 +35,7 @@ class Multipliers:
     is_known: bool = True
 
 
-def rows_at(posing: Posing, point: Point) -> Array:
+def rows_at(posing: PoseProblem, point: Point) -> Array:
     """(k, nv) of single coordinates, of what the limits bound otherwise, and of the levels."""
     levels = [*posing.bounds(point.q)[2], *point.levels]
     return np.vstack([np.eye(posing.model.nv), *[level.J for level in levels]])
@@ -45,7 +45,7 @@ class Tangent:
     """At a point: held (m, nv) rows do not change, lower <= walls x <= upper (k, nv).   Z: (nv, f) basis of what is
     left free by what is held, and by levels that are not met (`unmet_levels.py`)."""
 
-    def __init__(self, posing: Posing, point: Point) -> None:
+    def __init__(self, posing: PoseProblem, point: Point) -> None:
         nv = posing.model.nv
         self.backend = posing.levels.backend
         lo, hi, bounds = posing.bounds(point.q)

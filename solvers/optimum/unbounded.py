@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ..criteria import criterion_names
 from ..criteria.objective import Objective
-from .pose_problem import Point, Posing
+from .pose_problem import Point, PoseProblem
 
 Array = np.ndarray
 
@@ -20,8 +20,8 @@ AGAIN = 2  # how often the way is gone once more, twice as long each time
 STEEP = 1e4  # times the slope at the start: an optimum is level
 
 
-def endless(
-    posing: Posing,
+def unbounded(
+    posing: PoseProblem,
     objective: Objective,
     start: Point,
     end: Point,
@@ -33,7 +33,7 @@ def endless(
 
 
 def _farther(
-    posing: Posing,
+    posing: PoseProblem,
     objective: Objective,
     start: Point,
     end: Point,
@@ -71,10 +71,10 @@ def _steeper(objective: Objective, start: Point, end: Point) -> str:
     return f"{criterion} falls ever steeper, {last[steepest] / max(first[steepest], 1e-300):.0e} times as at the start"
 
 
-def _sizes(posing: Posing) -> Array:
+def _sizes(posing: PoseProblem) -> Array:
     """(nq,) a radian or L, by which coordinates count; infinite for quaternions."""
     sizes, tree = np.full(posing.model.nq, np.inf), posing.model.tree
-    for motion, iq, iv in zip(map(Motion, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
+    for motion, iq, iv in zip(map(MotionPrimitive, tree.motion), tree.iq.tolist(), tree.iv.tolist(), strict=True):
         count = 1 if motion.has_axis else motion.nv - 3
         sizes[iq : iq + count] = posing.scale[iv : iv + count]
     return sizes

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .pose_problem import Point, Posing, lacking
+from .pose_problem import Point, PoseProblem, lacking
 from .tangent import SMALL, Tangent, rows_at
 
 Array = np.ndarray
@@ -19,7 +19,7 @@ TOUCHED = 1e-9  # walls nearer than this may hold a level back
 BENDS, LEAST = 1e-6, 1e-9  # of the largest second derivative, and of |e|: those not larger vanish
 
 
-def hold_unmet(posing: Posing, point: Point, tangent: Tangent) -> None:
+def hold_unmet(posing: PoseProblem, point: Point, tangent: Tangent) -> None:
     """Uses up the directions along which levels that are not met would be met less."""
     first = len(tangent.rows) - sum(len(level.J) for level in point.levels)
     for level, met, error in zip(point.levels, point.met, point.errors, strict=True):
@@ -37,7 +37,7 @@ def hold_unmet(posing: Posing, point: Point, tangent: Tangent) -> None:
         tangent.Z = Z @ E[:, values <= least]
 
 
-def _slope(posing: Posing, tangent: Tangent, q: Array, multipliers: Array) -> Array:
+def _slope(posing: PoseProblem, tangent: Tangent, q: Array, multipliers: Array) -> Array:
     """(nv,) the first rows at q, times multipliers; 0 when there are others than at the tangent's point."""
     rows = rows_at(posing, posing.point(q))
     return multipliers @ rows[: len(multipliers)] if rows.shape == tangent.rows.shape else np.zeros(rows.shape[1])

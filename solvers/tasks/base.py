@@ -22,7 +22,7 @@ from ..alike import is_own
 from ..fixed_arrays import Checks, FixedArrays, fixed_value
 from ..kinematics.state import State
 from .checks import level, share
-from .seen import Seen
+from .task_jacobian import TaskJacobian
 
 if TYPE_CHECKING:
     from .tip_rows import TipForm
@@ -102,7 +102,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class Displacement:
     """A frame of a motion so far: from one state to another, by a displacement (nv,)."""
 
     start: State
@@ -130,7 +130,7 @@ class Task(FixedArrays, ABC):
     forms: ClassVar[Forms] = {}
     checks: ClassVar[Checks] = {"priority": level, "influence": share}
     is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
-    has_way: bool = False  # its rows say what is ahead
+    has_path: bool = False  # its rows say what is ahead
     is_comparable: ClassVar[bool] = True  # what its rows lack in two poses has the same axes
     is_counted_from_start: ClassVar[bool] = False  # its target is told from where a solve or a motion starts
     parts: tuple[Part, ...]
@@ -166,7 +166,7 @@ class Task(FixedArrays, ABC):
     def rows(self, state: State, target: Any) -> Rows:
         """The rows at a state, towards a checked target."""
 
-    def seen(self, state: State, target: Any) -> Seen | None:
+    def task_jacobian(self, state: State, target: Any) -> TaskJacobian | None:
         """What its equations see of the velocity, without what they lack and their weights; None: no more is known than
         `rows` says at a state."""
         return None
@@ -182,12 +182,12 @@ class Task(FixedArrays, ABC):
         """(nq,) q with the joint values that the target tells; q itself when it tells none."""
         return q
 
-    def started(self, state: State, target: Any) -> Any:
+    def resolve_target(self, state: State, target: Any) -> Any:
         """The checked target of a solve or a motion that starts at `state`: what is told relative to the start is
         fixed here."""
         return target
 
-    def missed_by(self, target: Any, centre: Array, reach: float) -> float:
+    def distance_bound(self, target: Any, centre: Array, reach: float) -> float:
         """[m] by how much the started target is missed at least, while the one point of `points` is never farther than
         `reach` from `centre` (3,) in the root frame; at most 0 where that does not tell."""
         return 0.0
@@ -219,7 +219,7 @@ class Task(FixedArrays, ABC):
         that the kernel has not those rows."""
         return np.zeros((0, model.nv))
 
-    def rows_after(self, moved: Moved, target: Any) -> Rows:
+    def rows_after(self, moved: Displacement, target: Any) -> Rows:
         """Of a velocity, from where the frame began: what of it is lacking at the end of `moved`. Here with J at the
         middle of the way, which is where a finite motion has its velocity."""
         rows, J = self.rows(moved.start, target), self.rows(moved.middle, target).J
@@ -230,20 +230,21 @@ class Task(FixedArrays, ABC):
         any pose will do."""
         return None
 
-    def reached(self, moved: Moved, target: Any) -> Any:
+    def reached(self, moved: Displacement, target: Any) -> Any:
         """The checked target of a frame that has been followed, as the next one takes it for `last`."""
         return target
 
-    def followed(self, target: Any, last: Any) -> Any:
+    def advance_target(self, target: Any, last: Any) -> Any:
         """The checked target of a frame that comes after one whose target was `last`: for what has to know how its
         target moves."""
         return target
 
     def is_left(self, before: State, after: State, target: Any) -> bool:
-        """Whether a frame that meets the task does so by leaving the motion that it asks for; `remark` says why."""
+        """Whether a frame that meets the task does so by leaving the motion that it asks for; `failure_note` says
+        why."""
         return False
 
-    def remark(self, states: Sequence[State], target: Any) -> str:
+    def failure_note(self, states: Sequence[State], target: Any) -> str:
         """Why a motion cannot go on from the last of `states`, those of its last frames; empty when not because of
         this task."""
         return ""
@@ -259,7 +260,7 @@ class Task(FixedArrays, ABC):
 
 @cache
 def _remembers(kind: type[Task]) -> bool:
-    own = ("followed", "reached", "is_left", "remark")
+    own = ("advance_target", "reached", "is_left", "failure_note")
     return any(getattr(kind, method) is not getattr(Task, method) for method in own)
 
 

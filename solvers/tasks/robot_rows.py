@@ -11,7 +11,7 @@ import weakref
 
 import numpy as np
 
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree
 
@@ -86,7 +86,9 @@ def _columns(model: RobotModel) -> Array:
     rows = _of_trees.get(tree)
     if rows is None:
         rows = np.zeros(tree.nv, ROBOT_ROW)
-        for motion, iq, iv in zip(map(Motion, tree.motion.tolist()), tree.iq.tolist(), tree.iv.tolist(), strict=True):
+        for motion, iq, iv in zip(
+            map(MotionPrimitive, tree.motion.tolist()), tree.iq.tolist(), tree.iv.tolist(), strict=True
+        ):
             if motion.has_axis:
                 rows[iv] = (RowKind.COORDINATE, iv, iq, 0, 0, 0, 0.0, 0.0, 0.0, 0.0)
                 continue

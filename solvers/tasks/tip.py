@@ -12,7 +12,7 @@ from ..fixed_arrays import Checks
 from ..kinematics.state import State
 from .base import Part, Rows, Task
 from .checks import link_name, not_negative, own_name, positive, rigid, vector
-from .seen import Seen, seen_point
+from .task_jacobian import TaskJacobian, point_task_jacobian
 
 Array = np.ndarray
 
@@ -49,9 +49,9 @@ class TipTask(Task):
         """(6, nv) velocity of the tip's origin, and its angular velocity, in root axes."""
         return state.jacobian(self.link, self.tip(state)[:3, 3])
 
-    def tip_seen(self, state: State) -> Seen:
+    def tip_task_jacobian(self, state: State) -> TaskJacobian:
         """The six rows of `tip_jacobian`, those of the position over L."""
-        return seen_point(state, self.link, self.tip(state)[:3, 3])
+        return point_task_jacobian(state, self.link, self.tip(state)[:3, 3])
 
     def check(self, model: RobotModel) -> None:
         model.link_index(self.link)
@@ -90,10 +90,10 @@ class PointTask(TipTask):
     def parts(self) -> tuple[Part, ...]:  # type: ignore[override]
         return (Part(self.part, "m", self.tolerance),)
 
-    def point_seen(self, state: State, S: Array) -> Seen:
+    def point_seen(self, state: State, S: Array) -> TaskJacobian:
         """S v of the point's velocity, S (k, 3) constant; nothing when the task is an inequality."""
         used = S[: 0 if self.band else None]
-        return self.tip_seen(state).picked(np.hstack((used, np.zeros_like(used))))
+        return self.tip_task_jacobian(state).picked(np.hstack((used, np.zeros_like(used))))
 
     def near(self, J: Array, e: Array) -> Rows:
         """The rows J v dt = e (k,), or, with a band, |e| at most as large as that."""

@@ -15,7 +15,7 @@ LATE = 5  # the targets can be met, but not that fast; continues the codes of ik
 
 @dataclass(frozen=True, eq=False)
 class TrackLimits:
-    """Limits per frame of the support's columns. largest: (nv,) step. change: (nv,) of the step between frames.
+    """Limits per frame of the support's columns. max_step: (nv,). max_step_change: (nv,) of the step between frames.
 
     coordinate: (nv,) index in q that a column moves one to one, -1 for the columns of ball and floating joints.
     lower, upper: (nv,) position bounds where `coordinate` is not -1, infinite elsewhere.
@@ -23,8 +23,8 @@ class TrackLimits:
     position bound it stops, whatever its acceleration limit.
     """
 
-    largest: Array
-    change: Array
+    max_step: Array
+    max_step_change: Array
     coordinate: Array
     lower: Array
     upper: Array
@@ -33,8 +33,8 @@ class TrackLimits:
     def of_all(cls, limits: StepLimits) -> TrackLimits:
         """Of all columns of a robot."""
         return cls(
-            np.ascontiguousarray(limits.largest, np.float64),
-            np.ascontiguousarray(limits.change, np.float64),
+            np.ascontiguousarray(limits.max_step, np.float64),
+            np.ascontiguousarray(limits.max_step_change, np.float64),
             limits.coordinate.astype(np.int32),
             np.ascontiguousarray(limits.lower, np.float64),
             np.ascontiguousarray(limits.upper, np.float64),
@@ -43,12 +43,12 @@ class TrackLimits:
     @property
     def braked(self) -> bool:
         """Some acceleration is limited."""
-        return bool(np.isfinite(self.change).any())
+        return bool(np.isfinite(self.max_step_change).any())
 
     @property
     def curved(self) -> bool:
         """Some rate of a ball or floating joint is limited."""
-        finite = np.isfinite(self.largest) | np.isfinite(self.change)
+        finite = np.isfinite(self.max_step) | np.isfinite(self.max_step_change)
         return bool((finite & (self.coordinate < 0)).any())
 
 

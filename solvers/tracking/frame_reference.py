@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.descent import Descent, Held, Iterate, LevelRows
 from ..descent.level_rows import Preference
 from ..descent.steps import nudged
@@ -130,7 +130,7 @@ class Frame:
             if rows.are_velocities[on - 1]:
                 at, in_time = self._gone_on(at, on, in_time, busy)
                 at_goal = not is_behind
-                is_last = on == len(goals) or rows.tasks.are_ways[on]  # it may go on along its way
+                is_last = on == len(goals) or rows.tasks.are_paths[on]  # it may go on along its way
                 busy = busy if in_time or is_last else self._claimed(at, on - 1, busy)
                 continue
             (there, is_reached), is_braking = tracking._followed(on - 1, goal), on > unbraked
@@ -183,8 +183,8 @@ class Frame:
         busy = busy | needs[level]
         for own in reversed(needs[:level]):
             busy = busy | own if (busy & own).any() else busy
-        for motion, iv in zip(map(Motion, data.tree.motion), data.tree.iv, strict=True):
-            if motion in (Motion.BALL, Motion.FREE):  # what moves together
+        for motion, iv in zip(map(MotionPrimitive, data.tree.motion), data.tree.iv, strict=True):
+            if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):  # what moves together
                 busy[iv : iv + motion.nv] = busy[iv : iv + motion.nv].any()
         for base in data.bases:
             busy[list(base.wheel_v)] |= busy[base.v : base.v + 3].any()

@@ -69,8 +69,8 @@ class LevelEngines:
 
     def _numbers_of(self, levels: TaskLevels, counting: Sequence[int]) -> list[int]:
         """Which of all levels those of some tasks are."""
-        numbers = {(i, is_way): k for k, (own, is_way) in enumerate(self.levels.groups) for i in own}
-        return [numbers[counting[own[0]], is_way] for own, is_way in levels.groups]
+        numbers = {(i, is_path): k for k, (own, is_path) in enumerate(self.levels.groups) for i in own}
+        return [numbers[counting[own[0]], is_path] for own, is_path in levels.groups]
 
     def _part(self, state: Array, own_levels: Sequence[int]) -> Array:
         """The state of those levels alone."""

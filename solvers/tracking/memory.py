@@ -10,7 +10,7 @@ import numpy as np
 
 from ..kinematics.state import State
 from ..tasks import Task
-from ..tasks.base import Moved
+from ..tasks.base import Displacement
 
 Array = np.ndarray
 
@@ -33,15 +33,15 @@ class Memory:
         """Targets of the next frame, told from the start and from the frame before."""
         found = []
         for task, target in zip(tasks, targets, strict=True):
-            started = task.started(self.origins[task], target) if task in self.origins else target
-            found.append(task.followed(started, self.targets[task]) if task in self.targets else started)
+            started = task.resolve_target(self.origins[task], target) if task in self.origins else target
+            found.append(task.advance_target(started, self.targets[task]) if task in self.targets else started)
         return found
 
     def reached(
         self,
         tasks: Sequence[Task],
         targets: Sequence[Any],
-        moved: Callable[[], Moved],
+        moved: Callable[[], Displacement],
         without: Mapping[Task, Array],
     ) -> Memory:
         """After a frame. moved: what it was."""

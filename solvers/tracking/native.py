@@ -18,8 +18,8 @@ from .reference import refuse_targets
 Array = np.ndarray
 
 _ARRAYS = (
-    ("largest", np.float64),
-    ("change", np.float64),
+    ("max_step", np.float64),
+    ("max_step_change", np.float64),
     ("coordinate", np.int32),
     ("lower", np.float64),
     ("upper", np.float64),

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ...robokin.backend import reference
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
 from ..descent.descent import LevelRows
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
@@ -164,7 +164,7 @@ class ReferenceTracking:
         brake: what is met so is not passed in the next one."""
         pairs = (self._q, q), (self._goals[level], goal)
         way, pace = (reference.difference(self.data.tree, *pair) for pair in pairs)
-        return bool((abs(way - pace) <= self.limits.change).all())
+        return bool((abs(way - pace) <= self.limits.max_step_change).all())
 
     def _followed(self, level: int, goal: Array) -> tuple[Array, bool]:
         """Where following the goal of a level leads in this frame, and whether it is reached so."""
@@ -191,7 +191,9 @@ class ReferenceTracking:
     def _bounds(self) -> tuple[Array, Array]:
         limits = self.limits
         position = np.where(limits.coordinate >= 0, self._q[limits.coordinate], 0.0)
-        return viable_steps(self.step, position - limits.lower, limits.upper - position, limits.largest, limits.change)
+        return viable_steps(
+            self.step, position - limits.lower, limits.upper - position, limits.max_step, limits.max_step_change
+        )
 
     def box(self, last: Array, lo: Array, hi: Array) -> IKData:
         """The problem with the frame's bounds in place of the position limits."""
@@ -223,8 +225,10 @@ class ReferenceTracking:
         limits, data = self.limits, self.data
         for cone in data.cones:
             own, at = slice(cone.v, cone.v + 3), slice(cone.q, cone.q + 4)
-            if np.isfinite([limits.largest[own], limits.change[own]]).any():
-                q[at] = ball_within(cone, last[at], self.step[own], lo[own], hi[own], limits.change[own], q[at])
+            if np.isfinite([limits.max_step[own], limits.max_step_change[own]]).any():
+                q[at] = ball_within(
+                    cone, last[at], self.step[own], lo[own], hi[own], limits.max_step_change[own], q[at]
+                )
         for base in data.bases:
             own, at = slice(base.v, base.v + 3), slice(base.q, base.q + 3)
             wheel_q, wheel_v = list(base.wheel_q), list(base.wheel_v)
@@ -233,10 +237,10 @@ class ReferenceTracking:
                 last[at],
                 self.step[wheel_v],
                 q[wheel_q] - last[wheel_q],
-                limits.change[wheel_v],
+                limits.max_step_change[wheel_v],
                 data.lower[at],
                 data.upper[at],
-                limits.largest[own],
+                limits.max_step[own],
             )
             q[wheel_q] = last[wheel_q] + turned
         roll(data.bases, last, q)
@@ -244,7 +248,7 @@ class ReferenceTracking:
     def _stop_at_bounds(self, last: Array, moved: Array) -> None:
         """Shorten the way of floating joints that leads out of their position bounds: slower, in the same direction."""
         tree = self.data.tree
-        for iq in tree.iq[tree.motion == Motion.FREE]:
+        for iq in tree.iq[tree.motion == MotionPrimitive.FREE]:
             at = slice(iq, iq + 3)
             way = moved[at] - last[at]
             room = np.where(way < 0.0, self.data.lower[at], self.data.upper[at]) - last[at]
@@ -256,9 +260,9 @@ class ReferenceTracking:
         """The configuration one frame on when every joint follows its goal time-optimally, which was at `last`."""
         limits, tree = self.limits, self.data.tree
         pace = reference.difference(tree, last, goal)
-        pace = np.minimum(np.maximum(pace, -limits.largest), limits.largest)
+        pace = np.minimum(np.maximum(pace, -limits.max_step), limits.max_step)
         gap = reference.difference(tree, self._q, goal) - pace
-        step = pace + np.copysign(braking_step(abs(gap), limits.change), gap)
+        step = pace + np.copysign(braking_step(abs(gap), limits.max_step_change), gap)
         step = np.minimum(np.maximum(step, lo), hi)
         moved = reference.integrate(tree, self._q, step)
         return self.within(self.box(self._q, lo, hi), self._q, lo, hi, moved)

@@ -1,4 +1,4 @@
-"""Legs of plain tasks alone, in place of those of levels: a quick way to good starts."""
+"""Segments of plain tasks alone, in place of those of levels: a quick way to good starts."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ import numpy as np
 
 from ..ik.restarts import of_first_level
 from ..tasks.tips.frame import is_plain_task
-from .segments import Leg
+from .segments import Segment
 from .tracker import Tracker
 
 
-def relaxed(legs: Sequence[Leg]) -> Iterator[list[Leg]]:
-    """The legs with those of their tasks alone that the kernel follows, in microseconds, all of one level: first of all
-    levels, then of the first one. A start from which these are met is a good one to try."""
+def relaxed(segments: Sequence[Segment]) -> Iterator[list[Segment]]:
+    """The segments with those of their tasks alone that the kernel follows, in microseconds, all of one level: first of
+    all levels, then of the first one. A start from which these are met is a good one to try."""
     before: list[int] = []
-    for most in (math.inf, min((task.priority for leg in legs for task in leg.tracker.tasks), default=1)):
+    for most in (math.inf, min((task.priority for segment in segments for task in segment.tracker.tasks), default=1)):
         plain, counts = [], []
-        for leg in legs:
-            tasks = leg.tracker.tasks
-            whole = np.ones(len(tasks), bool) if leg.influence is None else (leg.influence >= 1.0).all(axis=0)
+        for segment in segments:
+            tasks = segment.tracker.tasks
+            whole = np.ones(len(tasks), bool) if segment.influence is None else (segment.influence >= 1.0).all(axis=0)
             known = [(i, task) for i, task in enumerate(tasks) if is_plain_task(task) and whole[i]]
             counting = [(i, task) for i, task in known if task.influence == 1.0 and task.priority <= most]
             chosen = [(i, of_first_level(task)) for i, task in counting]
-            T = np.array([[targets[i] for i, _ in chosen] for targets in leg.targets]).reshape(len(leg), -1, 4, 4)
-            own, tracker = [task for _, task in chosen], leg.tracker
-            plain.append(Leg(Tracker(tracker.model, own, tracker.dt, tracker.backend), T))
+            T = np.array([[targets[i] for i, _ in chosen] for targets in segment.targets]).reshape(
+                len(segment), -1, 4, 4
+            )
+            own, tracker = [task for _, task in chosen], segment.tracker
+            plain.append(Segment(Tracker(tracker.model, own, tracker.dt, tracker.backend), T))
             counts.append(len(chosen))
         if any(counts) and counts != before:
             yield plain

@@ -1,4 +1,4 @@
-"""Legs: frames in a row with the same tasks, followed one after another."""
+"""Segments: frames in a row with the same tasks, followed one after another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Leg:
+class Segment:
     """Frames in a row with the same tasks. targets: as the tracker's `check_targets` gives them.   influence: (frames,
     tasks) in place of the tasks' own."""
 
@@ -58,29 +58,29 @@ class Leg:
 
 
 def follow(
-    legs: Sequence[Leg],
+    segments: Sequence[Segment],
     q0: Array | None,
     start_velocity: object | None = None,
     seed: int = 0,
     spare: float = math.inf,
     origin: Array | None = None,
 ) -> Generator[list[TrackResult], None, list[TrackResult]]:
-    """Follow the legs, the first frame solved from `q0` (nq,). Yields the results so far now and then, returns
+    """Follow the segments, the first frame solved from `q0` (nq,). Yields the results so far now and then, returns
     them, in order: those until more than `spare` frames are missed. origin: (nq,) where tasks begin that are counted
     from the start; q0 unless given. Errors: see `track`."""
     results: list[TrackResult] = []
     missed = 0
-    for number, leg in enumerate(legs):
+    for number, segment in enumerate(segments):
         first = 0
         if number == 0:
-            results.append(leg.start(q0, start_velocity, seed, origin))
+            results.append(segment.start(q0, start_velocity, seed, origin))
             first = 1
         else:
-            before = legs[number - 1].tracker
-            leg.stand(before.q, before.v, before)
-        for start in range(first, len(leg), leg.tracker.chunk):
+            before = segments[number - 1].tracker
+            segment.stand(before.q, before.v, before)
+        for start in range(first, len(segment), segment.tracker.chunk):
             yield results
-            part = leg.run(start, start + leg.tracker.chunk)
+            part = segment.run(start, start + segment.tracker.chunk)
             results.append(part)
             missed += int(part.missed.sum())
             if missed > spare:

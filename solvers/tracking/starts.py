@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin import difference
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ..ik.tip_ik import TipIK
 from ..random_numbers import SplitMix64
 from .relaxed_segments import relaxed
 from .result import TrackResult
-from .segments import Leg, follow
+from .segments import Segment, follow
 
 Array = np.ndarray
 
@@ -71,9 +71,9 @@ class Followed:
 
 
 def follow_from_best(
-    legs: Sequence[Leg], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
+    segments: Sequence[Segment], hint: Array, name: str, start_velocity: object | None = None, seed: int = 0
 ) -> Generator[list[TrackResult], None, Followed]:
-    """Follow the legs from the first start found from which every frame is met, or else from the best one.
+    """Follow the segments from the first start found from which every frame is met, or else from the best one.
 
     The best start misses the fewest frames, and has the smallest residuals there. hint: (nq,) the start to try first,
     called `name`; coordinates that no task depends on keep its values, and what tasks count from the start is counted
@@ -82,12 +82,12 @@ def follow_from_best(
     meets the frames that are missed. Yields the results so far of the start being tried, now and then. Errors: see
     `track`.
     """
-    search = _Search(legs, hint, start_velocity, seed)
+    search = _Search(segments, hint, start_velocity, seed)
     yield from search.try_start(hint, name)
     if search.is_over:
         return search.best
     yield from search.try_new_start(np.where(search.used, search.middle, hint), "mid-range")
-    for plain in () if search.is_plain else relaxed(legs):
+    for plain in () if search.is_plain else relaxed(segments):
         if search.is_over:
             return search.best
         found = yield from _shown_as(search.best.results, follow_from_best(plain, hint, name, start_velocity, seed))
@@ -111,19 +111,20 @@ def follow_from_best(
 
 
 class _Search:
-    """The starts tried so far, and the best of them. Configurations are (nq,), frames counted from 0 over all legs."""
+    """The starts tried so far, and the best of them. Configurations are (nq,). Frames count from 0, over all
+    segments."""
 
     best: Followed
 
-    def __init__(self, legs: Sequence[Leg], hint: Array, start_velocity: object | None, seed: int) -> None:
-        self.legs, self.hint, self.start_velocity, self.seed = legs, hint, start_velocity, seed
-        self.model = legs[0].tracker.model
-        self.used = np.any([leg.tracker.problem.search.depends() for leg in legs], axis=0)
+    def __init__(self, segments: Sequence[Segment], hint: Array, start_velocity: object | None, seed: int) -> None:
+        self.segments, self.hint, self.start_velocity, self.seed = segments, hint, start_velocity, seed
+        self.model = segments[0].tracker.model
+        self.used = np.any([segment.tracker.problem.search.depends() for segment in segments], axis=0)
         self.middle = self.model.limits.middle(self.model.neutral())
-        self.turns_back = all(leg.turns_back for leg in legs)
-        self.is_plain = all(leg.is_plain for leg in legs)
-        self.ends = np.cumsum([len(leg) for leg in legs])
-        with_tasks = [leg.tracker.tasks != () for leg in legs]
+        self.turns_back = all(segment.turns_back for segment in segments)
+        self.is_plain = all(segment.is_plain for segment in segments)
+        self.ends = np.cumsum([len(segment) for segment in segments])
+        with_tasks = [segment.tracker.tasks != () for segment in segments]
         self.first = int(([0, *self.ends])[with_tasks.index(True)]) if any(with_tasks) else 0  # frame with tasks
         self.turning = _turning(self.model)
         self.tried: list[Array] = []
@@ -145,7 +146,7 @@ class _Search:
         """Follow the path from a start. Given up when it is worse than the best."""
         spare = len(self.best.missed) if self.tried else math.inf
         self.tried.append(q0)
-        results = yield from follow(self.legs, q0, self.start_velocity, self.seed, spare, self.hint)
+        results = yield from follow(self.segments, q0, self.start_velocity, self.seed, spare, self.hint)
         found = Followed(results, origin)
         self.spent += sum(int(result.iterations.sum()) for result in results)
         self.first_path = self.first_path or self.spent
@@ -179,7 +180,7 @@ class _Search:
     def postures(self, frame: int, hint: Array, seed: int) -> Generator[list[TrackResult], None, list[Array]]:
         """Postures that meet the frame, those with the most room to the limits first."""
         number, index = self._at(frame)
-        problem, targets = self.legs[number].posed(index)
+        problem, targets = self.segments[number].posed(index)
         generator, found = SplitMix64(seed), list[Array]()
         is_fast = isinstance(problem.search, TipIK)
         for _ in range(1 if is_fast else FEWER):
@@ -199,7 +200,7 @@ class _Search:
         """Whether some posture meets a frame, whatever comes before."""
         if frame not in self.met:
             number, index = self._at(frame)
-            problem, targets = self.legs[number].posed(index)
+            problem, targets = self.segments[number].posed(index)
             found = problem.solve(targets, q, self.seed, diagnose=False)
             self.spent += found.iterations
             self.met[frame] = found.converged
@@ -211,9 +212,9 @@ class _Search:
         return next((frame for frame in probes if self.can_be_met(frame, self.best.q(frame))), -1)
 
     def _at(self, frame: int) -> tuple[int, int]:
-        """Number of the leg that a frame belongs to, and the frame's index in it."""
+        """Number of the segment that a frame belongs to, and the frame's index in it."""
         number = int(np.searchsorted(self.ends, frame, side="right"))
-        return number, frame - int(self.ends[number]) + len(self.legs[number])
+        return number, frame - int(self.ends[number]) + len(self.segments[number])
 
     def _back(self, frame: int, q: Array) -> tuple[Array | None, Array]:
         """The start that leads to a posture at `frame`, None when there is none; and what missed on the way (n, nq)."""
@@ -222,15 +223,15 @@ class _Search:
         if not self.turns_back:  # postures are those of the first frame
             return q, q[None]
         for number in range(last, -1, -1):
-            leg = self.legs[number]
-            leg.stand(q, velocity)
-            chunk = leg.tracker.chunk
-            for start in range(index if number == last else len(leg), 0, -chunk):
-                part = leg.run(max(0, start - chunk), start, backwards=True)
+            segment = self.segments[number]
+            segment.stand(q, velocity)
+            chunk = segment.tracker.chunk
+            for start in range(index if number == last else len(segment), 0, -chunk):
+                part = segment.run(max(0, start - chunk), start, backwards=True)
                 self.spent += int(part.iterations.sum())
                 if part.missed.any():
                     return None, part.q[part.missed]
-            q, velocity = leg.tracker.q, leg.tracker.v
+            q, velocity = segment.tracker.q, segment.tracker.v
         return q, q[None]
 
     def _centred(self, q: Array, middle: Array) -> Array:
@@ -266,8 +267,8 @@ def _turning(model: RobotModel) -> Array:
     tree = model.tree
     turning = (model.upper - model.lower >= TURN) & np.isfinite(model.lower) & np.isfinite(model.upper)
     for motion, iq, scale in zip(tree.motion, tree.iq, tree.scale, strict=True):
-        if motion != Motion.ROTATION or not float(scale).is_integer():
-            turning[iq : iq + Motion(motion).nq] = False
+        if motion != MotionPrimitive.ROTATION or not float(scale).is_integer():
+            turning[iq : iq + MotionPrimitive(motion).nq] = False
     return turning
 
 

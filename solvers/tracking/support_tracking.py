@@ -81,8 +81,8 @@ def _support_limits(limits: StepLimits, data: IKData, columns: Array) -> TrackLi
     where = {int(q): i for i, q in enumerate(data.q_index)}
     coordinate = np.array([where.get(int(i), -1) for i in limits.coordinate[columns]], np.int32)
     return TrackLimits(
-        np.ascontiguousarray(limits.largest[columns]),
-        np.ascontiguousarray(limits.change[columns]),
+        np.ascontiguousarray(limits.max_step[columns]),
+        np.ascontiguousarray(limits.max_step_change[columns]),
         coordinate,
         np.ascontiguousarray(limits.lower[columns]),
         np.ascontiguousarray(limits.upper[columns]),

@@ -16,7 +16,7 @@ from ..tasks import Task
 from ..velocity.recent_problems import own_copies
 from ..velocity.task_levels import checked_tasks, tolerances
 from .result import TrackResult, joined
-from .starts import Leg, follow, follow_from_best
+from .starts import Segment, follow, follow_from_best
 from .tracker import Tracker
 
 Array = np.ndarray
@@ -57,14 +57,14 @@ def track(
     own = own_copies(given)
     weighted = [criterion for criterion in checked_criteria(criteria) if criterion.weight]
     tracker = Tracker(model, own, dt, backend, own_copies(weighted))
-    legs = [Leg(tracker, tracker.check_targets(targets))]
-    frames = len(legs[0])
+    segments = [Segment(tracker, tracker.check_targets(targets))]
+    frames = len(segments[0])
     steps: Generator[list[TrackResult], None, Any]
     if q0 is None:
         middle = model.limits.middle(model.neutral())
-        steps = follow_from_best(legs, middle, "mid-range", start_velocity, seed)
+        steps = follow_from_best(segments, middle, "mid-range", start_velocity, seed)
     else:
-        steps = follow(legs, q0, start_velocity, seed)
+        steps = follow(segments, q0, start_velocity, seed)
     while True:
         try:
             parts = next(steps)

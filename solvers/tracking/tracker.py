@@ -345,7 +345,9 @@ class Tracker:
             if codes[frame] == CONVERGED and is_left:
                 codes[frame] = NOT_CONVERGED
             if codes[frame] == NOT_CONVERGED:
-                remarks[frame] = "; ".join(filter(None, (task.remark([before, here], aim) for task, aim, _ in asking)))
+                remarks[frame] = "; ".join(
+                    filter(None, (task.failure_note([before, here], aim) for task, aim, _ in asking))
+                )
         return remarks
 
     def _run_plain(self, wanted: Array) -> TrackOutcome:

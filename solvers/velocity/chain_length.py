@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...robokin.model.joint_types import Motion
+from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree, unpack_placement
 from ..kinematics.support_tree import chain_to, support_tree
@@ -19,10 +19,10 @@ STROKES = 10.0  # times the length of the links (or 1 m, if that is more) that s
 
 def _stretch(tree: Tree, node: int, step: Array) -> float:
     """Longest distance from the origin of `node`'s fixed frame to a point `step` behind its motion."""
-    motion, iq = Motion(tree.motion[node]), int(tree.iq[node])
-    if motion is Motion.FREE:
+    motion, iq = MotionPrimitive(tree.motion[node]), int(tree.iq[node])
+    if motion is MotionPrimitive.FREE:
         return float(np.linalg.norm(step) + np.linalg.norm(_farthest(tree.lower[iq : iq + 3], tree.upper[iq : iq + 3])))
-    slope = {Motion.TRANSLATION: 1.0, Motion.HELICAL: float(tree.pitch[node])}.get(motion, 0.0)
+    slope = {MotionPrimitive.TRANSLATION: 1.0, MotionPrimitive.HELICAL: float(tree.pitch[node])}.get(motion, 0.0)
     if slope == 0.0:
         return float(np.linalg.norm(step))
     scale = float(tree.scale[node])  # of a mimic joint it may be 0, of a followed one without bounds
@@ -49,7 +49,7 @@ def certify(record: np.void, task: FrameTask, index: int, tree: Tree) -> None:
     record["reach_centre"] = tree.placement[chain[0]][9:]
     lengths = [_stretch(tree, node, step) for node, step in zip(chain, steps, strict=True)]
     record["reach"] = sum(lengths)
-    turns = tree.motion[chain[-1]] in (Motion.ROTATION, Motion.BALL)
+    turns = tree.motion[chain[-1]] in (MotionPrimitive.ROTATION, MotionPrimitive.BALL)
     if whole_position and orientation.all() and task.record_kind == 0 and turns and len(chain) > 1:
         T_node_tip = unpack_placement(tree.frame_placement[index])
         record["wrist"] = -T_node_tip[:3, :3].T @ T_node_tip[:3, 3]

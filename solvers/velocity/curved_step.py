@@ -43,7 +43,7 @@ class CurvedLimits:
     def at(self, q: Array, previous: Array) -> CurvedStep:
         """For one step from q (nq,), reached by the displacement `previous` (nv,)."""
         limits, model = self.limits, self.model
-        lo, hi = (np.clip(side, -limits.largest, limits.largest) for side in limits.bounds(q, previous))
+        lo, hi = (np.clip(side, -limits.max_step, limits.max_step) for side in limits.bounds(q, previous))
         step = CurvedStep(lo / self.scale, hi / self.scale)
         for cone in limits.cones:
             own = slice(cone.v, cone.v + 3)

@@ -73,7 +73,7 @@ class ExtendedJacobian(Task):
             raise TaskError(f"{self.name}: a target comes from starting_target, it is not {shown(target)}")
         return target
 
-    def started(self, state: State, target: Held | None) -> Held:
+    def resolve_target(self, state: State, target: Held | None) -> Held:
         return self.starting_target(state) if target is None else target
 
     def starting_target(self, state: State) -> Held:
@@ -82,7 +82,7 @@ class ExtendedJacobian(Task):
         self._check_changing(state, held, self._derivative(state, held.reference))
         return held
 
-    def remark(self, states: Sequence[State], target: Held | None) -> str:
+    def failure_note(self, states: Sequence[State], target: Held | None) -> str:
         """Whether the way turns back between the last frame that was held and this one, where it is lost. After that,
         that it was lost before: what is seen there are other poses."""
         singular = f"algorithmic singularity of the {self.name}"

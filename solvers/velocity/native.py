@@ -97,7 +97,7 @@ class NativeStep:
         self._kept += [fill_criterion(each, *pair) for each, pair in zip(packed, own, strict=True)]
         self._struct.model, self._struct.criteria = ctypes.addressof(struct), ctypes.addressof(packed)
         arrays = {"tips": self._tips.records, "scale": scale, "coordinate": limits.coordinate.astype(np.int32)}
-        for name in ("largest", "change", "lower", "upper"):
+        for name in ("max_step", "max_step_change", "lower", "upper"):
             arrays[name] = np.ascontiguousarray(getattr(limits, name), np.float64)
         for name, array in arrays.items():
             self._kept.append(array)

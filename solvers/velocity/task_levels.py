@@ -20,7 +20,7 @@ from ..fixed_arrays import compiled
 from ..kinematics.state import State
 from ..qp.level import Level
 from ..tasks import LoopClosureTask, Rows, Task
-from ..tasks.base import Moved, residuals
+from ..tasks.base import Displacement, residuals
 from ..tasks.influence import closing_share
 from .chain_length import chain_length
 
@@ -48,15 +48,15 @@ class TaskLevels:
             [i for i, task in enumerate(self.tasks) if task.priority == priority] for priority in self.priorities
         ]
         # Of each priority: its tasks, and after them the ways of its velocities.
-        self.counts = [1 + any(self.tasks[i].has_way for i in indices) for indices in self.indices]
+        self.counts = [1 + any(self.tasks[i].has_path for i in indices) for indices in self.indices]
         # Of each level, loop closures first, its tasks; and whether it is their ways.
         self.groups = [([i], False) for i, _ in self.loops]
         for indices, count in zip(self.indices, self.counts, strict=True):
-            ways = [i for i in indices if self.tasks[i].has_way]
+            ways = [i for i in indices if self.tasks[i].has_path]
             self.groups += [(indices, False), (ways, True)][:count]
         # (levels,) bool, those that ask for nothing but velocities, and those that are ways
         self.are_velocities = np.array([all(self.tasks[i].is_velocity for i in own) for own, _ in self.groups], bool)
-        self.are_ways = np.array([is_way for _, is_way in self.groups], bool)
+        self.are_paths = np.array([is_path for _, is_path in self.groups], bool)
         self._first = self.indices[0] if self.indices else []
         points = [point for i in self._first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
@@ -125,16 +125,16 @@ class TaskLevels:
             for i, target in enumerate(targets)
         ]
 
-    def moved(self, start: State, end: State) -> Moved:
-        return Moved(start, end, get_backend(self.backend).difference(self.model.tree, start.q, end.q))
+    def moved(self, start: State, end: State) -> Displacement:
+        return Displacement(start, end, get_backend(self.backend).difference(self.model.tree, start.q, end.q))
 
-    def rows_of(self, i: int, at: State | Moved, target: Any, influence: float | None = None) -> Rows:
+    def rows_of(self, i: int, at: State | Displacement, target: Any, influence: float | None = None) -> Rows:
         """Of one task, weighted by its influence; all of what it lacks is asked for, unless it has none."""
         task = self.tasks[i]
         share = task.influence if influence is None else influence
         if not (share and task.influence):
             return Rows.none(self.model.nv)
-        rows = task.rows_after(at, target) if isinstance(at, Moved) else task.rows(at, target)
+        rows = task.rows_after(at, target) if isinstance(at, Displacement) else task.rows(at, target)
         return rows if share == task.influence else rows.weighted(share / task.influence)
 
     def step_rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:

@@ -12,7 +12,7 @@ from robokin_addon.robokin import ConfigurationError, Joint, Link, RobotModel, l
 from robokin_addon.robokin.backend import Reference, get_backend, parallel
 from robokin_addon.robokin.backend.library import model_struct
 from robokin_addon.robokin.backend.native import CHUNK
-from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, Motion
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, MotionPrimitive
 from support.problems.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
 
@@ -34,8 +34,8 @@ def twin():
 def every_motion(monkeypatch) -> tuple[str, ...]:
     """The joint types, with helper ones for the elementary motions that they do not use."""
     helpers = {
-        "helper helical": (Motion.HELICAL, lambda j: (Elementary(Motion.HELICAL, j.axis, j.pitch),)),
-        "helper ball": (Motion.BALL, lambda j: (Elementary(Motion.BALL, j.axis),)),
+        "helper helical": (MotionPrimitive.HELICAL, lambda j: (Elementary(MotionPrimitive.HELICAL, j.axis, j.pitch),)),
+        "helper ball": (MotionPrimitive.BALL, lambda j: (Elementary(MotionPrimitive.BALL, j.axis),)),
     }
     for name, (motion, decompose) in helpers.items():
         monkeypatch.setitem(JOINT_TYPES, name, JointType(name, name, (motion,), decompose, bounded=False))
@@ -86,7 +86,7 @@ def assert_equal_fields(native, twin, model: RobotModel, rng: np.random.Generato
 @pytest.mark.parametrize("seed", range(8))
 def test_random_trees(native, twin, every_motion, seed, root):
     model = random_robot(seed, joints=14, root=root, types=every_motion)
-    assert {Motion(m) for m in model.tree.motion} == set(Motion)
+    assert {MotionPrimitive(m) for m in model.tree.motion} == set(MotionPrimitive)
     rng = np.random.default_rng(seed)
     assert_equal_fields(native, twin, model, rng)
     assert_equal_fields(native, twin, model, rng, 5)

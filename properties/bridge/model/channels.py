@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ....robokin.model.joint_types import Elementary, Motion
+from ....robokin.model.joint_types import Elementary, MotionPrimitive
 from ....robokin.model.robot import Joint
 from ..errors import BridgeError
 from .joint_bones import Carrier, bone_axis, native
@@ -91,7 +91,7 @@ def joint_channels(
         turns: list[int] = []
         for step in steps[: carrier.count]:
             found += _step_channels(step, carrier, sum(e.role == OWN for e in found), metres_per_unit)
-            if step.motion in (Motion.ROTATION, Motion.HELICAL):
+            if step.motion in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL):
                 turns.append(bone_axis(step.axis, carrier.frame)[0])
         steps = steps[carrier.count :]
         free = any(e.path == QUATERNION and e.bone == carrier.bone for e in found)
@@ -108,16 +108,16 @@ def _unfit(joint: Joint, carriers: Sequence[Carrier]) -> str:
 
 def _step_channels(step: Elementary, carrier: Carrier, iq: int, metres_per_unit: float) -> list[Entry]:
     bone = carrier.bone
-    if step.motion in (Motion.FREE, Motion.BALL):
+    if step.motion in (MotionPrimitive.FREE, MotionPrimitive.BALL):
         along = [bone_axis(axis, carrier.frame) for axis in np.eye(3)]
-        channels = [(LOCATION, i, sign, metres_per_unit) for i, sign in along if step.motion is Motion.FREE]
+        channels = [(LOCATION, i, sign, metres_per_unit) for i, sign in along if step.motion is MotionPrimitive.FREE]
         channels += [(QUATERNION, 0, 1.0, 1.0), *((QUATERNION, i + 1, sign, 1.0) for i, sign in along)]
         return [Entry(bone, iq + k, *channel) for k, channel in enumerate(channels)]
     index, sign = bone_axis(step.axis, carrier.frame)
-    if step.motion is Motion.TRANSLATION:
+    if step.motion is MotionPrimitive.TRANSLATION:
         return [Entry(bone, iq, LOCATION, index, sign, metres_per_unit)]
     turn = Entry(bone, iq, EULER, index, sign, 1.0)
-    if step.motion is Motion.ROTATION:
+    if step.motion is MotionPrimitive.ROTATION:
         return [turn]
     return [turn, Entry(bone, iq, LOCATION, index, sign, metres_per_unit, step.pitch, COUPLED)]
 

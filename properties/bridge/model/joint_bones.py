@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....robokin.model.joint_types import Elementary, Motion, plane_basis
+from ....robokin.model.joint_types import Elementary, MotionPrimitive, plane_basis
 from ....robokin.model.robot import Joint
 
 Array = np.ndarray
@@ -73,10 +73,10 @@ def native(steps: Sequence[Elementary], frame: Array) -> bool:
         index, sign = bone_axis(step.axis, frame)
         if abs(sign * frame[:, index] - step.axis).max() > _ALONG:
             return False
-        if step.motion is not Motion.TRANSLATION:
+        if step.motion is not MotionPrimitive.TRANSLATION:
             turns.append(index)
         # A bone slides before it turns; along the axis of a turn that makes no difference.
-        if step.motion is not Motion.ROTATION:
+        if step.motion is not MotionPrimitive.ROTATION:
             if any(turn != index for turn in turns):
                 return False
             slides.append(index)

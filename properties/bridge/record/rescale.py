@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from ....robokin.model.geometry import Geometry, Mesh
-from ....robokin.model.joint_types import Motion
+from ....robokin.model.joint_types import MotionPrimitive
 from ....robokin.model.robot import Joint, Link, Mimic
 
 Array = np.ndarray
@@ -24,7 +24,8 @@ def lengths(joint: Joint) -> Array:
     found: list[bool] = []
     for step in joint.kind.decompose(joint):
         found += [
-            step.motion is Motion.TRANSLATION or (step.motion is Motion.FREE and i < 3) for i in range(step.motion.nv)
+            step.motion is MotionPrimitive.TRANSLATION or (step.motion is MotionPrimitive.FREE and i < 3)
+            for i in range(step.motion.nv)
         ]
     return np.array(found, bool)
 

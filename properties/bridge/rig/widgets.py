@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 
-from ....robokin.model.joint_types import Elementary, Motion
+from ....robokin.model.joint_types import Elementary, MotionPrimitive
 from ....robokin.model.robot import Joint
 from ..model.binding import Binding
 from ..model.joint_bones import Carrier
@@ -23,11 +23,11 @@ Array = np.ndarray
 JOINTS, FOLLOWERS, BASE, FIXED = "Joints", "Followers", "Base", "Fixed"
 _PREFIX = "Robokin "
 _ELEMENTARY = {
-    Motion.ROTATION: "Ring",
-    Motion.TRANSLATION: "Rail",
-    Motion.HELICAL: "Screw",
-    Motion.BALL: "Ball",
-    Motion.FREE: "Free",
+    MotionPrimitive.ROTATION: "Ring",
+    MotionPrimitive.TRANSLATION: "Rail",
+    MotionPrimitive.HELICAL: "Screw",
+    MotionPrimitive.BALL: "Ball",
+    MotionPrimitive.FREE: "Free",
 }
 _TYPES = {
     "planar": "Plane",

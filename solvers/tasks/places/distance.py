@@ -11,7 +11,7 @@ from ....robokin.model.robot import RobotModel
 from ...kinematics.state import State
 from ..base import Rows
 from ..checks import choice, link_name, not_negative, vector
-from ..seen import Seen, seen_point
+from ..task_jacobian import TaskJacobian, point_task_jacobian
 from ..tip import AT_LINK, PointTask
 from ..tip_rows import TipForm, TipKind, uniform
 from .on_plane import one_sided
@@ -61,7 +61,7 @@ class DistanceTask(PointTask):
         distance, point = target if isinstance(target, tuple) and len(target) == 2 else (target, self.other_point)
         return not_negative(distance, f"{self.name}: target distance"), vector(point, f"{self.name}: other point")
 
-    def missed_by(self, target: tuple[float, Array], centre: Array, reach: float) -> float:
+    def distance_bound(self, target: tuple[float, Array], centre: Array, reach: float) -> float:
         wanted, p = target
         if self.other is not None:
             return 0.0
@@ -69,13 +69,13 @@ class DistanceTask(PointTask):
         too_far, too_near = away - reach - wanted, wanted - away - reach
         return {"inside": too_far, "outside": too_near}.get(self.relation, max(too_far, too_near)) - self.band
 
-    def seen(self, state: State, target: tuple[float, Array]) -> Seen:
+    def task_jacobian(self, state: State, target: tuple[float, Array]) -> TaskJacobian:
         wanted, p = target
         if self.band or self.relation != "equal":
             return self.point_seen(state, np.zeros((0, 3)))
-        parting, p = self.tip_seen(state), self._other_point(state, p)
+        parting, p = self.tip_task_jacobian(state), self._other_point(state, p)
         if self.other is not None:
-            parting = parting.less(seen_point(state, self.other, p))
+            parting = parting.less(point_task_jacobian(state, self.other, p))
         parting = parting.picked(np.eye(3, 6))
         away = (self.tip(state)[:3, 3] - p) / state.length
         r = float(np.linalg.norm(away))
@@ -83,7 +83,7 @@ class DistanceTask(PointTask):
             return parting
         n, D = away / r, parting.J
         turning = D.T @ (np.eye(3) - np.outer(n, n)) @ D / r
-        return Seen((n @ D)[None], lambda: np.tensordot(n[None], parting.change(), 1) + turning)
+        return TaskJacobian((n @ D)[None], lambda: np.tensordot(n[None], parting.change(), 1) + turning)
 
     def _other_point(self, state: State, point: Array) -> Array:
         """(3,) in the root frame."""

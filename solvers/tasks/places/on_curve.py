@@ -10,7 +10,7 @@ import numpy as np
 
 from ....robokin.errors import TaskError
 from ...kinematics.state import State
-from ..base import Forms, Moved, Rows
+from ..base import Displacement, Forms, Rows
 from ..checks import number
 from ..tip import PointTask
 from .curve import Curve, Curves, as_curve
@@ -56,7 +56,7 @@ class OnCurveTask(PointTask):
     def checked_target(self, target: object) -> Curve | Curves:
         return as_curve(target, self.closed, f"{self.name}: target")
 
-    def missed_by(self, target: Curve | Curves, centre: Array, reach: float) -> float:
+    def distance_bound(self, target: Curve | Curves, centre: Array, reach: float) -> float:
         i, s = target.closest(centre)
         c, _ = target.lines[i].at(s)
         return float(np.linalg.norm(c - centre)) - self.band - reach
@@ -108,7 +108,7 @@ class AlongCurveTask(PointTask):
     kind: ClassVar[str] = "along curve"
     part: ClassVar[str] = "position"
     is_velocity: ClassVar[bool] = True
-    has_way = True
+    has_path = True
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class AlongCurveTask(PointTask):
             found = Curve(curve, True, f"{self.name}: curve")
         return Going(number(speed, f"{self.name}: target speed"), found, found)
 
-    def followed(self, target: Going, last: Going) -> Going:
+    def advance_target(self, target: Going, last: Going) -> Going:
         now, before = len(target.curve.lines), len(last.curve.lines)
         if now != before:
             raise TaskError(f"{self.name}: the curve has {now} lines, {before} in the frame before")
@@ -152,7 +152,7 @@ class AlongCurveTask(PointTask):
         ahead = c - start
         return self._towards(state, c - p, ahead if ahead.any() else along)
 
-    def rows_after(self, moved: Moved, target: Going) -> Rows:
+    def rows_after(self, moved: Displacement, target: Going) -> Rows:
         """Lacking at the end: the way to the nearest point there, and what is left of the curve from there on."""
         p, way = self.tip(moved.end)[:3, 3], self._way(moved.start, target)
         s = self._arrived(moved, way)
@@ -164,7 +164,7 @@ class AlongCurveTask(PointTask):
         point = self.offset[:3, 3]
         return OnCurveTask(self.link, target.curve, False, point, self.weight, self.tolerance, priority=self.priority)
 
-    def reached(self, moved: Moved, target: Going) -> Going:
+    def reached(self, moved: Displacement, target: Going) -> Going:
         way = self._way(moved.start, target)
         return target._replace(at=(way.which, self._arrived(moved, way)))
 
@@ -174,7 +174,7 @@ class AlongCurveTask(PointTask):
         goal = start + (math.fmod(step, line.length) if line.closed else step)
         return Way(i, line, target.before.lines[i], start, goal)
 
-    def _arrived(self, moved: Moved, way: Way) -> float:
+    def _arrived(self, moved: Displacement, way: Way) -> float:
         """Arc length at the end; where a curve crosses itself, on the part that the motion is on."""
         p, before = (self.tip(state)[:3, 3] for state in (moved.end, moved.start))
         away = abs(way.goal - way.start) + float(np.linalg.norm(before - way.before.at(way.start)[0]))

@@ -10,7 +10,7 @@ from ....robokin.model.tree import axis_to_z
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import direction, vector
-from ..seen import Seen
+from ..task_jacobian import TaskJacobian
 from ..tip import PointTask
 from ..tip_rows import TipForm, TipKind, uniform
 from .on_plane import pair
@@ -50,11 +50,11 @@ class OnLineTask(PointTask):
         point, along = pair(target, f"{self.name}: target", "a line's point and direction")
         return vector(point, f"{self.name}: point of the line"), direction(along, f"{self.name}: direction of the line")
 
-    def missed_by(self, target: tuple[Array, Array], centre: Array, reach: float) -> float:
+    def distance_bound(self, target: tuple[Array, Array], centre: Array, reach: float) -> float:
         c, along = target
         return float(np.linalg.norm(across(along) @ (c - centre))) - self.band - reach
 
-    def seen(self, state: State, target: tuple[Array, Array]) -> Seen:
+    def task_jacobian(self, state: State, target: tuple[Array, Array]) -> TaskJacobian:
         return self.point_seen(state, across(target[1]))
 
     def rows(self, state: State, target: tuple[Array, Array]) -> Rows:

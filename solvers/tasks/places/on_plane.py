@@ -11,7 +11,7 @@ from ....robokin.errors import TaskError
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import choice, direction, vector
-from ..seen import Seen
+from ..task_jacobian import TaskJacobian
 from ..tip import PointTask
 from ..tip_rows import TipForm, TipKind, uniform
 
@@ -55,13 +55,13 @@ class OnPlaneTask(PointTask):
         point, normal = pair(target, f"{self.name}: target", "a plane's point and normal")
         return vector(point, f"{self.name}: point of the plane"), direction(normal, f"{self.name}: normal of the plane")
 
-    def missed_by(self, target: tuple[Array, Array], centre: Array, reach: float) -> float:
+    def distance_bound(self, target: tuple[Array, Array], centre: Array, reach: float) -> float:
         c, n = target
         height = float(n @ (centre - c))
         away = {"above": -height, "below": height}.get(self.side, abs(height))
         return away - self.band - reach
 
-    def seen(self, state: State, target: tuple[Array, Array]) -> Seen:
+    def task_jacobian(self, state: State, target: tuple[Array, Array]) -> TaskJacobian:
         return self.point_seen(state, target[1][None][: 1 if self.side == "on" else 0])
 
     def rows(self, state: State, target: tuple[Array, Array]) -> Rows:

@@ -22,7 +22,7 @@ class Surface(ABC):
         normal (3,) there; None when it misses. All in the root frame."""
 
 
-class Moved(Surface):
+class MovedSurface(Surface):
     """A surface that stands at T (4, 4) in the root frame."""
 
     def __init__(self, surface: Surface, T: Array) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, positive, vector
-from ..seen import Seen
+from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import FRAMES
@@ -66,19 +66,19 @@ class AdvanceTask(TipTask):
             return target
         return Advance(vector(target, f"{self.name}: target vector"))
 
-    def started(self, state: State, target: Advance) -> Advance:
+    def resolve_target(self, state: State, target: Advance) -> Advance:
         return replace(target, start=self.tip(state)) if target.start is None else target
 
-    def missed_by(self, target: Advance, centre: Array, reach: float) -> float:
+    def distance_bound(self, target: Advance, centre: Array, reach: float) -> float:
         if target.start is None:
             return 0.0
         R = self._axes(target.start)
         away = R @ (target.start[:3, 3] - centre) + target.vector
         return float(np.linalg.norm(away[self.weights > 0.0])) - reach
 
-    def seen(self, state: State, target: Advance) -> Seen:
+    def task_jacobian(self, state: State, target: Advance) -> TaskJacobian:
         R = self._axes(target.start if target.start is not None else self.tip(state))
-        return self.tip_seen(state).picked(np.hstack((R, np.zeros((3, 3))))[self.weights > 0.0])
+        return self.tip_task_jacobian(state).picked(np.hstack((R, np.zeros((3, 3))))[self.weights > 0.0])
 
     def _axes(self, start: Array) -> Array:
         """(3, 3) from root axes into those of the vector."""

@@ -12,7 +12,7 @@ from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import direction, not_negative, positive, vector
 from ..places.on_line import across
-from ..seen import Seen
+from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind, uniform
 from .axis import alignment
@@ -60,18 +60,18 @@ class AimTask(TipTask):
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target point")
 
-    def seen(self, state: State, target: Array) -> Seen:
+    def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         """The two turns of the axis against the direction to the target, as if it pointed there."""
         T = self.tip(state)
         away = (target - T[:3, 3]) / state.length
         r = max(float(np.linalg.norm(away)), NEAREST)
-        own = self.tip_seen(state)
+        own = self.tip_task_jacobian(state)
         in_tip = own.in_axes(T[:3, :3], own.J[3:])
         across_axis = across(self.axis)[: 0 if self.band else None]
         turn, shift = across_axis @ np.eye(3, 6, 3), across_axis @ hat(self.axis) @ np.eye(3, 6)
         seen = in_tip.picked(turn + shift / r)
         nearing = (away / r) @ own.J[:3] / r**2  # what 1 / r grows by
-        return Seen(seen.J, lambda: seen.change() + (shift @ in_tip.J)[:, :, None] * nearing)
+        return TaskJacobian(seen.J, lambda: seen.change() + (shift @ in_tip.J)[:, :, None] * nearing)
 
     def rows(self, state: State, target: Array) -> Rows:
         J, e = aim(self.tip(state), self.tip_jacobian(state), self.axis, target)

@@ -13,10 +13,10 @@ from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import direction, number, own_name
 from ..places.on_line import across
-from ..seen import Seen
+from ..task_jacobian import TaskJacobian
 from ..tip import AT_LINK
 from ..tip_rows import TipForm, uniform
-from .frame import FrameTask, TaskKind
+from .frame import FrameKind, FrameTask
 
 Array = np.ndarray
 
@@ -32,7 +32,7 @@ class AxisTask(FrameTask):
 
     kind: ClassVar[str] = "axis"
     forms: ClassVar[Forms] = {"target": "vector"}
-    record_kind: ClassVar[TaskKind] = TaskKind.AXIS
+    record_kind: ClassVar[FrameKind] = FrameKind.AXIS
     is_gradient_equal: ClassVar[bool] = False  # A leaves out the turn about the axis
 
     def __init__(
@@ -75,9 +75,9 @@ class AxisTask(FrameTask):
         weights, bands = (np.roll(each, 3) for each in uniform(self.weights.max(), 1, self.orientation_band[0]))
         return replace(form, weights=weights, bands=bands, axes="world", is_ball=True)
 
-    def seen(self, state: State, target: Array) -> Seen:
+    def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         """The two turns that tilt the axis."""
-        seen = self.tip_seen(state)
+        seen = self.tip_task_jacobian(state)
         S = np.zeros((2, 6))
         S[:, 3:] = across(self.axis)
         return seen.in_axes(self.tip(state)[:3, :3], seen.J[3:]).picked(S)

@@ -24,14 +24,14 @@ from ...fixed_arrays import Checks
 from ...kinematics.state import State
 from ..base import Part, Rows, Task
 from ..checks import choice, per_axis, positive, rigid
-from ..seen import Seen
+from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 
 Array = np.ndarray
 
 
-class TaskKind(enum.IntEnum):
+class FrameKind(enum.IntEnum):
     """The values are those of `enum rk_task_kind` in the kernel."""
 
     POSE = 0
@@ -52,7 +52,7 @@ class FrameTask(TipTask):
     position_band [m], orientation_band [rad]: (3,) or one for all: per axis of `frame`, errors that do not count.
     """
 
-    record_kind: ClassVar[TaskKind]
+    record_kind: ClassVar[FrameKind]
     frame: str
     position_weights: Array
     orientation_weights: Array
@@ -119,7 +119,7 @@ class FrameTask(TipTask):
         """Whether the kernel's solver knows it: not a class of others, which may change anything."""
         return is_own(type(self))
 
-    def missed_by(self, target: Array, centre: Array, reach: float) -> float:
+    def distance_bound(self, target: Array, centre: Array, reach: float) -> float:
         away = abs(target[:3, 3] - centre)
         if self.frame == "tip":  # whose axes turn
             whole = float(np.linalg.norm(away) - np.linalg.norm(self.position_band))
@@ -166,9 +166,9 @@ class FrameTask(TipTask):
                 e[part], A[part] = to_tip_axes(e[part], A[part], T[:3, :3])
         return Rows.wanted(A @ self.tip_jacobian(state), e, self.weights, PART, self.band)
 
-    def seen(self, state: State, target: Array) -> Seen:
+    def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         """Of the axes that are not free."""
-        seen = self.tip_seen(state)
+        seen = self.tip_task_jacobian(state)
         if self.frame == "tip":
             seen = seen.in_axes(self.tip(state)[:3, :3], seen.J[3:])
         return seen.picked(np.eye(6)[self.weights != 0.0])

@@ -10,7 +10,7 @@ from ....robokin.errors import TaskError
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import per_axis, positive, rigid
-from ..seen import Seen
+from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import PART
@@ -64,7 +64,7 @@ class PinTask(TipTask):
     def checked_target(self, target: object | None) -> Array | None:
         return None if target is None else rigid(target, f"{self.name}: target")
 
-    def started(self, state: State, target: Array | None) -> Array:
+    def resolve_target(self, state: State, target: Array | None) -> Array:
         return self.tip(state) if target is None else target
 
     def on_tip(self) -> PoseTask | None:
@@ -87,12 +87,12 @@ class PinTask(TipTask):
     def tip_form(self) -> TipForm:
         return TipForm(TipKind.POSE, self.link, self.offset, self.influence * self.weights, np.zeros(6))
 
-    def missed_by(self, target: Array, centre: Array, reach: float) -> float:
+    def distance_bound(self, target: Array, centre: Array, reach: float) -> float:
         used = self.weights[:3] > 0.0
         return float(np.linalg.norm((target[:3, 3] - centre)[used])) - reach
 
-    def seen(self, state: State, target: Array | None) -> Seen:
-        return self.tip_seen(state).picked(np.eye(6)[self.weights > 0.0])
+    def task_jacobian(self, state: State, target: Array | None) -> TaskJacobian:
+        return self.tip_task_jacobian(state).picked(np.eye(6)[self.weights > 0.0])
 
     def rows(self, state: State, target: Array | None) -> Rows:
         T = self.tip(state)

@@ -10,7 +10,7 @@ from ....robokin.spatial import so3
 from ..base import Forms
 from ..checks import rigid, rotation, vector
 from ..tip import AT_LINK
-from .frame import FrameTask, TaskKind
+from .frame import FrameKind, FrameTask
 
 Array = np.ndarray
 
@@ -25,7 +25,7 @@ class PoseTask(FrameTask):
 
     kind: ClassVar[str] = "pose"
     forms: ClassVar[Forms] = {"target": "pose"}
-    record_kind: ClassVar[TaskKind] = TaskKind.POSE
+    record_kind: ClassVar[FrameKind] = FrameKind.POSE
 
     def target_matrix(self, target: object) -> Array:
         return rigid(target, f"{self.name}: target")

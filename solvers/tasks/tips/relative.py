@@ -13,7 +13,7 @@ from ....robokin.spatial.se3 import inverse
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import link_name, own_name, per_axis, positive, rigid
-from ..seen import Seen, seen_point
+from ..task_jacobian import TaskJacobian, point_task_jacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import PART
@@ -88,9 +88,9 @@ class RelativePoseTask(TipTask):
         weights, other = self.influence * self.weights, (self.other, self.other_offset)
         return TipForm(TipKind.RELATIVE, self.link, self.offset, weights, self.band, other)
 
-    def seen(self, state: State, target: Array) -> Seen:
+    def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         p = self.tip(state)[:3, 3]
-        own, other = self.tip_seen(state), seen_point(state, self.other, p)
+        own, other = self.tip_task_jacobian(state), point_task_jacobian(state, self.other, p)
         w = other.J[3:]
         moved = own.less(other)
 
@@ -102,7 +102,7 @@ class RelativePoseTask(TipTask):
 
         S = np.eye(6)[(self.weights > 0.0) & (self.band == 0.0)]
         R = (state.placement(self.other) @ self.other_offset)[:3, :3]
-        return Seen(moved.J, change).in_axes(R, w).picked(S)
+        return TaskJacobian(moved.J, change).in_axes(R, w).picked(S)
 
     def check(self, model: RobotModel) -> None:
         super().check(model)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....robokin.spatial import se3, so3
 from ...kinematics.state import State
-from ..base import Forms, Moved, Part, Rows
+from ..base import Displacement, Forms, Part, Rows
 from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, vector
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -82,7 +82,7 @@ class TwistTask(TipTask):
         return vector(target, f"{self.name}: target twist", 6)
 
     @property
-    def has_way(self) -> bool:  # type: ignore[override]
+    def has_path(self) -> bool:  # type: ignore[override]
         return not self.band.any()
 
     def rows(self, state: State, target: Array) -> Rows:
@@ -108,7 +108,7 @@ class TwistTask(TipTask):
         elif self.frame == "space":
             v = abs(v) + abs(w).sum() - abs(w)
         used = self.influence * self.weights != 0.0
-        return self.has_way and bool(np.concatenate((v, w))[used].any())
+        return self.has_path and bool(np.concatenate((v, w))[used].any())
 
     def tip_form(self) -> TipForm:
         weights = self.influence * self.weights
@@ -118,7 +118,7 @@ class TwistTask(TipTask):
         out[:6] = target
         return False
 
-    def rows_after(self, moved: Moved, target: Array) -> Rows:
+    def rows_after(self, moved: Displacement, target: Array) -> Rows:
         """The motion so far as d: where the origin has moved and by what the tip has turned, in its axes of the start
         ("tip") or those of the root."""
         before, T, J = self.tip(moved.start), self.tip(moved.end), self.tip_jacobian(moved.end)

@@ -16,7 +16,7 @@ from ..base import Forms, Part, Rows, Task
 from ..checks import axis_weights, direction, not_negative, numbers, own_name, per_axis, positive, vector
 from ..places.on_line import across
 from ..robot_rows import center_rows
-from ..seen import Seen
+from ..task_jacobian import TaskJacobian
 
 Array = np.ndarray
 Corner = tuple[float, float]
@@ -54,9 +54,9 @@ class CenterOfMassTask(Task):
     def checked_target(self, target: object) -> Array:
         return vector(target, f"{self.name}: target position")
 
-    def seen(self, state: State, target: Array) -> Seen:
+    def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         S = np.eye(3)[(self.weights > 0.0) & (self.band == 0.0)] / state.length
-        return Seen(state.center_of_mass_jacobian, state.center_of_mass_change).picked(S)
+        return TaskJacobian(state.center_of_mass_jacobian, state.center_of_mass_derivative).picked(S)
 
     def rows(self, state: State, target: Array) -> Rows:
         weights = self.influence * self.weights

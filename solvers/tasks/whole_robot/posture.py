@@ -9,7 +9,7 @@ import numpy as np
 
 from ....robokin.arrays import shown
 from ....robokin.errors import TaskError
-from ....robokin.model.joint_types import Motion
+from ....robokin.model.joint_types import MotionPrimitive
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial import quaternion, so3
 from ...fixed_arrays import fixed
@@ -148,10 +148,10 @@ def _configuration(model: RobotModel, target: Mapping[str, Array] | Array) -> Ar
 def difference_rows(model: RobotModel, q: Array, wanted: Array) -> tuple[Array, Array]:
     """e (nv,) from q to a wanted configuration (nq,), and J (nv, nv) with d(e)/dt = -J v."""
     e, J, tree = np.zeros(model.nv), np.eye(model.nv), model.tree
-    plain = tree.motion <= Motion.HELICAL
+    plain = tree.motion <= MotionPrimitive.HELICAL
     e[tree.iv[plain]] = wanted[tree.iq[plain]] - q[tree.iq[plain]]
     for node in np.flatnonzero(~plain):
-        motion, iq, iv = Motion(tree.motion[node]), int(tree.iq[node]), int(tree.iv[node])
+        motion, iq, iv = MotionPrimitive(tree.motion[node]), int(tree.iq[node]), int(tree.iv[node])
         lengths = motion.nv - 3
         at = slice(iq + lengths, iq + motion.nq)
         turn = quaternion.log(quaternion.multiply(quaternion.conjugate(q[at]), wanted[at]))

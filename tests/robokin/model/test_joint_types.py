@@ -22,7 +22,7 @@ from robokin_addon.robokin import (
     urdf_text,
 )
 from robokin_addon.robokin.backend import get_backend
-from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Motion
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES, MotionPrimitive
 from robokin_addon.solvers import IKProblem, PoseTask, track
 from robokin_addon.solvers.motion.motion import coordinate_names
 from support.oracles.pinocchio_oracle import Oracle
@@ -49,7 +49,7 @@ def arm(seed: int, kind: str, shift: float = 0.0, turns: float = 1.0) -> RobotMo
     joints = []
     for i, name in enumerate(kinds):
         joint_type = JOINT_TYPES[name]
-        slides = np.array([motion is Motion.TRANSLATION for motion in joint_type.motions])
+        slides = np.array([motion is MotionPrimitive.TRANSLATION for motion in joint_type.motions])
         middle = np.where(slides, rng.uniform(-0.2, 0.2), rng.uniform(-1.0, 1.0, joint_type.nv))
         half = np.where(slides, rng.uniform(0.1, 0.4), rng.uniform(0.8, 3.0, joint_type.nv))
         if name == kind:

@@ -31,7 +31,7 @@ from robokin_addon.solvers.criteria import (
 from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.optimum.choice import optimum_of
 from robokin_addon.solvers.optimum.native import NativeOptimum
-from robokin_addon.solvers.optimum.pose_problem import Posing
+from robokin_addon.solvers.optimum.pose_problem import PoseProblem
 from robokin_addon.solvers.optimum.sqp import StaticOptimum
 from support.blender.every_task import every_task
 from support.oracles.task_oracle import TaskOracle
@@ -46,12 +46,12 @@ def _solved(problem: OptimumProblem, q0: Array, backend: str) -> SolveResult:
     return solver.solve(q0=q0, diagnose=False)
 
 
-def _posing(problem: OptimumProblem, backend: str = "auto") -> Posing:
+def _posing(problem: OptimumProblem, backend: str = "auto") -> PoseProblem:
     solver = IKProblem(problem.model, problem.tasks, problem.criteria, backend)
-    return Posing(solver.search.levels, solver.search.levels.targets, problem.model.limits)
+    return PoseProblem(solver.search.levels, solver.search.levels.targets, problem.model.limits)
 
 
-def _cost(problem: OptimumProblem, posing: Posing, q: Array) -> float:
+def _cost(problem: OptimumProblem, posing: PoseProblem, q: Array) -> float:
     state = posing.levels.state(q, posing.targets, 1.0)
     return sum(each.weight * each.gain * each.potential(state) for each in problem.criteria)
 
@@ -91,7 +91,7 @@ def test_kernel_and_numpy_find_the_same_of_many(kind: str, first: int) -> None:
     assert same >= 0.85 * count and others <= 1
 
 
-def _stationary(problem: OptimumProblem, posing: Posing, q: Array) -> tuple[float, float]:
+def _stationary(problem: OptimumProblem, posing: PoseProblem, q: Array) -> tuple[float, float]:
     """The least change of the slope that tasks and bounds hold back, and its size; all by differences."""
     model = problem.model
     oracle = TaskOracle(model, problem.away)
@@ -217,7 +217,7 @@ def test_what_the_kernel_can_minimise(
     tasks: Sequence[Task], criteria: Sequence[Potential], influence: Sequence[float] | None, is_native: bool
 ) -> None:
     solver = IKProblem(real("panda", "fixed"), tasks, criteria, "native")
-    posing = Posing(solver.search.levels, solver.search.levels.targets, solver.limits, influence)
+    posing = PoseProblem(solver.search.levels, solver.search.levels.targets, solver.limits, influence)
     assert isinstance(optimum_of(posing, solver.criteria), NativeOptimum if is_native else StaticOptimum)
 
 

@@ -24,7 +24,7 @@ from robokin_addon.solvers.criteria import JointSprings
 from robokin_addon.solvers.descent.engine import NOT_CONVERGED
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.motion.motion import Motion
-from robokin_addon.solvers.tracking.starts import Leg, follow
+from robokin_addon.solvers.tracking.starts import Segment, follow
 from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot
 
@@ -46,8 +46,8 @@ def oracle(panda):
 def followed(model, tasks, targets, influence, criteria=(), q0=READY):
     """The motion, with an influence of its own at every frame (frames, tasks)."""
     tracker = Tracker(model, tasks, DT, criteria=criteria)
-    leg = Leg(tracker, tracker.check_targets(targets), np.array(influence, float).reshape(len(targets), -1))
-    steps = follow([leg], q0)
+    segment = Segment(tracker, tracker.check_targets(targets), np.array(influence, float).reshape(len(targets), -1))
+    steps = follow([segment], q0)
     while True:
         try:
             next(steps)

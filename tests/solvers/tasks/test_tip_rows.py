@@ -246,7 +246,7 @@ def test_targets_that_follow_one_another(seed: int) -> None:
         task.priority = k + 1
     own = list(tasks.values())
     problem = VelocityProblem(model, own, (), 0.04, backend="native")
-    begun = own[2].started(problem.levels.state(away, [task.target for task in own], 1.0), own[2].target)
+    begun = own[2].resolve_target(problem.levels.state(away, [task.target for task in own], 1.0), own[2].target)
     given = [
         [0.3, None, point, np.ones(6), point, point],
         [0.0, T, point, np.zeros(6), (point, Plane(normal, point)), normal],

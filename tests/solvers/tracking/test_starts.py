@@ -12,7 +12,7 @@ from robokin_addon.solvers.ik.problem import IKProblem
 from robokin_addon.solvers.motion.check import check_motion, task_residuals
 from robokin_addon.solvers.tracking import relaxed_segments as relaxed_legs
 from robokin_addon.solvers.tracking.result import TrackResult
-from robokin_addon.solvers.tracking.starts import ITERATIONS, Leg, follow, follow_from_best
+from robokin_addon.solvers.tracking.starts import ITERATIONS, Segment, follow, follow_from_best
 from robokin_addon.solvers.tracking.track import Tracker, track
 from support.problems.random_arms import random_arm
 from support.robots import robot
@@ -162,24 +162,24 @@ def counted(monkeypatch, spent, cls, name):
 def test_the_best_start_is_kept_and_the_search_is_bounded(monkeypatch):
     """A target that jumps is too fast from every start."""
     spent: list[int] = []
-    for cls, name in ((Leg, "run"), (IKProblem, "solve"), (IKProblem, "solve_batch")):
+    for cls, name in ((Segment, "run"), (IKProblem, "solve"), (IKProblem, "solve_batch")):
         counted(monkeypatch, spent, cls, name)
     model = load_urdf(robot("ur5_robot"))
     targets = path_of(model, smooth_motion(model, 4), "tool0")
     jump = path_of(model, smooth_motion(model, 2, 30), "tool0")
     targets = np.concatenate([targets, jump])
     tracker = Tracker(model, loose("tool0"), DT)
-    found, _ = run(follow_from_best([Leg(tracker, targets)], tracker.problem.middle, "mid-range"))
+    found, _ = run(follow_from_best([Segment(tracker, targets)], tracker.problem.middle, "mid-range"))
     whole = sum(spent)
     spent.clear()
-    from_middle, _ = run(follow([Leg(tracker, targets)], tracker.problem.middle))
+    from_middle, _ = run(follow([Segment(tracker, targets)], tracker.problem.middle))
     missed = sum(int(part.missed.sum()) for part in from_middle)
     # The search looks at what it has spent after each try of a path.
     assert 2 * sum(spent) < whole < ITERATIONS + 2 * sum(spent)
     assert 0 < len(found.missed) < missed
     assert (found.missed >= 120).all() and sum(map(len, found.results)) == 150
     best = found.results[0].q[0]
-    again, _ = run(follow_from_best([Leg(tracker, targets)], best, "the best"))
+    again, _ = run(follow_from_best([Segment(tracker, targets)], best, "the best"))
     assert again.origin == "the best" and (again.missed == found.missed).all()
 
 
@@ -190,16 +190,16 @@ def test_legs_with_other_tasks_are_followed_as_one_motion():
     both = [*loose("tool0"), OrientationTask("tool0", np.eye(3), tolerance=1e-3)]
     parts = [[], loose("tool0"), both, loose("tool0")]
     cuts = [0, 5, 50, 60, 120]
-    legs = [
-        Leg(Tracker(model, tasks, DT), np.repeat(targets[first:last], len(tasks), axis=1))
+    segments = [
+        Segment(Tracker(model, tasks, DT), np.repeat(targets[first:last], len(tasks), axis=1))
         for tasks, first, last in zip(parts, cuts[:-1], cuts[1:], strict=True)
     ]
     rest = clamp(model, model.neutral())
-    found, _ = run(follow_from_best(legs, rest, "rest"))
+    found, _ = run(follow_from_best(segments, rest, "rest"))
     assert len(found.missed) == 0 and sum(map(len, found.results)) == 120
     followed = np.concatenate([part.q for part in found.results])
     assert (abs(np.diff(followed, axis=0)) <= model.velocity * DT).all()
-    again, _ = run(follow(legs, found.results[0].q[0]))
+    again, _ = run(follow(segments, found.results[0].q[0]))
     assert (np.concatenate([part.q for part in again]) == followed).all()
 
 
@@ -209,7 +209,7 @@ def test_coordinates_without_a_task_keep_the_hints_values():
     tracker = Tracker(model, loose("panda_hand"), DT)
     hint = clamp(model, model.neutral())
     hint[7:] = 0.013
-    found, _ = run(follow_from_best([Leg(tracker, targets)], hint, "rest"))
+    found, _ = run(follow_from_best([Segment(tracker, targets)], hint, "rest"))
     assert found.origin != "rest"
     assert all((part.q[:, 7:] == 0.013).all() for part in found.results)
 

@@ -26,9 +26,9 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import Criterion, JointSprings
 from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.tasks.places.curve import Curve
-from robokin_addon.solvers.tracking.starts import Leg, follow
+from robokin_addon.solvers.tracking.starts import Segment, follow
+from support.problems.wheeled import platform, slip
 from support.robots import robot
-from test_wheeled_bases import platform, slip
 
 DT = 1.0 / 24.0
 BACKENDS = ("native", "numpy")
@@ -131,14 +131,14 @@ def test_backends_agree_on_fades(panda: RobotModel) -> None:
     q = []
     for backend in BACKENDS:
         tracker = Tracker(panda, tasks, DT, backend, [JointSprings(weight=0.1)])
-        leg = Leg(tracker, tracker.check_targets([[elbow, twist.target]] * 20), influence)
-        q.append(np.concatenate([part.q for part in _finished(leg)]))
+        segment = Segment(tracker, tracker.check_targets([[elbow, twist.target]] * 20), influence)
+        q.append(np.concatenate([part.q for part in _finished(segment)]))
     np.testing.assert_allclose(q[0], q[1], atol=1e-6)
     assert check_motion(Motion.of(panda, DT * np.arange(20), q[0])).violations == ()
 
 
-def _finished(leg: Leg) -> list[TrackResult]:
-    steps = follow([leg], READY)
+def _finished(segment: Segment) -> list[TrackResult]:
+    steps = follow([segment], READY)
     while True:
         try:
             next(steps)
@@ -163,7 +163,7 @@ def test_a_velocity_below_does_not_hold_up_what_is_late_above(panda: RobotModel,
 class _Nearing(PositionTask):
     """Of a class of another maker: half the way from where the frame before wanted to be."""
 
-    def followed(self, target: np.ndarray, last: np.ndarray) -> np.ndarray:
+    def advance_target(self, target: np.ndarray, last: np.ndarray) -> np.ndarray:
         return 0.5 * (target + last)
 
 

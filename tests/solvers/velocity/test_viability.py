@@ -115,8 +115,8 @@ def carriage(**limits) -> RobotModel:
 def test_step_limits_of_a_model():
     model = carriage(lower=-1.0, upper=1.0, velocity=0.5, acceleration=4.0)
     limits = StepLimits.of(model, 0.1)
-    np.testing.assert_allclose(limits.largest, [0.05, 0.2, *[np.inf] * 6], rtol=1e-8)
-    np.testing.assert_allclose(limits.change, [0.04, *[np.inf] * 7], rtol=1e-8)
+    np.testing.assert_allclose(limits.max_step, [0.05, 0.2, *[np.inf] * 6], rtol=1e-8)
+    np.testing.assert_allclose(limits.max_step_change, [0.04, *[np.inf] * 7], rtol=1e-8)
     assert limits.coordinate.tolist() == [0, 1, *[-1] * 6]
     assert limits.lower[0] == -1.0 and np.isinf(limits.lower[1:]).all()
     q = model.configuration({"slide": 0.99})

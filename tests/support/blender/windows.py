@@ -97,15 +97,15 @@ _EXECUTE = {}
 @contextmanager
 def window(monkeypatch, cls, *events):
     """Inside, calls of the operator class go through a window of its own, in the smallest slices."""
-    stand_in = Window(events)
+    proxy_empty = Window(events)
     _EXECUTE[cls] = cls.execute
     with monkeypatch.context() as patch:
         patch.setattr(stepped, "_AT_ONCE", 0.0)
         patch.setattr(stepped, "_SLICE", 0.0)
         patch.setattr(stepped, "_LONGEST", 0.0)
         patch.setattr(stepped, "has_events", lambda _: True)
-        patch.setattr(cls, "execute", lambda operator, context: stand_in.run(operator, context))
-        yield stand_in
+        patch.setattr(cls, "execute", lambda operator, context: proxy_empty.run(operator, context))
+        yield proxy_empty
     del _EXECUTE[cls]
 
 

@@ -9,7 +9,7 @@ from robokin_addon.robokin import RobotModel, forward_kinematics, integrate, ran
 from robokin_addon.solvers import ExtendedJacobian, Status, Task, Tracker
 from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS
-from robokin_addon.solvers.tracking.starts import Leg, follow
+from robokin_addon.solvers.tracking.starts import Segment, follow
 
 from support.blender.every_task import every_task
 from support.problems.random_tasks import random_task
@@ -42,8 +42,8 @@ class MotionCase:
 
     def followed(self, backend: str) -> Motion:
         tracker = Tracker(self.model, self.tasks, DT, backend, self.criteria)
-        leg = Leg(tracker, tracker.check_targets(self.targets), self.influence)
-        steps = follow([leg], self.q0)
+        segment = Segment(tracker, tracker.check_targets(self.targets), self.influence)
+        steps = follow([segment], self.q0)
         while True:
             try:
                 next(steps)

@@ -24,7 +24,7 @@ from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS
 from robokin_addon.solvers.ik.diagnosis import SINGULAR_VALUE, STATIONARY
 from robokin_addon.solvers.ik.tip_ik import is_plain
-from robokin_addon.solvers.optimum.pose_problem import Posing
+from robokin_addon.solvers.optimum.pose_problem import PoseProblem
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 
 from support.blender.every_task import every_task
@@ -322,7 +322,7 @@ def _started(problem: Problem) -> list:
     levels = TaskLevels(problem.model, problem.tasks)
     start = problem.model.limits.clamp(problem.start)
     state = levels.state(start, levels.targets, 1.0)
-    return [task.started(state, task.target) for task in levels.tasks]
+    return [task.resolve_target(state, task.target) for task in levels.tasks]
 
 
 STEP = 1e-6
@@ -332,7 +332,7 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
     """J'e about 0, e not, and J of less rank than around the pose (or 0 everywhere), of the first level that is not
     met, in what the levels above it leave; J by differences of Pinocchio's frames."""
     model, rng = problem.model, np.random.default_rng(problem.seed)
-    posing = Posing(TaskLevels(model, problem.tasks), _started(problem), model.limits)
+    posing = PoseProblem(TaskLevels(model, problem.tasks), _started(problem), model.limits)
     levels = [[task] for task in problem.tasks if task.priority == 0]  # each closed loop is a level of its own
     priorities = sorted({task.priority for task in problem.tasks} - {0})
     levels += [[task for task in problem.tasks if task.priority == priority] for priority in priorities]
@@ -367,7 +367,7 @@ def _singular(problem: Problem, result: SolveResult) -> list[str]:
     return found
 
 
-def _differences(problem: Problem, tasks: list[Task], q: Array, posing: Posing) -> tuple[Array, Array]:
+def _differences(problem: Problem, tasks: list[Task], q: Array, posing: PoseProblem) -> tuple[Array, Array]:
     """e and J of tasks, dimensionless and weighted."""
     length = posing.levels.length
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 from robokin_addon.robokin import RobotModel
 from robokin_addon.robokin.kinematics import forward_kinematics
-from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, Motion
+from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, MotionPrimitive
 from robokin_addon.solvers import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 
 from support.problems.random_trees import ALL_TYPES, random_placement
@@ -18,8 +18,12 @@ from support.problems.random_trees import ALL_TYPES, random_placement
 def every_motion() -> Iterator[tuple[str, ...]]:
     """Joint types for every elementary motion, also those that no joint type has yet."""
     extra = {
-        "test_screw": ((Motion.HELICAL,), lambda joint: (Elementary(Motion.HELICAL, joint.axis, joint.pitch),), True),
-        "test_ball": ((Motion.BALL,), lambda joint: (Elementary(Motion.BALL, joint.axis),), False),
+        "test_screw": (
+            (MotionPrimitive.HELICAL,),
+            lambda joint: (Elementary(MotionPrimitive.HELICAL, joint.axis, joint.pitch),),
+            True,
+        ),
+        "test_ball": ((MotionPrimitive.BALL,), lambda joint: (Elementary(MotionPrimitive.BALL, joint.axis),), False),
     }
     for name, (motions, decompose, bounded) in extra.items():
         JOINT_TYPES[name] = JointType(name, name, motions, decompose, bounded=bounded)

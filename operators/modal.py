@@ -19,7 +19,7 @@ _SLICE = 0.05  # seconds of work between two looks at the keyboard, or ...
 _LONGEST = 0.5  # ... at most so many, where Blender takes as long to draw
 
 
-class SteppedOperator(RobotOperator):
+class ModalOperator(RobotOperator):
     """Mixin: `steps(context, obj)` does the work and yields the share done (0..1) now and then. What is to stay it
     writes after its last yield, so that stopping it, which closes it, leaves everything as it was.
 

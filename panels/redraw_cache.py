@@ -14,7 +14,7 @@ _seen: dict[int, Binding] = {}  # by object
 
 
 @contextmanager
-def one_look(obj: bpy.types.Object | None) -> Iterator[None]:
+def redraw_cache(obj: bpy.types.Object | None) -> Iterator[None]:
     """Inside, which draws, the robot is as the first panel of this redraw found it."""
     if obj is None or bpy.app.background:
         yield

@@ -12,17 +12,17 @@ from ..kinematics.state import State
 Array = np.ndarray
 
 
-class Seen(NamedTuple):
+class TaskJacobian(NamedTuple):
     """J: (m, nv), lengths over L.   change: gives its derivative (m, nv, nv), [row, column, along]."""
 
     J: Array
     change: Callable[[], Array]
 
-    def picked(self, S: Array) -> Seen:
+    def picked(self, S: Array) -> TaskJacobian:
         """The rows S J, S (k, m) constant."""
-        return Seen(S @ self.J, lambda: np.tensordot(S, self.change(), 1))
+        return TaskJacobian(S @ self.J, lambda: np.tensordot(S, self.change(), 1))
 
-    def in_axes(self, R: Array, w: Array) -> Seen:
+    def in_axes(self, R: Array, w: Array) -> TaskJacobian:
         """Threes of rows that are in root axes, told in the axes R (3, 3), which turn with w (3, nv)."""
         (m, nv), into = self.J.shape, np.kron(np.eye(len(self.J) // 3), R.T)
 
@@ -30,14 +30,14 @@ class Seen(NamedTuple):
             spun = np.cross(w.T[:, None, None], self.J.T.reshape(nv, m // 3, 3))  # [along, column, three, axis]
             return np.tensordot(into, self.change() - spun.reshape(nv, nv, m).T, 1)
 
-        return Seen(into @ self.J, change)
+        return TaskJacobian(into @ self.J, change)
 
-    def less(self, other: Seen) -> Seen:
-        return Seen(self.J - other.J, lambda: self.change() - other.change())
+    def less(self, other: TaskJacobian) -> TaskJacobian:
+        return TaskJacobian(self.J - other.J, lambda: self.change() - other.change())
 
 
-def seen_point(state: State, link: str, point: Array) -> Seen:
+def point_task_jacobian(state: State, link: str, point: Array) -> TaskJacobian:
     """Six rows: the velocity of the link's point that is at `point` (3,), and its angular velocity, in root axes."""
     size = np.repeat((1.0 / state.length, 1.0), 3)
     J = size[:, None] * state.jacobian(link, point)
-    return Seen(J, lambda: size[:, None, None] * state.jacobian_change(link, point))
+    return TaskJacobian(J, lambda: size[:, None, None] * state.jacobian_derivative(link, point))
