@@ -11,10 +11,9 @@ import numpy as np
 from ..properties.active_robot import active_robot
 from ..properties.bridge import binding
 from ..robokin import RobokinError, RobotModel, dh_table, screw_table
+from ..robokin.arrays import Array
 from ..robokin.spatial import so3
 from .prepared import CATEGORY, draw_text
-
-Array = np.ndarray
 
 DH_HEADINGS = ("", "θ °", "d mm", "a mm", "α °")
 SCREW_HEADINGS = ("", "v m", "w")

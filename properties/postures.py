@@ -13,13 +13,12 @@ import bpy
 import numpy as np
 
 from ..robokin import ConfigurationError, RobokinError, RobotModel, UnknownNameError, clamp
+from ..robokin.arrays import Array
 from ..robokin.model.robot import JointValue
 from ..robokin.units import coordinate_units
 from .bridge import is_robot, nearest_within_limits, robot_model
 from .handlers import going_on
 from .overrides import VALUE
-
-Array = np.ndarray
 
 HOME = "home"  # the name by which a posture is home without being marked so
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .errors import ConfigurationError, ModelError, RobokinError, shown
 
+Array = np.ndarray
 _NUMBERS = "biuf"  # kinds of NumPy's types: bool, signed, unsigned, float
 Item = TypeVar("Item")
 
@@ -16,7 +17,7 @@ Item = TypeVar("Item")
 LEAST, MOST = 1e-30, 1e30
 
 
-def float_array(value: object) -> np.ndarray:
+def float_array(value: object) -> Array:
     """A new float64 array of `value`. Raises ValueError for what is not real numbers; that of NumPy would also parse
     text and dates, take None for NaN, and drop imaginary parts."""
     array = np.array(value)
@@ -32,7 +33,7 @@ def float_array(value: object) -> np.ndarray:
         raise ValueError(str(error)) from None
 
 
-def check_size(array: np.ndarray, what: str) -> None:
+def check_size(array: Array, what: str) -> None:
     """Raises ConfigurationError, which speaks of `what`, for entries that are not finite or are larger than MOST."""
     if np.vdot(array, array) <= MOST * MOST:
         return
@@ -84,7 +85,7 @@ def list_of(
     return found
 
 
-def frozen_array(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:
+def frozen_array(value: object, shape: tuple[int, ...], what: str) -> Array:
     """A read-only float64 copy of `value`; ModelError when the shape is wrong or an entry is NaN."""
     try:
         array = float_array(value)
@@ -98,7 +99,7 @@ def frozen_array(value: object, shape: tuple[int, ...], what: str) -> np.ndarray
     return array
 
 
-def frozen_placement(value: object, what: str) -> np.ndarray:
+def frozen_placement(value: object, what: str) -> Array:
     placement = frozen_array(value, (4, 4), what)
     if not np.isfinite(placement).all():
         raise ModelError(f"{what} must be finite")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import check_size, float_array, shown
+from .arrays import Array, check_size, float_array, shown
 from .backend import get_backend
 from .errors import ConfigurationError
 from .model.joint_types import MotionPrimitive
 from .model.robot import RobotModel, checked_model
 from .spatial import quaternion, swing_twist
-
-Array = np.ndarray
 
 
 def integrate(model: RobotModel, q: Array, v: Array, *, backend: str = "auto") -> Array:

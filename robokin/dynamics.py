@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .arrays import Array
 from .backend import STANDARD_GRAVITY, get_backend
 from .configuration import check_tangent, check_vector
 from .model.robot import RobotModel, checked_model
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-Array = np.ndarray
 
 
 def mass_matrix(model: RobotModel, q: Array, *, backend: str = "auto") -> Array:

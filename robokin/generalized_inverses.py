@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import float_array, shown
+from .arrays import Array, float_array, shown
 from .errors import ConfigurationError
-
-Array = np.ndarray
 
 RANK = 1e-12  # singular values below this, relative to the largest, count as 0
 

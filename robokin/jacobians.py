@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import Array
 from .backend import Reference, get_backend
 from .errors import ConfigurationError, UnknownNameError
 from .kinematics import forward_kinematics, require_mass
 from .model.robot import RobotModel, checked_model
 from .spatial import so3
-
-Array = np.ndarray
 
 REFERENCES = {reference.name.lower(): reference for reference in Reference}
 

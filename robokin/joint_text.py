@@ -14,13 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .arrays import Array
 from .configuration import clamp
 from .errors import ConfigurationError, UnknownNameError
 from .model.joint import Joint
 from .model.robot import JointValue, RobotModel
 from .units import coordinate_units
-
-Array = np.ndarray
 
 ANGLE, LENGTH, NUMBER = "angle", "length", "number"
 _KINDS = {"rad": ANGLE, "m": LENGTH, "": NUMBER}

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
+from .arrays import Array
 from .backend import get_backend
 from .errors import ModelError
 from .model.robot import RobotModel, checked_model
-
-Array = np.ndarray
 
 
 class FramePlacements(Mapping[str, Array]):

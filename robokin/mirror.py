@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .arrays import Array
 from .configuration import clamp
 from .errors import UnknownNameError
 from .model.joint import Joint
 from .model.joint_types import MotionPrimitive
 from .model.robot import RobotModel
 from .spatial import quaternion, se3
-
-Array = np.ndarray
 
 # (4, 4) reflections x -> -x, y -> -y, z -> -z; the forward direction of most robots is x, so the left one is y.
 PLANES = {"Y": np.diag([1.0, -1.0, 1.0, 1.0]), "X": np.diag([-1.0, 1.0, 1.0, 1.0]), "Z": np.diag([1.0, 1.0, -1.0, 1.0])}

@@ -11,12 +11,11 @@ import dataclasses
 
 import numpy as np
 
+from .arrays import Array
 from .model.geometry import Geometry, Mesh
 from .model.joint import Joint
 from .model.joint_types import Elementary, MotionPrimitive
 from .model.link import Link
-
-Array = np.ndarray
 
 _MIRROR_X = np.diag([-1.0, 1.0, 1.0])
 

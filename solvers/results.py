@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Array = np.ndarray
+from ..robokin.arrays import Array
 
 
 class Status(enum.StrEnum):

@@ -15,6 +15,7 @@ from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import going_on
 from ...properties.readouts import CriterionReadout
 from ...robokin import RobokinError, difference
+from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
 from ...scene.criteria.costs import cost, steepness
 from ...scene.criteria.solver_criteria import root_gravity, solver_criterion
@@ -24,7 +25,6 @@ from ...solvers.kinematics.state import State
 from ...solvers.velocity.task_levels import TaskLevels
 from .shown_shapes import missing_shapes, read_shapes, shape_count, shown_shape
 
-Array = np.ndarray
 Motion = tuple[Array, Array, float]
 
 PULLS = 4  # joints that a readout names

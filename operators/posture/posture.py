@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import bpy
-import numpy as np
 
 from ...properties.bridge import nearest_within_limits, read_configuration, robot_model, write_configuration
 from ...properties.postures import free_name, home_posture, posture_configuration, start_configuration, store_posture
 from ...properties.solver_settings import STARTS
 from ...robokin import RobotModel, clamp
+from ...robokin.arrays import Array
 from ...robokin.model.robot import JointValue
 from ...scene.animation.curves import auto_keying, key_channels
 from ..common import RobotOperator
-
-Array = np.ndarray
 
 
 def bake_start(obj: bpy.types.Object, start: str) -> Array | None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import bpy
-import numpy as np
 
 from ...properties.bridge import binding, write_bodies
 from ...properties.bridge.visuals.link_meshes import hull_triangles, link_meshes, link_triangles
 from ...properties.selection import selected_bones
 from ...robokin import RobokinError
+from ...robokin.arrays import Array
 from ...robokin.inertia import Body, body_around, combined, convex_body, mesh_body
 from ..common import RobotOperator
-
-Array = np.ndarray
 
 WHICH = (
     ("SELECTED", "Selected", "Of the selected bones; when none is, of the active one"),

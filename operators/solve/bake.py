@@ -14,6 +14,7 @@ from ...properties.postures import parse_configuration, start_configuration
 from ...properties.solver_settings import STARTS
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError
+from ...robokin.arrays import Array
 from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
 from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
 from ...scene.bake.report import BakeResult, Failure, find_failures, statuses_of
@@ -30,8 +31,6 @@ from ...solvers.tracking.starts import follow, follow_from_best
 from ..common import FramesOperator, RobotOperator, check_report
 from ..modal import ModalOperator
 from ..posture.posture import bake_start
-
-Array = np.ndarray
 
 
 def bake_steps(

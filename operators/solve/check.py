@@ -13,6 +13,7 @@ import numpy as np
 from ...properties.bridge import is_robot, robot_model
 from ...properties.frame_rate import frame_seconds
 from ...properties.tasks import follow_renamed_bones
+from ...robokin.arrays import Array
 from ...scene.animation.curves import sample_configurations
 from ...scene.bake.report import MET
 from ...scene.tasks.given import AdHocTask
@@ -25,8 +26,6 @@ from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ..common import FramesOperator, RobotOperator, check_report
 from ..modal import ModalOperator
-
-Array = np.ndarray
 
 _MARKER_NAME, _ROBOT_NAME = 63, 24  # bytes, characters
 _CHUNK = 16  # frames between two reports of progress

@@ -9,9 +9,8 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..bridge import Binding
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

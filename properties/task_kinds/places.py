@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...solvers import DistanceTask, LaserTask, OnCurveTask, OnLineTask, OnPlaneTask, Plane
 from ...solvers.tasks.places.surface import MovedSurface, Surface
 from .context import TaskContext
 from .kind import ANGLE, BOTH, DISTANCE, LENGTH, TaskKind
-
-Array = np.ndarray
 
 
 def _plane(a: TaskContext, plane: object) -> OnPlaneTask:

@@ -6,12 +6,11 @@ import numpy as np
 from mathutils import Euler
 
 from ...robokin import forward_kinematics
+from ...robokin.arrays import Array
 from ...robokin.spatial.se3 import inverse
 from ...solvers import AdvanceTask, LoopClosureTask, PinTask, RelativePoseTask
 from .context import TaskContext
 from .kind import AXES, BOTH, ORIENTATION, POSITION, TaskKind
-
-Array = np.ndarray
 
 
 def _advance(a: TaskContext, vector: Array) -> AdvanceTask:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.units import freedom_units
 from ...solvers import AlongCurveTask, JointVelocityTask, LinearVelocityTask, TwistTask
 from ..postures import joint_numbers
 from .context import TaskContext
 from .joints import joint_of, joint_weights
 from .kind import ANGLE, AXES, LENGTH, POSITION, TaskKind
-
-Array = np.ndarray
 
 _VELOCITIES = ("linear_velocity", "angular_velocity")
 

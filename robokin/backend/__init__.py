@@ -7,16 +7,13 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from ..arrays import shown
+from ..arrays import Array, shown
 from ..errors import BackendError
 from ..model.tree import Tree
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-Array = np.ndarray
 NAMES = ("auto", "native", "numpy")
 ENVIRONMENT_VARIABLE = "ROBOKIN_BACKEND"
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)

@@ -11,10 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import BackendError
 from ..model.tree import Tree
 
-Array = np.ndarray
 ABI = 9  # RK_ABI of kernel/include/robokin_kernel.h
 MAX_BYTES = 64 << 20  # a hundred times the library
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ConfigurationError
 from ..model.tree import Tree
 from . import STANDARD_GRAVITY
@@ -26,7 +27,6 @@ from .parallel import run_chunks
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-Array = np.ndarray
 CHUNK = 256  # configurations per call of a batch: enough to hide what a call and a thread cost
 
 

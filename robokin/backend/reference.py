@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.joint_types import MotionPrimitive
 from ..model.tree import ROOT, Tree
 from ..spatial import quaternion, se3, so3
@@ -22,7 +23,6 @@ from . import STANDARD_GRAVITY, Reference
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-Array = np.ndarray
 name = "numpy"
 
 _Z = np.array([0.0, 0.0, 1.0])

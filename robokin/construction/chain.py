@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..arrays import float_array, shown
+from ..arrays import Array, float_array, shown
 from ..errors import ModelError, RobokinError
 from ..model.geometry import Geometry
 from ..model.robot import Joint, Link, RobotModel
 from ..spatial import se3
-
-Array = np.ndarray
 
 BASE_LINK = "base_link"
 TOOL_LINK = "tool"

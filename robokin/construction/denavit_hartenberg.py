@@ -17,12 +17,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ModelError, UnknownNameError
 from ..model.robot import RobotModel
 from ..spatial import se3, so3
 from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, each_row, finite, rigid
-
-Array = np.ndarray
 
 CONVENTIONS = ("classic", "modified")
 TYPES = {"r": "revolute", "revolute": "revolute", "p": "prismatic", "prismatic": "prismatic"}

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ModelError, UnknownNameError
 from ..model.robot import RobotModel
 from ..spatial import se3, so3
 from .denavit_hartenberg import CONVENTIONS, DHRow, robot_from_dh
 from .product_of_exponentials import ScrewRow, robot_from_screws
 from .serial_axes import Axis, serial_axes
-
-Array = np.ndarray
 
 PARALLEL = 1e-8  # sine of the angle between two axes below which double precision does not know their normal
 MEETING = 1e-9  # of the size of the robot: axes nearer to each other meet

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ModelError
 from ..model.robot import RobotModel
 from .chain import TOOL_LINK, ChainRow, ChainStep, assemble, concerning, each_row, finite, rigid, translation
-
-Array = np.ndarray
 
 UNIT = 2e-3  # how far from 1 a printed direction's length may be (0.707 for the square root of a half)
 ROUNDING = 1e-6  # of the size of the screw: a smaller pitch is none

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ModelError
 from ..inertia.body import combined, link_body
 from ..kinematics import forward_kinematics
@@ -13,8 +14,6 @@ from ..model.joint_types import MotionPrimitive
 from ..model.robot import Joint, Link, RobotModel
 from ..model.topology import take_name
 from .chain import BASE_LINK, TOOL_LINK
-
-Array = np.ndarray
 
 TYPES = {
     MotionPrimitive.ROTATION: "revolute",

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..arrays import Array
 from ..inertia import combined, shape_body
 from ..model.geometry import Box, Capsule, Cylinder, Geometry, Material, Sphere
 from ..model.robot import Link, RobotModel
 from ..model.tree import axis_to_z
 from ..spatial import se3
 
-Array = np.ndarray
 Point = Sequence[float] | Array
 
 LIGHT = Material("Robot Light", (0.85, 0.85, 0.83, 1.0))

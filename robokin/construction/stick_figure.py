@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.geometry import Geometry, Material
 from ..model.robot import Joint, RobotModel
 from ..spatial import se3
 from .solids import BLUE, DARK, LIGHT, ORANGE, STEEL, ball, drum, rod
-
-Array = np.ndarray
 
 THICKNESS = 0.035  # of the length of the longest chain
 SHORTEST = 0.05  # of the thickness: what is shorter is not drawn

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arcs import arc_limits
-from ..arrays import shown
+from ..arrays import Array, shown
 from ..errors import FileFormatError, ModelError, UnknownNameError
 from ..files.text_file import read_text
 from ..model.robot import RobotModel
@@ -24,8 +24,6 @@ from .chain import ChainRow
 from .denavit_hartenberg import CONVENTIONS, TYPES, DHRow, robot_from_dh
 from .product_of_exponentials import ScrewRow, robot_from_screws
 from .stick_figure import with_stick_figure
-
-Array = np.ndarray
 
 MAX_BYTES = 1 << 20
 MAX_ROWS = 1000

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import UnknownNameError
 from ..model.topology import free_name
 from ..spatial import so3
@@ -14,8 +15,6 @@ from .chain import ChainRow
 from .denavit_hartenberg import DHRow
 from .parameters import DHTable, ScrewTable
 from .table_file import ANGLES, COM, DH, INERTIA, LENGTHS, MAX_CELL, SCREW
-
-Array = np.ndarray
 
 NOTHING = 1e-14  # SI: what is smaller is a rounding error of one that is 0
 PLAIN = 9  # decimals of a number that a person would have written

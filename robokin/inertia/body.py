@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import frozen_array
+from ..arrays import Array, frozen_array
 from ..backend import get_backend
 from ..errors import ModelError
 from ..model.link import Link
 from ..model.robot import RobotModel
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ModelError
 from ..model.tree import axis_to_z
 from ..spatial import se3
 from .body import Body
 from .shapes import box, capsule, cylinder, sphere
-
-Array = np.ndarray
 
 SHAPES = ("box", "cylinder", "sphere", "capsule")
 

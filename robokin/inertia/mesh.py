@@ -14,13 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import frozen_array
+from ..arrays import Array, frozen_array
 from ..errors import ModelError
 from .body import Body
 from .plausibility import implausible_inertia
 from .shells import NoInside, outward
-
-Array = np.ndarray
 
 # A mesh thinner than this part of its size is flat: vertices are single precision.
 _THINNEST = 1e-7

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.robot import RobotModel
-
-Array = np.ndarray
 
 # Files give some six digits: an entry is off by 5e-7 of the largest, a sum of principal moments by about ten times as
 # much.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from ..arrays import Array
 
 _CHUNK = 200_000  # solid angles computed at once
 

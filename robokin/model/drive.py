@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import shown, text
+from ..arrays import Array, shown, text
 from ..errors import ModelError
 from .joint_types import plane_basis
 
 if TYPE_CHECKING:
     from .joint import Joint
     from .robot import RobotModel
-
-Array = np.ndarray
 
 WHEEL_TYPES = ("revolute", "continuous")
 ALIGNED = 1e-3  # sine of an angle, or share of the separation, up to which directions and wheels are aligned

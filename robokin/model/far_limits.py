@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import MOST
+from ..arrays import MOST, Array
 from .joint import Joint
 from .joint_types import MotionPrimitive
 from .mimics import mimic_warnings
 
 if TYPE_CHECKING:
     from .robot import RobotModel
-
-Array = np.ndarray
 
 FAR_STROKE = 1000.0  # [m]; no joint of a robot goes so far ...
 FAR_LENGTHS = 100.0  # ... unless the robot is large: so many times the length of its links

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import finite_number, float_array, frozen_array, frozen_placement, not_negative, shown, text
+from ..arrays import Array, finite_number, float_array, frozen_array, frozen_placement, not_negative, shown, text
 from ..errors import ConfigurationError, ModelError
 from .drive import Drive
 from .joint_types import JOINT_TYPES, JointType
 
-Array = np.ndarray
 Limit = Any  # a number or (nv,) numbers when a joint is made, an array (nv,) ever after
 
 SHORTEST = 1e-9  # length of a quaternion that still says a rotation

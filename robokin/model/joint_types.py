@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
+
 if TYPE_CHECKING:
     from .joint import Joint
-
-Array = np.ndarray
 
 
 class MotionPrimitive(enum.IntEnum):

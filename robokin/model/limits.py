@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..arrays import Array
 from ..spatial import swing_twist
 from ..spatial.swing_twist import Cone
-
-Array = np.ndarray
 
 AT_LIMIT = 1e-9  # [rad] nearer than this to a limit of its cone, a ball is at it
 

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import frozen_array, not_negative, shown, text
+from ..arrays import Array, frozen_array, not_negative, shown, text
 from ..errors import ModelError
 from .geometry import Geometry
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ModelError
 from ..spatial.swing_twist import Cone
 from .far_limits import links_length, near_limits
 from .joint import Joint
 from .joint_types import plane_basis
 from .limits import PositionLimits
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import MOST, check_size, float_array, list_of, shown, text
+from ..arrays import MOST, Array, check_size, float_array, list_of, shown, text
 from ..errors import ConfigurationError, ModelError, UnknownNameError
 from .drive import Drive, RollingBase, rolling_base
 from .far_limits import far_values
@@ -26,7 +26,6 @@ from .topology import depth_first, free_name, root_link_name, unique
 from .tree import Tree, compile_tree
 from .wheels import find_drive, with_wheels
 
-Array = np.ndarray
 JointValue = float | list[float]
 
 ROOT_JOINT = "root_joint"

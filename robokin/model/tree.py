@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from .joint_types import Elementary, MotionPrimitive
 
 if TYPE_CHECKING:
     from .robot import RobotModel
 
-Array = np.ndarray
 ROOT = -1  # parent or node index of what is fixed to the root frame
 
 

@@ -14,6 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ModelError
 from .drive import ALIGNED, WHEEL_TYPES, Drive
 from .geometry import Box, Capsule, Cylinder, Geometry, Material, Shape, Sphere
@@ -21,8 +22,6 @@ from .joint import Joint
 from .joint_types import plane_basis
 from .link import Link
 from .topology import depth_first, free_name, root_link_name, unique
-
-Array = np.ndarray
 
 # Wheels that are added to a robot that has none: beside the origin of its root link, on the ground below it.
 RADIUS, SEPARATION, WIDTH = 0.1, 0.5, 0.04  # [m]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from ..arrays import Array
 
 
 def multiply(a: Array, b: Array) -> Array:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from . import so3
-
-Array = np.ndarray
 
 
 def placement(R: Array, p: Array) -> Array:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from . import quaternion
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-Array = np.ndarray
 
 # Below this angle the coefficients that cancel are summed as power series. At 1 rad the closed forms lose at most
 # two digits (their leading terms, about 1, cancel down to 1/6 .. 1/120) and nine terms of each series reach the last

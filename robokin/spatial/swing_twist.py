@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..arrays import Array
 from . import quaternion
-
-Array = np.ndarray
 
 # Rounding of a quaternion changes swing and twist by less than this [rad], divided by h. What is moved to a limit is
 # moved so far inside it.

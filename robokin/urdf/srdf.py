@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import ConfigurationError
 from ..files.text_file import read_bytes, write_text
 from ..model.joint import Joint
@@ -20,7 +21,6 @@ from ..model.robot import JointValue, RobotModel
 from .writer import escape
 from .xml import Element, parse_xml, shorten
 
-Array = np.ndarray
 SHOWN = 12  # names in one warning
 Posture = dict[str, JointValue]
 

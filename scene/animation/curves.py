@@ -12,9 +12,9 @@ from ...properties.bridge import Channel, binding, curves, read_configuration, w
 from ...properties.bridge.model.channels import LOCATION, OWN, QUATERNION
 from ...properties.overrides import takes_keys
 from ...robokin import RobokinError
+from ...robokin.arrays import Array
 from . import frames as animation
 
-Array = np.ndarray
 Key = tuple[str, int]
 
 _LINEAR = 1

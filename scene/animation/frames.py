@@ -14,8 +14,7 @@ import bpy
 import numpy as np
 
 from ...robokin import RobokinError
-
-Array = np.ndarray
+from ...robokin.arrays import Array
 
 _ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 # Animated properties of an object that do not move it; any other unknown one sends the object down the slow road.

@@ -10,10 +10,9 @@ import numpy as np
 
 from ...properties.bridge import Binding, Channel
 from ...properties.bridge.model.channels import COUPLED
+from ...robokin.arrays import Array
 from . import frames as animation
 from .curves import channel_key
-
-Array = np.ndarray
 
 _POINTS = ("co", "handle_left", "handle_right")
 _SHAPE = ("interpolation", "handle_left_type", "handle_right_type", "easing")

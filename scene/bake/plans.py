@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import robot_model
+from ...robokin.arrays import Array
 from ...solvers import ExtendedJacobian, Task, Tracker
 from ...solvers.criteria import Criterion
 from ...solvers.ik.tip_ik import is_plain
@@ -19,8 +20,6 @@ from ..criteria.solver_criteria import enabled_criteria
 from ..tasks.given import AdHocTask
 from ..tasks.solver_tasks import SolverTasks
 from ..tasks.targets import Targets
-
-Array = np.ndarray
 
 _CHUNK = 16  # frames between two reports of progress
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...robokin import RobotModel
+from ...robokin.arrays import Array
 from ...solvers import Diagnosis, Status, TrackResult
 from .plans import BakedSegment
-
-Array = np.ndarray
 
 # Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
 MET = (Status.CONVERGED, Status.EMPTY)

@@ -7,10 +7,9 @@ from collections.abc import Generator, Iterable, Sequence
 import numpy as np
 
 from ...robokin import RobotModel, difference
+from ...robokin.arrays import Array
 from ...solvers.criteria import Criterion, State
 from ...solvers.tracking.starts import Segment
-
-Array = np.ndarray
 
 
 def cost(criterion: Criterion, state: State, v: Array) -> tuple[float, Array]:

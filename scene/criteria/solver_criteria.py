@@ -8,9 +8,9 @@ import numpy as np
 from ...properties.bridge import world_from_root
 from ...properties.criteria import POTENTIALS
 from ...properties.postures import find_posture, posture_configuration
+from ...robokin.arrays import Array
 from ...solvers.criteria import Criterion, criterion
 
-Array = np.ndarray
 RobokinCriterion = bpy.types.PropertyGroup
 
 

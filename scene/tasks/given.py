@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
-import numpy as np
 
+from ...robokin.arrays import Array
 from ...solvers import Task
 from ...solvers.tasks import Plane, TwistTask
 from ...solvers.tasks.places.surface import MovedSurface
 from .shapes import curve_of, points_of, surface_of
 
-Array = np.ndarray
 Place = tuple[bpy.types.Object, str]  # an object, or a bone of an armature ("" for no bone)
 
 # What a task asks, in its own terms, of a target with the pose T_root_target (4, 4) and this shape.

@@ -9,6 +9,7 @@ from mathutils import Matrix, Quaternion
 from ...properties.bridge import binding, read_configuration, robot_model, to_blender
 from ...properties.task_kinds import KINDS, tip_axis
 from ...robokin import center_of_mass, forward_kinematics
+from ...robokin.arrays import Array
 from ...robokin.model.tree import axis_to_z
 from ...robokin.spatial.se3 import inverse
 from ...robokin.units import coordinate_units
@@ -16,7 +17,6 @@ from .root_frames import metres_per_world_unit
 from .solver_tasks import SolverTasks
 from .targets import needs_target, targets_now
 
-Array = np.ndarray
 RobokinTask = bpy.types.PropertyGroup
 
 

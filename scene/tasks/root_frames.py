@@ -8,8 +8,7 @@ from mathutils import Matrix
 
 from ...properties.bridge import binding, world_from_root
 from ...robokin import RobokinError
-
-Array = np.ndarray
+from ...robokin.arrays import Array
 
 
 def metres_per_world_unit(obj: bpy.types.Object) -> float:

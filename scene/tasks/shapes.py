@@ -10,10 +10,10 @@ import bpy
 import numpy as np
 
 from ...robokin import RobokinError
+from ...robokin.arrays import Array
 from ...solvers.tasks import Curve, Curves, Mesh
 from .root_frames import metres_per_world_unit, rotations_of
 
-Array = np.ndarray
 Line = tuple[Array, bool]  # points (n, 3) and whether they are closed
 RobokinTask = bpy.types.PropertyGroup
 

@@ -12,13 +12,13 @@ import numpy as np
 from ...properties.bridge import binding
 from ...properties.task_kinds import KINDS, TaskContext
 from ...robokin import RobokinError, UnknownNameError
+from ...robokin.arrays import Array
 from ...solvers import Task
 from .cycles import refuse_cycles
 from .given import AdHocTask
 from .root_frames import metres_per_world_unit
 from .targets import Targets, needs_target, target_bone, targets_now
 
-Array = np.ndarray
 RobokinTask = bpy.types.PropertyGroup
 
 _TYPES = {"CURVE": "a curve", "MESH": "a mesh"}

@@ -10,13 +10,13 @@ import bpy
 import numpy as np
 
 from ...properties.task_kinds import KINDS, Reading
+from ...robokin.arrays import Array
 from ...solvers.tasks import FrameTask
 from ..animation import frames as animation
 from .given import AdHocTask, Place
 from .root_frames import roots_from_world
 from .shapes import has_shape, read_shape
 
-Array = np.ndarray
 RobokinTask = bpy.types.PropertyGroup
 RobokinCriterion = bpy.types.PropertyGroup
 Numbers = Mapping[str, Array]

@@ -18,14 +18,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...robokin.arrays import list_of
+from ...robokin.arrays import Array, list_of
 from ...robokin.errors import TaskError
 from ..fixed_arrays import Checks, FixedArrays
 from ..kinematics.state import State
 from ..tasks.checks import none_or_positive, own_name, positive
 from .edge import Edge
-
-Array = np.ndarray
 
 
 class CriterionKind(enum.IntEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import Array, shown
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.errors import TaskError
 from ...robokin.kinematics import require_mass
@@ -12,8 +12,6 @@ from ..kinematics.state import State
 from ..tasks.checks import numbers
 from .base import Criterion
 from .gravity_torque import check_efforts, checked_gravity, effort_scale
-
-Array = np.ndarray
 
 NONE = 1e-9  # singular values of the tasks' rows, relative to the largest: below, the rows do not see the motion
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Array = np.ndarray
+from ...robokin.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

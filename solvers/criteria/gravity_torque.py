@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...robokin.arrays import LEAST, MOST
+from ...robokin.arrays import LEAST, MOST, Array
 from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.errors import ModelError
 from ...robokin.kinematics import require_mass
 from ..kinematics.state import State
 from .base import Criterion, CriterionKind, CriterionRecord, Potential
-
-Array = np.ndarray
 
 
 class GravityTorque(Potential):

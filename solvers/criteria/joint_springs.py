@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import Array, shown
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model.robot import Joint, RobotModel
 from ..fixed_arrays import Checks
@@ -16,8 +16,6 @@ from ..kinematics.state import State
 from ..limits.viability import dof_coordinates
 from ..tasks.checks import numbers
 from .base import CriterionKind, CriterionRecord, Potential
-
-Array = np.ndarray
 
 NARROW = 1e-3  # of a radian or L: half ranges count as at least this
 

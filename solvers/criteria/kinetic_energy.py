@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from ...robokin.arrays import Array
 from ...robokin.kinematics import require_mass
 from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Velocity
-
-Array = np.ndarray
 
 
 class KineticEnergy(Velocity):

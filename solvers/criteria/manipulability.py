@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.configuration import integrate
 from ..kinematics.state import State
 from ..tasks import Task
@@ -15,8 +16,6 @@ from ..tasks.native import tip_form_of
 from ..tasks.task_jacobian import TaskJacobian
 from ..tasks.tip_rows import TipKind
 from .base import CriterionKind, CriterionRecord, Potential
-
-Array = np.ndarray
 
 SINGULAR = 1e-6  # singular values count as at least this large, so that V and its gradient stay finite
 STEP = 1e-5  # of central differences, in radians or L

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Velocity
-
-Array = np.ndarray
 
 
 class MinimumVelocity(Velocity):

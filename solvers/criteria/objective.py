@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..kinematics.state import State
 from . import Criterion, Potential
 from .edge import Edge
-
-Array = np.ndarray
 
 NEAR = 0.005  # relative: eigenvalues that close to the largest may be met in a step
 NOISE = 1e-14  # relative: to which a sum of potentials is known

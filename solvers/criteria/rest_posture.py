@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.spatial import quaternion
 from ..kinematics.state import State
 from ..tasks.checks import numbers
 from .base import CriterionKind, CriterionRecord, Potential
-
-Array = np.ndarray
 
 
 class RestPosture(Potential):

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.configuration import random_configuration
 from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Potential
 from .edge import Edge
 from .manipulability import record_of_rows, task_jacobian, task_rows
-
-Array = np.ndarray
 
 STRUCTURAL = 1e-9  # relative to the largest: where they are below it everywhere, the robot can never move that way
 SAMPLES = 3  # configurations that tell where

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..kinematics.state import State
 from ..tasks.checks import positive
 from .base import Criterion, CriterionKind, CriterionRecord
-
-Array = np.ndarray
 
 
 class Smooth(Criterion):

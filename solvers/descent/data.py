@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.drive import RollingBase
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
@@ -20,8 +21,6 @@ from ...robokin.spatial.swing_twist import Cone
 from ..kinematics.support_tree import Support, chain_to, support_tree, with_ancestors
 from ..tasks import FrameTask
 from ..velocity.chain_length import certify, length_scale
-
-Array = np.ndarray
 
 MANY_TURNS = 3.0 * np.pi  # [rad] half range of an angle beyond which restarts do not go through all of its turns ...
 NEAR_TURNS = 2.0 * np.pi  # ... but stay so near to the start, which is a whole turn also at a bound

@@ -14,9 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from .steps import damping_for
-
-Array = np.ndarray
 
 DAMPING_LESS, DAMPING_MORE, DAMPING_LEAST, DAMPING_MOST = 0.3, 4.0, 1e-9, 1e6
 SAME = 1e-9  # relative: errors of a level nearer to each other than this are equal

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
+from ...robokin.arrays import Array
 from ..results import Status
-
-Array = np.ndarray
 
 # Outcome codes; the values are those of `enum rk_ik_code` in the kernel.
 CONVERGED, OUT_OF_REACH, NOT_CONVERGED, BAD_TARGET, BAD_START = 0, 1, 2, 3, 4

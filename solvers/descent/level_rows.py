@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import reference
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.spatial import quaternion
@@ -20,8 +21,6 @@ from ..velocity.task_levels import TaskLevels, stacked, tolerances
 from .data import IKData
 from .descent import Held, Iterate
 from .steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
-
-Array = np.ndarray
 
 SPARE = 0.1  # of a tolerance: by how much a residual that is held may change
 FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a way

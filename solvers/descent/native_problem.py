@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...robokin.arrays import MOST
+from ...robokin.arrays import MOST, Array
 from ...robokin.backend.library import load_library, model_struct
 from ...robokin.backend.parallel import run_chunks
 from ...robokin.errors import BackendError, ConfigurationError, TaskError
@@ -16,7 +16,6 @@ from ..tasks.checks import rigid
 from .data import BASE_RECORD, CONE_RECORD, TASK_RECORD, IKData
 from .engine import BAD_START, BAD_TARGET, BatchOutcome, Outcome
 
-Array = np.ndarray
 CHUNK = 256  # solves per call of a batch at most: hides the cost of a call and of a change of threads
 PIECES = 16  # calls that a batch is cut into at least, so that hard targets are shared out evenly
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
 from ...robokin.errors import BackendError
 from ...robokin.model.limits import PositionLimits
@@ -27,8 +28,6 @@ from ..velocity.task_levels import TaskLevels, tolerances
 from .data import compile_whole
 from .engine import Outcome
 from .native_problem import ProblemStruct
-
-Array = np.ndarray
 
 MOST_ROWS = 6  # of a task that the kernel does not know, unless it has more where the problem is made
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import Reference, reference
 from ...robokin.model.drive import RollingBase
 from ...robokin.model.joint_types import MotionPrimitive
@@ -21,8 +22,6 @@ from ..tasks import FrameTask
 from ..tasks.tips.frame import to_tip_axes
 from ..velocity.curved_step import LARGEST_STEP
 from .data import IKData
-
-Array = np.ndarray
 
 DAMPING, DAMPING_CAP, DAMPING_FLOOR = 0.1, 3.0, 1e-9
 NUDGE = 0.03  # radians or L

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..tasks import FrameTask
 from .data import IKData
 from .descent import Held, Iterate
 from .steps import damped_step, damping_for, linearise
-
-Array = np.ndarray
 
 
 class TipRows:

@@ -11,12 +11,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..results import Diagnosis, Status
 from ..tasks import Task
-
-Array = np.ndarray
 
 STATIONARY = 1e-4  # |J'e| <= this * |e|, both scaled as in the solve
 SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.generalized_inverses import null_space
 from ...robokin.model.limits import PositionLimits
@@ -30,8 +31,6 @@ from .restarts import Restarts, known_task
 
 if TYPE_CHECKING:
     from ..descent.native_stack import NativeLevelSearch
-
-Array = np.ndarray
 
 ATTEMPTS = 30
 ITERATIONS = 40

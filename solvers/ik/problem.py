@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import Array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from ...robokin.model.limits import PositionLimits
@@ -34,8 +34,6 @@ from ..velocity.task_levels import checked_tasks, tolerances
 from .diagnosis import describe, explain
 from .level_ik import LevelIK
 from .tip_ik import TipIK, is_plain, starts_of
-
-Array = np.ndarray
 
 
 class IKProblem:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import check_size
+from ...robokin.arrays import Array, check_size
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import AT_LIMIT, PositionLimits
 from ...robokin.spatial import swing_twist
@@ -30,8 +30,6 @@ from ..tasks import FrameTask
 from ..tasks.checks import rigid
 from ..tasks.influence import Left
 from ..velocity.task_levels import TaskLevels
-
-Array = np.ndarray
 
 # Iterations of an attempt after which the error must have shrunk to the fraction PROGRESS; levels take longer, the more
 # so as those above wait for none below.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
-import numpy as np
-
+from ...robokin.arrays import Array
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..descent.data import compile_whole
@@ -13,8 +12,6 @@ from ..random_numbers import SplitMix64
 from ..tasks import FrameTask, Task
 from ..tasks.tips.frame import is_plain_task
 from .reference import restart
-
-Array = np.ndarray
 
 
 def known_task(task: Task) -> FrameTask | None:

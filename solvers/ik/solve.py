@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion, checked_criteria
@@ -16,8 +17,6 @@ from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import TaskLevels, checked_tasks
 from .problem import IKProblem, part_names
-
-Array = np.ndarray
 
 
 def solve_ik(

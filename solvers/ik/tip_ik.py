@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import Array, shown
 from ...robokin.backend import get_backend, reference
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model.joint_types import MotionPrimitive
@@ -22,8 +22,6 @@ from ..tasks.influence import partial
 from ..tasks.tips.frame import is_plain_task
 from .diagnosis import around
 from .reference import ReferenceEngine, restart
-
-Array = np.ndarray
 
 ATTEMPTS, MOST_ATTEMPTS = 50, 400
 ITERATIONS = 30

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import Reference, get_backend
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial.so3 import hat
 from .unit_twists import UnitTwists
-
-Array = np.ndarray
-
 
 # A task (`tasks.base.Task`) states rows at a state: it imports this file, so this file cannot name its type.
 AnyTask = Any

@@ -7,10 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.tree import ROOT, Tree
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.drive import RollingBase
 from ...robokin.spatial import quaternion, swing_twist
 from ...robokin.spatial.swing_twist import Cone
-
-Array = np.ndarray
 
 HALVINGS = 40  # of a step that is too long
 ROUNDS = 10  # of moving a ball into its cone and its step into its bounds

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
@@ -21,8 +22,6 @@ from ...robokin.spatial.swing_twist import LOCKED, MARGIN, Cone
 from ..qp.level import Level
 from .coupled import balls_are_safe, braked, frames_to_stop, shortened, stopping_ways
 from .viability import StepLimits, braking_step
-
-Array = np.ndarray
 
 INSET = 4e-12  # by which tangents lie inside, so that rounding of what follows does not matter
 SLOP = 8.0 * np.finfo(float).eps  # of the length of a way: its rounding

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.drive import RollingBase
 from ..qp.level import Level
-
-Array = np.ndarray
 
 
 def rolling_level(base: RollingBase, angle: float, scale: Array) -> Level:

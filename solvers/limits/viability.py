@@ -16,15 +16,13 @@ from numbers import Real
 
 import numpy as np
 
-from ...robokin.arrays import LEAST, shown
+from ...robokin.arrays import LEAST, Array, shown
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.drive import RollingBase
 from ...robokin.model.joint_types import MotionPrimitive as Elementary
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial.swing_twist import Cone
 from .coupled import balls_are_safe, base_is_safe, braked, shortened
-
-Array = np.ndarray
 
 # Velocities and accelerations are differences of rounded positions: this much of the limits is left unused so that
 # the differences of what was written stay inside too.

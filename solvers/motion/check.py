@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import float_array, shown
+from ...robokin.arrays import Array, float_array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
@@ -27,8 +27,6 @@ from ..velocity.recent_problems import own_copies
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .task_check import motion_residuals, motion_targets, poses_of
-
-Array = np.ndarray
 
 ROLLED = 1e-9  # [m] of slip that is none
 

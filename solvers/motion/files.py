@@ -21,12 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ...robokin.files.text_file import checked_path, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
 from .motion import Motion, checked_motion, coordinate_names
-
-Array = np.ndarray
 
 TIME = "time"
 MAX_BYTES = 256 << 20  # hours of a robot

@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...robokin.arrays import float_array, shown
+from ...robokin.arrays import Array, float_array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import Joint, RobotModel, checked_model
 from ...robokin.spatial import swing_twist
-
-Array = np.ndarray
 
 FASTEST = 1e9  # [1/s] of samples: more would not fit into memory
 

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import Array, shown
 from ...robokin.configuration import difference
 from ...robokin.errors import TaskError
 from ..tasks import Task
 from ..tasks.base import Displacement
 from ..velocity.task_levels import TaskLevels
 from .motion import Motion
-
-Array = np.ndarray
 
 _CHUNK = 16  # frames between two reports of progress
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..qp.hierarchy import USELESS
 from ..velocity.task_levels import stacked
 from .pose_problem import Point, PoseProblem, lacking
-
-Array = np.ndarray
 
 CORRECTIONS = 8  # steps back to the tasks: Newton's, which need two or three
 FIXED = 4  # times that coordinates of one step may stop at their bounds

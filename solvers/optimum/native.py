@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
 from ...robokin.errors import BackendError
 from ...robokin.model.limits import PositionLimits
@@ -22,8 +23,6 @@ from .constraint_manifold import ConstraintManifold
 from .pose_problem import Point, PoseProblem
 from .sqp import ITERATIONS, PATIENCE, ROUNDS, Optimum
 from .unbounded import unbounded
-
-Array = np.ndarray
 
 _POTENTIALS = ctypes.CFUNCTYPE(None, ctypes.c_int32)
 

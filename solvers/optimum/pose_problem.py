@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
@@ -27,8 +28,6 @@ from ..tasks.influence import Left, leaving
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.kernel_rows import KernelRows
 from ..velocity.task_levels import TaskLevels, stacked
-
-Array = np.ndarray
 
 ROUNDING = 1e-14  # coordinates nearer to a bound than this, relative to 1 or it, are at it
 

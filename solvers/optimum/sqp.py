@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.generalized_inverses import null_space
 from ..criteria import Criterion
 from ..criteria.edge import Edge
@@ -24,8 +25,6 @@ from .pose_problem import Point, PoseProblem
 from .tangent import Multipliers, Tangent, rows_at
 from .unbounded import FLAT, unbounded
 from .unmet_levels import hold_unmet
-
-Array = np.ndarray
 
 # KKT residuals: what is promised, and what is aimed at, since a Newton step squares it anyway.
 ACCEPTED, STATIONARY = 1e-6, 1e-9

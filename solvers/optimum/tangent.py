@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..criteria.edge import Edge
 from ..criteria.objective import Slopes
 from ..qp.dense import QPStatus, solve_qp
 from ..qp.level import Level
 from .pose_problem import Point, PoseProblem, lacking
-
-Array = np.ndarray
 
 SMALL = 1e-9  # singular values of what is held, relative to the largest: below, a row follows from the others
 VIOLATED = 1e-9  # an inequality that lacks more than this is held as it is

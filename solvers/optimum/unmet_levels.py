@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from .pose_problem import Point, PoseProblem, lacking
 from .tangent import SMALL, Tangent, rows_at
-
-Array = np.ndarray
 
 STEP = 1e-4  # radians or L, of central differences
 TOUCHED = 1e-9  # walls nearer than this may hold a level back

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from ...robokin.arrays import Array
 
 FREE, AT_LOWER, AT_UPPER = 0, -1, 1
 _PATIENCE = 3  # exchanges of whole sets allowed without progress

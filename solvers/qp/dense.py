@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
-
-Array = np.ndarray
 
 VIOLATED = 1e-12  # relative to the size of what is compared: farther out than this is outside
 DEPENDENT = 1e-12  # share of a normal left over by the active ones below which it depends on them

@@ -24,13 +24,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from .dense import QPResult, QPStatus, solve_qp
 from .householder import reduced
 from .level import INSIDE, Level, lacking, row_lengths, size_of
-
-Array = np.ndarray
 
 # Of rows in what the levels above leave, relative to the norm of the rows.
 NONE = 1e-12  # no longer than that: they have no part in what is left, and leave it to the levels below

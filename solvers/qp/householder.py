@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from ...robokin.arrays import Array
 
 
 def reduced(W: Array, none: float) -> tuple[Array, Array, int]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Array = np.ndarray
+from ...robokin.arrays import Array
 
 INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
 

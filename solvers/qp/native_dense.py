@@ -6,9 +6,8 @@ import ctypes
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
-
-Array = np.ndarray
 
 
 def project(H: Array, g: Array, C: Array, low: Array, high: Array, tolerance: float) -> tuple[int, Array, Array, int]:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
 from ...robokin.errors import TaskError
 
 if TYPE_CHECKING:
     from .level import Level
-
-Array = np.ndarray
 
 
 class LevelsStruct(ctypes.Structure):

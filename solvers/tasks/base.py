@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ..alike import is_own
 from ..fixed_arrays import Checks, FixedArrays, fixed_value
@@ -27,7 +28,6 @@ from .task_jacobian import TaskJacobian
 if TYPE_CHECKING:
     from .tip_rows import TipForm
 
-Array = np.ndarray
 Forms = Mapping[str, str]
 
 

@@ -14,10 +14,8 @@ from math import hypot
 
 import numpy as np
 
-from ...robokin.arrays import LEAST, MOST, float_array, shown
+from ...robokin.arrays import LEAST, MOST, Array, float_array, shown
 from ...robokin.errors import TaskError
-
-Array = np.ndarray
 
 LAST_ROW = [0.0, 0.0, 0.0, 1.0]  # of a pose matrix
 ROUNDING = 1e-15  # of a length that is 1

@@ -17,12 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import Array, shown
 from ...robokin.errors import TaskError
 from . import Rows, Task
 from .checks import share
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

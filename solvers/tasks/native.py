@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree, pack_placement, unpack_placement
 from ..alike import content
@@ -18,7 +19,6 @@ from .base import states_rows_of
 from .robot_rows import ROBOT_ROW, RowKind
 from .tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
 
-Array = np.ndarray
 _IS_NONE = partial(operator.is_, None)
 
 

@@ -11,11 +11,10 @@ import weakref
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree
-
-Array = np.ndarray
 
 
 class RowKind(enum.IntEnum):

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..kinematics.state import State
-
-Array = np.ndarray
 
 
 class TaskJacobian(NamedTuple):

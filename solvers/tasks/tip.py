@@ -7,14 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ..fixed_arrays import Checks
 from ..kinematics.state import State
 from .base import Part, Rows, Task
 from .checks import link_name, not_negative, own_name, positive, rigid, vector
 from .task_jacobian import TaskJacobian, point_task_jacobian
-
-Array = np.ndarray
 
 AT_LINK = np.eye(4)  # of all tasks alike: what has no offset, or is copied for one that has
 AT_LINK.flags.writeable = False

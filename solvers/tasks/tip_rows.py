@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Array = np.ndarray
+from ...robokin.arrays import Array
 
 
 class TipKind(enum.IntEnum):

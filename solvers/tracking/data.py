@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..limits.viability import StepLimits
-
-Array = np.ndarray
 
 LATE = 5  # the targets can be met, but not that fast; continues the codes of ik_engine
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.descent import Descent, Held, Iterate, LevelRows
 from ..descent.level_rows import Preference
@@ -18,8 +19,6 @@ from ..descent.steps import nudged
 
 if TYPE_CHECKING:
     from .reference import ReferenceTracking
-
-Array = np.ndarray
 
 FRAME_STEPS = 10  # steps within a frame, at most
 GOAL_STEPS = 30

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ..criteria import Criterion
 from ..limits.viability import StepLimits
@@ -14,8 +15,6 @@ from ..tasks.influence import Left, is_partial
 from ..velocity.task_levels import TaskLevels
 from .data import TrackOutcome
 from .level_tracking import LevelTracking
-
-Array = np.ndarray
 
 Key = tuple[tuple[int, ...], tuple[int, ...]]
 """The tasks that count, and those of them that fade, by their number among them."""

@@ -17,8 +17,6 @@ from ..velocity.task_levels import TaskLevels
 from .data import TrackLimits, TrackOutcome
 from .reference import ReferenceTracking
 
-Array = np.ndarray
-
 
 class LevelTracking(ReferenceTracking):
     """Frames from where the last one ended.

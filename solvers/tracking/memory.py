@@ -6,13 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
+from ...robokin.arrays import Array
 from ..kinematics.state import State
 from ..tasks import Task
 from ..tasks.base import Displacement
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
 from ...robokin.errors import BackendError, TaskError
 from ..descent.data import IKData
@@ -14,8 +15,6 @@ from ..descent.native_problem import ProblemStruct
 from ..tasks import FrameTask
 from .data import TrackLimits, TrackOutcome
 from .reference import refuse_targets
-
-Array = np.ndarray
 
 _ARRAYS = (
     ("max_step", np.float64),

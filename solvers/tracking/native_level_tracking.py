@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..criteria import Criterion
 from ..descent.data import compile_whole
 from ..descent.native_problem import ProblemStruct
@@ -20,8 +21,6 @@ from ..tasks.native import same_target
 from ..velocity.task_levels import TaskLevels
 from .data import TrackLimits, TrackOutcome
 from .native import TrackStruct, tracking_library
-
-Array = np.ndarray
 
 
 class NativeLevelTracking:

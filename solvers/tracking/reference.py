@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import reference
 from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
@@ -37,8 +38,6 @@ from ..tasks.checks import rigid
 from ..tasks.native import same_target
 from .data import LATE, TrackLimits, TrackOutcome
 from .frame_reference import FRAME_STEPS, Frame
-
-Array = np.ndarray
 
 AT_GOAL = 1e-9  # [rad, m]
 

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..ik.problem import IKProblem
 from ..motion.motion import Motion
 from ..results import Diagnosis, SolveResult, Status
 from .data import LATE
-
-Array = np.ndarray
 
 EMPTY = 6  # the code of a frame without tasks
 STATUS = {

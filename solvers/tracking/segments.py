@@ -7,12 +7,9 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from ...robokin.arrays import Array
 from .result import TrackResult
 from .tracker import Tracker
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin import difference
+from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ..ik.tip_ik import TipIK
@@ -22,8 +23,6 @@ from ..random_numbers import SplitMix64
 from .relaxed_segments import relaxed
 from .result import TrackResult
 from .segments import Segment, follow
-
-Array = np.ndarray
 
 ITERATIONS = 50_000  # of plain tasks, that the search may cost; or ...
 PATHS = 16  # ... so many times the number of frames, when that is more

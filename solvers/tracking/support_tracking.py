@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend import reference
 from ..descent.data import IKData, robot_columns
 from ..descent.steps import roll
@@ -14,8 +15,6 @@ from ..limits.viability import StepLimits
 from .data import TrackLimits, TrackOutcome
 from .reference import ReferenceTracking
 from .result import EMPTY
-
-Array = np.ndarray
 
 
 class SupportTracking:

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-import numpy as np
-
+from ...robokin.arrays import Array
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion, checked_criteria
@@ -18,8 +17,6 @@ from ..velocity.task_levels import checked_tasks, tolerances
 from .result import TrackResult, joined
 from .starts import Segment, follow, follow_from_best
 from .tracker import Tracker
-
-Array = np.ndarray
 
 
 def track(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.configuration import check_tangent
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
@@ -29,8 +30,6 @@ from .level_engines import LevelEngines, state_at
 from .memory import Memory
 from .result import EMPTY, TrackResult, joined
 from .support_tracking import SupportTracking
-
-Array = np.ndarray
 
 # Frames between two reports of progress: of plain tasks; and of levels, where frames of many joints take longer.
 PLAIN_CHUNK, CHUNK, COORDINATES = 256, 16, 1024

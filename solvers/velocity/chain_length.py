@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.model.tree import Tree, unpack_placement
 from ..kinematics.support_tree import chain_to, support_tree
 from ..tasks import FrameTask
-
-Array = np.ndarray
 
 STROKES = 10.0  # times the length of the links (or 1 m, if that is more) that strokes count in L, at most
 

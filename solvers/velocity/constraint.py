@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import float_array, list_of
+from ...robokin.arrays import Array, float_array, list_of
 from ...robokin.errors import TaskError
 from ..qp.level import Level
 from ..tasks.checks import numbers
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.model.robot import RobotModel
 from ..limits.curved import INSET, BallLimit, CurvedLimit, FloatingLimit, held_floats
 from ..limits.viability import StepLimits
 from ..qp.hierarchy import HierarchyResult, solve_hierarchy
 from ..qp.level import Level, held, lacking
-
-Array = np.ndarray
 
 LARGEST_STEP = np.pi  # of a degree of freedom, in radians or L: farther, a linear prediction means nothing
 TANGENTS = 6  # of a limit for one level

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import Array, shown
 from ...robokin.configuration import difference, integrate
 from ...robokin.errors import TaskError
 from ...robokin.generalized_inverses import RANK, null_space, transversality
@@ -25,8 +25,6 @@ from ..criteria import Criterion, Potential, checked_criteria, criterion_names
 from ..kinematics.state import State
 from ..tasks import Part, Rows, Task
 from .turning_points import turn
-
-Array = np.ndarray
 
 STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
 ALGORITHMIC = 1e-3  # transversality below this is an algorithmic singularity

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..qp.level import Level
@@ -14,8 +15,6 @@ from ..tasks import Rows
 from .native import NativeStep
 from .native_layout import NOTHING, Given
 from .task_levels import TaskLevels
-
-Array = np.ndarray
 
 
 class Known(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend.library import ModelStruct
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
@@ -21,8 +22,6 @@ from ..tasks.robot_rows import ROBOT_ROW
 from .native_layout import NOTHING, Block, Given, Layout
 from .structs import CriterionStruct, DataStruct, StepStruct, fill_criterion, step_library
 from .task_levels import TaskLevels
-
-Array = np.ndarray
 
 BAD_START, NOT_CONVEX = 1, 2
 ROWS_ONLY = -1  # in place of the number of levels

@@ -12,8 +12,6 @@ import numpy as np
 from ..qp.level import Level
 from ..tasks.native import RobotTask, TipTasks
 
-Array = np.ndarray
-
 
 class Given(NamedTuple):
     """Levels that are handed to the kernel. before, after: the hard ones, before and after the loop closures.

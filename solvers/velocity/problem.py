@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...robokin.arrays import shown
+from ...robokin.arrays import Array, shown
 from ...robokin.backend import get_backend
 from ...robokin.configuration import check_tangent
 from ...robokin.errors import TaskError
@@ -37,8 +37,6 @@ from .task_levels import TaskLevels
 
 if TYPE_CHECKING:
     from .native import NativeStep
-
-Array = np.ndarray
 
 ROUNDING = 4.0 * np.finfo(float).eps  # by which steps are shortened, so that q + v dt is inside the limits too
 MET = 1e-6  # constraints lacking more than this, relative to the row's norm, are reported

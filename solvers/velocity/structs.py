@@ -6,13 +6,12 @@ import ctypes
 
 import numpy as np
 
+from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
 from ...robokin.errors import BackendError
 from ..criteria.base import Criterion, CriterionRecord
 from ..tasks.robot_rows import ROBOT_ROW
 from ..tasks.tip_rows import TIP_ROWS
-
-Array = np.ndarray
 
 
 class CriterionStruct(ctypes.Structure):

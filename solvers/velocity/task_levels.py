@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import list_of, shown
+from ...robokin.arrays import Array, list_of, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel, solvable_model
@@ -23,8 +23,6 @@ from ..tasks import LoopClosureTask, Rows, Task
 from ..tasks.base import Displacement, residuals
 from ..tasks.influence import closing_share
 from .chain_length import chain_length
-
-Array = np.ndarray
 
 # Motions of a loop slower than this, relative to its fastest one, are the rounding of its axes (a planar loop has
 # none across its plane): taken for motions, they would lock it.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-Array = np.ndarray
+from ...robokin.arrays import Array
 
 LONGEST, SHORTEST = 0.05, 1e-4  # radians or L, of a step along the arc; a turn is known to the shortest
 STEPS, CORRECTIONS = 120, 5

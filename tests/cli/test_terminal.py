@@ -170,7 +170,7 @@ def test_json_may_go_to_standard_output_under_its_own_name(tmp_path) -> None:
 def test_ctrl_c_is_one_line_and_130() -> None:
     # What the solver is called with waits, so that the signal comes in the middle of the work.
     before = (
-        "import time\nfrom robokin_addon.cli import solve\n"
+        "import time\nfrom robokin_addon.cli.commands import solve\n"
         "def wait(*_, **__):\n    print('ready', flush=True)\n    time.sleep(60)\n"
         "solve.solve_ik = wait"
     )
@@ -188,7 +188,7 @@ def test_ctrl_c_is_one_line_and_130() -> None:
 def test_warnings_of_numpy_are_not_shown() -> None:
     """pytest itself would catch them: the program is run alone, with a fault that warns before it."""
     before = (
-        "import numpy\nfrom robokin_addon.cli import info\nfrom robokin_addon.robokin import RobokinError\n"
+        "import numpy\nfrom robokin_addon.cli.commands import info\nfrom robokin_addon.robokin import RobokinError\n"
         "def fail(_):\n    raise RobokinError(f'{numpy.float64(1e300) ** 2:g}')\n"
         "info.load_model = fail"
     )

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ....robokin.arrays import Array
 from ....robokin.model.robot import RobotModel
 from ..errors import BridgeError
 from ..model.binding import binding
@@ -21,8 +22,6 @@ from ..record.writing import write_record, write_robot
 from ..rig.hand_posing import rig_pose
 from ..rig.widgets import dress
 from .helper_bones import fit_helper_bones
-
-Array = np.ndarray
 
 
 def build_armature(context: bpy.types.Context, collection: bpy.types.Collection, model: RobotModel) -> bpy.types.Object:

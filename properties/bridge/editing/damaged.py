@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ....robokin import RobokinError
+from ....robokin.arrays import Array
 from ....robokin.model.joint_types import JOINT_TYPES
 from ....robokin.model.robot import Joint, Link
 from ....robokin.model.topology import free_name
@@ -25,8 +26,6 @@ from ..rig.hand_posing import refresh_rigs
 from .helper_bones import fit_helper_bones
 from .infer_joints import guess_joint
 from .records import put_records
-
-Array = np.ndarray
 
 
 def damaged_records(armature: bpy.types.Armature) -> dict[str, str]:

@@ -23,8 +23,6 @@ from ..record.writing import write_helper
 from ..rig.hand_posing import refresh_rigs
 from ..rig.widgets import dress_helpers
 
-Array = np.ndarray
-
 _SIDE = re.compile(r"[._\- ](?:l|r|left|right)$", re.IGNORECASE)
 
 

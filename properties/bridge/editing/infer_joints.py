@@ -16,9 +16,8 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.model.joint_types import plane_basis
-
-Array = np.ndarray
 
 LIMITS = ("LIMIT_ROTATION", "LIMIT_LOCATION")
 # Parent to child: the two swings, then the twist about the bone's length.

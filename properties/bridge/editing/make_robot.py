@@ -15,6 +15,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ....robokin import clamp
+from ....robokin.arrays import Array
 from ....robokin.model.robot import Joint, Link
 from ....robokin.model.topology import free_name
 from ..errors import BridgeError
@@ -29,8 +30,6 @@ from ..record.writing import write_robot
 from ..rig.hand_posing import refresh_rigs
 from .infer_joints import Guess, convertible_limit, guess_joint, says_something, stands_still
 from .records import bone_record, put_records
-
-Array = np.ndarray
 
 BASE = "Base"
 AUTO, FIXED, FLOATING, PLANAR, NEW = "AUTO", "FIXED", "FLOATING", "PLANAR", "NEW"

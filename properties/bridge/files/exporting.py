@@ -18,6 +18,7 @@ import bpy
 import numpy as np
 
 from ....robokin import FileFormatError, RobotModel, urdf_losses, urdf_text
+from ....robokin.arrays import Array
 from ....robokin.files.text_file import write_files
 from ....robokin.model.geometry import Geometry, Material, Mesh
 from ....robokin.urdf.ranges import with_ranges
@@ -27,8 +28,6 @@ from ..visuals.link_meshes import bone_from_children
 from ..visuals.link_visuals import MADE, SHOWS, fingerprint, shape_scale
 from ..visuals.materials import has_texture, stated_color
 from ..visuals.meshes import LARGEST, stl_bytes
-
-Array = np.ndarray
 
 FOLDER = "meshes"
 _SOLID = ("MESH", "CURVE", "SURFACE", "FONT", "META")

@@ -15,6 +15,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.model.robot import ROOT_TYPES, Joint, RobotModel
 from ....robokin.model.wheels import find_drive
 from ..errors import BridgeError
@@ -24,8 +25,6 @@ from ..record.stored import BoneRecord
 from .channels import DRIVEN, OWN, Channel, joint_channels
 from .helper_bones import joint_carriers
 from .joint_bones import Carrier
-
-Array = np.ndarray
 
 _cache: dict[tuple[int, str], tuple[ArmatureContent, Binding]] = {}
 _held: dict[int, Binding] = {}  # by object

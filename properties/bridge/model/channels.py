@@ -13,12 +13,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.model.joint_types import Elementary, MotionPrimitive
 from ....robokin.model.robot import Joint
 from ..errors import BridgeError
 from .joint_bones import Carrier, bone_axis, native
-
-Array = np.ndarray
 
 EULER, LOCATION, QUATERNION = "rotation_euler", "location", "rotation_quaternion"
 OWN, COUPLED, DRIVEN = "own", "coupled", "driven"

@@ -12,8 +12,6 @@ from ..record.snapshot import ArmatureContent, BoneContent
 from ..record.stored import HelperRecord
 from .joint_bones import Carrier
 
-Array = np.ndarray
-
 MEND = "Update Helper Bones (robokin.helper_bones)"
 
 

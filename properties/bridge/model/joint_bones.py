@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.model.joint_types import Elementary, MotionPrimitive, plane_basis
 from ....robokin.model.robot import Joint
-
-Array = np.ndarray
 
 _ALONG = 1e-6  # between two unit vectors, entry by entry, that count as the same
 # Cosine and sine between a bone and -Y, between which Blender keeps it less exactly.

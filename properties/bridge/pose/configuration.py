@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ....robokin import clamp
+from ....robokin.arrays import Array
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.swing_twist import Cone, contains
 from ..errors import BridgeError
@@ -15,7 +16,6 @@ from ..model.binding import Binding, binding
 from ..model.channels import COUPLED, EULER, LOCATION, QUATERNION, Channel, channel_bounds, round_inward
 from .spherical import keys_in_cone, round_into_cone, surely_inside, unit
 
-Array = np.ndarray
 _ROUNDING = 1.2e-7  # of a quaternion's entry in single precision
 Curve = tuple[str, int, Array, str]  # data path, array index, (frames,) float32, group
 

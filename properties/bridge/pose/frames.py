@@ -14,11 +14,10 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
+from ....robokin.arrays import Array
 from ..errors import BridgeError
 from ..model.binding import binding
 from ..record.current import nearest_rotation
-
-Array = np.ndarray
 
 FARTHEST = 1e15  # scale, and Blender units: beyond, nothing is left of a robot's own size
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.spatial.swing_twist import Cone, contains, project, swing_and_twist
-
-Array = np.ndarray
 
 # Rounding a unit quaternion to single precision changes swing and twist by less [rad], away from a swing of pi.
 _SINGLE = 3e-7

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ....robokin.arrays import Array
 from ..errors import BridgeError
 from .fields import edited_record, read_fields
 from .mirrored import mirrored_apart
@@ -18,8 +19,6 @@ from .reading import read_record, read_robot
 from .rescale import rescaled_joint, rescaled_link
 from .snapshot import ArmatureContent
 from .stored import BoneRecord, RobotRecord
-
-Array = np.ndarray
 
 # A bone counts as moved when its place against its parent differs by more than this part of their distance.
 MOVED = 1e-4

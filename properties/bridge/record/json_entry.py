@@ -9,9 +9,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ..errors import DamagedRecordError
-
-Array = np.ndarray
 
 LARGEST = 1e100  # no quantity of a robot is larger, and products of some stay finite
 _LONGEST = 40  # characters of a wrong text that a message repeats

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 import bpy
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.reflection import reflected_joint, reflected_link
 from .stored import BoneRecord
-
-Array = np.ndarray
 
 _M = np.diag([-1.0, 1.0, 1.0, 1.0])
 _NEAR = 1e-4

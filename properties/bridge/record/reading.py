@@ -16,7 +16,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ....robokin.arrays import frozen_placement
+from ....robokin.arrays import Array, frozen_placement
 from ....robokin.errors import ModelError
 from ....robokin.model.drive import Drive
 from ....robokin.model.geometry import Geometry, Material, Shape
@@ -37,8 +37,6 @@ from .stored import (
     HelperRecord,
     RobotRecord,
 )
-
-Array = np.ndarray
 
 _OWNERS = {KEY: "bone", HELPER_KEY: "helper bone", ROBOT_KEY: "armature"}
 _LARGEST, _MOTIONS = 10**9, 9  # of places among joints, and of motions that a helper bone carries

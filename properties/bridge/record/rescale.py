@@ -6,11 +6,10 @@ import dataclasses
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.model.geometry import Geometry, Mesh
 from ....robokin.model.joint_types import MotionPrimitive
 from ....robokin.model.robot import Joint, Link, Mimic
-
-Array = np.ndarray
 
 
 def _scaled_placement(placement: Array, ratio: float) -> Array:

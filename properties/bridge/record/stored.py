@@ -11,12 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from ....robokin.arrays import Array
 from ....robokin.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 from ....robokin.model.robot import Joint, Link
-
-Array = np.ndarray
 
 KEY = "robokin_joint"
 HELPER_KEY = "robokin_helper"

@@ -12,13 +12,12 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Vector
 
+from ....robokin.arrays import Array
 from ....robokin.model.joint_types import Elementary, MotionPrimitive
 from ....robokin.model.robot import Joint
 from ..model.binding import Binding
 from ..model.joint_bones import Carrier
 from .widget_shapes import WIRES
-
-Array = np.ndarray
 
 JOINTS, FOLLOWERS, BASE, FIXED = "Joints", "Followers", "Base", "Fixed"
 _PREFIX = "Robokin "

@@ -6,10 +6,9 @@ import bmesh
 import bpy
 import numpy as np
 
+from ....robokin.arrays import Array
 from ..errors import BridgeError
 from ..model.binding import Binding
-
-Array = np.ndarray
 
 
 def link_meshes(obj: bpy.types.Object, bone: str) -> list[bpy.types.Object]:

@@ -12,6 +12,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ....robokin import FileFormatError, RobokinError
+from ....robokin.arrays import Array
 from ....robokin.files.resources import missing_meshes
 from ....robokin.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from ....robokin.model.robot import RobotModel
@@ -19,8 +20,6 @@ from ..editing.build import rest_placements
 from ..model.binding import Binding
 from .materials import MaterialShelf
 from .meshes import FORMATS, MAX_ROBOT_CORNERS, FileMaterial, MeshData, is_supported, read_mesh
-
-Array = np.ndarray
 
 SHOWS = "robokin_visual"  # on an object: which of its link's visuals it shows
 MADE = "robokin_mesh"  # on a mesh: fingerprint of what was read from the file, to notice that it was edited

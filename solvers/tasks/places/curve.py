@@ -7,10 +7,9 @@ from copy import copy
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ..checks import numbers
-
-Array = np.ndarray
 
 
 class Curve:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.model.robot import RobotModel
 from ...kinematics.state import State
 from ..base import Rows
@@ -15,8 +16,6 @@ from ..task_jacobian import TaskJacobian, point_task_jacobian
 from ..tip import AT_LINK, PointTask
 from ..tip_rows import TipForm, TipKind, uniform
 from .on_plane import one_sided
-
-Array = np.ndarray
 
 RELATIONS = {"equal": 0, "inside": -1, "outside": 1}  # which side counts, see `one_sided`
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....robokin.arrays import shown
+from ....robokin.arrays import Array, shown
 from ....robokin.errors import TaskError
 from ....robokin.spatial.so3 import hat
 from ...fixed_arrays import Checks
@@ -18,8 +18,6 @@ from ..tip_rows import TipForm, TipKind
 from ..tips.aim import aim
 from ..tips.frame import PART
 from .surface import Plane, Surface
-
-Array = np.ndarray
 
 
 class LaserTask(TipTask):

@@ -8,14 +8,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ...kinematics.state import State
 from ..base import Displacement, Forms, Rows
 from ..checks import number
 from ..tip import PointTask
 from .curve import Curve, Curves, as_curve
-
-Array = np.ndarray
 
 CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along the curve is one to a corner or an end
 

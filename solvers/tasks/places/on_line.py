@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.model.tree import axis_to_z
 from ...kinematics.state import State
 from ..base import Forms, Rows
@@ -14,8 +15,6 @@ from ..task_jacobian import TaskJacobian
 from ..tip import PointTask
 from ..tip_rows import TipForm, TipKind, uniform
 from .on_plane import pair
-
-Array = np.ndarray
 
 
 class OnLineTask(PointTask):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....robokin.arrays import shown
+from ....robokin.arrays import Array, shown
 from ....robokin.errors import TaskError
 from ...kinematics.state import State
 from ..base import Forms, Rows
@@ -14,8 +14,6 @@ from ..checks import choice, direction, vector
 from ..task_jacobian import TaskJacobian
 from ..tip import PointTask
 from ..tip_rows import TipForm, TipKind, uniform
-
-Array = np.ndarray
 
 SIDES = {"on": 0, "above": 1, "below": -1}  # which side counts, see `one_sided`
 

@@ -6,10 +6,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ..checks import direction, numbers, vector
-
-Array = np.ndarray
 
 FLAT = 1e-12  # twice the area of a triangle over the square of a side: below, it has none
 PARALLEL = 1e-6  # sine of the angle between beam and surface: below, they do not meet

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, positive, vector
@@ -14,8 +15,6 @@ from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import FRAMES
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.spatial.so3 import hat
 from ...fixed_arrays import Checks
 from ...kinematics.state import State
@@ -16,8 +17,6 @@ from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind, uniform
 from .axis import alignment
-
-Array = np.ndarray
 
 NEAREST = 1e-9  # [m] nearer to the target than this, every direction points at it
 

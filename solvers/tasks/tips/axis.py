@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.model.tree import axis_to_z
 from ...kinematics.state import State
 from ..base import Forms, Rows
@@ -17,8 +18,6 @@ from ..task_jacobian import TaskJacobian
 from ..tip import AT_LINK
 from ..tip_rows import TipForm, uniform
 from .frame import FrameKind, FrameTask
-
-Array = np.ndarray
 
 
 class AxisTask(FrameTask):

@@ -16,6 +16,7 @@ from typing import ClassVar, TypeGuard
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.so3 import hat
@@ -27,8 +28,6 @@ from ..checks import choice, per_axis, positive, rigid
 from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
-
-Array = np.ndarray
 
 
 class FrameKind(enum.IntEnum):

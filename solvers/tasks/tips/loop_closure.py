@@ -7,11 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ..checks import share
 from ..tip_rows import TipForm
 from .relative import RelativePoseTask
-
-Array = np.ndarray
 
 
 class LoopClosureTask(RelativePoseTask):

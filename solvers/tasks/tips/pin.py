@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
@@ -15,8 +16,6 @@ from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import PART
 from .pose import PoseTask, pose_error
-
-Array = np.ndarray
 
 
 class PinTask(TipTask):

@@ -6,13 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.spatial import so3
 from ..base import Forms
 from ..checks import rigid, rotation, vector
 from ..tip import AT_LINK
 from .frame import FrameKind, FrameTask
-
-Array = np.ndarray
 
 UNUSED = 1e-5  # tolerance of a part without rows
 

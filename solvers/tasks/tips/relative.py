@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ....robokin.model.robot import RobotModel
 from ....robokin.spatial.se3 import inverse
@@ -18,8 +19,6 @@ from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import PART
 from .pose import pose_error
-
-Array = np.ndarray
 
 
 class RelativePoseTask(TipTask):

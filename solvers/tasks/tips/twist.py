@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.spatial import se3, so3
 from ...kinematics.state import State
 from ..base import Displacement, Forms, Part, Rows
@@ -14,8 +15,6 @@ from ..checks import axis_weights, choice, direction, number, per_axis, positive
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import PART
-
-Array = np.ndarray
 
 FRAMES = ("world", "tip", "space")
 NEARING = 4  # steps to the nearest place on the way

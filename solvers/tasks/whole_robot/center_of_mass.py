@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ....robokin.kinematics import require_mass
 from ....robokin.model.robot import RobotModel
@@ -18,7 +19,6 @@ from ..places.on_line import across
 from ..robot_rows import center_rows
 from ..task_jacobian import TaskJacobian
 
-Array = np.ndarray
 Corner = tuple[float, float]
 
 

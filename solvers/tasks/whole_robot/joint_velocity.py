@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....robokin.arrays import shown
+from ....robokin.arrays import Array, shown
 from ....robokin.errors import ConfigurationError, TaskError
 from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks, fixed
@@ -15,8 +15,6 @@ from ...kinematics.state import State
 from ..base import Forms, Part, Rows, Task
 from ..checks import numbers, own_name, per_axis, positive
 from ..robot_rows import rate_rows
-
-Array = np.ndarray
 
 
 class JointVelocityTask(Task):

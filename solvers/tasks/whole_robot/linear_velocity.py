@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ....robokin.arrays import Array
 from ....robokin.errors import TaskError, UnknownNameError
 from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks, fixed
@@ -14,8 +15,6 @@ from ...kinematics.state import State
 from ..base import Forms, Part, Rows, Task
 from ..checks import axis_weights, numbers, own_name, per_axis, positive
 from ..robot_rows import sum_rows
-
-Array = np.ndarray
 
 
 def _matrix(A: object, what: str) -> Array:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....robokin.arrays import shown
+from ....robokin.arrays import Array, shown
 from ....robokin.errors import TaskError
 from ....robokin.model.joint_types import MotionPrimitive
 from ....robokin.model.robot import RobotModel
@@ -17,8 +17,6 @@ from ...kinematics.state import State
 from ..base import Forms, Part, Rows, Task
 from ..checks import not_negative, numbers, own_name, per_axis, positive
 from ..robot_rows import coordinate_rows
-
-Array = np.ndarray
 
 
 class PostureTask(Task):

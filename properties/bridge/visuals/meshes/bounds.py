@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from .....robokin import FileFormatError
+from .....robokin.arrays import Array
 from .mesh_data import MeshData
-
-Array = np.ndarray
 
 MAX_BYTES = 128 << 20  # of a file
 MAX_SIDE_BYTES = 4 << 20  # of a file of materials

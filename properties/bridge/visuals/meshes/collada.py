@@ -10,14 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from .....robokin import FileFormatError
+from .....robokin.arrays import Array
 from .....robokin.urdf.xml import Element, parse_xml
 from .bounds import MAX_BYTES, MAX_ELEMENTS, Cost, read_bytes
 from .collada_geometry import ColladaGeometry
 from .collada_materials import ColladaMaterials
 from .collada_text import floats, found, prepare, target
 from .mesh_data import MeshData, joined, placed
-
-Array = np.ndarray
 
 # Rotation from the file's axes into Z up.
 _UP = {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .....robokin.arrays import Array
 from .....robokin.urdf.xml import Element
 from .bounds import Cost, count_of, integers, numbers
 from .collada_text import needed, target
 from .mesh_data import MeshData, fans, strips
-
-Array = np.ndarray
 
 _POLYGONS = ("triangles", "polylist", "polygons", "trifans", "tristrips")
 _MOST_INPUTS = 64

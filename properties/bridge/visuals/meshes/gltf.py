@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from .....robokin import FileFormatError
+from .....robokin.arrays import Array
 from .bounds import Cost, whole
 from .gltf_data import GltfData, listed, number_list, place
 from .gltf_materials import GltfMaterials
 from .mesh_data import FileMaterial, MeshData, fans, joined, placed, strips
-
-Array = np.ndarray
 
 _Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6

@@ -10,10 +10,9 @@ from urllib.parse import unquote
 import numpy as np
 
 from .....robokin import FileFormatError
+from .....robokin.arrays import Array
 from .....robokin.files.resources import file_beside
 from .bounds import LARGEST, MAX_BYTES, MAX_CORNERS, MAX_SIDE_FILES, count_of, read_bytes
-
-Array = np.ndarray
 
 _MAX_ENTRIES = 100_000  # of a list of the document
 _JSON, _BINARY = 0x4E4F534A, 0x004E4942

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-Array = np.ndarray
+from .....robokin.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from .....robokin.files.resources import file_beside
 from .bounds import MAX_CORNERS, MAX_LINE, MAX_MATERIALS, MAX_SIDE_BYTES, MAX_SIDE_FILES, read_bytes
 from .mesh_data import FileMaterial, MeshData
 
-Array = np.ndarray
-
 PICTURES = (".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff")
 _LARGEST_INDEX = 18  # digits
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .....robokin import FileFormatError
+from .....robokin.arrays import Array
 from .bounds import MAX_CORNERS, MAX_SIDES, Cost, count_of, numbers, read_bytes, whole
 from .mesh_data import MeshData
-
-Array = np.ndarray
 
 _MAX_HEADER = 64 << 10
 _MAX_NAMES = 256  # elements, and properties of each
