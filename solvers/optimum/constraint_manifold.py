@@ -12,6 +12,7 @@ from ..velocity.task_levels import stacked
 from .pose_problem import Point, PoseProblem, lacking
 
 CORRECTIONS = 8  # steps back to the tasks: Newton's, which need two or three
+FEW = 3  # where a level is not met: steps towards it converge slowly or not at all, and a shorter way costs less
 FIXED = 4  # times that coordinates of one step may stop at their bounds
 FARTHEST = 0.5  # radians or L, of a Newton step
 MET = 1e-20  # error of a level that is as good as 0: 1e-10 L
@@ -43,7 +44,7 @@ class ConstraintManifold:
     def nearest(self, q: Array, before: Point) -> Point | None:
         """q (nq,) brought back to the tasks, as well met as they were at `before`; None when that fails."""
         point = self.posing.point(q)
-        for _ in range(CORRECTIONS):
+        for _ in range(CORRECTIONS if before.is_met else FEW):
             if self._is_as_good(point, before):
                 return point
             after = self._nearer(point, before.met)
@@ -56,7 +57,7 @@ class ConstraintManifold:
         """None worse than at the start."""
         best = point = start
         for _ in range(CORRECTIONS):
-            if (best.errors[start.met] <= MET).all():
+            if _is_met_exactly(best, start.met):
                 break
             point = self._nearer(point, start.met)
             if (point.met >= start.met).all() and _is_lower(point.errors, best.errors):
@@ -64,21 +65,22 @@ class ConstraintManifold:
         return best
 
     def _nearer(self, point: Point, met: Array) -> Point:
-        """A step towards the tasks: Newton's, where all levels can be met and that brings them nearer."""
-        x = self._newton(point) if met.all() else None
+        """A step towards the tasks: Newton's, where that brings levels that can be met nearer."""
+        x = None if _is_met_exactly(point, met) else self._newton(point, met)
         if x is not None:
             after = self.posing.point(self.posing.moved(point.q, x))
-            if (after.errors < point.errors).any():
+            if (after.errors < point.errors)[met].any():
                 return after
         x, _ = self.posing.step(point)
         return self.posing.point(self.posing.moved(point.q, x))
 
-    def _newton(self, point: Point) -> Array | None:
-        """x (nv,) of least length that meets the equations and what is lacking of the bands, to first order.
+    def _newton(self, point: Point, met: Array) -> Array | None:
+        """x (nv,) of least length that meets the equations and what is lacking of the bands, to first order, of the
+        levels that can be met.
 
         Coordinates whose bounds it meets stay there. None when there is none near."""
         lo, hi, _ = self.posing.bounds(point.q)
-        whole = stacked(point.levels, len(lo))
+        whole = stacked([level for level, can_be in zip(point.levels, met, strict=True) if can_be], len(lo))
         e = lacking(whole)
         used = (whole.lower == whole.upper) | (e != 0.0)
         J, e = whole.J[used], e[used]
@@ -96,6 +98,11 @@ class ConstraintManifold:
 
     def _is_as_good(self, point: Point, before: Point) -> bool:
         return bool((point.met >= before.met).all() and (point.errors <= self._allowed).all())
+
+
+def _is_met_exactly(point: Point, met: Array) -> bool:
+    """The levels that can be met."""
+    return bool((point.errors[met] <= MET).all())
 
 
 def _is_lower(errors: Array, others: Array) -> bool:

@@ -21,7 +21,7 @@ from ..tasks.influence import Left
 from ..velocity.task_levels import TaskLevels
 from .constraint_manifold import ConstraintManifold
 from .pose_problem import Point, PoseProblem
-from .sqp import ITERATIONS, PATIENCE, ROUNDS, Optimum
+from .sqp import PATIENCE, ROUNDS, Optimum
 from .unbounded import unbounded
 
 _POTENTIALS = ctypes.CFUNCTYPE(None, ctypes.c_int32)
@@ -148,7 +148,7 @@ class NativeOptimum:
             unbounded(self.posing, objective, surface.start, point, surface.nearest)
             or (
                 "",
-                f"after {ITERATIONS} steps the cost still falls",
+                f"after {found.iterations} steps the cost still falls",
                 f"the cost is nearly flat: {PATIENCE} steps lowered it by {found.change:.1g}",
                 "no step found lowers the cost",
                 f"there was something better around each of {ROUNDS} poses",

@@ -30,6 +30,7 @@ from .unmet_levels import hold_unmet
 ACCEPTED, STATIONARY = 1e-6, 1e-9
 GROUND = 1e-3  # radians or L: a gradient smaller than the one so far from where it is 0 counts as that
 ITERATIONS = 200  # in all; long flat valleys take more than 100
+UNMET_ITERATIONS = 80  # where a level is not met, whose poses are known to less: most that find an optimum take 40
 PATIENCE, STALE = 12, 1e-7  # steps that halve no residual and lower the cost by less, of its curvature, are given up
 
 # Second derivatives.
@@ -88,7 +89,7 @@ class StaticOptimum:
     def __init__(self, posing: PoseProblem, criteria: Sequence[Criterion]) -> None:
         self.posing = posing
         self.objective = Objective(criteria, posing.scale)
-        self.iterations = 0
+        self.iterations, self._most = 0, ITERATIONS
         self._curvature = self._usual = 1.0  # the largest and the usual one where it was looked at last
 
     def find(self, start: Point) -> Generator[float, None, Optimum]:
@@ -98,6 +99,7 @@ class StaticOptimum:
         self._note_curvatures(self.objective.metric(start.state))
         self._surface = ConstraintManifold(self.posing, start)
         point = self._surface.start
+        self._most = ITERATIONS if point.is_met else UNMET_ITERATIONS
         found = yield from self._descended(point)
         if found.is_optimal:
             return found
@@ -108,7 +110,7 @@ class StaticOptimum:
         random = SplitMix64(0)
         for _ in range(ROUNDS):
             look, reason = yield from self._descend(point)
-            is_over = self.iterations >= ITERATIONS
+            is_over = self.iterations >= self._most
             better = None if is_over else self._better_around(look, random)
             if better is None:
                 is_optimal = look.residual <= ACCEPTED
@@ -120,17 +122,17 @@ class StaticOptimum:
     def _descend(self, point: Point) -> Generator[float, None, tuple[_Look, str]]:
         """Where no step leads farther down, and why that is the last one."""
         look, last = self._look(point), (np.inf, np.inf)
-        for step in range(ITERATIONS):
+        for step in range(self._most):
             if look.residual <= STATIONARY:
                 break
-            if self.iterations >= ITERATIONS:
-                return look, f"after {ITERATIONS} steps the cost still falls"
+            if self.iterations >= self._most:
+                return look, f"after {self._most} steps the cost still falls"
             if step % PATIENCE == 0:
                 if look.residual > 0.5 * last[0] and look.cost > last[1] - STALE * self._usual:
                     return look, f"the cost is nearly flat: {PATIENCE} steps lowered it by {last[1] - look.cost:.1g}"
                 last = look.residual, look.cost
             self.iterations += 1
-            yield self.iterations / ITERATIONS
+            yield self.iterations / self._most
             B = self._hessian(look)
             x, change, _ = look.tangent.best(look.slopes, B)
             after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)

@@ -5,7 +5,7 @@
 
 static const double ACCEPTED = 1e-6, STATIONARY = 1e-9, STALE = 1e-7;
 static const double DECREASE = 1e-4, SHORT = 1e-3, FLAT = 10.0;
-enum { ITERATIONS = 200, PATIENCE = 12, HALVINGS = 14, ROUNDS = 8 };
+enum { ITERATIONS = 200, UNMET_ITERATIONS = 80, PATIENCE = 12, HALVINGS = 14, ROUNDS = 8 };
 
 int32_t rk_sizeof_optimum(void) { return (int32_t)sizeof(rk_optimum); }
 
@@ -133,7 +133,7 @@ static int32_t descend(rk_optimum_search *s) {
   double last_residual = __builtin_inf(), last_cost = __builtin_inf();
   for (int step = 0;; step++) {
     if (s->look->residual <= STATIONARY) return RK_OPTIMUM_FOUND;
-    if (s->iterations >= ITERATIONS) return RK_OPTIMUM_FALLING;
+    if (s->iterations >= s->most) return RK_OPTIMUM_FALLING;
     if (step % PATIENCE == 0) {
       s->change = last_cost - s->look->cost;
       if (s->look->residual > 0.5 * last_residual && s->change < STALE * s->usual) return RK_OPTIMUM_FLAT;
@@ -162,10 +162,11 @@ void rk_optimum_find(const rk_optimum *optimum, double *q, double *work, rk_opti
   rk_place(&s.poses, &s.look->pose);
   start_curvatures(&s);
   rk_start_retraction(&s.poses, &s.look->pose, s.spare);
+  s.most = rk_are_met(&s.poses, &s.look->pose) ? ITERATIONS : UNMET_ITERATIONS;
   rk_look_at(&s, s.look, __builtin_inf());
   for (int round = 0; round < ROUNDS; round++) {
     const int32_t why = descend(&s);
-    if (s.iterations >= ITERATIONS || !rk_look_around(&s, &random)) {
+    if (s.iterations >= s.most || !rk_look_around(&s, &random)) {
       code = s.look->residual <= ACCEPTED ? RK_OPTIMUM_FOUND : why;
       break;
     }

@@ -42,6 +42,9 @@ rk_pose rk_lay_out_pose(rk_arena *arena, const rk_poses *s);
 /* Fills all in from q. */
 void rk_place(const rk_poses *s, rk_pose *pose);
 
+/* Whether all levels are met. */
+int rk_are_met(const rk_poses *s, const rk_pose *pose);
+
 /* lo <= x <= hi keeps single coordinates inside their bounds. */
 void rk_box(const rk_poses *s, const double *q, double *lo, double *hi);
 

@@ -5,23 +5,25 @@
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/descent/steps.py */
 static const double MET = 1e-20, WORSE = 1e-9;
 static const double USELESS = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
-enum { CORRECTIONS = 8, FIXED = 4 };
+enum { CORRECTIONS = 8, FEW = 3, FIXED = 4 };
 
 static void swap(rk_pose *one, rk_pose *other) {
   const rk_pose own = *one;
   *one = *other, *other = own;
 }
 
-/* x of least length that meets the equations and what is lacking of the bands, in the first order; coordinates whose bounds
-   it meets stay there. Returns 0 when there is none near. */
-static int newton(const rk_poses *s, const rk_pose *pose) {
+/* x of least length that meets the equations and what is lacking of the bands, in the first order, of the levels that can
+   be met; coordinates whose bounds it meets stay there. Returns 0 when there is none near. */
+static int newton(const rk_poses *s, const rk_pose *pose, const int32_t *met) {
   const int32_t n = s->n;
   rk_box(s, pose->q, s->lo, s->hi);
   for (int32_t k = 0; k < n; k++) s->v[k] = __builtin_inf(); /* where coordinates that are fixed are */
   for (int time = 0; time < FIXED; time++) {
     double square = 0.0;
     int32_t count = 0, fixed = 0;
-    for (int32_t i = s->n_bound_rows; i < s->n_rows; i++) {
+    for (int32_t i = s->n_bound_rows, level = 0; i < s->n_rows; i++) {
+      while (i >= s->start[s->n_bounds + level + 1]) level++;
+      if (!met[level]) continue;
       const double lacking = rk_clamp(0.0, pose->low[i], pose->high[i]);
       if (pose->low[i] != pose->high[i] && lacking == 0.0) continue;
       double *row = s->W + (int64_t)count * n;
@@ -53,10 +55,17 @@ static int newton(const rk_poses *s, const rk_pose *pose) {
   return 0;
 }
 
-static int is_less(const rk_poses *s, const rk_pose *pose, const rk_pose *other) {
+/* Some level, of those that can be met unless `met` is null, lacks less. */
+static int is_less(const rk_poses *s, const rk_pose *pose, const rk_pose *other, const int32_t *met) {
   for (int32_t k = 0; k < s->n_levels; k++)
-    if (pose->error[k] < other->error[k]) return 1;
+    if ((!met || met[k]) && pose->error[k] < other->error[k]) return 1;
   return 0;
+}
+
+static int is_met_exactly(const rk_poses *s, const rk_pose *pose, const int32_t *met) {
+  for (int32_t k = 0; k < s->n_levels; k++)
+    if (met[k] && !(pose->error[k] <= MET)) return 0;
+  return 1;
 }
 
 /* *next: one step of all levels towards the tasks. */
@@ -73,14 +82,12 @@ static void approach(const rk_poses *s, const rk_pose *pose, rk_pose *next) {
   rk_place(s, next);
 }
 
-/* *next: nearer to the tasks; a Newton step, where all levels can be met and that brings them nearer. */
+/* *next: nearer to the tasks; a Newton step, where that brings levels that can be met nearer. */
 static void correct(const rk_poses *s, const rk_pose *pose, const int32_t *met, rk_pose *next) {
-  int32_t all = 1;
-  for (int32_t k = 0; k < s->n_levels; k++) all &= met[k];
-  if (all && newton(s, pose)) {
+  if (!is_met_exactly(s, pose, met) && newton(s, pose, met)) {
     rk_moved(s, pose->q, s->x, next->q);
     rk_place(s, next);
-    if (is_less(s, next, pose)) return;
+    if (is_less(s, next, pose, met)) return;
   }
   approach(s, pose, next);
 }
@@ -101,9 +108,9 @@ static int is_closer(const rk_poses *s, const rk_pose *pose, const rk_pose *best
   return 0;
 }
 
-static int is_met_exactly(const rk_poses *s, const rk_pose *pose, const int32_t *met) {
+int rk_are_met(const rk_poses *s, const rk_pose *pose) {
   for (int32_t k = 0; k < s->n_levels; k++)
-    if (met[k] && !(pose->error[k] <= MET)) return 0;
+    if (!pose->met[k]) return 0;
   return 1;
 }
 
@@ -127,9 +134,10 @@ void rk_start_retraction(rk_poses *s, rk_pose *start, rk_pose *spare) {
 
 int rk_retract(const rk_poses *s, const rk_pose *before, rk_pose *pose, rk_pose *spare) {
   rk_place(s, pose);
-  for (int time = 0; time < CORRECTIONS && !is_as_good(s, pose, before); time++) {
+  const int most = rk_are_met(s, before) ? CORRECTIONS : FEW;
+  for (int time = 0; time < most && !is_as_good(s, pose, before); time++) {
     correct(s, pose, before->met, spare);
-    if (!is_less(s, spare, pose)) return 0;
+    if (!is_less(s, spare, pose, 0)) return 0;
     swap(pose, spare);
   }
   return is_as_good(s, pose, before);

@@ -12,7 +12,7 @@ typedef struct rk_optimum_search {
   double *multiplier;       /* [n + n_rows] of what holds a level that is not met */
   double curvature, usual;  /* the largest and the usual one where it was looked at last */
   double change;            /* by which the last steps lowered the cost */
-  int iterations;
+  int iterations, most;     /* at most so many */
   double *H, *V, *E;        /* [n][n] */
   double *value, *weight, *x, *way, *here, *there; /* [n] */
   double *work;             /* [3 n] */

@@ -8,7 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import quadprog
-from robokin_addon.robokin import Joint, Link, RobotModel, in_limits, random_configuration
+from robokin_addon.robokin import (
+    Joint,
+    Link,
+    RobotModel,
+    center_of_mass,
+    forward_kinematics,
+    in_limits,
+    integrate,
+    random_configuration,
+)
 from robokin_addon.robokin.backend import ENVIRONMENT_VARIABLE
 from robokin_addon.solvers import (
     CenterOfMassTask,
@@ -32,7 +41,8 @@ from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.optimum.choice import optimum_of
 from robokin_addon.solvers.optimum.native import NativeOptimum
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
-from robokin_addon.solvers.optimum.sqp import StaticOptimum
+from robokin_addon.solvers.optimum.sqp import UNMET_ITERATIONS, StaticOptimum
+from robokin_addon.solvers.progress import finish
 from support.blender.every_task import every_task
 from support.oracles.task_oracle import TaskOracle
 from support.problems.optimum_problems import OptimumProblem, optimum_problem, real
@@ -185,6 +195,60 @@ def test_a_level_out_of_reach_leaves_what_does_not_move_it(backend: str) -> None
     result = solver.solve(q0=[0.3, 0.4, -1.0], diagnose=False)
     np.testing.assert_allclose(result.q, [0.0, 0.0, 0.6], atol=1e-3)
     assert result.is_optimal and result.kkt_residual <= KKT
+
+
+def _conflict(robot: tuple[str, str], seed: int) -> OptimumProblem:
+    """A link that a tip does not let where it should be, and the mass below both; `away`: the best pose for that."""
+    rng = np.random.default_rng(seed)
+    model = real(*robot)
+    q = model.limits.clamp(random_configuration(model, rng))
+
+    def place(link: str, spread: float) -> Array:
+        there = model.limits.clamp(integrate(model, q, spread * rng.normal(size=model.nv)))
+        return forward_kinematics(model, there)[link][:3, 3]
+
+    parents = {joint.parent for joint in model.joints}
+    tip = str(rng.choice([link for link in model.link_names if link not in parents]))
+    link = str(rng.choice(model.link_names[2:]))
+    tasks = [
+        PositionTask(tip, place(tip, 0.3)),
+        PositionTask(link, place(link, 0.8), priority=2),
+        CenterOfMassTask(center_of_mass(model, q), (1, 0, 0), priority=3),
+    ]
+    best = IKProblem(model, tasks).solve(q0=q, diagnose=False).q
+    return OptimumProblem(model, tasks, [JointSprings(), Manipulability()], q, best)
+
+
+@pytest.mark.parametrize(
+    ("robot", "seeds", "count", "backends"),
+    [
+        (("panda", "fixed"), range(16), 10, ("native", "numpy")),
+        (("solo12", "fixed"), range(12), 4, ("native", "numpy")),
+        (("talos_reduced", "fixed"), range(12), 3, ("native",)),
+    ],
+)
+def test_criteria_among_conflicting_levels(
+    robot: tuple[str, str], seeds: range, count: int, backends: tuple[str, ...]
+) -> None:
+    """The levels are met as before; what they leave free is brought to an optimum all the same, or given up soon."""
+    found = 0
+    for seed in seeds:
+        problem, costs = _conflict(robot, seed), []
+        for backend in backends:
+            posing = _posing(problem, backend)
+            start = posing.point(problem.away)
+            if start.is_met or not start.met[0]:
+                break
+            optimum = finish(optimum_of(posing, problem.criteria).find(start))
+            assert (optimum.point.met >= start.met).all(), f"seed {seed}"
+            unmet = int(np.argmin(start.met))  # those above it may be met more exactly, which costs a little
+            lacks = np.sqrt(2.0 * np.array([optimum.point.errors, start.errors]))[:, unmet]
+            assert lacks[0] <= lacks[1] + 1e-5, f"seed {seed}"
+            assert optimum.iterations <= UNMET_ITERATIONS
+            found += optimum.is_optimal
+            costs.append(_cost(problem, posing, optimum.point.q))
+        assert np.ptp(costs or [0.0]) <= 1e-4, f"seed {seed}"
+    assert found >= count * len(backends)
 
 
 class _Own(RestPosture):
