@@ -23,6 +23,7 @@ from .descent import Held, Iterate
 from .steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
 
 SPARE = 0.1  # of a tolerance: by how much a residual that is held may change
+ROUNDING = 1e-9  # relative: a residual within its tolerance that is more by less is the same
 FARTHEST = 0.1  # [rad or L] of the joints, that one step leads along a way
 
 
@@ -134,7 +135,8 @@ class StackRows:
 def _are_as_they_were(residuals: Array, before: Array, tolerance: Array) -> bool:
     spare = SPARE * tolerance
     stays = abs(residuals - before) <= spare
-    return bool(np.where(before > tolerance, stays, residuals <= np.maximum(before, spare)).all())
+    most = np.maximum(spare, np.minimum(before * (1.0 + ROUNDING), tolerance))
+    return bool(np.where(before > tolerance, stays, residuals <= most).all())
 
 
 def _shortened(way: Level) -> Level:

@@ -6,8 +6,8 @@ bounds are active or not, and with damping. (Escande, Mansard, Wieber, "Hierarch
 2014.)
 
 What a level gets is kept to rounding, relative to the norm of its rows (1e-9 and better): weights of axes that are far
-apart make a level of rows of very different lengths, and the shortest of them, below 1e-12 of that norm, have no part
-in it (`NONE`); directions that hardly move the rows, with singular values below 1e-6 of that norm, are held still
+apart make a level of rows of very different lengths, and the shortest of them, below 1e-9 of that norm, have no part
+in it (`BLURRED`); directions that hardly move the rows, with singular values below 1e-6 of that norm, are held still
 (`USELESS`).
 
 The rows of a level are reduced by reflections, the longest first, which says how many directions they use; the
@@ -32,7 +32,8 @@ from .householder import reduced
 from .level import INSIDE, Level, lacking, row_lengths, size_of
 
 # Of rows in what the levels above leave, relative to the norm of the rows.
-NONE = 1e-12  # no longer than that: they have no part in what is left, and leave it to the levels below
+BLURRED = 1e-9  # no longer than that: only rounding tells their direction, and they are left to the levels below
+NONE = 1e-12  # the same of the normals of bounds, which bounds keep anyway
 USELESS = 1e-6  # singular values below: too little of the rows' motion to be worth the speed; held still
 
 EASE = 1e-8  # weight of motions that a level does not see, relative to those that it sees
@@ -151,7 +152,7 @@ class _Descent:
     def _least_squares(self, J: Array, b: Array, damping: float) -> tuple[Array, Array, Array, int]:
         """Target (f,) and weight (f,) in an orthonormal basis (n, f) of Z, of which the first `used` move the rows."""
         size = float(np.linalg.norm(J))
-        own, Q, used = reduced(J @ self.Z, NONE * size)
+        own, Q, used = reduced(J @ self.Z, BLURRED * size)
         U, s, Vt = np.linalg.svd(own, full_matrices=False)
         basis = self.Z @ Q
         basis[:, :used] = basis[:, :used] @ Vt.T
@@ -229,7 +230,7 @@ class _Descent:
         values = band.J @ self.x
         violated = abs(lacking(band, self.x)) > INSIDE * size_of(band, self.x)
         J = band.J[violated]
-        _, Q, used = reduced(J @ self.Z, NONE * float(np.linalg.norm(J)))
+        _, Q, used = reduced(J @ self.Z, BLURRED * float(np.linalg.norm(J)))
         self.Z = self.Z @ Q[:, used:]
         size = row_lengths(band.J)
         kept = ~violated & (size > 0.0)

@@ -8,7 +8,7 @@
 #include "robokin_hierarchy.h"
 #include "robokin_qp.h"
 
-/* Of a row, no more than this in what the levels above leave is rounding; x that far out, relative to its size, is at
+/* Of the normal of a bound, no more than this in what the levels above leave is rounding; x that far out, relative to its size, is at
    the bounds; to what the bounds of a program are known. */
 static const double RK_NONE = 1e-12, RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14, 1e-11};
 

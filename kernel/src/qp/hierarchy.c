@@ -6,7 +6,7 @@
 #include "ik/rk_descent.h"
 #include "math/rk_jacobi_svd.h"
 
-static const double USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9;
+static const double BLURRED = 1e-9, USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9;
 static const double DEFINITE = 1e-12, RAISED = 1e-8, SEEN = 1e-13, PRESSED = 1e-6, FAINT = 1e-12;
 enum { HELD = -1 }; /* a kept row that is held at its side */
 
@@ -132,7 +132,7 @@ static void keep(descent *s, int32_t first, int32_t last) {
       s->kept[s->n_kept++] = row;
     }
   }
-  s->r += rk_reduce_rows(&s->basis, s->r, violated, RK_NONE * rk_sqrt(square), s->W, s->order);
+  s->r += rk_reduce_rows(&s->basis, s->r, violated, BLURRED * rk_sqrt(square), s->W, s->order);
 }
 
 /* Singular values of the equations in what is left, and where they would like x to be; returns their rank. */
@@ -149,7 +149,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
     s->beta[m++] = s->levels->lower[row] - rk_dot(s->all, row_of(s, row), s->x);
   }
   const double size = rk_sqrt(square);
-  const int32_t rank = rk_reduce_rows(&s->basis, r, m, RK_NONE * size, s->W, s->order);
+  const int32_t rank = rk_reduce_rows(&s->basis, r, m, BLURRED * size, s->W, s->order);
   for (int32_t k = 0; k < rank; k++)
     for (int32_t i = 0; i < m; i++) s->A[(int64_t)k * m + i] = s->W[(int64_t)i * n + r + k];
   rk_orthogonalise(rank, m, s->A, s->V);

@@ -10,6 +10,7 @@
 static const double DAMPING_FLOOR = 1e-9;
 static const double FARTHEST = 0.1; /* [rad or L] of the joints, that one step leads along a way */
 static const double SPARE = 0.1; /* of a tolerance: by how much a residual that is held may change */
+static const double ROUNDING = 1e-9; /* relative: a residual within its tolerance that is more by less is the same */
 
 int32_t rk_sizeof_stack(void) { return (int32_t)sizeof(rk_stack); }
 
@@ -175,7 +176,8 @@ void rk_stack_hold(const rk_search *s) {
 
 static int is_as_it_was(double tolerance, double before, double own) {
   const double spare = SPARE * tolerance;
-  return before > tolerance ? __builtin_fabs(own - before) <= spare : own <= (before > spare ? before : spare);
+  if (before > tolerance) return __builtin_fabs(own - before) <= spare;
+  return own <= rk_max(spare, rk_min(before * (1.0 + ROUNDING), tolerance));
 }
 
 int rk_stack_holds(const rk_search *s) {
