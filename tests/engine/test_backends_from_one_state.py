@@ -65,4 +65,4 @@ def test_rounding_keeps_what_is_held() -> None:
     """A residual within its tolerance, but not by much, is as it was however it is rounded."""
     before, tolerance = np.array([[9.7e-6, 1e-5, 0.0]]), np.full((1, 3), 1e-5)
     assert _are_as_they_were(np.minimum(before * (1.0 + 1e-12), tolerance), before, tolerance)
-    assert not _are_as_they_were(before + [[1e-7, 0.0, 0.0]], before, tolerance)
+    assert not _are_as_they_were(before + np.array([[1e-7, 0.0, 0.0]]), before, tolerance)

@@ -8,8 +8,8 @@
 #include "robokin_hierarchy.h"
 #include "robokin_qp.h"
 
-/* Of the normal of a bound, no more than this in what the levels above leave is rounding; x that far out, relative to its size, is at
-   the bounds; to what the bounds of a program are known. */
+/* Of the normal of a bound, no more than this in what the levels above leave is rounding; x that far out, relative to its
+   size, is at the bounds; to what the bounds of a program are known. */
 static const double RK_NONE = 1e-12, RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14, 1e-11};
 
 /* Of `all` unknowns, movable ones have bounds that differ; the first n of `index` are those that rows so far or damping
