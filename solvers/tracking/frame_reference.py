@@ -36,14 +36,20 @@ class Frame:
     """The descents of one frame. inside: within the frame's bounds."""
 
     def __init__(self, tracking: ReferenceTracking, targets: Any, lo: Array, hi: Array) -> None:
-        self._tracking, last = tracking, tracking._q
+        self._tracking, self._targets, self._bounds, self._spared = tracking, targets, (lo, hi), 0
+        self.inside = self._within(lo, hi)
+        self._freely = FrameDescent(tracking._rows(targets, replace(tracking.data, rolled_from=tracking._q)))
+
+    def _within(self, lo: Array, hi: Array) -> FrameDescent:
+        """Descents whose steps plain joints make inside [lo, hi] (nv,), and others inside the frame's bounds."""
+        tracking, last = self._tracking, self._tracking._q
         box = tracking.box(last, lo, hi)
-        self.inside = FrameDescent(tracking._rows(targets, box), lambda q: tracking.within(box, last, lo, hi, q))
-        self._freely = FrameDescent(tracking._rows(targets, replace(tracking.data, rolled_from=last)))
+        rows = tracking._rows(self._targets, box)
+        return FrameDescent(rows, lambda q: tracking.within(box, last, *self._bounds, q))
 
     @property
     def iterations(self) -> int:
-        return self.inside.iterations + self._freely.iterations
+        return self.inside.iterations + self._freely.iterations + self._spared
 
     def make_exact(self) -> None:
         for descent in (self.inside, self._freely):
@@ -188,6 +194,33 @@ class Frame:
         for base in data.bases:
             busy[list(base.wheel_v)] |= busy[base.v : base.v + 3].any()
         return busy
+
+    def spare(self, level: int, gaps: Array, behind: Array) -> None:
+        """Criteria lead elsewhere than to the nearest goal, to which some joints need not come then: of those that are
+        named, (nv,) 1, and free of limits on speed, take back what the levels up to this one are met without. gaps:
+        (nv,) how far they are from the goal; those that are nearest are taken back first."""
+        plain = np.flatnonzero(behind.astype(bool) & (self._tracking.limits.coordinate >= 0))
+        columns = plain[np.argsort(gaps[plain], kind="stable")].tolist()
+        if len(columns) < 2 or not self._is_met_freeing(columns, level):
+            return
+        freed, halves = set(columns), [columns[len(columns) // 2 :], columns[: len(columns) // 2]]
+        while halves:  # all of them at once, else one half after the other
+            own = halves.pop()
+            if self._is_met_freeing(sorted(freed.difference(own)), level):
+                freed.difference_update(own)
+                behind[own] = 0
+            elif len(own) > 1:
+                halves += [own[len(own) // 2 :], own[: len(own) // 2]]
+
+    def _is_met_freeing(self, columns: Sequence[int], level: int) -> bool:
+        """Whether the first levels up to this one are met in the frame when these joints are free of limits on
+        speed."""
+        lo, hi = (each.copy() for each in self._bounds)
+        lo[columns], hi[columns] = -np.inf, np.inf
+        inside = self._within(lo, hi)
+        is_met = inside.run(self._tracking._q, level + 1, FRAME_STEPS)
+        self._spared += inside.iterations
+        return is_met
 
     def _pulled(self, start: Iterate, above: int, there: Array, busy: Array) -> Iterate:
         """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep

@@ -145,7 +145,10 @@ class ReferenceTracking:
         if is_late:
             lost = goals[found]  # who does not get to the goal of the first level that is lost
             there = self._kept(lost) if are_velocities[found] else self._followed(found, lost)[0]
-            behind[abs(reference.difference(self.data.tree, lost, there)) > AT_GOAL] = 1
+            gaps = abs(reference.difference(self.data.tree, lost, there))
+            behind[gaps > AT_GOAL] = 1
+            if behind.any() and preference is not None and not are_velocities[found]:
+                here.spare(found, gaps, behind)
             if not behind.any():  # of a way that comes back to where it was, who is as fast as may be
                 lo, hi = self._bounds()
                 step = reference.difference(self.data.tree, self._q, at.q)

@@ -40,6 +40,7 @@ def test_frames_from_one_state(robot: str, seed: int) -> None:
         said = f"frame {frame}"
         assert native.codes.tolist() == numpy.codes.tolist(), said
         np.testing.assert_array_equal(native.iterations, numpy.iterations, err_msg=said)
+        np.testing.assert_array_equal(native.behind, numpy.behind, err_msg=said)
         np.testing.assert_allclose(native.q, numpy.q, rtol=0.0, atol=1e-5, err_msg=said)
         np.testing.assert_allclose(engines[0].state, engines[1].state, rtol=0.0, atol=1e-4, err_msg=said)
         state = engines[0].state

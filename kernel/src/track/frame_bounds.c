@@ -15,11 +15,22 @@ void rk_frame_bounds_find(const rk_frame_bounds *f) {
     const double position = i >= 0 ? f->last[i] : 0.0, largest = track->largest[k], change = track->change[k];
     rk_viable_step(f->step[k], position - track->lower[k], track->upper[k] - position, largest, change, f->lo + k,
                    f->hi + k);
-    if (i >= 0) {
-      f->lower[i] = rk_max(m->lower[i], f->last[i] + f->lo[k]);
-      f->upper[i] = rk_max(f->lower[i], rk_min(m->upper[i], f->last[i] + f->hi[k]));
-    }
+    rk_frame_bounds_hold(f, k);
   }
+}
+
+void rk_frame_bounds_hold(const rk_frame_bounds *f, int32_t column) {
+  const rk_model *m = f->track->ik->model;
+  const int32_t i = f->track->coordinate[column];
+  if (i < 0) return;
+  f->lower[i] = rk_max(m->lower[i], f->last[i] + f->lo[column]);
+  f->upper[i] = rk_max(f->lower[i], rk_min(m->upper[i], f->last[i] + f->hi[column]));
+}
+
+void rk_frame_bounds_free(const rk_frame_bounds *f, int32_t column) {
+  const rk_model *m = f->track->ik->model;
+  const int32_t i = f->track->coordinate[column];
+  if (i >= 0) f->lower[i] = m->lower[i], f->upper[i] = m->upper[i];
 }
 
 /* Shortens the way of floating joints that leads out of their position bounds: slower, in the same direction. */

@@ -15,6 +15,10 @@ typedef struct rk_frame_bounds {
 /* Fills lo, hi, lower and upper. */
 void rk_frame_bounds_find(const rk_frame_bounds *f);
 
+/* A plain joint inside the viable steps again; inside its position limits alone. */
+void rk_frame_bounds_hold(const rk_frame_bounds *f, int32_t column);
+void rk_frame_bounds_free(const rk_frame_bounds *f, int32_t column);
+
 /* q into the box, and its step from the last configuration into the viable steps. */
 void rk_frame_bounds_keep(const rk_frame_bounds *f, double *q);
 

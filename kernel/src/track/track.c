@@ -94,6 +94,7 @@ static int32_t frame(rk_tracking *t, int is_still, double *late, double *residua
     if (rk_is_velocity(s, k)) rk_copy(t->last_goals + (int64_t)k * m->nq, t->frame.last, m->nq);
   find_preference(t);
   const rk_preference preference = s->preference;
+  t->has_criteria = preference.H != 0;
   /* What was not met at once is so by its goal again, until it is met; a first level that need not brake is met as it can. */
   const int32_t most = met_before == 0 && unbraked > 0 ? 1 : met_before;
   /* What stands where all is met, for the same targets, stays there too. */

@@ -202,6 +202,49 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
   return at_goal;
 }
 
+/* Whether the first levels up to this one are met in the frame, inside the bounds as they are now. */
+static int is_met_so(rk_tracking *t, int32_t level) {
+  t->search.on = level + 1;
+  const int met = rk_tracking_descend(t, t->frame.last, RK_FRAME_STEPS, 1);
+  t->search.on = t->search.levels;
+  return met;
+}
+
+/* Of joints that are free of limits on speed, those are no longer named without which the levels are met as well: all at
+   once, else one half after the other. */
+static void take_back(rk_tracking *t, int32_t level, int32_t count, const int32_t *columns, int8_t *behind) {
+  for (int32_t k = 0; k < count; k++) rk_frame_bounds_hold(&t->frame, columns[k]);
+  if (is_met_so(t, level)) {
+    for (int32_t k = 0; k < count; k++) behind[columns[k]] = 0;
+    return;
+  }
+  for (int32_t k = 0; k < count; k++) rk_frame_bounds_free(&t->frame, columns[k]);
+  if (count == 1) return;
+  take_back(t, level, count / 2, columns, behind);
+  take_back(t, level, count - count / 2, columns + count / 2, behind);
+}
+
+/* Criteria lead elsewhere than to the nearest goal, to which some joints need not come then. pace: how far they are from it;
+   those that are nearest are taken back first. */
+static void spare(rk_tracking *t, int32_t level, int8_t *behind) {
+  const int32_t nv = t->track->ik->model->nv;
+  int32_t *columns = t->busy, count = 0;
+  for (int32_t k = 0; k < nv; k++) {
+    if (!behind[k] || t->track->coordinate[k] < 0) continue;
+    int32_t at = count++;
+    for (; at > 0 && __builtin_fabs(t->pace[columns[at - 1]]) > __builtin_fabs(t->pace[k]); at--)
+      columns[at] = columns[at - 1];
+    columns[at] = k;
+  }
+  if (count < 2) return;
+  t->placed = 0;
+  t->search.preference.H = 0;
+  for (int32_t k = 0; k < count; k++) rk_frame_bounds_free(&t->frame, columns[k]);
+  if (!is_met_so(t, level)) return;
+  take_back(t, level, count / 2, columns, behind);
+  take_back(t, level, count - count / 2, columns + count / 2, behind);
+}
+
 void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *behind) {
   const rk_model *m = t->track->ik->model;
   const double *goal = t->goals + (int64_t)level * m->nq;
@@ -214,6 +257,7 @@ void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *be
     rk_tracking_is_reached(t, level);
   }
   for (int32_t k = 0; k < m->nv; k++) any |= behind[k] = __builtin_fabs(t->pace[k]) > RK_AT_GOAL;
+  if (any && t->has_criteria && !rk_is_velocity(&t->search, level)) spare(t, level, behind);
   if (any) return;
   rk_difference(m, 1, t->frame.last, q, t->pace); /* of a way that comes back to where it was, who is as fast as may be */
   for (int32_t k = 0; k < m->nv; k++)

@@ -126,7 +126,7 @@ def test_joints_do_not_turn_back_at_every_frame(robot: str, path: str, joint: in
 # -- which joints are slow ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("beside", ["alone", "posture"])
+@pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize(("robot", "path", "joint", "spare"), CASES)
 def test_the_first_frame_that_is_late_names_who_is_slow(
     robot: str, path: str, joint: int, spare: float, beside: str
