@@ -160,6 +160,9 @@ class NativeStack:
         tips, rows = self.step.aimed
         if len(frames) == 1:
             return tips[None], rows[None]
+        together = self.step.aim_together(frames)
+        if together is not None:
+            return together
         targets, of_robot = np.empty((len(frames), *tips.shape)), np.empty((len(frames), len(rows)), ROBOT_ROW)
         struct = self.struct
         for frame, each in enumerate(frames):

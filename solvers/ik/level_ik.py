@@ -99,6 +99,11 @@ class LevelIK:
                 found[i] = max(self._excess_of(i, targets[i]), 0.0)
         return found
 
+    @cached_property
+    def bounded(self) -> Array:
+        """(tasks,) bool: of which tasks `excess` can tell something."""
+        return np.isin(np.arange(len(self.tasks)), list(self._reaches))
+
     def depends(self) -> Array:
         """(nq,) bool: the coordinates that the tasks depend on."""
         return self._used_from() <= self.count
@@ -154,7 +159,7 @@ class LevelIK:
         """The same inside other limits."""
         other = copy(self)
         other.limits, other._searches = limits, {}
-        for name in ("_reaches", "_restarts"):
+        for name in ("_reaches", "bounded", "_restarts"):
             vars(other).pop(name, None)
         return other
 

@@ -62,6 +62,11 @@ class TipIK:
         far = np.maximum(out_of_reach(self.data, np.asarray(targets).reshape(self.shape)), 0.0)
         return far if asked is None else np.where(asked, far, 0.0)
 
+    @property
+    def bounded(self) -> Array:
+        """(tasks,) bool: of which tasks `excess` can tell something."""
+        return np.ones(len(self.tasks), bool)
+
     def depends(self) -> Array:
         return np.isin(np.arange(self.model.nq), self.data.q_index)
 

@@ -81,6 +81,12 @@ class TipTasks:
             self._find_shape(targets)
         return True
 
+    def poses(self, targets: Sequence[Any]) -> Array | None:
+        """(n, 4, 4) checked targets of the tasks, one set after another, where all take whole poses; None else."""
+        if not (targets and self._are_whole) or any(map(_IS_NONE, targets)):
+            return None
+        return np.concatenate(targets).reshape(-1, 4, 4)
+
     def knows(self, number: int, target: Any) -> bool:
         """Whether the kernel knows a checked target of one of the tasks."""
         return self.tasks[number].tip_target(target, np.zeros(TARGET)) is not None

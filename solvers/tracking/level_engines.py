@@ -50,7 +50,8 @@ class LevelEngines:
         if self._ended.get(key) is not state:
             engine.state = self._part(state, own_levels)
             engine.note(None if noted is None else [noted[i] for i in counting])
-        aims, numbers = [[own[i] for i in counting] for own in wanted], {i: k for k, i in enumerate(counting)}
+        numbers = {i: k for k, i in enumerate(counting)}
+        aims = wanted if len(counting) == len(asked) else [[own[i] for i in counting] for own in wanted]
         outcome = engine.run(aims, [asked[i] for i in counting], {numbers[i]: own for i, own in left.items()})
         self._ended[key] = self._whole(engine.state, own_levels)
         return outcome, self._ended[key]
@@ -73,12 +74,16 @@ class LevelEngines:
 
     def _part(self, state: Array, own_levels: Sequence[int]) -> Array:
         """The state of those levels alone."""
+        if len(own_levels) == self._count:
+            return state
         goals, first = state[self._nq : -1 - self._nv].reshape(self._count, self._nq), self._count - state[-1]
         late = sum(level >= first for level in own_levels)
         return np.concatenate((state[: self._nq], goals[own_levels].ravel(), state[-1 - self._nv : -1], [float(late)]))
 
     def _whole(self, state: Array, own_levels: Sequence[int]) -> Array:
         """The state of all levels; those that do not count have their goal where the robot stands."""
+        if len(own_levels) == self._count:
+            return state
         nq, step, late = self._nq, state[-1 - self._nv : -1], int(state[-1])
         lost = float(self._count - own_levels[-late]) if late else 0.0
         whole = state_at(state[:nq], self._count, step, lost)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from ...robokin.arrays import Array
@@ -34,6 +35,12 @@ class Memory:
             found.append(task.advance_target(started, self.targets[task]) if task in self.targets else started)
         return found
 
+    def followed_all(self, tasks: Sequence[Task], frames: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """The same of each of these frames, of which more than one come only where none is told from the one before."""
+        if not any(_is_told_anew(type(task)) for task in tasks):
+            return frames
+        return [self.advance_target(tasks, targets) for targets in frames]
+
     def reached(
         self,
         tasks: Sequence[Task],
@@ -48,3 +55,8 @@ class Memory:
             whole = moved()
             known |= {task: task.reached(whole, known[task]) for task in going}
         return replace(self, without=without, targets=known)
+
+
+@cache
+def _is_told_anew(kind: type[Task]) -> bool:
+    return kind.started is not Task.started or kind.followed is not Task.followed

@@ -73,7 +73,7 @@ class NativeTracking:
         self._state = np.zeros(2 * nq + nv + 1)
         self._room = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._work))
         self._single = _Call(1, len(tasks), data)
-        self._last: Array | None = None
+        self._last: bytes | None = None  # the last targets
 
     @property
     def state(self) -> Array:
@@ -84,7 +84,7 @@ class NativeTracking:
         self._state[:] = state
 
     def note(self, targets: Array | None) -> None:
-        self._last = targets
+        self._last = None if targets is None else np.asarray(targets, np.float64).tobytes()
 
     def run(self, targets: Array) -> TrackOutcome:
         """The outcome's arrays are valid until the next call."""
@@ -93,14 +93,14 @@ class NativeTracking:
         call.targets[:] = targets
         if count > 1:
             call.still[1:] = (targets[1:] == targets[:-1]).all(axis=(1, 2, 3))
-        call.still[0] = self._last is not None and (targets[0] == self._last).all()
+        call.still[0] = call.targets[0].tobytes() == self._last
         before = self._state.copy()
         done = self._run(self._reference, *call.sources, *self._room, *call.results)
         if done != count:
             self._state[:] = before
             refuse_targets(self.tasks, call.targets[done], done)
             raise TaskError(f"a target of frame {done} is not a rigid pose")
-        self._last = call.targets[-1].copy()
+        self._last = call.targets[-1].tobytes()
         return call.outcome
 
 

@@ -99,8 +99,14 @@ class NativeLevelTracking:
         same = np.zeros(len(frames), np.int8)
         if self._last is not None and self._last[1].shape == targets[0].shape and len(self._last[2]) == len(rows[0]):
             before, tips, of_robot = self._last
-            tips, of_robot = np.concatenate((tips[None], targets)), np.concatenate((of_robot[None], rows))
-            same[:] = (tips[1:] == tips[:-1]).all(axis=(1, 2)) & (of_robot[1:] == of_robot[:-1]).all(axis=1)
+            same[:] = _are_same(tips, targets) & _are_same(of_robot, rows)
             for i in self._stack.step.other_tasks:
                 same &= [same_target(a[i], b[i]) for a, b in itertools.pairwise([before, *frames])]
         return same
+
+
+def _are_same(before: Array, frames: Array) -> Array:
+    """(n,) whether each of `frames` (n, ...) is that before it, the first as `before` (...): bytes, since records take
+    long to compare."""
+    own = np.concatenate((before[None], frames)).view(np.uint8).reshape(len(frames) + 1, -1)
+    return (own[1:] == own[:-1]).all(axis=1)

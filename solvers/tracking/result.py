@@ -147,6 +147,8 @@ def short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
 
 def joined(parts: Sequence[TrackResult]) -> TrackResult:
     """Results of one problem, each of the frames after those of the one before, as one."""
+    if len(parts) == 1:
+        return parts[0]
     whole: dict[str, Any] = {}
     for name in ("targets", "codes", "q", "residuals", "iterations", "behind", "remarks", "influence"):
         own = [getattr(part, name) for part in parts]

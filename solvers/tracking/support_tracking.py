@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class SupportTracking:
         nq, at = self.problem.model.nq, self.problem.data.q_index
         self._q, step = state[:nq].copy(), state[2 * nq : -1]
         self._coasting = np.where(self._free, step, 0.0)  # the last step of what no task moves
+        self._coasts = bool(self._coasting.any())
         self._engine.state = np.concatenate((state[at], state[nq + at], step[self._columns], state[-1:]))
 
     def note(self, targets: Any) -> None:
@@ -49,17 +51,18 @@ class SupportTracking:
     def run(self, targets: Array) -> TrackOutcome:
         """Raises TaskError for a target that is not a rigid pose, having done nothing."""
         model, data = self.problem.model, self.problem.data
-        whole = TrackOutcome.empty(len(targets), len(self.problem.tasks), model.nq, model.nv)
-        whole.q[:] = self._q
+        q = np.empty((len(targets), model.nq))
+        q[:] = self._q
         if self._is_empty:
-            whole.codes[:] = EMPTY
+            whole = TrackOutcome.empty(len(targets), len(self.problem.tasks), model.nq, model.nv)
+            whole = replace(whole, q=q, codes=np.full(len(targets), EMPTY, np.int32))
         else:
-            outcome = self._engine.run(targets)
-            whole.q[:, data.q_index], whole.behind[:, self._columns] = outcome.q, outcome.behind
-            whole.codes[:], whole.residuals[:] = outcome.codes, outcome.residuals
-            whole.iterations[:] = outcome.iterations
-        if self._coasting.any():
-            self._coast(whole.q)
+            found, behind = self._engine.run(targets), np.zeros((len(targets), model.nv), np.int8)
+            q[:, data.q_index], behind[:, self._columns] = found.q, found.behind
+            whole = TrackOutcome(found.codes.copy(), q, found.residuals.copy(), found.iterations.copy(), behind)
+        if self._coasts:
+            self._coast(q)
+            self._coasts = bool(self._coasting.any())
         self._q = whole.q[-1].copy()
         return whole
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..criteria import Criterion, checked_criteria
 from ..ik.problem import part_names
 from ..tasks import Task
-from ..velocity.recent_problems import own_copies
+from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks, tolerances
 from .result import TrackResult, joined
 from .starts import Segment, follow, follow_from_best
@@ -51,9 +52,14 @@ def track(
         own_aims = [list(itertools.compress(frame, counting)) for frame in _of_each(targets, len(given))]
         found = track(model, kept, own_aims, q0, dt, start_velocity, seed, backend, progress, criteria)
         return found.among(counting, part_names(given), tolerances(given))
-    own = own_copies(given)
     weighted = [criterion for criterion in checked_criteria(criteria) if criterion.weight]
-    tracker = Tracker(model, own, dt, backend, own_copies(weighted))
+
+    def made(own: Sequence[Task], weighing: Sequence[Criterion]) -> Tracker:
+        return Tracker(model, own, dt, backend, weighing)
+
+    others = get_backend(backend).name, backend, dt, [task.target for task in given]
+    recent = _recent.take(made, model, given, weighted, others)
+    tracker = recent.problem
     segments = [Segment(tracker, tracker.check_targets(targets))]
     frames = len(segments[0])
     steps: Generator[list[TrackResult], None, Any]
@@ -70,9 +76,13 @@ def track(
             break
         if progress is not None and progress(sum(map(len, parts)), frames) is False:
             return joined(parts)
+    _recent.give_back(recent)
     if progress is not None:
         progress(frames, frames)
     return joined(parts)
+
+
+_recent: RecentProblems[Tracker] = RecentProblems()
 
 
 def _of_each(targets: object, tasks: int) -> list[list[Any]]:

@@ -28,7 +28,7 @@ from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .data import TrackOutcome
 from .level_engines import LevelEngines, state_at
 from .memory import Memory
-from .result import EMPTY, TrackResult, joined
+from .result import EMPTY, TrackResult, joined, short_diagnosis
 from .support_tracking import SupportTracking
 
 # Frames between two reports of progress: of plain tasks; and of levels, where frames of many joints take longer.
@@ -114,10 +114,10 @@ class Tracker:
         """(nv,) the velocity with which the last frame was reached."""
         return self._state[-1 - self.model.nv : -1] / self.dt
 
-    @property
+    @cached_property
     def tolerance(self) -> Array:
         """(tasks, 2)"""
-        return self.problem.tolerance if self.is_plain else tolerances(self.tasks)
+        return tolerances(self.tasks)
 
     # -- targets -------------------------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class Tracker:
         wanted = np.empty((len(sets), len(self.tasks), 4, 4))
         for frame, each in enumerate(sets):
             for i, (task, target) in enumerate(zip(search.tasks, each, strict=True)):
-                is_matrix = np.shape(target) == (4, 4)
+                is_matrix = (target.shape if type(target) is np.ndarray else np.shape(target)) == (4, 4)
                 wanted[frame, i] = numbers(target, f"{task.name}: target") if is_matrix else task.target_matrix(target)
         return wanted
 
@@ -274,7 +274,9 @@ class Tracker:
         if not self.is_plain:
             return self.run(wanted, None if influence is None else [influence]).frame(0)
         outcome = self._run_plain(wanted)
-        return self._result(self._own, wanted, outcome, outcome.residuals, [], self._own).frame(0)
+        found = short_diagnosis(self.model, int(outcome.codes[0]), outcome.behind[0])
+        q, residuals, iterations = outcome.q[0], outcome.residuals[0], int(outcome.iterations[0])
+        return SolveResult(found, q, residuals, iterations, 1, self.problem.limits_active)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
         """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame.
@@ -310,7 +312,7 @@ class Tracker:
             outcome = self._run_plain(targets)
             return self._result(before, targets, outcome, outcome.residuals, [], shares)
         memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
-        wanted = [memory.followed(self.tasks, each) for each in targets]
+        wanted = memory.followed_all(self.tasks, targets)
         left, without, count = self._left(wanted[0], shares)
         start = self.q
         outcome, self._told = self._run(wanted, shares, left, self._state)
@@ -332,12 +334,11 @@ class Tracker:
         codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
         poses = [self._before, start, *outcome.q]
         remembers = any(task.remembers for task in self.tasks)
-        for frame, own in enumerate(wanted):
-            aims, lacking = [own[i] for i in self._static], missed[frame, self._static]
-            if codes[frame] == NOT_CONVERGED and self.problem.search.excess(aims, lacking).any():
+        search, lacking = self.problem.search, missed[:, self._static]
+        for frame in np.flatnonzero((codes == NOT_CONVERGED) & lacking[:, search.bounded].any(axis=1)).tolist():
+            if search.excess([wanted[frame][i] for i in self._static], lacking[frame]).any():
                 codes[frame] = OUT_OF_REACH
-            if not remembers:
-                continue
+        for frame, own in enumerate(wanted if remembers else ()):
             before, here, there = (self.levels.state(q, own, self.dt) for q in poses[frame : frame + 3])
             asking = list(zip(self.tasks, own, whole, strict=True))
             is_left = any(task.is_left(here, there, aim) for task, aim, is_whole in asking if is_whole)
@@ -377,8 +378,9 @@ class Tracker:
         found = (outcome.codes, outcome.q, residuals, outcome.iterations, outcome.behind.astype(bool))
         if self.is_plain:
             return TrackResult(self.problem, self.dt, before, wanted, *found)
-        targets, influence = [[own[i] for i in self._static] for own in wanted], [shares[self._static]] * len(wanted)
-        said = part_names(self.tasks), remarks, self.tolerance, np.array(influence)
+        are_all = len(self._static) == len(self.tasks)
+        targets = wanted if are_all else [[own[i] for i in self._static] for own in wanted]
+        said = part_names(self.tasks), remarks, self.tolerance, np.tile(shares[self._static], (len(wanted), 1))
         return TrackResult(self.problem, self.dt, before, targets, *found, *said)
 
     # -- fades, and what is remembered ---------------------------------------------------------------------------------

@@ -249,6 +249,19 @@ class NativeStep:
             self._aim_robot([targets[i] for i in self._robot_numbers])
         return True
 
+    def aim_together(self, frames: Sequence[Sequence[Any]]) -> tuple[Array, Array] | None:
+        """`aimed` of each of these frames, of which the first is aimed at: poses of tips, while the tasks on the whole
+        robot stay as they are. None for others."""
+        first = frames[0]
+        if any(each[i] is not first[i] for i in self._robot_numbers for each in frames):
+            return None
+        poses = self._tips.poses([each[i] for each in frames for i in self._tip_numbers])
+        if poses is None:
+            return None
+        rows = np.empty((len(frames), len(self._robot_rows)), ROBOT_ROW)
+        rows[:] = self._robot_rows
+        return poses.reshape(len(frames), *self._tips.targets.shape), rows
+
     def _aim_robot(self, targets: Sequence[Any]) -> None:
         counts = [len(task.rows) for task in self._on_robot]
         aimed = [task.aim(target) for task, target in zip(self._on_robot, targets, strict=True)]
