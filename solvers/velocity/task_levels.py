@@ -1,7 +1,7 @@
 """Tasks of a robot as levels of rows of one size: what every solver with priorities minimises.
 
 Rows of lengths are divided by L, the length of the robot that the first level needs, so that a level's rows do not
-change with those below it; columns are displacements with lengths over L too (DESIGN: dimensionless).
+change with those below it; columns are displacements with lengths over L too: dimensionless.
 """
 
 from __future__ import annotations
