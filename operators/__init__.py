@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from . import live
 from .files import add_robot, export_motion, export_urdf, import_table, import_urdf, robot_text, srdf
 from .handlers import criterion_readouts, hand_limits, save_handler, shown_shapes, unit_scale
 from .posture import joint_text, posture, posture_list
@@ -38,6 +39,7 @@ MODULES: tuple[ModuleType, ...] = (
     criteria,
     criterion_readouts,
     shown_shapes,
+    live,
     posture,
     posture_list,
     joint_text,

@@ -21,7 +21,7 @@ def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:
 
 def _robot_following(target: bpy.types.Object, scene: bpy.types.Scene) -> bpy.types.Object | None:
     for armature in bpy.data.armatures:
-        for obj in _shown_by(armature) if ROBOT_KEY in armature else ():
+        for obj in objects_showing(armature) if ROBOT_KEY in armature else ():
             if any(task.target == target for task in obj.robokin.tasks) and scene.objects.get(obj.name) == obj:
                 return obj
     return None
@@ -32,7 +32,8 @@ def _robot_following(target: bpy.types.Object, scene: bpy.types.Scene) -> bpy.ty
 _objects: dict[str, list[tuple[str, str | None]]] = {}
 
 
-def _shown_by(armature: bpy.types.Armature) -> list[bpy.types.Object]:
+def objects_showing(armature: bpy.types.Armature) -> list[bpy.types.Object]:
+    """The objects whose data the armature is."""
     found = [bpy.data.objects.get(name) for name in _objects.get(armature.name_full, ())]
     if len(found) != armature.users - armature.use_fake_user or any(o is None or o.data != armature for o in found):
         found = [obj for obj in bpy.data.objects if obj.data == armature]

@@ -20,6 +20,7 @@ Handler = Callable[..., None]
 
 _guarded: dict[tuple[str, Handler], Handler] = {}
 _told: set[tuple] = set()
+_pauses: list[object] = []
 
 
 def add_handler(event: str, handler: Handler) -> None:
@@ -37,6 +38,28 @@ def add_handler(event: str, handler: Handler) -> None:
 
 def remove_handler(event: str, handler: Handler) -> None:
     getattr(bpy.app.handlers, event).remove(_guarded.pop((event, handler)))
+
+
+def others_handle(event: str) -> bool:
+    """Whether anybody else's handler is called at an event."""
+    own = {id(guarded) for (name, _), guarded in _guarded.items() if name == event}
+    return any(id(handler) not in own for handler in getattr(bpy.app.handlers, event))
+
+
+@contextmanager
+def posing_paused() -> Iterator[None]:
+    """Inside, no handler poses a robot: what visits frames, or holds a robot, reads the scene as its curves have it.
+    Pauses may overlap in any order, as those of work in slices do."""
+    pause = object()
+    _pauses.append(pause)
+    try:
+        yield
+    finally:
+        _pauses.remove(pause)
+
+
+def is_posing_paused() -> bool:
+    return bool(_pauses)
 
 
 @contextmanager

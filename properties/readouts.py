@@ -23,8 +23,25 @@ class CriterionReadout:
     is_present: bool = True
 
 
+@dataclass(frozen=True)
+class LiveReadout:
+    """text: what following its targets comes to, in one line.   is_met: nothing is missed.   notes: what else there is
+    to know."""
+
+    text: str
+    is_met: bool = True
+    notes: tuple[str, ...] = ()
+
+
 def nothing(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
     return ()
 
 
 criteria: Callable[[bpy.types.Object], Sequence[CriterionReadout]] = nothing
+
+
+def not_live(obj: bpy.types.Object) -> LiveReadout | None:
+    return None
+
+
+live: Callable[[bpy.types.Object], LiveReadout | None] = not_live

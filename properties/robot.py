@@ -6,7 +6,7 @@ import bpy
 
 from .bridge import is_robot
 from .criteria import RobokinCriterion
-from .overrides import LIST, VALUE
+from .overrides import LIST, STATIC, VALUE
 from .postures import RobokinPosture
 from .selection import select
 from .solver_settings import RobokinSolverSettings
@@ -41,6 +41,10 @@ def _choose_joint(settings: RobokinRobot, index: int) -> None:
     obj.data.bones.active = chosen.bone
 
 
+def _look_again(settings: RobokinRobot, context: bpy.types.Context) -> None:
+    settings.id_data.update_tag()
+
+
 class RobokinRobot(bpy.types.PropertyGroup):
     """The robot's tasks and solver settings. Joints and links are on the bones (`Bone.robokin`)."""
 
@@ -54,6 +58,19 @@ class RobokinRobot(bpy.types.PropertyGroup):
         name="Tasks",
         description="What the tips must do",
         override=LIST,
+    )
+    live: bpy.props.BoolProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Live",
+        description="The robot follows its targets at once, whenever they or its tasks change",
+        default=True,
+        update=_look_again,
+    )
+    live_memory: bpy.props.StringProperty(
+        override=VALUE,
+        description="Where tasks began that are counted from there, and the pose without those that fade, as JSON",
+        options={"HIDDEN"},
     )
     active_task: bpy.props.IntProperty(override=VALUE, name="Active Task", description="Task shown in the panel")
     table_kind: bpy.props.EnumProperty(

@@ -39,7 +39,7 @@ _known: WeakValueDictionary[int, Binding] = WeakValueDictionary()
 
 def stop_at_limits(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Clamp the robots that were touched. What is written here is evaluated within the same update."""
-    dragging = _transform_running()
+    dragging = transform_running()
     touched = {u.id.original for u in depsgraph.updates if isinstance(u.id, bpy.types.Object) and is_robot(u.id)}
     for obj in touched:
         if obj.pose is not None and not obj.data.is_editmode and obj.is_editable:
@@ -80,7 +80,8 @@ def _key(obj: bpy.types.Object, changed: list[Channel]) -> None:
         obj.pose.bones[channel.bone].keyframe_insert(channel.path, index=channel.index, options=options)
 
 
-def _transform_running() -> bool:
+def transform_running() -> bool:
+    """Whether somebody drags something."""
     window = bpy.context.window
     return window is not None and any(o.bl_idname.startswith("TRANSFORM_OT") for o in window.modal_operators)
 

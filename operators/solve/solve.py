@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import bpy
 
 from ...properties.bridge import read_configuration, robot_model, write_configuration
+from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
 from ...properties.task_kinds import KINDS
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError
+from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.tasks.root_frames import metres_per_world_unit
@@ -40,14 +42,15 @@ def solve_steps(
     return result, [tasks[i] for i in counting], wanted
 
 
-def show_result(obj: bpy.types.Object, result: SolveResult, tasks: list, wanted: list[Task]) -> None:
-    """Put status, reason and residuals (in Blender units) where the panel reads them."""
+def show_result(
+    obj: bpy.types.Object, status: str, reason: str, tasks: Sequence, wanted: Sequence[Task], residual_array: Array
+) -> None:
+    """Put status, reason and residuals (tasks, 2) where the panel reads them, in Blender units."""
+    show_nothing(obj)
     settings = obj.robokin.solver
-    settings.status, settings.reason = str(result.status), result.reason + _left_out(obj)
+    settings.status, settings.reason = status, reason
     unit = metres_per_world_unit(obj)
-    for task in obj.robokin.tasks:
-        task.solved = task.reached = False
-    for task, asked, residuals in zip(tasks, wanted, result.residual_array, strict=True):
+    for task, asked, residuals in zip(tasks, wanted, residual_array, strict=True):
         task.solved = True
         task.position_residual = task.orientation_residual = 0.0
         for part, residual in zip(asked.parts, residuals, strict=False):
@@ -58,7 +61,15 @@ def show_result(obj: bpy.types.Object, result: SolveResult, tasks: list, wanted:
         task.reached = all(r <= part.tolerance for part, r in zip(asked.parts, residuals, strict=False))
 
 
-def _left_out(obj: bpy.types.Object) -> str:
+def show_nothing(obj: bpy.types.Object) -> None:
+    """There is no result."""
+    settings = obj.robokin.solver
+    settings.status = settings.reason = ""
+    for task in obj.robokin.tasks:
+        task.solved = task.reached = False
+
+
+def left_out_text(obj: bpy.types.Object) -> str:
     names = [repr(task.name) for task in obj.robokin.tasks if task.enabled and KINDS[task.kind].is_velocity]
     return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""
 
@@ -84,9 +95,10 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         if keyed and not takes_keys(obj):
             name = obj.animation_data.action.name
             raise RobokinError(f"action {name!r} is linked from another file: no keys can be written into it")
-        result, tasks, wanted = yield from solve_steps(context, obj, seed)
+        with posing_paused():
+            result, tasks, wanted = yield from solve_steps(context, obj, seed)
         if result.status is Status.EMPTY:
-            left_out = _left_out(obj)
+            left_out = left_out_text(obj)
             raise RobokinError(f"EMPTY: there is no task to solve for (add a target, or enable a task){left_out}")
         if self.report_path:
             model = robot_model(obj)
@@ -94,7 +106,8 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         write_configuration(obj, result.q)
         if keyed:
             key_channels(obj, context.scene.frame_current_final)
-        show_result(obj, result, tasks, wanted)
+        reason = result.reason + left_out_text(obj)
+        show_result(obj, str(result.status), reason, tasks, wanted, result.residual_array)
         if result.converged:
             self.report({"INFO"}, f"{result.status}: {obj.robokin.solver.reason}")
         else:

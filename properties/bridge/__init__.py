@@ -25,6 +25,7 @@ from .pose.configuration import (
     write_configuration,
 )
 from .pose.frames import to_blender, world_from_root
+from .pose_arrays import PoseArrays
 from .record.snapshot import is_robot, metres_per_unit, refuse_linked_bones
 from .rig.drivers import mend_drivers
 from .rig.hand_posing import refresh_rigs, rig_pose
@@ -33,6 +34,7 @@ __all__ = [
     "Binding",
     "BridgeError",
     "Channel",
+    "PoseArrays",
     "adopt_unit",
     "binding",
     "binding_held",

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...properties.bridge import Channel, binding, curves, read_configuration, write_configuration
 from ...properties.bridge.model.channels import LOCATION, OWN, QUATERNION
+from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
@@ -42,7 +43,8 @@ def pose_held(obj: bpy.types.Object, q: Array) -> Iterator[None]:
     _mute(obj, muted, True)
     write_configuration(obj, q)
     try:
-        yield
+        with posing_paused():
+            yield
     finally:
         there = obj.pose.bones.keys()  # renamed bones keep their place
         now = dict(zip(names, there, strict=True)) if len(there) == len(names) else {}

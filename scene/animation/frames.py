@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
+from ...properties.handlers import others_handle, posing_paused
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 
@@ -44,7 +45,7 @@ def channelbag(owner: bpy.types.ID) -> bpy.types.ActionChannelbag | None:
 def keyed_only(owner: bpy.types.ID, concerns: Callable[[str], bool]) -> bool:
     """Whether the values of `owner` at the data paths that `concerns` accepts are those of its F-curves, where they
     are animated at all: no NLA, no drivers, nothing scripted."""
-    if bpy.app.handlers.frame_change_pre or bpy.app.handlers.frame_change_post:
+    if others_handle("frame_change_pre") or others_handle("frame_change_post"):
         return False
     if any(stretched(scene) for scene in bpy.data.scenes):
         return False
@@ -154,10 +155,11 @@ def _from_quaternions(unit: Array) -> Array:
 def frame_restored(scene: bpy.types.Scene) -> Iterator[None]:
     """Whatever frame the block visits, the scene is back where it was afterwards."""
     frame = scene.frame_current + scene.frame_subframe
-    try:
-        yield
-    finally:
-        set_frame(scene, frame)
+    with posing_paused():
+        try:
+            yield
+        finally:
+            set_frame(scene, frame)
 
 
 def set_frame(scene: bpy.types.Scene, frame: float) -> None:

@@ -90,7 +90,7 @@ def targets_now(
     scene, view_layer = context.scene, context.view_layer
     places = {place: f"task {task.name!r}" for task in tasks for place in places_of(task).values()}
     places |= {place: each.task.name for each in given for place in each.places}
-    worlds = {place: _world_now(scene, view_layer, place, who) for place, who in places.items()}
+    worlds = {place: world_now(scene, view_layer, place, who) for place, who in places.items()}
     worlds[obj, ""] = world_matrix((obj, ""))[None]
     return _targets(obj, tasks, worlds, _present_numbers(tasks), given=given)
 
@@ -110,7 +110,7 @@ def _number(entry: bpy.types.PropertyGroup, name: str) -> Array:
     return np.atleast_1d(np.array(getattr(entry, name), dtype=np.float64))
 
 
-def _world_now(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, place: Place, who: str) -> Array:
+def world_now(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, place: Place, who: str) -> Array:
     """(1, 4, 4)"""
     if not animation.is_evaluated(place[0], view_layer) and _moved_by_keys_only(place):
         return animation.keyed_matrices(place[0], [scene.frame_current_final])

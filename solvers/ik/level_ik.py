@@ -36,6 +36,7 @@ ATTEMPTS = 30
 ITERATIONS = 40
 TRIALS = 4  # attempts to tell whether something can be met at all
 CLOSING = 5  # steps that close loops
+KEPT = 8  # searches of different influences
 SAMPLES = 3  # random poses at which it is looked which coordinates the tasks depend on
 
 
@@ -211,7 +212,7 @@ class LevelIK:
         return best
 
     def _search_of(self, shares: Sequence[float]) -> NativeLevelSearch | LevelSearch:
-        """For tasks of these influences; made once."""
+        """For tasks of these influences; those of the last ones are kept."""
         key = tuple(shares)
         if key not in self._searches:
             kind: Any = LevelSearch
@@ -220,6 +221,8 @@ class LevelIK:
 
                 kind = NativeLevelSearch
             given = self.levels, self.limits, self._used_from(), shares, self.attempts, self._iterations
+            if len(self._searches) >= KEPT:  # as where an influence is dragged
+                del self._searches[next(iter(self._searches))]
             self._searches[key] = kind(*given)
         return self._searches[key]
 

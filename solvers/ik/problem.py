@@ -85,6 +85,7 @@ class IKProblem:
         seed: int = 0,
         diagnose: bool = True,
         influence: Sequence[float] | Array | None = None,
+        without: Array | None = None,
     ) -> SolveResult:
         """Solve from `q0` (mid-range when None; moved inside the limits when outside), then from restarts.
 
@@ -94,14 +95,15 @@ class IKProblem:
         without it `result.diagnose()` does so when it is asked. Of a lower level that higher ones make impossible,
         TASK_CONFLICT names the tasks.
         influence: in place of the tasks'; residuals are what is lacking of what a task's influence asks for
-        (`influence.py`).
+        (`influence.py`).   without: (nq,) where the robot is without the tasks of partial influence; found from q0
+        unless given.
         CONVERGED with criteria: the pose is stationary too, and nothing better was found around it.
         Coordinates that no task depends on keep their start value; angles without bounds end within half a turn of
         theirs. Raises TaskError, ConfigurationError.
         """
         if influence is None and isinstance(self.search, TipIK):
             return self._solve_tips(self.search, targets, q0, seed, diagnose)
-        return finish(self.solve_steps(targets, q0, seed, diagnose, influence))
+        return finish(self.solve_steps(targets, q0, seed, diagnose, influence, without))
 
     def solve_steps(
         self,
@@ -110,6 +112,7 @@ class IKProblem:
         seed: int = 0,
         diagnose: bool = True,
         influence: Sequence[float] | Array | None = None,
+        without: Array | None = None,
     ) -> Generator[float, None, SolveResult]:
         """`solve` that yields the share of the work done (0..1) now and then, where it takes long."""
         shares = checked_shares(self.tasks, influence)
@@ -120,9 +123,10 @@ class IKProblem:
         posing = search.posing(search.levels.checked_targets(targets), start, shares)
         left: Mapping[int, Left] = {}
         if any(map(is_partial, shares)):
-            without = [0.0 if is_partial(share) else share for share in shares]
-            ground = (yield from self.solve_steps(targets, q0, seed, False, without)).q
-            rows = search.levels.rows(posing.point(ground).state, posing.targets, shares)
+            if without is None:
+                whole = [0.0 if is_partial(share) else share for share in shares]
+                without = (yield from self.solve_steps(targets, q0, seed, False, whole)).q
+            rows = search.levels.rows(posing.point(search.start(without)).state, posing.targets, shares)
             left = {i: left_in(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
             posing = PoseProblem(search.levels, posing.targets, self.limits, shares, left)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(posing.targets))
@@ -197,6 +201,11 @@ class IKProblem:
             np.array([each.iterations for each in found], np.int32),
             np.array([each.attempts for each in found], np.int32),
         )
+
+    def started(self, i: int, target: object, q: Array) -> Any:
+        """The target of a task, fixed where it begins at q (nq,), where it is counted from there. Raises TaskError."""
+        levels, task = self._levels.levels, self.tasks[i]
+        return task.resolve_target(levels.state(q, levels.targets, 1.0), task.checked_target(target))
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""

@@ -1,0 +1,74 @@
+"""What a transform that is cancelled must put back: the keys that the robot's channels had at the frame."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...scene.animation import frames as animation
+from ...scene.animation.curves import own_keys
+
+_NEAR = 1e-3  # frames: a key nearer than this is at the frame
+
+
+class Drag:
+    """Made while a transform runs, before anything is keyed."""
+
+    def __init__(self, obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
+        self._frame = scene.frame_current_final
+        self._operators = _operators()
+        data = obj.animation_data
+        self._had_data = data is not None
+        self._had_action = data is not None and data.action is not None
+        found = animation.fcurves(obj)
+        self._keys = {key: _value_at(found[key], self._frame) if key in found else None for key in own_keys(obj)}
+        self._had_curve = {key: key in found for key in self._keys}
+
+    def is_confirmed(self) -> bool:
+        """After the transform: only what was not cancelled is among the operators that can be repeated."""
+        return _operators() != self._operators
+
+    def put_back(self, obj: bpy.types.Object) -> None:
+        data = obj.animation_data
+        if data is None or data.action is None:
+            return
+        if not self._had_action:
+            action, data.action = data.action, None
+            if not action.users:
+                bpy.data.actions.remove(action)
+            if not self._had_data:
+                obj.animation_data_clear()
+            return
+        bag = animation.channelbag(obj)
+        for key, curve in animation.fcurves(obj).items():
+            if key not in self._keys:
+                continue
+            if not self._had_curve[key]:
+                bag.fcurves.remove(curve)
+                continue
+            point = _key_at(curve, self._frame)
+            if point is None or self._keys[key] == point.co.y:
+                continue
+            if self._keys[key] is None:
+                curve.keyframe_points.remove(point)
+            else:
+                point.co.y = self._keys[key]
+            curve.update()
+
+
+def _operators() -> int:
+    """The last one of those that were run."""
+    operators = bpy.context.window_manager.operators
+    return operators[-1].as_pointer() if len(operators) else 0
+
+
+def _key_at(curve: bpy.types.FCurve, frame: float) -> bpy.types.Keyframe | None:
+    at = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", at)
+    near = np.flatnonzero(abs(at[::2] - frame) < _NEAR)
+    return curve.keyframe_points[int(near[0])] if len(near) else None
+
+
+def _value_at(curve: bpy.types.FCurve, frame: float) -> float | None:
+    point = _key_at(curve, frame)
+    return None if point is None else point.co.y

@@ -1,0 +1,141 @@
+"""When robots follow their targets: once for each update of the scene and each frame, never in a render, and not while
+work goes on that holds them or visits frames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import bpy
+
+from ...properties import readouts
+from ...properties.bridge import is_robot
+from ...properties.handlers import add_handler, going_on, is_posing_paused, remove_handler
+from ...properties.readouts import LiveReadout, not_live
+from ..handlers.hand_limits import transform_running
+from . import rendering
+from .chains import Moves, in_order
+from .readout import live_readout
+from .robots import live_robots
+from .session import Event, Session
+
+ROUNDS = 5  # that robots which hang on one another in a circle look at each other again
+
+_sessions: dict[int, Session] = {}
+_state = {"rounds": ROUNDS, "is_busy": False, "is_restored": False}  # restored: by undo, or from a file
+
+
+def follow_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if len(bpy.data.armatures):
+        _follow(scene, depsgraph, None)
+
+
+def follow_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if len(bpy.data.armatures):
+        _follow(scene, depsgraph, ())
+
+
+def _follow(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, touched: Collection[int] | None) -> None:
+    """touched: as of `Event`; None: as the depsgraph says."""
+    if _state["is_busy"] or is_posing_paused() or rendering.is_rendering() or depsgraph.mode != "VIEWPORT":
+        return
+    robots = live_robots(scene)
+    if not robots:
+        _sessions.clear()
+        return
+    _state["is_busy"] = True
+    try:
+        _follow_all(scene, depsgraph, robots, touched)
+    finally:
+        _state["is_busy"] = False
+
+
+def _follow_all(
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    robots: Sequence[bpy.types.Object],
+    touched: Collection[int] | None,
+) -> None:
+    moves, is_frame = Moves(), touched is not None
+    own = _touched(depsgraph) if touched is None else touched
+    event = Event(scene, depsgraph, moves, own, is_frame, not is_frame and transform_running())
+    posed = False
+    for uid in _sessions.keys() - {obj.session_uid for obj in robots}:
+        del _sessions[uid]
+    for obj in in_order(robots):
+        session = _sessions.setdefault(obj.session_uid, Session())
+        if _state["is_restored"]:
+            session.restore()
+        with going_on("following targets"):
+            if session.look(obj, event) and session.robot is not None and session.q is not None:
+                posed = True
+                moves.note(obj, session.robot, session.q)
+    _state["is_restored"] = False
+    rendering.watch()
+    if posed and len(robots) > 1:
+        _look_again_soon()
+    else:
+        _state["rounds"] = ROUNDS
+
+
+def _touched(depsgraph: bpy.types.Depsgraph) -> set[int]:
+    """Armatures, and the objects that show them."""
+    found = set()
+    for update in depsgraph.updates:
+        what = update.id
+        if isinstance(what, bpy.types.Armature) or (isinstance(what, bpy.types.Object) and is_robot(what)):
+            found.add(what.original.session_uid)
+    return found
+
+
+def _look_again_soon() -> None:
+    """What hangs on a robot by constraints is where it belongs only after this update."""
+    if bpy.app.background or not _state["rounds"]:
+        _state["rounds"] = ROUNDS
+        return
+    _state["rounds"] -= 1
+    if not bpy.app.timers.is_registered(_look_again):
+        bpy.app.timers.register(_look_again, first_interval=0.0)
+
+
+def _look_again() -> None:
+    for obj in live_robots(bpy.context.scene):
+        obj.update_tag(refresh={"OBJECT"})
+
+
+def _restore(*_: object) -> None:
+    _state["is_restored"] = True
+
+
+def _forget(*_: object) -> None:
+    _sessions.clear()
+    _state["is_restored"] = True
+
+
+def _readout(obj: bpy.types.Object) -> LiveReadout | None:
+    session = _sessions.get(obj.session_uid)
+    return None if session is None else live_readout(obj, session.problem, session.blocking())
+
+
+_HANDLERS = (
+    ("depsgraph_update_post", follow_changes),
+    ("frame_change_post", follow_frame),
+    ("undo_post", _restore),
+    ("redo_post", _restore),
+    ("load_post", _forget),
+)
+
+
+def register() -> None:
+    for event, handler in _HANDLERS:
+        add_handler(event, handler)
+    readouts.live = _readout
+
+
+def unregister() -> None:
+    readouts.live = not_live
+    for event, handler in reversed(_HANDLERS):
+        remove_handler(event, handler)
+    if bpy.app.timers.is_registered(_look_again):
+        bpy.app.timers.unregister(_look_again)
+    _sessions.clear()
+    _state.update(rounds=ROUNDS, is_restored=False)

@@ -1,0 +1,105 @@
+"""What a robot's pose follows from: its tasks and criteria as they are set, their numbers, and where their objects
+are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import bpy
+
+from ...properties.task_kinds import KINDS
+from ...properties.tasks import RobokinTask
+from ...robokin import RobokinError
+from ...robokin.arrays import Array
+from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
+from ...scene.tasks.given import Place
+from ...scene.tasks.shapes import has_shape
+from ...scene.tasks.solver_tasks import enabled_tasks
+from ...scene.tasks.targets import numbers_of, places_of, world_matrix, world_now
+from ..handlers.shown_shapes import missing_shapes, read_shapes, shape_count
+
+_READOUTS = {"rna_type", "position_residual", "orientation_residual", "solved", "reached", "tip_link", "other_link"}
+_CRITERION = ("name", "kind", "weight", "gain", "time", "damping", "posture")
+_HEAVY = ("GRAVITY_TORQUE", "DYNAMIC_TORQUE")
+
+
+Numbers = tuple[tuple[tuple[str, Any], ...], ...]
+Worlds = dict[Place, Array]
+
+
+def followed_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
+    """The tasks that a pose can meet, as for Solve Pose. Raises RobokinError naming the task."""
+    return [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
+
+
+def has_tasks(obj: bpy.types.Object) -> bool:
+    """Whether there may be anything to follow; asked at every update."""
+    return any(task.enabled and not KINDS[task.kind].is_velocity for task in obj.robokin.tasks)
+
+
+def read_settings(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> tuple:
+    """What a problem is made of, beside the robot."""
+    criteria = enabled_entries(obj)
+    settings = [obj.robokin.solver.mode, *(_values(task, _static(task.kind)) for task in tasks)]
+    settings += [_values(item, _CRITERION) for item in criteria]
+    if any(item.kind in _HEAVY for item in criteria):
+        settings.append(root_gravity(obj).tobytes())
+    if any(item.kind == "REST_POSTURE" for item in criteria) or any(task.kind == "POSTURE" for task in tasks):
+        settings += [(item.name, item.values) for item in obj.robokin.postures]
+    if any(map(has_shape, tasks)):
+        read_shapes(obj, missing_shapes(obj, tasks))
+        settings.append(shape_count())
+    return tuple(settings)
+
+
+def read_numbers(tasks: Iterable[RobokinTask]) -> Numbers:
+    """Of each task, its animated numbers by their names."""
+    return tuple(tuple((name, _plain(getattr(task, name))) for name in numbers_of(task)) for task in tasks)
+
+
+def read_worlds(
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    obj: bpy.types.Object,
+    tasks: Sequence[RobokinTask],
+) -> Worlds:
+    """(4, 4) of each place that counts, as Blender computed it last. Raises RobokinError naming the task."""
+    found = {(obj, ""): world_matrix((obj, ""))}
+    for task in tasks:
+        for place in places_of(task).values():
+            if place in found:
+                continue
+            if place[0].evaluated_get(depsgraph).is_evaluated:
+                found[place] = world_matrix(place)
+            elif not place[0].users_scene:
+                raise RobokinError(f"task {task.name!r}: its target {place[0].name!r} is in no scene: choose another")
+            else:
+                found[place] = world_now(scene, depsgraph.view_layer, place, f"task {task.name!r}")[0]
+    return found
+
+
+def kept_worlds(worlds: Worlds) -> dict[tuple[int, str], bytes]:
+    """What may be kept of them: not Blender's own data, which go with their file."""
+    return {(owner.session_uid, bone): matrix.tobytes() for (owner, bone), matrix in worlds.items()}
+
+
+@cache
+def _static(kind: str) -> tuple[str, ...]:
+    """Names of the properties of a task of which a problem is made."""
+    animated = {"location", "rotation", "influence", *KINDS[kind].animated}
+    names = RobokinTask.bl_rna.properties.keys()
+    return tuple(name for name in names if name not in _READOUTS | animated)
+
+
+def _values(group: bpy.types.PropertyGroup, names: Iterable[str]) -> tuple:
+    return tuple(_plain(getattr(group, name)) for name in names)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (str, int, float, type(None))):
+        return value
+    if isinstance(value, bpy.types.ID):
+        return value.session_uid
+    return tuple(value)  # type: ignore[arg-type]

@@ -1,0 +1,22 @@
+"""Which robots follow their targets."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...properties.active_robot import objects_showing
+from ...properties.bridge.record.stored import ROBOT_KEY
+from .inputs import has_tasks
+
+
+def live_robots(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Those of the scene that follow their targets. Asked at every update: no object of another kind is looked at."""
+    found = []
+    for armature in bpy.data.armatures:
+        for obj in objects_showing(armature) if ROBOT_KEY in armature else ():
+            settings = obj.robokin
+            if not settings.live or obj.pose is None or armature.is_editmode or not obj.is_editable:
+                continue
+            if scene.objects.get(obj.name) == obj and has_tasks(obj):
+                found.append(obj)
+    return found

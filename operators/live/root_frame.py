@@ -1,0 +1,72 @@
+"""One robot's root frame, looked at once and used for many targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Euler, Matrix
+
+from ...properties.bridge import Binding, world_from_root
+from ...properties.task_kinds import KINDS
+from ...robokin.arrays import Array
+from ...scene.tasks.given import Place
+from ...scene.tasks.root_frames import roots_from_world
+from ...scene.tasks.targets import Reading, places_of
+
+_NEARLY = 1e-5  # axes of a target that are square to this become so by one step of Newton's
+
+
+class RootFrame:
+    """Of a robot whose object stands at a world matrix: `roots_from_world` of one frame, without its checks of the
+    robot for each target.
+
+    unit: metres of the robot in a Blender unit of the world.   up: (3,) the world's Z axis in the root frame.
+    Raises BridgeError for a robot of non-uniform scale.
+    """
+
+    def __init__(self, obj: bpy.types.Object, robot: Binding, world: Array) -> None:
+        T_world_root = world_from_root(obj, Matrix(world.tolist()))
+        self._world = world
+        scale = float(np.cbrt(np.linalg.det(T_world_root[:3, :3])))
+        self._turn = T_world_root[:3, :3].T / scale
+        self._metres, self._scale, self._origin = robot.metres_per_unit, scale, T_world_root[:3, 3]
+        self.unit = robot.metres_per_unit / scale
+        self.up = self._turn[:, 2].copy()
+
+    def reading(
+        self,
+        obj: bpy.types.Object,
+        task: bpy.types.PropertyGroup,
+        worlds: Mapping[Place, Array],
+        numbers: Mapping[str, Any],
+        shape: Any,
+    ) -> Reading:
+        """What a task reads, in one frame. Raises RobokinError naming the task."""
+        places = {name: self.from_world(obj, worlds[place], task.name) for name, place in places_of(task).items()}
+        if "target" not in places and "location" in numbers and KINDS[task.kind].target:
+            pose = np.eye(4)
+            pose[:3, :3] = Euler(numbers.get("rotation", (0.0, 0.0, 0.0))).to_matrix()
+            pose[:3, 3] = numbers["location"]
+            places["target"] = self.from_world(obj, pose, task.name)
+        arrays = {name: np.atleast_1d(np.array(value, float))[None] for name, value in numbers.items()}
+        surface = places.get("surface")
+        target = places.get("target", np.eye(4))[None]
+        return Reading(target, None if surface is None else surface[None], self.up[None], arrays, shape)
+
+    def from_world(self, obj: bpy.types.Object, world: Array, task: str) -> Array:
+        """(4, 4) T_root_target [m] of a world matrix, scale dropped. Raises RobokinError naming the task."""
+        block = world[:3, :3]
+        gram = block.T @ block
+        size = gram.diagonal()
+        spread = abs(gram - np.diag(size)).max()
+        if not (size.min() > 1e-12 and spread < _NEARLY * size.min() and np.linalg.det(block) > 0.0):
+            return roots_from_world(obj, self._world[None], world[None], task)[0]
+        columns = block / np.sqrt(size)
+        rotation = columns @ (1.5 * np.eye(3) - 0.5 * columns.T @ columns)
+        T = np.eye(4)
+        T[:3, :3] = self._turn @ rotation
+        T[:3, 3] = self._turn @ (world[:3, 3] * self._metres - self._origin) / self._scale
+        return T

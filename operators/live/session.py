@@ -1,0 +1,237 @@
+"""One robot that follows its targets: what is kept of it between two updates, and one step of following.
+
+Nothing of Blender's is kept but numbers: undo and loading replace all data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+
+from ...properties.bridge import Binding, PoseArrays, binding, binding_held
+from ...properties.task_kinds import KINDS
+from ...properties.tasks import RobokinTask, follow_renamed_bones
+from ...robokin import RobokinError
+from ...robokin.arrays import Array
+from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.criteria.solver_criteria import enabled_criteria
+from ...scene.tasks.forms import FORMS, Asked
+from ...scene.tasks.given import Place
+from ...solvers import IKProblem, SolveResult, Task
+from ...solvers.tasks.influence import is_partial
+from ..handlers.shown_shapes import shown_shape
+from ..solve.solve import left_out_text, show_nothing, show_result
+from .descend import ATTEMPTS, ITERATIONS, Descent
+from .drag import Drag
+from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
+from .memory import read_memory, write_memory
+from .root_frame import RootFrame
+
+SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
+STANDS = 1e-5  # the same of a robot that lacks something, which creeps towards its least
+KEPT = 4  # problems of tasks that have come and gone
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an update is about. moved: the world matrix (4, 4) of a place that hangs on a robot which was posed in this
+    update, before Blender has computed it; None of any other.   touched: session_uids of objects that were changed
+    themselves.   is_frame: of another frame.   is_dragging: a transform is running."""
+
+    scene: bpy.types.Scene
+    depsgraph: bpy.types.Depsgraph
+    moved: Callable[[Place], Array | None]
+    touched: Collection[int]
+    is_frame: bool = False
+    is_dragging: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What a pose follows from. settings, numbers, worlds: as `inputs` reads them."""
+
+    settings: tuple
+    numbers: Numbers
+    worlds: dict[tuple[int, str], bytes]
+
+    def is_as(self, other: Read | None) -> bool:
+        return other is not None and (
+            self.worlds == other.worlds and self.numbers == other.numbers and self.settings == other.settings
+        )
+
+
+class Session:
+    """problem: why the robot cannot follow; "" when it can."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self.robot: Binding | None = None
+        self.q: Array | None = None  # as it was read last, or written
+        self._pose: PoseArrays | None = None
+        self._read: Read | None = None  # what was followed last
+        self._root: tuple[bytes, RootFrame] | None = None
+        self._descents: dict[tuple, tuple[Descent, list[Task]]] = {}
+        self._drag: tuple[Read, Array, Drag] | None = None  # where a running transform began
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+
+    def restore(self) -> None:
+        """Undo, or a file, has brought back another pose with all that it follows from."""
+        self.q, self._drag = None, None
+
+    def look(self, obj: bpy.types.Object, event: Event) -> bool:
+        """Follow, where anything has changed; whether a pose was written."""
+        try:
+            touched = obj.session_uid in event.touched or obj.data.session_uid in event.touched
+            with binding_held(obj, self._bound(obj, touched)):
+                return self._look(obj, event)
+        except RobokinError as error:
+            if str(error) != self.problem:
+                self.problem = str(error)
+                show_nothing(obj)
+            self._read = self.q = None
+            return False
+
+    def _bound(self, obj: bpy.types.Object, touched: bool) -> Binding:
+        """The binding; it is looked at anew only where the armature was touched."""
+        known = self.robot if self.robot is not None and not touched else binding(obj)
+        if known is not self.robot:
+            self.robot, self._pose, self._root, self._read, self.q = known, None, None, None, None
+            self._descents.clear()
+        elif touched and self._pose is not None and self._pose.names != obj.pose.bones.keys():
+            self._pose = None
+        return known
+
+    def _look(self, obj: bpy.types.Object, event: Event) -> bool:
+        tasks = followed_tasks(obj)
+        worlds = read_worlds(event.scene, event.depsgraph, obj, tasks)
+        for place in worlds:
+            known = event.moved(place)
+            worlds[place] = worlds[place] if known is None else known
+        read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds))
+        before, last, q = self._read, self.q, self._arrays(obj).read(obj)
+        is_posed = last is not None and abs(q - last).max(initial=0.0) > SAME
+        if last is not None and not is_posed and read.is_as(before):
+            return self._end_drag(obj, read, event)
+        if before is None or read.settings != before.settings:
+            follow_renamed_bones(obj)
+        is_dragged = event.is_dragging and before is not None and last is not None
+        if is_dragged and self._drag is None:
+            self._drag = before, last, Drag(obj, event.scene)
+        self._read = read
+        if self._end_drag(obj, read, event):
+            return True
+        result = self._followed(obj, tasks, worlds, q, is_posed and not event.is_frame)
+        if result is None or abs(result.q - q).max(initial=0.0) <= (SAME if result.converged else STANDS):
+            self.q = q
+            return False
+        self._write(obj, result.q)
+        if last is not None and not event.is_frame and auto_keying(bpy.context, obj):
+            key_channels(obj, event.scene.frame_current_final)
+        return True
+
+    def _end_drag(self, obj: bpy.types.Object, read: Read, event: Event) -> bool:
+        """Where a transform was cancelled, all is again as it was; whether a pose was written."""
+        if self._drag is None:
+            return False
+        began, q, drag = self._drag
+        is_back = read.is_as(began)
+        if not event.is_dragging:
+            self._drag = None
+        if not is_back or (not event.is_dragging and drag.is_confirmed()):
+            return False
+        drag.put_back(obj)
+        self._write(obj, q)
+        return True
+
+    def _write(self, obj: bpy.types.Object, q: Array) -> None:
+        self._arrays(obj).write(obj, q)
+        self.q = self._arrays(obj).read(obj)
+
+    def _arrays(self, obj: bpy.types.Object) -> PoseArrays:
+        if self._pose is None:
+            assert self.robot is not None
+            self._pose = PoseArrays(obj, self.robot)
+        return self._pose
+
+    def blocking(self) -> list[str]:
+        """Joints of the tasks that are at their limits."""
+        if self.robot is None or self.q is None or not self._descents:
+            return []
+        model, (descent, _) = self.robot.model, list(self._descents.values())[-1]
+        held = model.limits.at_limit(self.q) & descent.problem.search.depends()
+        return [joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any()]
+
+    # -- following -----------------------------------------------------------------------------------------------------
+
+    def _followed(
+        self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds, q: Array, is_posed: bool
+    ) -> SolveResult | None:
+        """The pose that is asked for now, told where the panel reads it; None when nothing is. is_posed: q is
+        somebody's own wish."""
+        self.problem = ""
+        asked = [one for one in self._asked(obj, tasks, worlds) if one.influence > 0.0]
+        if not asked:
+            show_nothing(obj)
+            return None
+        descent, wanted = self._descent(obj, asked)
+        result = self._solved(obj, descent, asked, q, is_posed)
+        own, reason = [one.task for one in asked], result.reason + left_out_text(obj)
+        show_result(obj, str(result.status), reason, own, wanted, result.residual_array)
+        return result
+
+    def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[Asked]:
+        assert self.robot is not None and self._read is not None
+        own = worlds[obj, ""].tobytes()
+        if self._root is None or self._root[0] != own:
+            self._root = own, RootFrame(obj, self.robot, worlds[obj, ""])
+        frame, levels = self._root[1], obj.robokin.solver.mode == "PRIORITIES"
+        found = []
+        for task, numbers in zip(tasks, self._read.numbers, strict=True):
+            reading = frame.reading(obj, task, worlds, dict(numbers), shown_shape(obj, task))
+            level = task.priority if levels else 1
+            share = 1.0 if KINDS[task.kind].is_hard else min(max(dict(numbers)["influence"], 0.0), 1.0)
+            found.append(Asked(obj, self.robot, task, reading, 0, frame.unit, level, share))
+        return found
+
+    def _descent(self, obj: bpy.types.Object, asked: Sequence[Asked]) -> tuple[Descent, list[Task]]:
+        """Made once for tasks and criteria as they are set."""
+        assert self.robot is not None and self._root is not None and self._read is not None
+        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit
+        found = self._descents.get(key)
+        if found is None:
+            whole = [replace(one, influence=1.0) for one in asked]
+            wanted = [FORMS[one.task.kind].build(one, FORMS[one.task.kind].target(one)) for one in whole]
+            criteria = enabled_criteria(obj)
+            problem = IKProblem(self.robot.model, wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
+            if len(self._descents) >= KEPT:
+                del self._descents[next(iter(self._descents))]
+            found = self._descents[key] = Descent(problem), wanted
+        return found
+
+    def _solved(
+        self, obj: bpy.types.Object, descent: Descent, asked: Sequence[Asked], q: Array, is_posed: bool
+    ) -> SolveResult:
+        tasks, shares = descent.problem.tasks, [one.influence for one in asked]
+        targets = [FORMS[one.task.kind].target(one) for one in asked]
+        fades = any(map(is_partial, shares))
+        if not fades and not any(task.is_counted_from_start for task in tasks):
+            if obj.robokin.live_memory:
+                obj.robokin.live_memory = ""
+            return descent.solve(targets, q)
+        problem, memory = descent.problem, read_memory(obj, descent.problem.model)
+        counted = [i for i, task in enumerate(tasks) if task.is_counted_from_start]
+        memory.origins = {tasks[i].name: memory.origins.get(tasks[i].name, q) for i in counted}
+        for i in counted:
+            targets[i] = problem.resolve_target(i, targets[i], memory.origins[tasks[i].name])
+        if not fades:
+            memory.without = None
+            write_memory(obj, memory)
+            return descent.solve(targets, q)
+        whole = [0.0 if is_partial(share) else share for share in shares]
+        start = q if memory.without is None or is_posed else memory.without
+        memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
+        write_memory(obj, memory)
+        return descent.solve(targets, q, shares, memory.without)

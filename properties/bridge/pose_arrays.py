@@ -1,0 +1,107 @@
+"""All channels of a robot read and written at once, for what happens at every move of the mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ...robokin.arrays import Array
+from .model.binding import Binding
+from .model.channels import EULER, LOCATION, QUATERNION, Channel, channel_bounds
+from .pose.configuration import read_configuration, write_configuration
+from .pose.spherical import round_into_cone
+
+_MODE = "rotation_mode"
+_SIZES = {LOCATION: 3, EULER: 3, QUATERNION: 4}
+
+
+class PoseArrays:
+    """Of a binding and the order of the object's pose bones; the same numbers as `read_configuration` and
+    `write_configuration` have. names: of the pose bones, in the order for which it is made."""
+
+    def __init__(self, obj: bpy.types.Object, robot: Binding) -> None:
+        self.robot, self.names = robot, obj.pose.bones.keys()
+        place = {name: i for i, name in enumerate(self.names)}
+        self._kept = _Channels(robot.own_channels, place)
+        self._written = _Channels(robot.written_channels, place)
+        paths = dict.fromkeys((*self._kept.paths, *self._written.paths))
+        self._buffers = {path: np.empty(_SIZES[path] * len(place), np.float32) for path in paths}
+        self._q = np.empty(robot.model.nq)
+        numbers = {item.identifier: item.value for item in bpy.types.PoseBone.bl_rna.properties[_MODE].enum_items}
+        bones = [(place[bone], [numbers[mode] for mode in modes]) for bone, modes in robot.modes.items()]
+        most = max((len(modes) for _, modes in bones), default=0)
+        self._at = np.array([i for i, _ in bones], np.intp)
+        self._fitting = np.array([[*modes, *modes[:1] * (most - len(modes))] for _, modes in bones], np.int32)
+        self._modes = np.empty(len(place), np.int32)
+        self._quaternions = [slice(at, at + 4) for at in robot.model.tree.quaternions]
+
+    def read(self, obj: bpy.types.Object) -> Array:
+        """(nq,) as `read_configuration`. Raises BridgeError."""
+        bones = obj.pose.bones
+        if not self._has_modes(bones):
+            return read_configuration(obj)
+        q = self._q
+        for path, at in self._kept.paths.items():
+            buffer = self._buffers[path]
+            bones.foreach_get(path, buffer)
+            own = self._kept
+            q[own.q[at]] = own.factor[at] * buffer[own.place[at]]
+        if not np.isfinite(q).all():
+            return read_configuration(obj)  # which names the bone
+        q = q.copy()
+        for ball in self._quaternions:
+            length = np.linalg.norm(q[ball])
+            q[ball] = q[ball] / length if length > 1e-9 else (1.0, 0.0, 0.0, 0.0)
+        return q
+
+    def write(self, obj: bpy.types.Object, q: Array) -> None:
+        """As `write_configuration`."""
+        bones = obj.pose.bones
+        if not self._has_modes(bones):
+            write_configuration(obj, q)
+            return
+        q = np.array(q, float)
+        for cone in self.robot.model.limits.cones:
+            at = slice(cone.q, cone.q + 4)
+            q[at] = round_into_cone(cone, q[at])
+        own = self._written
+        values = own.values(q)
+        for path, at in own.paths.items():
+            buffer = self._buffers[path]
+            bones.foreach_get(path, buffer)
+            buffer[own.place[at]] = values[at]
+            bones.foreach_set(path, buffer)
+        obj.update_tag(refresh={"DATA"})
+
+    def _has_modes(self, bones: bpy.types.bpy_prop_collection) -> bool:
+        """Whether every bone is in a rotation mode in which its channels are the robot's."""
+        bones.foreach_get(_MODE, self._modes)
+        return bool((self._modes[self._at, None] == self._fitting).any(axis=1).all())
+
+
+class _Channels:
+    """paths: which of the channels each property has.   place: (n,) of a channel in all values of its property.
+    q, factor: (n,) of a channel's coordinate."""
+
+    def __init__(self, channels: Sequence[Channel], place: dict[str, int]) -> None:
+        self.q = np.array([c.q for c in channels], np.intp)
+        self.factor = np.array([c.factor for c in channels], float)
+        self.place = np.array([_SIZES[c.path] * place[c.bone] + c.index for c in channels], np.intp)
+        found = np.array([c.path for c in channels])
+        self.paths = {path: np.flatnonzero(found == path) for path in _SIZES if (found == path).any()}
+        self._scale = np.array([c.scale for c in channels], float)
+        self._offset = np.array([c.offset for c in channels], float)
+        self._bounds = np.array([channel_bounds(c) for c in channels], float).reshape(-1, 2).T
+
+    def values(self, q: Array) -> Array:
+        """(n,) float32 of the channels at q (nq,), inside their bounds in double precision."""
+        low, high = self._bounds
+        rounded = np.clip((self._scale * q[self.q] + self._offset) / self.factor, low, high).astype(np.float32)
+        wide = rounded.astype(float)
+        if (wide > high).any():
+            rounded = np.where(wide > high, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+        if (wide < low).any():
+            rounded = np.where(wide < low, np.nextafter(rounded, np.float32(np.inf)), rounded)
+        return rounded
