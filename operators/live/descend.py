@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin import difference
 from ...robokin.arrays import Array
 from ...robokin.spatial import se3
-from ...solvers import IKProblem, SolveResult
+from ...solvers import IKProblem, PoseTask, SolveResult
+from ...solvers.ik.tip_ik import TipIK
 
 ATTEMPTS, ITERATIONS = 1, 10  # one descent from where the robot stands
 LEAP = 0.5  # [rad, m] a coordinate that moves farther in one solve may have come to another posture
@@ -24,6 +24,7 @@ class Descent:
     def __init__(self, problem: IKProblem) -> None:
         self.problem = problem
         self._last: list[Any] | None = None
+        self._are_poses = isinstance(problem.search, TipIK) and all(isinstance(t, PoseTask) for t in problem.tasks)
 
     def solve(
         self, targets: list[Any], q: Array, shares: Sequence[float] | None = None, without: Array | None = None
@@ -31,9 +32,9 @@ class Descent:
         """The pose for the targets that is near q (nq,); as near as can be, where they cannot be met.
         shares: influences, where not all are 1.   without: see `IKProblem.solve`. Raises TaskError."""
         last, self._last = self._last, targets
-        direct = self.problem.solve(targets, q, 0, False, shares, without)
-        leaps = self._moved(q, direct.q) > LEAP
-        if last is None or not leaps:
+        asked = np.array(targets) if self._are_poses else targets
+        direct = self.problem.solve(asked, q, 0, False, shares, without)
+        if last is None or abs(direct.q - q).max(initial=0.0) <= LEAP:
             return direct
         found, way = None, q
         for piece in range(1, PIECES + 1):
@@ -44,9 +45,6 @@ class Descent:
         if found.converged or not direct.converged:
             return found
         return direct if max(map(_apart, last, targets), default=0.0) > AWAY else found
-
-    def _moved(self, q: Array, other: Array) -> float:
-        return float(abs(difference(self.problem.model, q, other)).max(initial=0.0))
 
 
 def _between(a: Any, b: Any, share: float) -> Any:

@@ -3,12 +3,14 @@ are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import bpy
 
+from ...properties.criteria import RobokinCriterion
 from ...properties.task_kinds import KINDS
 from ...properties.tasks import RobokinTask
 from ...robokin import RobokinError
@@ -25,7 +27,7 @@ _CRITERION = ("name", "kind", "weight", "gain", "time", "damping", "posture")
 _HEAVY = ("GRAVITY_TORQUE", "DYNAMIC_TORQUE")
 
 
-Numbers = tuple[tuple[tuple[str, Any], ...], ...]
+Numbers = tuple[dict[str, Any], ...]
 Worlds = dict[Place, Array]
 
 
@@ -42,8 +44,8 @@ def has_tasks(obj: bpy.types.Object) -> bool:
 def read_settings(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> tuple:
     """What a problem is made of, beside the robot."""
     criteria = enabled_entries(obj)
-    settings = [obj.robokin.solver.mode, *(_values(task, _static(task.kind)) for task in tasks)]
-    settings += [_values(item, _CRITERION) for item in criteria]
+    settings = [obj.robokin.solver.mode, *(_static(task.kind)(task) for task in tasks)]
+    settings += [_of_criterion()(item) for item in criteria]
     if any(item.kind in _HEAVY for item in criteria):
         settings.append(root_gravity(obj).tobytes())
     if any(item.kind == "REST_POSTURE" for item in criteria) or any(task.kind == "POSTURE" for task in tasks):
@@ -56,7 +58,11 @@ def read_settings(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> tuple:
 
 def read_numbers(tasks: Iterable[RobokinTask]) -> Numbers:
     """Of each task, its animated numbers by their names."""
-    return tuple(tuple((name, _plain(getattr(task, name))) for name in numbers_of(task)) for task in tasks)
+    return tuple({name: _plain(getattr(task, name)) for name in numbers_of(task)} for task in tasks)
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, (int, float)) else tuple(value)  # type: ignore[arg-type]
 
 
 def read_worlds(
@@ -86,20 +92,29 @@ def kept_worlds(worlds: Worlds) -> dict[tuple[int, str], bytes]:
 
 
 @cache
-def _static(kind: str) -> tuple[str, ...]:
-    """Names of the properties of a task of which a problem is made."""
+def _static(kind: str) -> Callable[[RobokinTask], tuple]:
+    """Of a task, the properties of which a problem is made."""
     animated = {"location", "rotation", "influence", *KINDS[kind].animated}
-    names = RobokinTask.bl_rna.properties.keys()
-    return tuple(name for name in names if name not in _READOUTS | animated)
+    return _getter(
+        RobokinTask, [name for name in RobokinTask.bl_rna.properties.keys() if name not in _READOUTS | animated]
+    )
 
 
-def _values(group: bpy.types.PropertyGroup, names: Iterable[str]) -> tuple:
-    return tuple(_plain(getattr(group, name)) for name in names)
+@cache
+def _of_criterion() -> Callable[[RobokinCriterion], tuple]:
+    return _getter(RobokinCriterion, _CRITERION)
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, (str, int, float, type(None))):
-        return value
-    if isinstance(value, bpy.types.ID):
-        return value.session_uid
-    return tuple(value)  # type: ignore[arg-type]
+def _getter(owner: type, names: Iterable[str]) -> Callable[[Any], tuple]:
+    """Of a group, values that may be kept and compared: numbers and texts at once, then vectors, then objects."""
+    properties = [owner.bl_rna.properties[name] for name in names]
+    objects = [each.identifier for each in properties if each.type == "POINTER"]
+    vectors = [each.identifier for each in properties if getattr(each, "is_array", False)]
+    plain = attrgetter(*(n for n in names if n not in vectors and n not in objects), "name", "name")
+    vectors_of, objects_of = attrgetter(*vectors, "name", "name"), attrgetter(*objects, "name", "name")
+
+    def read(group: Any) -> tuple:
+        kept = [each if each is None else each.session_uid for each in objects_of(group)[:-2]]
+        return (*plain(group), *(each[:] for each in vectors_of(group)[:-2]), *kept)
+
+    return read

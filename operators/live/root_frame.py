@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,8 @@ from ...scene.tasks.root_frames import roots_from_world
 from ...scene.tasks.targets import Reading, places_of
 
 _NEARLY = 1e-5  # axes of a target that are square to this become so by one step of Newton's
+_SMALL = 1e-12  # squares of sizes
+_POLISH = 1.5 * np.eye(3)
 
 
 class RootFrame:
@@ -51,7 +54,7 @@ class RootFrame:
             pose[:3, :3] = Euler(numbers.get("rotation", (0.0, 0.0, 0.0))).to_matrix()
             pose[:3, 3] = numbers["location"]
             places["target"] = self.from_world(obj, pose, task.name)
-        arrays = {name: np.atleast_1d(np.array(value, float))[None] for name, value in numbers.items()}
+        arrays = {name: np.array(value, float).reshape(1, -1) for name, value in numbers.items() if name != "influence"}
         surface = places.get("surface")
         target = places.get("target", np.eye(4))[None]
         return Reading(target, None if surface is None else surface[None], self.up[None], arrays, shape)
@@ -59,14 +62,24 @@ class RootFrame:
     def from_world(self, obj: bpy.types.Object, world: Array, task: str) -> Array:
         """(4, 4) T_root_target [m] of a world matrix, scale dropped. Raises RobokinError naming the task."""
         block = world[:3, :3]
-        gram = block.T @ block
-        size = gram.diagonal()
-        spread = abs(gram - np.diag(size)).max()
-        if not (size.min() > 1e-12 and spread < _NEARLY * size.min() and np.linalg.det(block) > 0.0):
+        size = _sizes_of_square_axes(*block.ravel().tolist())
+        if size is None:
             return roots_from_world(obj, self._world[None], world[None], task)[0]
-        columns = block / np.sqrt(size)
-        rotation = columns @ (1.5 * np.eye(3) - 0.5 * columns.T @ columns)
+        columns = block / size
+        rotation = columns @ (_POLISH - 0.5 * columns.T @ columns)
         T = np.eye(4)
         T[:3, :3] = self._turn @ rotation
         T[:3, 3] = self._turn @ (world[:3, 3] * self._metres - self._origin) / self._scale
         return T
+
+
+def _sizes_of_square_axes(*block: float) -> tuple[float, float, float] | None:
+    """Of the columns of a (3, 3) matrix; None where they are not nearly at right angles, right-handed and some size."""
+    a, b, c, d, e, f, g, h, i = block
+    x, y, z = a * a + d * d + g * g, b * b + e * e + h * h, c * c + f * f + i * i
+    bent = max(abs(a * b + d * e + g * h), abs(a * c + d * f + g * i), abs(b * c + e * f + h * i))
+    volume = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+    least = min(x, y, z)
+    if not (least > _SMALL and bent < _NEARLY * least and volume > 0.0):
+        return None
+    return math.sqrt(x), math.sqrt(y), math.sqrt(z)

@@ -147,8 +147,7 @@ class Session:
         return True
 
     def _write(self, obj: bpy.types.Object, q: Array) -> None:
-        self._arrays(obj).write(obj, q)
-        self.q = self._arrays(obj).read(obj)
+        self.q = self._arrays(obj).write(obj, q)
 
     def _arrays(self, obj: bpy.types.Object) -> PoseArrays:
         if self._pose is None:
@@ -179,7 +178,7 @@ class Session:
         descent, wanted = self._descent(obj, asked)
         result = self._solved(obj, descent, asked, q, is_posed)
         own, reason = [one.task for one in asked], result.reason + left_out_text(obj)
-        show_result(obj, str(result.status), reason, own, wanted, result.residual_array)
+        show_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit)
         return result
 
     def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[Asked]:
@@ -190,9 +189,9 @@ class Session:
         frame, levels = self._root[1], obj.robokin.solver.mode == "PRIORITIES"
         found = []
         for task, numbers in zip(tasks, self._read.numbers, strict=True):
-            reading = frame.reading(obj, task, worlds, dict(numbers), shown_shape(obj, task))
+            reading = frame.reading(obj, task, worlds, numbers, shown_shape(obj, task))
             level = task.priority if levels else 1
-            share = 1.0 if KINDS[task.kind].is_hard else min(max(dict(numbers)["influence"], 0.0), 1.0)
+            share = 1.0 if KINDS[task.kind].is_hard else min(max(numbers["influence"], 0.0), 1.0)
             found.append(Asked(obj, self.robot, task, reading, 0, frame.unit, level, share))
         return found
 

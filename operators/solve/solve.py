@@ -43,13 +43,18 @@ def solve_steps(
 
 
 def show_result(
-    obj: bpy.types.Object, status: str, reason: str, tasks: Sequence, wanted: Sequence[Task], residual_array: Array
+    obj: bpy.types.Object,
+    status: str,
+    reason: str,
+    tasks: Sequence,
+    wanted: Sequence[Task],
+    residual_array: Array,
+    unit: float,
 ) -> None:
-    """Put status, reason and residuals (tasks, 2) where the panel reads them, in Blender units."""
+    """Put status, reason and residuals (tasks, 2) where the panel reads them, in Blender units of `unit` metres."""
     show_nothing(obj)
     settings = obj.robokin.solver
     settings.status, settings.reason = status, reason
-    unit = metres_per_world_unit(obj)
     for task, asked, residuals in zip(tasks, wanted, residual_array, strict=True):
         task.solved = True
         task.position_residual = task.orientation_residual = 0.0
@@ -107,7 +112,7 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         if keyed:
             key_channels(obj, context.scene.frame_current_final)
         reason = result.reason + left_out_text(obj)
-        show_result(obj, str(result.status), reason, tasks, wanted, result.residual_array)
+        show_result(obj, str(result.status), reason, tasks, wanted, result.residual_array, metres_per_world_unit(obj))
         if result.converged:
             self.report({"INFO"}, f"{result.status}: {obj.robokin.solver.reason}")
         else:

@@ -24,56 +24,62 @@ class PoseArrays:
     def __init__(self, obj: bpy.types.Object, robot: Binding) -> None:
         self.robot, self.names = robot, obj.pose.bones.keys()
         place = {name: i for i, name in enumerate(self.names)}
-        self._kept = _Channels(robot.own_channels, place)
+        self._own = _Channels(robot.own_channels, place)
         self._written = _Channels(robot.written_channels, place)
-        paths = dict.fromkeys((*self._kept.paths, *self._written.paths))
+        paths = dict.fromkeys((*self._own.paths, *self._written.paths))
         self._buffers = {path: np.empty(_SIZES[path] * len(place), np.float32) for path in paths}
-        self._q = np.empty(robot.model.nq)
         numbers = {item.identifier: item.value for item in bpy.types.PoseBone.bl_rna.properties[_MODE].enum_items}
         bones = [(place[bone], [numbers[mode] for mode in modes]) for bone, modes in robot.modes.items()]
         most = max((len(modes) for _, modes in bones), default=0)
         self._at = np.array([i for i, _ in bones], np.intp)
         self._fitting = np.array([[*modes, *modes[:1] * (most - len(modes))] for _, modes in bones], np.int32)
         self._modes = np.empty(len(place), np.int32)
+        self._is_plain = False
         self._quaternions = [slice(at, at + 4) for at in robot.model.tree.quaternions]
 
     def read(self, obj: bpy.types.Object) -> Array:
         """(nq,) as `read_configuration`. Raises BridgeError."""
         bones = obj.pose.bones
-        if not self._has_modes(bones):
+        self._is_plain = self._has_modes(bones)
+        if not self._is_plain:
             return read_configuration(obj)
-        q = self._q
-        for path, at in self._kept.paths.items():
+        own, q = self._own, np.empty(self.robot.model.nq)
+        for path, at in own.paths.items():
             buffer = self._buffers[path]
             bones.foreach_get(path, buffer)
-            own = self._kept
             q[own.q[at]] = own.factor[at] * buffer[own.place[at]]
         if not np.isfinite(q).all():
             return read_configuration(obj)  # which names the bone
-        q = q.copy()
-        for ball in self._quaternions:
-            length = np.linalg.norm(q[ball])
-            q[ball] = q[ball] / length if length > 1e-9 else (1.0, 0.0, 0.0, 0.0)
-        return q
+        return self._normalised(q)
 
-    def write(self, obj: bpy.types.Object, q: Array) -> None:
-        """As `write_configuration`."""
+    def write(self, obj: bpy.types.Object, q: Array) -> Array:
+        """As `write_configuration`, of a q (nq,) of a robot whose pose has just been read; (nq,) as it was rounded."""
         bones = obj.pose.bones
-        if not self._has_modes(bones):
+        if not self._is_plain:
             write_configuration(obj, q)
-            return
+            return self.read(obj)
         q = np.array(q, float)
         for cone in self.robot.model.limits.cones:
             at = slice(cone.q, cone.q + 4)
             q[at] = round_into_cone(cone, q[at])
-        own = self._written
-        values = own.values(q)
-        for path, at in own.paths.items():
+        written = self._written
+        values = written.values(q)
+        for path, at in written.paths.items():
             buffer = self._buffers[path]
-            bones.foreach_get(path, buffer)
-            buffer[own.place[at]] = values[at]
+            if path not in self._own.paths:
+                bones.foreach_get(path, buffer)
+            buffer[written.place[at]] = values[at]
             bones.foreach_set(path, buffer)
         obj.update_tag(refresh={"DATA"})
+        count = len(self._own.q)
+        q[self._own.q] = self._own.factor * values[:count]
+        return self._normalised(q)
+
+    def _normalised(self, q: Array) -> Array:
+        for ball in self._quaternions:
+            length = np.linalg.norm(q[ball])
+            q[ball] = q[ball] / length if length > 1e-9 else (1.0, 0.0, 0.0, 0.0)
+        return q
 
     def _has_modes(self, bones: bpy.types.bpy_prop_collection) -> bool:
         """Whether every bone is in a rotation mode in which its channels are the robot's."""
