@@ -19,7 +19,7 @@ from ...scene.tasks.targets import Reading, places_of
 
 _NEARLY = 1e-5  # axes of a target that are square to this become so by one step of Newton's
 _SMALL = 1e-12  # squares of sizes
-_POLISH = 1.5 * np.eye(3)
+_POLISH, _EYE = 1.5 * np.eye(3), np.eye(4)
 
 
 class RootFrame:
@@ -35,7 +35,8 @@ class RootFrame:
         self._world = world
         scale = float(np.cbrt(np.linalg.det(T_world_root[:3, :3])))
         self._turn = T_world_root[:3, :3].T / scale
-        self._metres, self._scale, self._origin = robot.metres_per_unit, scale, T_world_root[:3, 3]
+        self._sized = self._turn * (robot.metres_per_unit / scale)
+        self._origin = self._turn @ T_world_root[:3, 3] / scale
         self.unit = robot.metres_per_unit / scale
         self.up = self._turn[:, 2].copy()
 
@@ -56,7 +57,7 @@ class RootFrame:
             places["target"] = self.from_world(obj, pose, task.name)
         arrays = {name: np.array(value, float).reshape(1, -1) for name, value in numbers.items() if name != "influence"}
         surface = places.get("surface")
-        target = places.get("target", np.eye(4))[None]
+        target = places.get("target", _EYE)[None]
         return Reading(target, None if surface is None else surface[None], self.up[None], arrays, shape)
 
     def from_world(self, obj: bpy.types.Object, world: Array, task: str) -> Array:
@@ -67,9 +68,9 @@ class RootFrame:
             return roots_from_world(obj, self._world[None], world[None], task)[0]
         columns = block / size
         rotation = columns @ (_POLISH - 0.5 * columns.T @ columns)
-        T = np.eye(4)
+        T = _EYE.copy()
         T[:3, :3] = self._turn @ rotation
-        T[:3, 3] = self._turn @ (world[:3, 3] * self._metres - self._origin) / self._scale
+        T[:3, 3] = self._sized @ world[:3, 3] - self._origin
         return T
 
 

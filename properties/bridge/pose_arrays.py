@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import bpy
@@ -34,7 +35,7 @@ class PoseArrays:
         self._at = np.array([i for i, _ in bones], np.intp)
         self._fitting = np.array([[*modes, *modes[:1] * (most - len(modes))] for _, modes in bones], np.int32)
         self._modes = np.empty(len(place), np.int32)
-        self._is_plain = False
+        self._is_plain, self._looked_at = False, (b"", False)
         self._quaternions = [slice(at, at + 4) for at in robot.model.tree.quaternions]
 
     def read(self, obj: bpy.types.Object) -> Array:
@@ -48,7 +49,7 @@ class PoseArrays:
             buffer = self._buffers[path]
             bones.foreach_get(path, buffer)
             q[own.q[at]] = own.factor[at] * buffer[own.place[at]]
-        if not np.isfinite(q).all():
+        if not math.isfinite(q.sum()):
             return read_configuration(obj)  # which names the bone
         return self._normalised(q)
 
@@ -84,7 +85,10 @@ class PoseArrays:
     def _has_modes(self, bones: bpy.types.bpy_prop_collection) -> bool:
         """Whether every bone is in a rotation mode in which its channels are the robot's."""
         bones.foreach_get(_MODE, self._modes)
-        return bool((self._modes[self._at, None] == self._fitting).any(axis=1).all())
+        present = self._modes.tobytes()
+        if present != self._looked_at[0]:
+            self._looked_at = present, bool((self._modes[self._at, None] == self._fitting).any(axis=1).all())
+        return self._looked_at[1]
 
 
 class _Channels:
@@ -106,8 +110,7 @@ class _Channels:
         low, high = self._bounds
         rounded = np.clip((self._scale * q[self.q] + self._offset) / self.factor, low, high).astype(np.float32)
         wide = rounded.astype(float)
-        if (wide > high).any():
+        if ((wide > high) | (wide < low)).any():
             rounded = np.where(wide > high, np.nextafter(rounded, np.float32(-np.inf)), rounded)
-        if (wide < low).any():
             rounded = np.where(wide < low, np.nextafter(rounded, np.float32(np.inf)), rounded)
         return rounded
