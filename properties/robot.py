@@ -72,6 +72,14 @@ class RobokinRobot(bpy.types.PropertyGroup):
         description="Where tasks began that are counted from there, and the pose without those that fade, as JSON",
         options={"HIDDEN"},
     )
+    baked_frames: bpy.props.IntVectorProperty(
+        override=VALUE,
+        options=STATIC | {"HIDDEN"},
+        description="First and last frame at which the keys are what was baked, and nothing has changed since; none when "
+        "the first is after the last",
+        size=2,
+        default=(1, 0),
+    )
     active_task: bpy.props.IntProperty(override=VALUE, name="Active Task", description="Task shown in the panel")
     table_kind: bpy.props.EnumProperty(
         override=VALUE, name="Table", description="The robot's table that is shown", items=TABLES

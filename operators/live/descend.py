@@ -24,7 +24,7 @@ class Descent:
     def __init__(self, problem: IKProblem) -> None:
         self.problem = problem
         self._last: list[Any] | None = None
-        self._are_poses = isinstance(problem.search, TipIK) and all(isinstance(t, PoseTask) for t in problem.tasks)
+        self._are_poses = isinstance(problem.search, TipIK) and all(type(t) is PoseTask for t in problem.tasks)
 
     def solve(
         self, targets: list[Any], q: Array, shares: Sequence[float] | None = None, without: Array | None = None

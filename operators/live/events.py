@@ -56,8 +56,10 @@ def _follow_all(
     touched: Collection[int] | None,
 ) -> None:
     moves, is_frame = Moves(), touched is not None
-    own = _touched(depsgraph) if touched is None else touched
-    event = Event(scene, depsgraph, moves, own, is_frame, not is_frame and transform_running())
+    own, actions = _touched(depsgraph) if touched is None else (touched, ())
+    if _state["is_restored"]:
+        actions = ()
+    event = Event(scene, depsgraph, moves, own, actions, is_frame, not is_frame and transform_running())
     posed = False
     for uid in _sessions.keys() - {obj.session_uid for obj in robots}:
         del _sessions[uid]
@@ -77,14 +79,16 @@ def _follow_all(
         _state["rounds"] = ROUNDS
 
 
-def _touched(depsgraph: bpy.types.Depsgraph) -> set[int]:
-    """Armatures, and the objects that show them."""
-    found = set()
+def _touched(depsgraph: bpy.types.Depsgraph) -> tuple[set[int], set[int]]:
+    """Armatures with the objects that show them; and actions."""
+    armatures, actions = set(), set()
     for update in depsgraph.updates:
         what = update.id
         if isinstance(what, bpy.types.Armature) or (isinstance(what, bpy.types.Object) and is_robot(what)):
-            found.add(what.original.session_uid)
-    return found
+            armatures.add(what.original.session_uid)
+        elif isinstance(what, bpy.types.Action):
+            actions.add(what.original.session_uid)
+    return armatures, actions
 
 
 def _look_again_soon() -> None:

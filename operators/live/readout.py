@@ -17,6 +17,9 @@ def live_readout(obj: bpy.types.Object, problem: str, blocking: Sequence[str]) -
     if problem:
         return LiveReadout(f"Waits: {problem}", False)
     settings = obj.robokin.solver
+    first, last = obj.robokin.baked_frames
+    if first <= bpy.context.scene.frame_current_final <= last:
+        return LiveReadout("Shows its bake until something changes", settings.status == "CONVERGED")
     notes = ("Live wins over the robot's keys; renders show the keys",) if is_keyed(obj) else ()
     if settings.status in ("CONVERGED", ""):
         return LiveReadout("Follows its targets", True, notes)

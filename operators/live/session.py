@@ -5,7 +5,7 @@ Nothing of Blender's is kept but numbers: undo and loading replace all data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -22,7 +22,7 @@ from ...scene.tasks.given import Place
 from ...solvers import IKProblem, SolveResult, Task
 from ...solvers.tasks.influence import is_partial
 from ..handlers.shown_shapes import shown_shape
-from ..solve.solve import left_out_text, show_nothing, show_result
+from ..solve.solve import left_out_text, show_bake, show_nothing, show_result
 from .descend import ATTEMPTS, ITERATIONS, Descent
 from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
@@ -31,19 +31,22 @@ from .root_frame import RootFrame
 
 SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
 STANDS = 1e-5  # the same of a robot that lacks something, which creeps towards its least
+NOT_BAKED = (1, 0)
 KEPT = 4  # problems of tasks that have come and gone
 
 
 @dataclass(frozen=True)
 class Event:
     """What an update is about. moved: the world matrix (4, 4) of a place that hangs on a robot which was posed in this
-    update, before Blender has computed it; None of any other.   touched: session_uids of objects that were changed
-    themselves.   is_frame: of another frame.   is_dragging: a transform is running."""
+    update, before Blender has computed it; None of any other.   touched, actions: session_uids of armatures with their
+    objects, and of actions, that were changed themselves.   is_frame: of another frame.   is_dragging: a transform is
+    running."""
 
     scene: bpy.types.Scene
     depsgraph: bpy.types.Depsgraph
     moved: Callable[[Place], Array | None]
-    touched: Collection[int]
+    touched: Collection[int] = ()
+    actions: Collection[int] = ()
     is_frame: bool = False
     is_dragging: bool = False
 
@@ -74,6 +77,7 @@ class Session:
         self._root: tuple[bytes, RootFrame] | None = None
         self._descents: dict[tuple, tuple[Descent, list[Task]]] = {}
         self._drag: tuple[Read, Array, Drag] | None = None  # where a running transform began
+        self._baked: tuple[int, ...] = NOT_BAKED
 
     # -- looking -------------------------------------------------------------------------------------------------------
 
@@ -113,8 +117,11 @@ class Session:
         read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds))
         before, last, q = self._read, self.q, self._arrays(obj).read(obj)
         is_posed = last is not None and abs(q - last).max(initial=0.0) > SAME
-        if last is not None and not is_posed and read.is_as(before):
+        if last is not None and not is_posed and read.is_as(before) and not self._edited_keys(obj, worlds, event):
             return self._end_drag(obj, read, event)
+        if self._shows_bake(obj, event, read, worlds):
+            self._read, self.q = read, q
+            return False
         if before is None or read.settings != before.settings:
             follow_renamed_bones(obj)
         is_dragged = event.is_dragging and before is not None and last is not None
@@ -131,6 +138,30 @@ class Session:
         if last is not None and not event.is_frame and auto_keying(bpy.context, obj):
             key_channels(obj, event.scene.frame_current_final)
         return True
+
+    def _shows_bake(self, obj: bpy.types.Object, event: Event, read: Read, worlds: Worlds) -> bool:
+        """Whether the robot is shown as it was baked: until its tasks, its targets or their keys are changed."""
+        first, final = baked = tuple(obj.robokin.baked_frames)
+        if final < first:
+            return False
+        is_new, self._baked = baked != self._baked, baked
+        is_changed = not (event.is_frame or self.q is None or read.is_as(self._read))
+        if not is_new and (is_changed or self._edited_keys(obj, worlds, event)):
+            obj.robokin.baked_frames = NOT_BAKED
+            return False
+        if not first <= event.scene.frame_current_final <= final:
+            return False
+        show_bake(obj, event.scene.frame_current_final)
+        return True
+
+    def _edited_keys(self, obj: bpy.types.Object, worlds: Worlds, event: Event) -> bool:
+        """Whether keys of the robot, or of what its tasks follow, were edited since it was baked."""
+        first, final = obj.robokin.baked_frames
+        if final < first or not event.actions or self.q is None:
+            return False
+        owners = {owner.session_uid: owner for place, _ in worlds for owner in _with_parents(place)}
+        datas = [owner.animation_data for owner in owners.values()]
+        return any(data is not None and data.action and data.action.session_uid in event.actions for data in datas)
 
     def _end_drag(self, obj: bpy.types.Object, read: Read, event: Event) -> bool:
         """Where a transform was cancelled, all is again as it was; whether a pose was written."""
@@ -234,3 +265,9 @@ class Session:
         memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
         write_memory(obj, memory)
         return descent.solve(targets, q, shares, memory.without)
+
+
+def _with_parents(owner: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    while owner is not None:
+        yield owner
+        owner = owner.parent

@@ -86,6 +86,7 @@ def bake_steps(
         for name, values in zip(("cost", "slope"), numbers.T, strict=True):
             write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")
     show_curves(obj, scene.frame_current_final)
+    obj.robokin.baked_frames = (frames[0], frames[-1])
     return BakeResult(
         robot_model(obj),
         frames,

@@ -74,6 +74,17 @@ def show_nothing(obj: bpy.types.Object) -> None:
         task.solved = task.reached = False
 
 
+def show_bake(obj: bpy.types.Object, frame: float) -> None:
+    """What the bake said about a frame."""
+    show_nothing(obj)
+    settings = obj.robokin.solver
+    missed = (item for item in settings.bake_failures if item.status and item.first <= frame <= item.last)
+    failure = next(missed, None)
+    settings.status, settings.reason = (
+        ("CONVERGED", "as baked") if failure is None else (failure.status, failure.reason)
+    )
+
+
 def left_out_text(obj: bpy.types.Object) -> str:
     names = [repr(task.name) for task in obj.robokin.tasks if task.enabled and KINDS[task.kind].is_velocity]
     return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""

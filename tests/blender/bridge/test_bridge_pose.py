@@ -287,7 +287,7 @@ def test_a_drag_past_a_limit_stays_there(scene: bpy.types.Scene, monkeypatch: py
     model = load_urdf(robot("panda"))
     obj = build(model)
     bone = obj.pose.bones["panda_joint2"]
-    monkeypatch.setattr("robokin_addon.operators.handlers.hand_limits._transform_running", lambda: True)
+    monkeypatch.setattr("robokin_addon.operators.handlers.hand_limits.transform_running", lambda: True)
     for angle in [*np.linspace(0.0, -9.0, 30), *np.linspace(-9.0, -0.4, 30)]:
         bone.rotation_euler[1] = (angle + np.pi) % (2 * np.pi) - np.pi
         bpy.context.view_layer.update()

@@ -145,7 +145,7 @@ def test_a_drag_past_a_twist_limit_stays_there(scene, monkeypatch):
     model = ball((0, 1, 0))
     obj = build(model)
     bone = obj.pose.bones["ball"]
-    monkeypatch.setattr(hand_limits, "_transform_running", lambda: True)
+    monkeypatch.setattr(hand_limits, "transform_running", lambda: True)
     for angle in [*np.arange(0.0, 9.0, 0.4), *np.arange(9.0, -9.0, -0.4)]:
         bone.rotation_quaternion = Quaternion((0, 1, 0), angle)
         bpy.context.view_layer.update()
