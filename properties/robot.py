@@ -75,8 +75,8 @@ class RobokinRobot(bpy.types.PropertyGroup):
     baked_frames: bpy.props.IntVectorProperty(
         override=VALUE,
         options=STATIC | {"HIDDEN"},
-        description="First and last frame at which the keys are what was baked, and nothing has changed since; none when "
-        "the first is after the last",
+        description="First and last frame at which the keys are what was baked, and nothing has changed since; none "
+        "when the first is after the last",
         size=2,
         default=(1, 0),
     )

@@ -77,9 +77,9 @@ def read_worlds(
         for place in places_of(task).values():
             if place in found:
                 continue
-            if place[0].evaluated_get(depsgraph).is_evaluated:
+            if place[0].visible_get(view_layer=depsgraph.view_layer):
                 found[place] = world_matrix(place)
-            elif not place[0].users_scene:
+            elif not place[0].users_scene:  # deleted, and kept by the task alone
                 raise RobokinError(f"task {task.name!r}: its target {place[0].name!r} is in no scene: choose another")
             else:
                 found[place] = world_now(scene, depsgraph.view_layer, place, f"task {task.name!r}")[0]

@@ -42,6 +42,7 @@ def in_units(unit: float) -> bpy.types.Object:
     scene = bpy.context.scene
     scene.unit_settings.scale_length = unit
     obj = build_armature(bpy.context, scene.collection, robot())
+    obj.robokin.live = False  # each solve is to begin where its pose was reset to
     bpy.context.view_layer.update()
     return obj
 

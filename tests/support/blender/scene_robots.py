@@ -43,9 +43,11 @@ def root_from_world(obj: bpy.types.Object, matrix: Matrix) -> np.ndarray:
     return np.linalg.inv(binding(obj).root) @ T_armature_target
 
 
-def add_robot(name: str = "panda", root: str = "fixed") -> bpy.types.Object:
-    """The armature of a real robot, active and selected; a Panda stands ready, and that is its stored posture."""
+def add_robot(name: str = "panda", root: str = "fixed", live: bool = False) -> bpy.types.Object:
+    """The armature of a real robot, active and selected; a Panda stands ready, and that is its stored posture. Without
+    `live` only what is asked for moves it."""
     obj = build(model_of(name, root))
+    obj.robokin.live = live
     if name == "panda":
         q = read_configuration(obj)
         q[: len(READY)] = READY
