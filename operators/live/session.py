@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
+import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held
 from ...properties.task_kinds import KINDS
@@ -31,6 +32,7 @@ from .root_frame import RootFrame
 
 SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
 STANDS = 1e-5  # the same of a robot that lacks something, which creeps towards its least
+ALIKE = 1e-4  # relative, and [rad] or Blender units: a robot that came back from a file or undo and lacks as much stays
 NOT_BAKED = (1, 0)
 KEPT = 4  # problems of tasks that have come and gone
 
@@ -130,8 +132,10 @@ class Session:
         self._read = read
         if self._end_drag(obj, read, event):
             return True
+        shown = _shown(tasks) if last is None else []
         result = self._followed(obj, tasks, worlds, q, is_posed and not event.is_frame)
-        if result is None or abs(result.q - q).max(initial=0.0) <= (SAME if result.converged else STANDS):
+        is_still = result is None or abs(result.q - q).max(initial=0.0) <= (SAME if result.converged else STANDS)
+        if is_still or (last is None and not result.converged and np.allclose(_shown(tasks), shown, ALIKE, ALIKE)):
             self.q = q
             return False
         self._write(obj, result.q)
@@ -265,6 +269,11 @@ class Session:
         memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
         write_memory(obj, memory)
         return descent.solve(targets, q, shares, memory.without)
+
+
+def _shown(tasks: Sequence[RobokinTask]) -> list[float]:
+    """What the panel says that the tasks lack."""
+    return [value for task in tasks for value in (task.position_residual, task.orientation_residual)]
 
 
 def _with_parents(owner: bpy.types.Object) -> Iterator[bpy.types.Object]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
 import numpy as np
 import pytest
@@ -140,7 +142,6 @@ def test_a_bake_takes_what_live_shows_where_it_starts(scene, robot, target):
         joint.name: float(shown[i])
         for i, joint in enumerate(events._sessions[robot.session_uid].robot.model.moving_joints)
     }
-    import json
 
     assert bpy.ops.robokin.bake(frame_start=1, frame_end=40, q0=json.dumps(values)) == {"FINISHED"}
     scene.frame_set(1)
@@ -212,8 +213,7 @@ def test_automatic_keys_are_those_of_the_solved_pose(scene, robot, target):
     bpy.ops.ed.undo_push(message="more")
     bpy.ops.ed.undo()
     update()
-    robot = bpy.data.objects[robot.name] if False else bpy.data.objects["panda"]
-    curves = fcurves(robot)
+    curves = fcurves(bpy.data.objects["panda"])
     assert len(curves['pose.bones["panda_joint2"].rotation_euler', 1].keyframe_points) == count
 
 
