@@ -37,10 +37,14 @@ class RobotOperator:
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            return self.run(context, active_robot(context))
+            outcome = self.run(context, active_robot(context))
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        robot = active_robot(context)
+        if robot is not None:
+            robot.update_tag()  # Blender does not notice settings that Python writes, but Live is to
+        return outcome
 
     if TYPE_CHECKING:  # Blender's metaclass leaves no room for that of `abc`
 

@@ -61,8 +61,8 @@ def read_numbers(tasks: Iterable[RobokinTask]) -> Numbers:
     return tuple({name: _plain(getattr(task, name)) for name in numbers_of(task)} for task in tasks)
 
 
-def _plain(value: object) -> object:
-    return value if isinstance(value, (int, float)) else tuple(value)  # type: ignore[arg-type]
+def _plain(value: Any) -> object:
+    return value if isinstance(value, (int, float)) else tuple(value)
 
 
 def read_worlds(

@@ -11,7 +11,7 @@ from .inputs import has_tasks
 
 def live_robots(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """Those of the scene that follow their targets. Asked at every update: no object of another kind is looked at."""
-    found = []
+    found: list[bpy.types.Object] = []
     for armature in bpy.data.armatures:
         for obj in objects_showing(armature) if ROBOT_KEY in armature else ():
             settings = obj.robokin

@@ -214,3 +214,14 @@ def test_edit_mode_and_what_is_no_robot_are_left_alone(robot, target):
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
     assert world_error(robot, TOOL, target)[0] < NEAR
+
+
+def test_what_operators_change_counts_at_once(robot, target):
+    other = add_target(robot, kind="POSITION")
+    other.location.x -= 0.2
+    robot.robokin.tasks[0].priority, robot.robokin.tasks[1].priority = 1, 2
+    update()
+    assert world_error(robot, TOOL, target)[0] < NEAR
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.task_remove(index=0) == {"FINISHED"}
+    assert (robot.pose.bones[TOOL].matrix.translation - other.location).length < NEAR
