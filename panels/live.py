@@ -13,6 +13,7 @@ def draw_live(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.t
     if not obj.robokin.tasks:
         return
     column = layout.column()
+    column.use_property_split = False
     column.prop(obj.robokin, "live", toggle=True, icon="REC" if obj.robokin.live else "RADIOBUT_OFF")
     readout = readouts.live(obj) if obj.robokin.live else None
     if readout is None:
