@@ -2,8 +2,9 @@
 
 `python benchmarks/live.py [--rounds 20] [--moves 100] [--profile]`. A target goes to and fro; one move is the change of
 the target, Blender's update, the solve, the pose written, and Blender's update of the armature. Blender's own: all
-channels written at once, and its update, without any handler. By the time of the main thread; the fastest round counts. The promises: twice for an arm
-of 7 axes, four times for a humanoid with tasks in 4 levels. Exit code 1 when one is not kept.
+channels written at once, and its update, without any handler. By the time of the main thread; the fastest round counts.
+The promises: twice for an arm of 7 axes, four times for a humanoid with tasks in 4 levels. Exit code 1 when one is not
+kept.
 """
 
 from __future__ import annotations

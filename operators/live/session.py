@@ -12,13 +12,12 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held
-from ...properties.task_kinds import KINDS
+from ...properties.task_kinds import KINDS, TaskContext
 from ...properties.tasks import RobokinTask, follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.criteria.solver_criteria import enabled_criteria
-from ...scene.tasks.forms import FORMS, Asked
 from ...scene.tasks.given import Place
 from ...solvers import IKProblem, SolveResult, Task
 from ...solvers.tasks.influence import is_partial
@@ -216,7 +215,7 @@ class Session:
         show_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit)
         return result
 
-    def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[Asked]:
+    def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
         assert self.robot is not None and self._read is not None
         own = worlds[obj, ""].tobytes()
         if self._root is None or self._root[0] != own:
@@ -227,17 +226,17 @@ class Session:
             reading = frame.reading(obj, task, worlds, numbers, shown_shape(obj, task))
             level = task.priority if levels else 1
             share = 1.0 if KINDS[task.kind].is_hard else min(max(numbers["influence"], 0.0), 1.0)
-            found.append(Asked(obj, self.robot, task, reading, 0, frame.unit, level, share))
+            found.append(TaskContext(obj, self.robot, task, reading, 0, frame.unit, level, share))
         return found
 
-    def _descent(self, obj: bpy.types.Object, asked: Sequence[Asked]) -> tuple[Descent, list[Task]]:
+    def _descent(self, obj: bpy.types.Object, asked: Sequence[TaskContext]) -> tuple[Descent, list[Task]]:
         """Made once for tasks and criteria as they are set."""
         assert self.robot is not None and self._root is not None and self._read is not None
         key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit
         found = self._descents.get(key)
         if found is None:
             whole = [replace(one, influence=1.0) for one in asked]
-            wanted = [FORMS[one.task.kind].build(one, FORMS[one.task.kind].target(one)) for one in whole]
+            wanted = [KINDS[one.task.kind].build(one, KINDS[one.task.kind].target_at(one)) for one in whole]
             criteria = enabled_criteria(obj)
             problem = IKProblem(self.robot.model, wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
             if len(self._descents) >= KEPT:
@@ -246,10 +245,10 @@ class Session:
         return found
 
     def _solved(
-        self, obj: bpy.types.Object, descent: Descent, asked: Sequence[Asked], q: Array, is_posed: bool
+        self, obj: bpy.types.Object, descent: Descent, asked: Sequence[TaskContext], q: Array, is_posed: bool
     ) -> SolveResult:
         tasks, shares = descent.problem.tasks, [one.influence for one in asked]
-        targets = [FORMS[one.task.kind].target(one) for one in asked]
+        targets = [KINDS[one.task.kind].target_at(one) for one in asked]
         fades = any(map(is_partial, shares))
         if not fades and not any(task.is_counted_from_start for task in tasks):
             if obj.robokin.live_memory:

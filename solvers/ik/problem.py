@@ -202,7 +202,7 @@ class IKProblem:
             np.array([each.attempts for each in found], np.int32),
         )
 
-    def started(self, i: int, target: object, q: Array) -> Any:
+    def resolve_target(self, i: int, target: object, q: Array) -> Any:
         """The target of a task, fixed where it begins at q (nq,), where it is counted from there. Raises TaskError."""
         levels, task = self._levels.levels, self.tasks[i]
         return task.resolve_target(levels.state(q, levels.targets, 1.0), task.checked_target(target))
