@@ -1,0 +1,343 @@
+/* All postures of a pose: what a family's solver finds, each checked with the robot's own axes, led to the pose by
+   Newton's method where rounding or a geometry that is not quite ideal leaves it short, brought inside the limits by
+   whole turns, and sorted. Twin: solvers/families/reference.py. */
+#include "families/families.h"
+#include "math/rk_cholesky.h"
+#include "math/rk_trig.h"
+
+static const double TWO_PI = 6.283185307179586;
+static const double EXACT = 1e-13;     /* [sizes, rad] residuals that are left alone */
+static const double AT_LIMIT = 1e-10;  /* [rad, m] beyond a limit by rounding */
+static const double SAME = 1e-7;       /* [rad, sizes] postures nearer to each other are one */
+static const double NEAR = 1e-2;       /* [sizes, rad] a candidate so near to the pose should have led to it */
+static const double DAMPING = 1e-14;   /* relative, of Newton's steps */
+enum { STEPS = 8, TRIES = 35 };
+
+int32_t rk_sizeof_family(void) { return (int32_t)sizeof(rk_family); }
+
+static int32_t in_chain(const rk_family *f, int32_t i) { return f->reversed ? f->joints - 1 - i : i; }
+
+int rk_fit_angle(const rk_pose *pose, int32_t i, double *angle) {
+  const double lower = pose->f->lower[i], upper = pose->f->upper[i];
+  double found = *angle + TWO_PI * __builtin_floor((pose->q0[i] - *angle) / TWO_PI + 0.5);
+  if (found > upper + AT_LIMIT)
+    found -= TWO_PI * __builtin_ceil((found - upper - AT_LIMIT) / TWO_PI);
+  else if (found < lower - AT_LIMIT)
+    found += TWO_PI * __builtin_ceil((lower - AT_LIMIT - found) / TWO_PI);
+  if (!(found <= upper + AT_LIMIT) || !(found >= lower - AT_LIMIT)) return 0;
+  *angle = rk_clamp(found, lower, upper);
+  return 1;
+}
+
+static int fit_length(const rk_pose *pose, int32_t i, double *length) {
+  const double lower = pose->f->lower[i], upper = pose->f->upper[i];
+  if (!(*length <= upper + AT_LIMIT) || !(*length >= lower - AT_LIMIT)) return 0;
+  *length = rk_clamp(*length, lower, upper);
+  return 1;
+}
+
+/* -- the robot's own kinematics -------------------------------------------------------------------------------------- */
+
+/* e[6] = [where the tip should be - where it is; the rotation left], and their sizes. turn, slide in chain order. */
+static void residual(const rk_pose *pose, const rk_turn *turn, const double *slide, const double *Rt, double e[6],
+                     double size[2]) {
+  const rk_family *f = pose->f;
+  double x[3], a[3], b[3], y[3], z[3], c[3], goal[9];
+  rk_copy(x, pose->tip, 3);
+  for (int i = 0; i < 3; i++) a[i] = f->home[3 * i], b[i] = f->home[3 * i + 1];
+  for (int32_t i = f->joints - 1; i >= 0; i--) {
+    const double *k = f->axis[i];
+    if (f->chain_slides >> i & 1) {
+      for (int j = 0; j < 3; j++) x[j] += slide[i] * k[j];
+      continue;
+    }
+    rk_subtract3(x, f->point[i], y);
+    rk_turned(k, turn[i], y, z);
+    rk_add3(z, f->point[i], x);
+    if (!f->oriented) continue;
+    rk_turned(k, turn[i], a, y);
+    rk_turned(k, turn[i], b, z);
+    rk_copy(a, y, 3);
+    rk_copy(b, z, 3);
+  }
+  rk_subtract3(pose->target, x, e);
+  size[0] = rk_norm3(e);
+  size[1] = e[3] = e[4] = e[5] = 0.0;
+  if (!f->oriented) return;
+  rk_cross(a, b, c);
+  for (int i = 0; i < 3; i++) goal[i] = Rt[3 * i], goal[3 + i] = Rt[3 * i + 1], goal[6 + i] = Rt[3 * i + 2];
+  rk_cross(a, goal, y);
+  rk_cross(b, goal + 3, z);
+  for (int i = 0; i < 3; i++) e[3 + i] = y[i] + z[i];
+  rk_cross(c, goal + 6, y);
+  const double cosine = 0.5 * (rk_dot3(a, goal) + rk_dot3(b, goal + 3) + rk_dot3(c, goal + 6) - 1.0);
+  for (int i = 0; i < 3; i++) e[3 + i] = 0.5 * (e[3 + i] + y[i]); /* sin(angle) axis */
+  const double sine = rk_norm3(e + 3);
+  size[1] = cosine > 0.0 ? sine : 2.0 - sine; /* far away, it only has to be large */
+}
+
+/* One step of the angles towards e. */
+static void step(const rk_pose *pose, const double e[6], double *angle, double *slide, const rk_turn *turn) {
+  const rk_family *f = pose->f;
+  const int32_t n = f->joints, rows = f->oriented ? 6 : 3;
+  double J[RK_CHAIN][6], H[RK_CHAIN * RK_CHAIN], g[RK_CHAIN], x[3];
+  /* Columns in place: the axes of the robot as it stands are those at zero, moved by the joints before them. */
+  double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, p[3] = {0, 0, 0};
+  double at[RK_CHAIN][3];
+  for (int32_t i = 0; i < n; i++) {
+    double T[9], A[9], y[3];
+    rk_rotate(R, f->axis[i], J[i] + 3);
+    rk_rotate(R, f->point[i], at[i]);
+    rk_add3(at[i], p, at[i]);
+    if (f->chain_slides >> i & 1) {
+      for (int k = 0; k < 3; k++) p[k] += slide[i] * J[i][3 + k];
+      continue;
+    }
+    rk_turn_matrix(f->axis[i], turn[i], T);
+    rk_multiply(R, T, A);
+    rk_copy(R, A, 9);
+    rk_rotate(R, f->point[i], y);
+    rk_subtract3(at[i], y, p);
+  }
+  rk_rotate(R, pose->tip, x);
+  rk_add3(x, p, x);
+  const double length = 1.0 / f->size;
+  for (int32_t i = 0; i < n; i++) {
+    if (f->chain_slides >> i & 1) {
+      for (int k = 0; k < 3; k++) J[i][k] = J[i][3 + k], J[i][3 + k] = 0.0;
+    } else {
+      double way[3];
+      rk_subtract3(x, at[i], way);
+      rk_cross(J[i] + 3, way, J[i]);
+    }
+    for (int k = 0; k < 3; k++) J[i][k] *= length;
+    for (int k = rows; k < 6; k++) J[i][k] = 0.0;
+  }
+  double largest = 0.0;
+  const double scaled[6] = {length * e[0], length * e[1], length * e[2], e[3], e[4], e[5]};
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j <= i; j++) H[i * n + j] = rk_dot6(J[i], J[j]);
+    g[i] = rk_dot6(J[i], scaled);
+    largest = rk_max(largest, H[i * n + i]);
+  }
+  for (int32_t i = 0; i < n; i++) H[i * n + i] += DAMPING * largest;
+  if (!rk_cholesky(n, H, H)) return;
+  rk_solve_lower(n, H, g);
+  rk_solve_lower_transposed(n, H, g);
+  for (int32_t i = 0; i < n; i++) {
+    if (f->chain_slides >> i & 1)
+      slide[i] += g[i];
+    else
+      angle[i] += g[i];
+  }
+}
+
+/* -- a candidate ----------------------------------------------------------------------------------------------------- */
+
+static void limits_of_shift(double at, double lower, double upper, double *least, double *most) {
+  *least = rk_max(*least, lower - at);
+  *most = rk_min(*most, upper - at);
+}
+
+/* Shares the sum of two coupled turns so that they are nearest to q0, inside their limits. */
+static int share(const rk_pose *pose, const rk_coupling *c, double *angle) {
+  const rk_family *f = pose->f;
+  const int32_t a = in_chain(f, c->first), b = in_chain(f, c->last);
+  const double *q0 = pose->q0;
+  /* With the first at q0, the last is `sum` beyond q0; s is what is taken from it. */
+  const double sum = angle[b] - q0[b] + c->sign * (angle[a] - q0[a]);
+  const double nearest = sum - TWO_PI * __builtin_floor(sum / TWO_PI + 0.5);
+  double best = 0.0;
+  int found = 0;
+  for (int turns = -2; turns <= 2; turns++) {
+    const double rest = c->sign * (nearest + TWO_PI * turns); /* shift of a, all of it */
+    double least = f->lower[a] - q0[a], most = f->upper[a] - q0[a];
+    /* last = q0[b] + sign (rest - shift) */
+    if (c->sign > 0.0)
+      limits_of_shift(0.0, q0[b] + rest - f->upper[b], q0[b] + rest - f->lower[b], &least, &most);
+    else
+      limits_of_shift(0.0, rest + f->lower[b] - q0[b], rest + f->upper[b] - q0[b], &least, &most);
+    if (!(least <= most + AT_LIMIT)) continue;
+    const double shift = rk_clamp(0.5 * rest, least, rk_max(least, most)), other = rest - shift;
+    const double cost = shift * shift + other * other;
+    if (found && cost >= best) continue;
+    best = cost, found = 1;
+    angle[a] = rk_clamp(q0[a] + shift, f->lower[a], f->upper[a]);
+    angle[b] = rk_clamp(q0[b] + c->sign * other, f->lower[b], f->upper[b]);
+  }
+  return found;
+}
+
+enum outcome { INSIDE, OUTSIDE, ASTRAY };
+
+/* x[joints] of a candidate that meets the pose. */
+static enum outcome settle(rk_pose *pose, const rk_candidate *c, const double *Rt, double *x) {
+  const rk_family *f = pose->f;
+  const int32_t n = f->joints;
+  rk_turn turn[RK_CHAIN];
+  double slide[RK_CHAIN], e[6], size[2];
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t own = in_chain(f, i);
+    turn[i] = c->turn[own], slide[i] = c->slide[own];
+  }
+  residual(pose, turn, slide, Rt, e, size);
+  const double first = rk_max(size[0] / f->size, size[1]);
+  for (int32_t i = 0; i < n; i++)
+    x[i] = f->chain_slides >> i & 1 ? slide[i] : rk_atan2(turn[i].s, turn[i].c);
+  double last = first;
+  for (int tried = 0; tried < STEPS && last > EXACT && last < 1.0; tried++) {
+    double angle[RK_CHAIN], way[RK_CHAIN], sines[RK_CHAIN], cosines[RK_CHAIN], size_there[2], e_there[6];
+    rk_turn there[RK_CHAIN];
+    rk_copy(angle, x, n);
+    rk_copy(way, slide, n);
+    step(pose, e, angle, way, turn);
+    rk_sincos_each(n, angle, sines, cosines);
+    for (int32_t i = 0; i < n; i++) there[i] = (rk_turn){cosines[i], sines[i]};
+    residual(pose, there, way, Rt, e_there, size_there);
+    const double now = rk_max(size_there[0] / f->size, size_there[1]);
+    if (!(now < last)) break;
+    last = now;
+    for (int32_t i = 0; i < n; i++) {
+      turn[i] = there[i], slide[i] = way[i];
+      x[i] = f->chain_slides >> i & 1 ? way[i] : angle[i];
+    }
+    rk_copy(e, e_there, 6);
+    rk_copy(size, size_there, 2);
+  }
+  if (!(size[0] <= f->tolerance[0]) || !(size[1] <= f->tolerance[1])) {
+    if (first < NEAR) pose->told |= RK_DOUBTFUL;
+    return ASTRAY;
+  }
+  int coupled = 0;
+  for (int32_t k = 0; k < c->couplings; k++) {
+    if (!share(pose, c->coupling + k, x)) return OUTSIDE;
+    coupled |= 1 << in_chain(f, c->coupling[k].first) | 1 << in_chain(f, c->coupling[k].last);
+  }
+  for (int32_t i = 0; i < n; i++) {
+    if (coupled >> i & 1) continue;
+    if (!(f->chain_slides >> i & 1 ? fit_length(pose, i, x + i) : rk_fit_angle(pose, i, x + i))) return OUTSIDE;
+  }
+  return INSIDE;
+}
+
+/* -- a set of postures ----------------------------------------------------------------------------------------------- */
+
+typedef struct set {
+  double *q, cost[RK_POSTURES];
+  int32_t *branch, count;
+} set;
+
+/* Adds a posture in the order of the distance from q0, unless it is there already. */
+static void insert(const rk_pose *pose, set *s, const double *x, int32_t branch) {
+  const rk_family *f = pose->f;
+  const int32_t n = f->joints;
+  double cost = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    const double apart = (x[i] - pose->q0[i]) * (f->chain_slides >> i & 1 ? 1.0 / f->size : 1.0);
+    cost += apart * apart;
+  }
+  for (int32_t k = 0; k < s->count; k++) {
+    double largest = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+      const double unit = f->chain_slides >> i & 1 ? 1.0 / f->size : 1.0;
+      largest = rk_max(largest, unit * __builtin_fabs(x[i] - s->q[k * n + i]));
+    }
+    if (largest < SAME) return;
+  }
+  if (s->count == RK_POSTURES) return;
+  int32_t at = s->count++;
+  for (; at > 0 && s->cost[at - 1] > cost; at--) {
+    s->cost[at] = s->cost[at - 1], s->branch[at] = s->branch[at - 1];
+    rk_copy(s->q + at * n, s->q + (at - 1) * n, n);
+  }
+  s->cost[at] = cost, s->branch[at] = branch;
+  rk_copy(s->q + at * n, x, n);
+}
+
+static void solve(rk_pose *pose) {
+  pose->count = pose->is_free = 0;
+  switch (pose->f->kind) {
+    case RK_SPHERICAL_WRIST: rk_spherical_wrist(pose); break;
+    case RK_THREE_PARALLEL: rk_three_parallel(pose); break;
+    case RK_SPHERICAL_BOTH: rk_spherical_both(pose); break;
+    case RK_PLANAR: rk_planar(pose); break;
+    case RK_GANTRY: rk_gantry(pose); break;
+  }
+}
+
+static void want(rk_pose *pose, double beyond) {
+  for (int32_t i = 0; i < pose->f->joints; i++) {
+    rk_turn *t = pose->wanted + i;
+    rk_sincos(pose->q0[in_chain(pose->f, i)] + beyond, &t->s, &t->c);
+  }
+}
+
+/* Adds the candidates to the set, those of `skipped` branches excepted. Returns the bits 1 << branch of those outside
+   the limits. */
+static uint64_t collect(rk_pose *pose, const double *Rt, uint64_t skipped, set *s, uint64_t *inside) {
+  uint64_t outside = 0;
+  for (int32_t k = 0; k < pose->count; k++) {
+    const rk_candidate *c = pose->list + k;
+    const uint64_t bit = (uint64_t)1 << (c->branch & 63);
+    double x[RK_CHAIN];
+    if (skipped & bit) continue;
+    const enum outcome found = settle(pose, c, Rt, x);
+    if (found == OUTSIDE) outside |= bit;
+    if (found != INSIDE) continue;
+    const int any = pose->is_free || c->couplings || pose->f->kind == RK_SPHERICAL_BOTH;
+    insert(pose, s, x, c->branch | (any ? RK_CONTINUUM : 0));
+    *inside |= bit;
+  }
+  return outside;
+}
+
+static void postures_of(rk_pose *pose, const double *target, const double *q0, set *s) {
+  const rk_family *f = pose->f;
+  double Rt[9];
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) Rt[3 * i + j] = target[4 * i + j];
+    pose->target[i] = target[4 * i + 3] - f->centre[i];
+    pose->tip[i] = f->home[9 + i];
+  }
+  /* G = T_target T_home^-1, or its inverse */
+  double G[9], x[3];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) G[3 * i + j] = rk_dot3(Rt + 3 * i, f->home + 3 * j);
+  rk_rotate(G, pose->tip, x);
+  if (f->reversed) {
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) pose->R[3 * i + j] = G[3 * j + i];
+    rk_rotate_back(G, pose->target, x);
+    rk_subtract3(pose->tip, x, pose->p);
+  } else {
+    rk_copy(pose->R, G, 9);
+    rk_subtract3(pose->target, x, pose->p);
+  }
+  rk_copy(pose->q0, q0, f->joints);
+  want(pose, 0.0);
+  solve(pose);
+  uint64_t inside = 0, outside = collect(pose, Rt, 0, s, &inside);
+  if (!pose->is_free || !(outside & ~inside)) return;
+  /* A turn that may be any was taken from q0, and others are outside the limits with it: the next ones to q0 are tried. */
+  for (int k = 1; k <= TRIES && (outside & ~inside); k++) {
+    want(pose, (k & 1 ? 1 : -1) * ((k + 1) / 2) * (TWO_PI / (TRIES + 1)));
+    solve(pose);
+    outside |= collect(pose, Rt, inside, s, &inside);
+  }
+  if (outside & ~inside) pose->told |= RK_HIDDEN;
+}
+
+void rk_postures(const rk_family *family, int64_t count, const double *targets, const double *q0, double *q,
+                 int32_t *branch, int32_t *found) {
+  const int32_t n = family->joints;
+  rk_pose pose;
+  pose.f = family;
+  pose.nothing = RK_NOTHING * family->size;
+  for (int64_t i = 0; i < count; i++) {
+    set s = {.q = q + i * RK_POSTURES * n, .branch = branch + i * RK_POSTURES};
+    pose.told = 0;
+    if (rk_fit(16, targets + 16 * i) && rk_fit(n, q0 + n * i)) postures_of(&pose, targets + 16 * i, q0 + n * i, &s);
+    found[2 * i] = s.count;
+    found[2 * i + 1] = pose.told;
+  }
+}

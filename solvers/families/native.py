@@ -1,0 +1,43 @@
+"""The families' solvers of the C kernel through ctypes (kernel/include/robokin_families.h)."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.backend.library import load_library
+from ...robokin.backend.parallel import run_chunks
+from ...robokin.errors import BackendError
+from .family import FAMILY_RECORD, POSTURES
+
+CHUNK = 1024  # poses per call of a batch at most: hides the cost of a change of threads
+
+
+def postures(record: Array, targets: Array, q0: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
+    """Of b targets (b, 4, 4) and q0 (b, n): q (b, POSTURES, n), branch (b, POSTURES), found (b, 2); see the header."""
+    solve = _library().rk_postures
+    count, n = q0.shape
+    q = np.full((count, POSTURES, n), np.nan)
+    branch, found = np.zeros((count, POSTURES), np.int32), np.zeros((count, 2), np.int32)
+    goals, starts = np.ascontiguousarray(targets, np.float64), np.ascontiguousarray(q0, np.float64)
+    family = ctypes.c_void_p(record.ctypes.data)
+    arrays = [(array.ctypes.data, array[:1].nbytes) for array in (goals, starts, q, branch, found)]
+
+    def part(start: int, stop: int) -> None:
+        own = [ctypes.c_void_p(address + start * stride) for address, stride in arrays]
+        solve(family, ctypes.c_int64(stop - start), *own)
+
+    run_chunks(part, count, CHUNK, threads)
+    return q, branch, found
+
+
+def _library() -> ctypes.CDLL:
+    """The kernel, checked to have the struct that this package describes. Raises BackendError."""
+    library = load_library()
+    size = library.rk_sizeof_family()
+    if size != FAMILY_RECORD.itemsize:
+        raise BackendError(f"the kernel's rk_family has {size} bytes, not {FAMILY_RECORD.itemsize}")
+    library.rk_postures.restype = None
+    return library
