@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from . import tasks
 
 if TYPE_CHECKING:
+    from .families import PostureBatch, PostureProblem, Postures, all_postures
     from .ik.problem import IKProblem
     from .ik.solve import solve_ik
     from .motion.check import MotionCheck, Violation, check_motion
@@ -22,6 +23,7 @@ else:
     __getattr__, __dir__ = exports(
         __name__,
         {
+            "families": ["PostureBatch", "PostureProblem", "Postures", "all_postures"],
             "motion.check": ["MotionCheck", "Violation", "check_motion"],
             "velocity.extended_jacobian": ["ExtendedJacobian"],
             "ik.problem": ["IKProblem"],
@@ -43,6 +45,7 @@ __all__ = [
     "IKProblem",
     "Motion",
     "MotionCheck",
+            "families": ["PostureBatch", "PostureProblem", "Postures", "all_postures"],
     "SolveResult",
     "Status",
     "TrackResult",
@@ -51,6 +54,7 @@ __all__ = [
     "VelocityProblem",
     "VelocityStep",
     "Violation",
+    "all_postures",
     "check_motion",
     "read_motion",
     "solve_ik",

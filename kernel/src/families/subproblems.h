@@ -60,13 +60,18 @@ static inline int rk_sub1(const double k[3], const double from[3], const double 
   return 1;
 }
 
+/* The equation has no solution when d is larger than possible by more than this, relative; by less, the one that comes
+   nearest to it may be within a task's tolerance. */
+#define RK_BEYOND 1e-3
+
 /* The turns with a c + b s = d, where -a s + b c is positive and negative, and how many there are: one where they are
-   the same, also when the equation has none and that one comes nearest to it; -1 when any will do. */
+   the same, also when it only comes nearest; -1 when any will do. */
 static inline int rk_linear(double a, double b, double d, double nothing, rk_turn t[2]) {
   const double r2 = a * a + b * b;
   if (!(r2 > nothing * nothing)) return -1;
   const double r = rk_sqrt(r2), w2 = (r - d) * (r + d);
   if (!(w2 > 0.0)) {
+    if (!(__builtin_fabs(d) <= (1.0 + RK_BEYOND) * r)) return 0;
     const double sign = d < 0.0 ? -1.0 / r : 1.0 / r;
     t[0] = (rk_turn){sign * a, sign * b};
     return 1;

@@ -1,0 +1,127 @@
+"""Distinct postures from many starts: for what has no closed form. An honest count, and never all for certain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.limits import PositionLimits
+from ...robokin.model.robot import RobotModel
+from ..ik.problem import IKProblem
+from ..ik.tip_ik import TipIK
+from ..random_numbers import SplitMix64
+from ..tasks import FrameTask, Task
+from ..velocity.task_levels import TaskLevels, tolerances
+
+STARTS, STARTS_OF_LEVELS = 200, 40
+EXACT = 1e-11  # [m], [rad] tolerance of tasks on tips while postures are searched
+SAME = 1e-4  # [rad], [lengths] postures nearer to each other are one
+APART = 0.5  # [rad], [lengths] of those of a continuum, which are as many as one likes
+FREE = 1e-6  # relative: singular values of tasks that are 0
+TURN = 2.0 * np.pi
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """q: (n, nq), nearest to the start first.   is_continuum: the tasks leave the robot free to move on."""
+
+    q: Array
+    is_continuum: bool
+    remark: str
+
+
+class Multistart:
+    """Tasks of a model inside limits. Raises TaskError, UnknownNameError, ModelError."""
+
+    def __init__(self, model: RobotModel, tasks: Sequence[Task], backend: str, limits: PositionLimits) -> None:
+        self.model, self.limits, self.tasks = model, limits, tasks
+        self._problem = IKProblem(model, [_exact(task) for task in tasks], (), backend, attempts=1, limits=limits)
+        self._is_on_tips = isinstance(self._problem.search, TipIK)
+        self._levels = TaskLevels(model, tasks, backend)
+        self._unit = np.where(_lengths(model), 1.0 / self._levels.length, 1.0)
+        self._turning = _turning(model) if self._is_on_tips else np.zeros(model.nq, bool)
+
+    def search(self, targets: list[Any], q0: Array, seed: int) -> Found:
+        """From q0 (nq,) inside the limits, and random starts."""
+        generator = SplitMix64(seed)
+        count = STARTS if self._is_on_tips else STARTS_OF_LEVELS
+        starts = [q0, *(self._problem.search.drawn(q0, generator) for _ in range(count - 1))]
+        allowed = tolerances(self.tasks)
+        if self._is_on_tips:
+            outcome = self._problem.solve_batch([targets] * count, np.array(starts), seed)
+            met = (outcome.residuals <= allowed).all(axis=(1, 2))
+            reached = list(outcome.q[met])
+        else:
+            solved = [self._problem.solve(targets, start, seed, diagnose=False) for start in starts]
+            reached = [each.q for each in solved if (each.residual_array <= allowed).all()]
+        near = [self._nearest_turns(q, q0) for q in reached]
+        near.sort(key=lambda q: float(np.linalg.norm(self._unit * (q - q0))))
+        is_continuum = bool(near) and self._freedom(near[0], targets) > 0
+        distinct: list[Array] = []
+        for q in near:
+            least = APART if is_continuum else SAME
+            if all(abs(self._unit * (q - other)).max(initial=0.0) > least for other in distinct):
+                distinct.append(q)
+        remark = f"found from {count} starts, of which {len(near)} reached the target: there may be others"
+        if is_continuum:
+            remark += f"; the robot is redundant there: samples at least {APART:g} rad apart in a joint"
+        return Found(np.array(distinct).reshape(-1, self.model.nq), is_continuum, remark)
+
+    def _nearest_turns(self, q: Array, q0: Array) -> Array:
+        """q with every angle, of which whole turns do not matter, at the one nearest to q0 inside the limits."""
+        lower, upper = self.limits.lower, self.limits.upper
+        turned = q + TURN * np.round((q0 - q) / TURN)
+        turned = turned - TURN * np.ceil(np.maximum(turned - upper, 0.0) / TURN)
+        turned = turned + TURN * np.ceil(np.maximum(lower - turned, 0.0) / TURN)
+        inside = self._turning & (turned >= lower) & (turned <= upper)
+        return np.where(inside, turned, q)
+
+    def _freedom(self, q: Array, targets: list[Any]) -> int:
+        """Degrees of freedom, of those that the tasks depend on, that their equations leave."""
+        state = self._levels.state(q, targets, 1.0)
+        rows = [
+            task.rows(state, task.resolve_target(state, target))
+            for task, target in zip(self.tasks, targets, strict=True)
+        ]
+        J = np.vstack([(own.J * self._levels_unit(i, own))[own.lower == own.upper] for i, own in enumerate(rows)])
+        used = np.vstack([own.J for own in rows]).any(axis=0)
+        values = np.linalg.svd(J[:, used], compute_uv=False) if J.size and used.any() else np.zeros(0)
+        return int(used.sum()) - int((values > FREE * values.max(initial=0.0)).sum())
+
+    def _levels_unit(self, i: int, rows: Any) -> Array:
+        parts = self.tasks[i].parts
+        return np.array([1.0 / self._levels.length if parts[part].is_length else 1.0 for part in rows.part])[:, None]
+
+
+def _exact(task: Task) -> Task:
+    """The same task, to be met better."""
+    if not isinstance(task, FrameTask) or not task.is_in_kernel:
+        return task
+    same = copy(task)
+    same.position_tolerance = min(EXACT, task.position_tolerance)
+    same.orientation_tolerance = min(EXACT, task.orientation_tolerance)
+    return same
+
+
+def _lengths(model: RobotModel) -> Array:
+    """(nq,) bool, coordinates that are lengths."""
+    found = np.zeros(model.nq, bool)
+    for motion, iq in zip(model.tree.motion, model.tree.iq, strict=True):
+        if motion in (MotionPrimitive.TRANSLATION, MotionPrimitive.FREE):
+            found[iq : iq + (1 if motion == MotionPrimitive.TRANSLATION else 3)] = True
+    return found
+
+
+def _turning(model: RobotModel) -> Array:
+    """(nq,) bool, angles of which whole turns do not matter to the links."""
+    found, tree = np.ones(model.nq, bool), model.tree
+    for motion, iq, scale in zip(tree.motion, tree.iq, tree.scale, strict=True):
+        if motion != MotionPrimitive.ROTATION or not float(scale).is_integer():
+            found[iq : iq + MotionPrimitive(motion).nq] = False
+    return found

@@ -1,0 +1,247 @@
+"""All postures of a robot that meet its tasks: in closed form where it belongs to a family, else from many starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...robokin.arrays import Array, shown
+from ...robokin.backend import get_backend
+from ...robokin.errors import ConfigurationError, TaskError
+from ...robokin.model.limits import PositionLimits
+from ...robokin.model.robot import RobotModel, solvable_model
+from ..tasks import FrameTask, Task
+from ..tasks.tips.frame import TaskKind, is_plain_task
+from ..velocity.recent_problems import RecentProblems
+from ..velocity.task_levels import checked_tasks
+from .chain import chain_of
+from .family import Branch, Family, Kind, Told
+from .multistart import Multistart
+from .names import BranchNames
+from .recognition import recognise
+
+LABELS = {
+    Kind.SPHERICAL_WRIST: "spherical wrist",
+    Kind.THREE_PARALLEL: "three parallel axes",
+    Kind.SPHERICAL_BOTH: "spherical shoulder and wrist",
+    Kind.PLANAR: "planar",
+    Kind.GANTRY: "gantry",
+}
+CONTINUUM = "one posture of each continuum, near to q0"
+HIDDEN = "a continuum was seen, but no posture of it inside the limits was found"
+DOUBTFUL = "the axes are not quite those of the family, and near the border of the workspace a posture may be missing"
+
+
+@dataclass(frozen=True, eq=False)
+class Postures:
+    """Distinct postures that meet the tasks, inside the limits, the nearest to q0 first.
+
+    q: (n, nq).   names: of the branches, such as "shoulder right, elbow up, wrist no flip".
+    complete: every branch is there: found in closed form.   family: of which the chain is; empty when of none.
+    continuum: (n,) bool, the robot can move on from there without leaving its tasks (redundant or singular): the
+    posture stands for its branch.   remark: what else is to be known; a line, empty when nothing is.
+    """
+
+    q: Array
+    names: tuple[str, ...]
+    complete: bool
+    family: str
+    continuum: Array
+    remark: str = ""
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+
+@dataclass(frozen=True, eq=False)
+class PostureBatch:
+    """The postures of b sets of targets; `batch[i]` is a `Postures`.
+
+    q: (b, most, nq), NaN behind the last posture of each.   count: (b,) how many.   complete: (b,) bool.
+    """
+
+    q: Array
+    count: Array
+    complete: Array
+    _made: Any = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __getitem__(self, index: int) -> Postures:
+        return self._made(range(len(self))[index])
+
+
+class PostureProblem:
+    """Tasks of a model, looked at once: `solve` for as many targets as wanted.
+
+    backend: "auto", "native" or "numpy".   limits: in place of the model's on positions.
+    In closed form: one task on the pose of a tip, or on its position where that is all the chain can choose.
+    Raises TaskError (also for no task), UnknownNameError, ModelError, BackendError.
+    """
+
+    def __init__(
+        self, model: RobotModel, tasks: Sequence[Task], backend: str = "auto", limits: PositionLimits | None = None
+    ) -> None:
+        self.model, self.tasks = solvable_model(model), checked_tasks(tasks)
+        if not self.tasks:
+            raise TaskError("postures of no task are all: at least one task is needed")
+        self.limits = self.model.limits if limits is None else limits
+        self.backend = get_backend(backend).name
+        self.middle = self.limits.middle(self.model.neutral())
+        self._family = self._recognised()
+        if self._family is None:
+            self._multistart = Multistart(self.model, self.tasks, self.backend, self.limits)
+            return
+        task = self.tasks[0]
+        assert isinstance(task, FrameTask)
+        tolerance = task.position_tolerance, task.orientation_tolerance if self._is_oriented else np.inf
+        self._record = self._family.record(self._is_oriented, tolerance)
+        self._names = BranchNames(self._family)
+        self._is_all = np.array_equal(self._family.chain.q_index, np.arange(self.model.nq))
+        if self.backend == "native":
+            from .native import postures
+        else:
+            from .reference import postures
+        self._postures = postures
+
+    @property
+    def family(self) -> str:
+        """Which family the chain belongs to; empty when to none."""
+        if self._family is None:
+            return ""
+        is_scara = self._family.kind is Kind.PLANAR and self._family.chain.slides.any()
+        return "SCARA" if is_scara else LABELS[self._family.kind]
+
+    def solve(self, targets: object = None, q0: object | None = None, seed: int = 0) -> Postures:
+        """The postures for these targets, one per task, each in its task's own terms; the tasks' own when None.
+
+        q0: (nq,) the start that postures are sorted by, and the nearest of which is taken where there is a choice
+        (whole turns, continua); mid-range when None.   seed: of the starts where there is no closed form.
+        Joints that do not move the tip keep q0's values. Raises TaskError, ConfigurationError.
+        """
+        start = self._start(q0)
+        if self._family is None:
+            return self._searched(self._targets(targets), start, seed)
+        goals = np.asarray(self._targets(targets)[0], float)[None]
+        return self._closed(goals, start[None], None)[0]
+
+    def solve_batch(
+        self, targets: object, q0: object | None = None, seed: int = 0, threads: int | None = None
+    ) -> PostureBatch:
+        """The postures for b sets of targets; item i is that of `solve(targets[i], q0[i], seed)`.
+
+        targets: (b, 1, 4, 4), or a list of b sets as `solve` takes.   q0: None, (nq,) or (b, nq).
+        threads: at most so many; None: one per processor. Raises TaskError, ConfigurationError.
+        """
+        try:
+            given: Any = targets if isinstance(targets, np.ndarray) else list(targets)  # type: ignore[call-overload]
+        except TypeError:
+            raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
+        starts = self._starts(q0, len(given))
+        if self._family is not None:
+            goals = [self._targets(each)[0] for each in given]
+            return self._closed(np.array(goals, float).reshape(-1, 4, 4), starts, threads)
+        found = [self._searched(self._targets(each), start, seed) for each, start in zip(given, starts, strict=True)]
+        most = max(map(len, found), default=0)
+        q = np.full((len(found), most, self.model.nq), np.nan)
+        for own, each in zip(q, found, strict=True):
+            own[: len(each)] = each.q
+        count, complete = np.array([len(each) for each in found], int), np.zeros(len(found), bool)
+        return PostureBatch(q, count, complete, found.__getitem__)
+
+    # -- closed form ---------------------------------------------------------------------------------------------------
+
+    def _recognised(self) -> Family | None:
+        task = self.tasks[0]
+        if len(self.tasks) > 1 or not is_plain_task(task) or task.influence != 1.0:
+            return None
+        if task.record_kind is not TaskKind.POSE or not task.position_weights.all():
+            return None
+        self._is_oriented = bool(task.orientation_weights.any())
+        if self._is_oriented and not task.orientation_weights.all():
+            return None
+        chain = chain_of(self.model, task.link, task.offset, self.limits)
+        return None if chain is None else recognise(chain, self._is_oriented)
+
+    def _closed(self, goals: Array, starts: Array, threads: int | None) -> PostureBatch:
+        family = self._family
+        assert family is not None
+        index = family.chain.q_index
+        own, branch, found = self._postures(self._record, goals, starts[:, index], threads)
+        q = own
+        if not self._is_all:
+            q = np.where(np.isnan(own[:, :, :1]), np.nan, starts[:, None])
+            q[:, :, index] = own
+        hidden = (found[:, 1] & Told.HIDDEN) != 0
+        doubtful = (found[:, 1] & Told.DOUBTFUL) != 0 if not family.exact else np.zeros(len(hidden), bool)
+
+        def made(i: int) -> Postures:
+            count = int(found[i, 0])
+            continuum = (branch[i, :count] & Branch.CONTINUUM) != 0
+            lines = [
+                line
+                for line, holds in ((CONTINUUM, continuum.any()), (HIDDEN, hidden[i]), (DOUBTFUL, doubtful[i]))
+                if holds
+            ]
+            names = tuple(self._names.name(bits) for bits in branch[i, :count].tolist())
+            complete = not (hidden[i] or doubtful[i])
+            return Postures(q[i, :count].copy(), names, complete, self.family, continuum, "; ".join(lines))
+
+        return PostureBatch(q, found[:, 0].astype(int), ~(hidden | doubtful), made)
+
+    def _searched(self, targets: list[Any], start: Array, seed: int) -> Postures:
+        found = self._multistart.search(targets, start, seed)
+        names = tuple(f"posture {i + 1}" for i in range(len(found.q)))
+        return Postures(found.q, names, False, "", np.full(len(found.q), found.is_continuum), found.remark)
+
+    # -- arguments -----------------------------------------------------------------------------------------------------
+
+    def _targets(self, targets: object) -> list[Any]:
+        if targets is None:
+            return [task.target for task in self.tasks]
+        try:
+            given = list(targets)  # type: ignore[call-overload]
+        except TypeError:
+            raise TaskError(f"targets must be one per task, not {shown(targets)}") from None
+        if len(given) != len(self.tasks):
+            raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
+        return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
+
+    def _start(self, q0: object | None) -> Array:
+        return self.middle if q0 is None else self.limits.clamp(self.model.check_configuration(q0))
+
+    def _starts(self, q0: object | None, count: int) -> Array:
+        try:
+            several = q0 is not None and np.ndim(q0) == 2  # type: ignore[arg-type]
+        except ValueError:  # of different lengths
+            several = True
+        if not several:
+            return np.tile(self._start(q0), (count, 1))
+        if len(q0) != count:  # type: ignore[arg-type]
+            raise ConfigurationError(f"there are {count} sets of targets but {len(q0)} starts")  # type: ignore[arg-type]
+        return np.array([self._start(each) for each in q0]).reshape(count, self.model.nq)  # type: ignore[union-attr]
+
+
+def all_postures(
+    model: RobotModel, tasks: Sequence[Task], q0: object | None = None, seed: int = 0, backend: str = "auto"
+) -> Postures:
+    """All postures that meet the tasks, nearest to q0 (mid-range when None) first; see `PostureProblem.solve`.
+
+    Problems whose tasks differ in their targets only are looked at once. Raises TaskError, ConfigurationError,
+    UnknownNameError, ModelError, BackendError.
+    """
+    given = checked_tasks(tasks)
+    used = tuple(task for task in given if task.influence)
+
+    def made(own: Sequence[Task], _: object) -> PostureProblem:
+        return PostureProblem(model, own, backend)
+
+    recent = _recent.get(made, model, used, (), (get_backend(backend).name,))
+    return recent.problem.solve(recent.targets, q0, seed)
+
+
+_recent: RecentProblems[PostureProblem] = RecentProblems()
