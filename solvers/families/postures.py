@@ -99,14 +99,9 @@ class PostureProblem:
         task = self.tasks[0]
         assert isinstance(task, FrameTask)
         tolerance = task.position_tolerance, task.orientation_tolerance if self._is_oriented else np.inf
-        self._record = self._family.record(self._is_oriented, tolerance)
         self._names = BranchNames(self._family)
         self._is_all = np.array_equal(self._family.chain.q_index, np.arange(self.model.nq))
-        if self.backend == "native":
-            from .native import postures
-        else:
-            from .reference import postures
-        self._postures = postures
+        self._solver = _solver_type(self.backend)(self._family, self._is_oriented, tolerance)
 
     @property
     def family(self) -> str:
@@ -171,7 +166,7 @@ class PostureProblem:
         family = self._family
         assert family is not None
         index = family.chain.q_index
-        own, branch, found = self._postures(self._record, goals, starts[:, index], threads)
+        own, branch, found = self._solver.postures(goals, starts[:, index], threads)
         q = own
         if not self._is_all:
             q = np.where(np.isnan(own[:, :, :1]), np.nan, starts[:, None])
@@ -224,6 +219,17 @@ class PostureProblem:
         if len(q0) != count:  # type: ignore[arg-type]
             raise ConfigurationError(f"there are {count} sets of targets but {len(q0)} starts")  # type: ignore[arg-type]
         return np.array([self._start(each) for each in q0]).reshape(count, self.model.nq)  # type: ignore[union-attr]
+
+
+def _solver_type(backend: str) -> Any:
+    """Raises BackendError."""
+    if backend == "numpy":
+        from .reference import ReferencePostures
+
+        return ReferencePostures
+    from .native import NativePostures
+
+    return NativePostures
 
 
 def all_postures(
