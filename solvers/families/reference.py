@@ -17,8 +17,9 @@ from .family import POSTURES, Branch, Family, Kind, Told
 
 TURN = 2.0 * math.pi
 EXACT = 1e-13  # [sizes, rad] residuals that are left alone
-AT_LIMIT = 1e-10  # [rad, m] beyond a limit by rounding
+AT_LIMIT = 1e-9  # [rad, m] beyond a limit by rounding
 SAME = 1e-7  # [rad, sizes] postures nearer to each other are one
+MET = 1e-9  # [sizes, rad] residuals of postures, if there are any so good
 NEAR = 1e-2  # [sizes, rad] a candidate so near to the pose should have led to it
 DAMPING = 1e-14  # relative, of Newton's steps
 STEPS, TRIES = 8, 35
@@ -54,10 +55,16 @@ class ReferencePostures:
     def _postures_of(self, target: Array, q0: Array) -> tuple[list[tuple[Array, int]], int]:
         target = target.copy()
         target[:3, 3] -= self.chain.centre
+        found, told, is_nearly_met = self._search(target, q0, False)
+        if not found and is_nearly_met:  # out of reach, but within the tolerance
+            found, told, _ = self._search(target, q0, True)
+        return found, told
+
+    def _search(self, target: Array, q0: Array, is_lenient: bool) -> tuple[list[tuple[Array, int]], int, bool]:
         found: list[tuple[Array, int]] = []
         inside: set[int] = set()
         outside: set[int] = set()
-        told = 0
+        told, is_nearly_met = 0, False
         # A turn that may be any is taken from q0; where others are outside the limits with it, the next ones are tried.
         for k in range(TRIES + 1):
             pose = self._pose(target, q0, (1 if k & 1 else -1) * ((k + 1) // 2) * TURN / (TRIES + 1))
@@ -65,22 +72,26 @@ class ReferencePostures:
             for candidate in SOLVERS[self.family.kind](pose):
                 if candidate.branch in skipped:
                     continue
-                x, is_doubtful = self._led(candidate, target)
-                told |= Told.DOUBTFUL if is_doubtful else 0
-                if x is None:
+                x, residual, is_met = self._led(candidate, target)
+                if not is_met:
+                    told |= Told.DOUBTFUL if residual[0] < NEAR else 0
                     continue
+                if residual[1] > MET:
+                    is_nearly_met = True
+                    if not is_lenient:
+                        continue
                 fitted = self._fitted(candidate, x, q0)
                 (outside if fitted is None else inside).add(candidate.branch)
                 if fitted is not None:
                     is_any = pose.is_free or candidate.couplings or self.family.kind is Kind.SPHERICAL_BOTH
                     self._insert(found, fitted, candidate.branch | (Branch.CONTINUUM if is_any else 0))
             told |= Told.HIDDEN if pose.is_hidden else 0
-            if not pose.is_free or outside <= inside:
+            if not pose.is_free or (inside and outside <= inside):
                 break
         else:
             told |= Told.HIDDEN
         found.sort(key=lambda each: float(np.sum((self._unit * (each[0] - q0)) ** 2)))
-        return found, told
+        return found, told, is_nearly_met
 
     def _pose(self, target: Array, q0: Array, beyond: float) -> Pose:
         home, is_reversed = self.chain.home, self.family.reversed
@@ -97,8 +108,9 @@ class ReferencePostures:
 
     # -- a candidate ---------------------------------------------------------------------------------------------------
 
-    def _led(self, candidate: Candidate, target: Array) -> tuple[Array | None, bool]:
-        """x (n,) in the order of the chain where it meets the target, and whether it should have."""
+    def _led(self, candidate: Candidate, target: Array) -> tuple[Array, tuple[float, float], bool]:
+        """x (n,) in the order of the chain, led to the target; its residual before and after; whether that is within
+        the tolerance."""
         x = candidate.x[::-1].copy() if self.family.reversed else candidate.x.copy()
         e, position, orientation = self._residual(x, target)
         first = last = max(position / self.chain.size, orientation)
@@ -112,7 +124,7 @@ class ReferencePostures:
                 break
             x, e, last, (position, orientation) = there, e_there, now, sizes
         is_met = position <= self.tolerance[0] and orientation <= self.tolerance[1]
-        return (x if is_met else None), not is_met and first < NEAR
+        return x, (first, last), is_met
 
     def _residual(self, x: Array, target: Array) -> tuple[Array, float, float]:
         """e (6,) over the size, and its sizes [m], [rad]."""

@@ -15,6 +15,7 @@ from ...robokin.spatial import so3
 
 NOTHING = 1e-12  # smaller parts of 1, or of the robot's size, are 0: of a direction so short nothing is known
 BEYOND = 1e-3  # relative: an equation that lacks more has no solution; one that lacks less may be within a tolerance
+TANGENT = 1e-14  # two solutions nearer to each other than the root of this are one: rounding alone may part them
 NEAR_CIRCLE = 1e-4  # a double root is found to the square root of the rounding
 
 
@@ -43,7 +44,7 @@ def linear(a: float, b: float, d: float, nothing: float) -> list[float] | None:
     if r <= nothing:
         return None
     middle = math.atan2(b, a)
-    if abs(d) >= r:
+    if (r - d) * (r + d) <= TANGENT * r * r:
         return [middle if d > 0.0 else middle + math.pi] if abs(d) <= (1.0 + BEYOND) * r else []
     half = math.atan2(math.sqrt((r - d) * (r + d)), d)
     return [middle - half, middle + half]

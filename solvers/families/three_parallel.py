@@ -13,7 +13,7 @@ from ...robokin.spatial import so3
 from .candidates import Candidate, Pose, ThreeTurns, three_turns, two_parallel
 from .family import Branch, Family, side_of
 from .spherical_wrist import of_squares
-from .subproblems import NOTHING, angle_of, circle_roots, form, linear, subproblem1, turned
+from .subproblems import NOTHING, across, angle_of, circle_roots, form, linear, subproblem1, turned
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ def solve(pose: Pose) -> list[Candidate]:
     N[2] += k @ (oa - start)
     if family.meets:  # the position sees the outer joint alone
         angles = linear(P[0], P[1], N[2] - P[2], pose.nothing)
-        return _with_wrist(pose, c, [pose.any(c.outer)] if angles is None else angles)
+        if angles is None:  # what the others can do depends on it
+            angles, pose.is_hidden = [pose.any(c.outer)], True
+        return _with_wrist(pose, c, angles)
     # The cosine and sine of joint a are linear in those of the outer one.
     last = np.array([0.0, 0.0, 1.0])
     n, m = P - N[2] * last, D - M[2] * last
@@ -56,6 +58,7 @@ def solve(pose: Pose) -> list[Candidate]:
         R, at = _without_outer(pose, c, angle)
         parallel = subproblem1(k, turned(axis_a, a, axis_b), R @ axis_b, NOTHING)
         total = pose.any(c.first) if parallel is None else parallel
+        pose.is_hidden |= parallel is None
         b = angle_of(axis_b, side_of(axis_b), so3.exp(-a * axis_a) @ so3.exp(-total * k) @ R)
         found += _with_elbow(pose, c, angle, ThreeTurns((total, a, b), 0), at, i * Branch.ROOT)
     return found
@@ -71,6 +74,8 @@ def _with_wrist(pose: Pose, c: _Order, angles: list[float]) -> list[Candidate]:
             if hand.is_coupled:  # b keeps its turn, the parallel ones follow
                 b, a = pose.any(c.a + 1), hand.angles[1]
                 total = angle_of(k, side_of(k), R @ so3.exp(-b * axis_b) @ so3.exp(-a * axis_a))
+                total = _within_reach(c, at, a, total)
+                b = angle_of(axis_b, side_of(axis_b), so3.exp(-a * axis_a) @ so3.exp(-total * k) @ R)
                 hand = ThreeTurns((total, a, b), hand.branch)
             found += _with_elbow(pose, c, angle, hand, at, i * Branch.SHOULDER | hand.branch)
     return found
@@ -84,6 +89,24 @@ def _without_outer(pose: Pose, c: _Order, angle: float) -> tuple[Array, Array]:
     if c.family.outer_last:  # G R6^-1
         return pose.R @ back, pose.image(o + back @ (b - o))
     return back @ pose.R, o + back @ (pose.image(b) - o)  # R1^-1 G
+
+
+def _within_reach(c: _Order, at: Array, a: float, total: float) -> float:
+    """The parallel turns' sum for which the elbow reaches, nearest to `total`: it reaches where p - E t, across k, is no
+    longer and no shorter than both links together, of which both ends are a cos + b sin = d."""
+    h, o = c.family.h, c.family.o
+    k, axis_a = h[c.first], h[c.a]
+    one, other = (float(np.linalg.norm(across(k, o[c.first + i + 1] - o[c.first + i]))) for i in (0, 1))
+    t = across(k, o[c.a] + turned(axis_a, a, o[c.a + 1] - o[c.a]) - o[c.first + 2])
+    p = across(k, at - o[c.first])
+    f, squares = form(p, k, t), p @ p + t @ t
+    here = squares - 2.0 * (f[0] * np.cos(total) + f[1] * np.sin(total))
+    if (one - other) ** 2 <= here <= (one + other) ** 2:
+        return total
+    end = one + other if here > (one + other) ** 2 else one - other
+    least = NOTHING * c.family.chain.size
+    edges = linear(f[0], f[1], 0.5 * (squares - end**2), least**2) or []
+    return max(edges, key=lambda edge: np.cos(edge - total), default=total)
 
 
 def _with_elbow(pose: Pose, c: _Order, outer: float, hand: ThreeTurns, at: Array, branch: int) -> list[Candidate]:

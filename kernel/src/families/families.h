@@ -28,6 +28,8 @@ typedef struct rk_pose {
   double nothing;            /* [m] shorter lengths are 0 */
   int32_t count, told;       /* told: what of the set is told */
   int32_t is_free;           /* `wanted` was used */
+  int32_t is_lenient;        /* the tolerance is enough */
+  int32_t is_nearly_met;     /* for a candidate it was what is met */
   rk_candidate list[RK_POSTURES];
 } rk_pose;
 

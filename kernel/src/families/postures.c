@@ -7,8 +7,9 @@
 
 static const double TWO_PI = 6.283185307179586;
 static const double EXACT = 1e-13;     /* [sizes, rad] residuals that are left alone */
-static const double AT_LIMIT = 1e-10;  /* [rad, m] beyond a limit by rounding */
+static const double AT_LIMIT = 1e-9;   /* [rad, m] beyond a limit by rounding */
 static const double SAME = 1e-7;       /* [rad, sizes] postures nearer to each other are one */
+static const double MET = 1e-9;        /* [sizes, rad] residuals of postures, if there are any so good */
 static const double NEAR = 1e-2;       /* [sizes, rad] a candidate so near to the pose should have led to it */
 static const double DAMPING = 1e-14;   /* relative, of Newton's steps */
 enum { STEPS = 8, TRIES = 35 };
@@ -208,6 +209,10 @@ static enum outcome settle(rk_pose *pose, const rk_candidate *c, const double *R
     if (first < NEAR) pose->told |= RK_DOUBTFUL;
     return ASTRAY;
   }
+  if (f->oriented ? last > MET : size[0] > MET * f->size) {
+    pose->is_nearly_met = 1;
+    if (!pose->is_lenient) return ASTRAY;
+  }
   int coupled = 0;
   for (int32_t k = 0; k < c->couplings; k++) {
     if (!share(pose, c->coupling + k, x)) return OUTSIDE;
@@ -291,6 +296,20 @@ static uint64_t collect(rk_pose *pose, const double *Rt, uint64_t skipped, set *
   return outside;
 }
 
+static void search(rk_pose *pose, const double *Rt, set *s) {
+  want(pose, 0.0);
+  solve(pose);
+  uint64_t inside = 0, outside = collect(pose, Rt, 0, s, &inside);
+  if (!pose->is_free || (inside && !(outside & ~inside))) return;
+  /* A turn that may be any was taken from q0, and others are outside the limits with it: the next ones to q0 are tried. */
+  for (int k = 1; k <= TRIES && (!inside || (outside & ~inside)); k++) {
+    want(pose, (k & 1 ? 1 : -1) * ((k + 1) / 2) * (TWO_PI / (TRIES + 1)));
+    solve(pose);
+    outside |= collect(pose, Rt, inside, s, &inside);
+  }
+  if (!inside || (outside & ~inside)) pose->told |= RK_HIDDEN;
+}
+
 static void postures_of(rk_pose *pose, const double *target, const double *q0, set *s) {
   const rk_family *f = pose->f;
   double Rt[9];
@@ -314,17 +333,11 @@ static void postures_of(rk_pose *pose, const double *target, const double *q0, s
     rk_subtract3(pose->target, x, pose->p);
   }
   rk_copy(pose->q0, q0, f->joints);
-  want(pose, 0.0);
-  solve(pose);
-  uint64_t inside = 0, outside = collect(pose, Rt, 0, s, &inside);
-  if (!pose->is_free || !(outside & ~inside)) return;
-  /* A turn that may be any was taken from q0, and others are outside the limits with it: the next ones to q0 are tried. */
-  for (int k = 1; k <= TRIES && (outside & ~inside); k++) {
-    want(pose, (k & 1 ? 1 : -1) * ((k + 1) / 2) * (TWO_PI / (TRIES + 1)));
-    solve(pose);
-    outside |= collect(pose, Rt, inside, s, &inside);
-  }
-  if (outside & ~inside) pose->told |= RK_HIDDEN;
+  pose->is_lenient = pose->is_nearly_met = 0;
+  search(pose, Rt, s);
+  if (s->count || !pose->is_nearly_met) return;
+  pose->is_lenient = 1; /* out of reach, but within the tolerance */
+  search(pose, Rt, s);
 }
 
 void rk_postures(const rk_family *family, int64_t count, const double *targets, const double *q0, double *q,

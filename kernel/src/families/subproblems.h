@@ -64,13 +64,16 @@ static inline int rk_sub1(const double k[3], const double from[3], const double 
    nearest to it may be within a task's tolerance. */
 #define RK_BEYOND 1e-3
 
+/* Two solutions nearer to each other than the root of this are one: rounding alone may part them. */
+#define RK_TANGENT 1e-14
+
 /* The turns with a c + b s = d, where -a s + b c is positive and negative, and how many there are: one where they are
    the same, also when it only comes nearest; -1 when any will do. */
 static inline int rk_linear(double a, double b, double d, double nothing, rk_turn t[2]) {
   const double r2 = a * a + b * b;
   if (!(r2 > nothing * nothing)) return -1;
   const double r = rk_sqrt(r2), w2 = (r - d) * (r + d);
-  if (!(w2 > 0.0)) {
+  if (!(w2 > RK_TANGENT * r2)) {
     if (!(__builtin_fabs(d) <= (1.0 + RK_BEYOND) * r)) return 0;
     const double sign = d < 0.0 ? -1.0 / r : 1.0 / r;
     t[0] = (rk_turn){sign * a, sign * b};

@@ -31,6 +31,38 @@ static void without_outer(const rk_pose *pose, const chain *c, rk_turn outer, do
   }
 }
 
+/* The parallel turns' sum for which the elbow reaches, nearest to the one given: it reaches where p - E t, across k, is no
+   longer and no shorter than both links together, of which both ends are a c + b s = d. */
+static rk_turn within_reach(const chain *c, const rk_family *f, const double at[3], rk_turn turn_a, rk_turn total) {
+  double x[3], y[3], p[3], t[3], form[3], lengths[2];
+  const double *oa = f->o[c->last], *ob = f->o[c->last + 1];
+  for (int i = 0; i < 2; i++) {
+    rk_subtract3(f->o[c->first + i + 1], f->o[c->first + i], x);
+    rk_across(c->k, x, y);
+    lengths[i] = rk_norm3(y);
+  }
+  rk_subtract3(ob, oa, x);
+  rk_turned(c->a, turn_a, x, y);
+  rk_add3(y, oa, x);
+  rk_subtract3(x, f->o[c->first + 2], y);
+  rk_across(c->k, y, t);
+  rk_subtract3(at, f->o[c->first], x);
+  rk_across(c->k, x, p);
+  rk_form(p, c->k, t, form);
+  const double squares = rk_dot3(p, p) + rk_dot3(t, t), longest = lengths[0] + lengths[1];
+  const double shortest = lengths[0] - lengths[1], here = squares - 2.0 * (form[0] * total.c + form[1] * total.s);
+  if (here <= longest * longest && here >= shortest * shortest) return total;
+  rk_turn edges[2], best = total;
+  const double end = here > longest * longest ? longest : shortest, least = RK_NOTHING * f->size;
+  const int count = rk_linear(form[0], form[1], 0.5 * (squares - end * end), least * least, edges);
+  double nearest = -2.0;
+  for (int i = 0; i < count; i++) {
+    const double cosine = edges[i].c * total.c + edges[i].s * total.s;
+    if (cosine > nearest) nearest = cosine, best = edges[i];
+  }
+  return best;
+}
+
 /* The joints other than the outer one, from the turn of a and b and the sum of the parallel ones. */
 static void add(rk_pose *pose, const chain *c, rk_turn outer, const rk_triple *hand, const double at[3], int32_t branch) {
   const rk_family *f = pose->f;
@@ -96,7 +128,10 @@ void rk_three_parallel(rk_pose *pose) {
   int count;
   if (f->meets) { /* tail is 0: the position sees the outer joint alone */
     count = rk_linear(P[0], P[1], N[2] - P[2], pose->nothing, t);
-    if (count < 0) t[0] = rk_any(pose, outer), count = 1;
+    if (count < 0) { /* what the others can do depends on it */
+      t[0] = rk_any(pose, outer), count = 1;
+      pose->told |= RK_HIDDEN;
+    }
   } else { /* (c, s) of joint a = 1/det (..) is linear in those of the outer one, and of length 1 */
     const double det = N[0] * M[1] - N[1] * M[0];
     double ca[3], sa[3], g[3][3];
@@ -117,7 +152,10 @@ void rk_three_parallel(rk_pose *pose) {
       without_outer(pose, &c, t[i], R, at);
       rk_rotate(R, c.b, goal);
       rk_turned(c.a, hand.t[1], c.b, turned);
-      if (!rk_sub1(c.k, turned, goal, RK_NOTHING, hand.t)) hand.t[0] = rk_any(pose, first);
+      if (!rk_sub1(c.k, turned, goal, RK_NOTHING, hand.t)) {
+        hand.t[0] = rk_any(pose, first);
+        pose->told |= RK_HIDDEN;
+      }
       double A[9], B[9];
       rk_turn_back(c.k, hand.t[0], R, A);
       rk_turn_back(c.a, hand.t[1], A, B);
@@ -139,8 +177,10 @@ void rk_three_parallel(rk_pose *pose) {
       rk_multiply(R, T, A);
       rk_turn_matrix(c.a, rk_back(hands[0].t[1]), T);
       rk_multiply(A, T, B);
-      hands[0].t[0] = rk_turn_of(c.k, f->side[first], B);
-      hands[0].t[2] = kept;
+      hands[0].t[0] = within_reach(&c, f, at, hands[0].t[1], rk_turn_of(c.k, f->side[first], B));
+      rk_turn_back(c.k, hands[0].t[0], R, A);
+      rk_turn_back(c.a, hands[0].t[1], A, B);
+      hands[0].t[2] = rk_turn_of(c.b, c.side, B);
     }
     for (int j = 0; j < here; j++)
       add(pose, &c, t[i], hands + j, at, (i ? RK_SHOULDER : 0) | hands[j].branch);
