@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array, shown
+from ...robokin.arrays import MOST, Array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError, TaskError
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..tasks import FrameTask, Task
+from ..tasks.checks import LAST_ROW
 from ..tasks.tips.frame import TaskKind, is_plain_task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks
@@ -30,6 +31,7 @@ LABELS = {
     Kind.PLANAR: "planar",
     Kind.GANTRY: "gantry",
 }
+ROUNDED = 1e-7  # by which products of rows of a rotation are wrong that need no closer look
 CONTINUUM = "one posture of each continuum, near to q0"
 HIDDEN = "a continuum was seen, but no posture of it inside the limits was found"
 DOUBTFUL = "the axes are not quite those of the family, and near the border of the workspace a posture may be missing"
@@ -138,8 +140,13 @@ class PostureProblem:
             raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
         starts = self._starts(q0, len(given))
         if self._family is not None:
-            goals = [self._targets(each)[0] for each in given]
-            return self._closed(np.array(goals, float).reshape(-1, 4, 4), starts, threads)
+            if isinstance(given, np.ndarray) and given.shape[1:] == (1, 4, 4) and given.dtype.kind in "fiu":
+                goals = given[:, 0].astype(float)
+                for i in np.flatnonzero(~_look_rigid(goals)):
+                    self._targets(given[i])
+            else:
+                goals = np.array([self._targets(each)[0] for each in given], float).reshape(-1, 4, 4)
+            return self._closed(goals, starts, threads)
         found = [self._searched(self._targets(each), start, seed) for each, start in zip(given, starts, strict=True)]
         most = max(map(len, found), default=0)
         q = np.full((len(found), most, self.model.nq), np.nan)
@@ -219,6 +226,16 @@ class PostureProblem:
         if len(q0) != count:  # type: ignore[arg-type]
             raise ConfigurationError(f"there are {count} sets of targets but {len(q0)} starts")  # type: ignore[arg-type]
         return np.array([self._start(each) for each in q0]).reshape(count, self.model.nq)  # type: ignore[union-attr]
+
+
+def _look_rigid(poses: Array) -> Array:
+    """(b,) bool of (b, 4, 4): surely rigid."""
+    R = poses[:, :3, :3]
+    a, b, c = R[:, 0], R[:, 1], R[:, 2]
+    off = [abs((x * y).sum(axis=1) - (x is y)) for x, y in ((a, a), (b, b), (c, c), (a, b), (b, c), (a, c))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_fine = (np.max(off, axis=0) < ROUNDED) & ((np.cross(a, b) * c).sum(axis=1) > 0.0)
+        return is_fine & (abs(poses[:, :3, 3]).sum(axis=1) <= MOST) & (poses[:, 3] == LAST_ROW).all(axis=1)
 
 
 def _solver_type(backend: str) -> Any:

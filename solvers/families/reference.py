@@ -54,6 +54,8 @@ class ReferencePostures:
 
     def _postures_of(self, target: Array, q0: Array) -> tuple[list[tuple[Array, int]], int]:
         target = target.copy()
+        R = target[:3, :3]
+        target[:3, :3] = R @ (1.5 * np.eye(3) - 0.5 * R.T @ R)  # of what is rounded, the rotation next to it
         target[:3, 3] -= self.chain.centre
         found, told, is_nearly_met = self._search(target, q0, False)
         if not found and is_nearly_met:  # out of reach, but within the tolerance

@@ -310,6 +310,16 @@ static void search(rk_pose *pose, const double *Rt, set *s) {
   if (!inside || (outside & ~inside)) pose->told |= RK_HIDDEN;
 }
 
+/* The rotation next to one that is rounded: a step of Newton's for its polar decomposition. */
+static void orthogonal(double R[9]) {
+  double square[9], out[9];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++)
+      square[3 * i + j] = (i == j ? 1.5 : 0.0) - 0.5 * (R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j]);
+  rk_multiply(R, square, out);
+  rk_copy(R, out, 9);
+}
+
 static void postures_of(rk_pose *pose, const double *target, const double *q0, set *s) {
   const rk_family *f = pose->f;
   double Rt[9];
@@ -318,6 +328,7 @@ static void postures_of(rk_pose *pose, const double *target, const double *q0, s
     pose->target[i] = target[4 * i + 3] - f->centre[i];
     pose->tip[i] = f->home[9 + i];
   }
+  orthogonal(Rt);
   /* G = T_target T_home^-1, or its inverse */
   double G[9], x[3];
   for (int i = 0; i < 3; i++)
