@@ -16,11 +16,39 @@ enum { STEPS = 8, TRIES = 35 };
 
 int32_t rk_sizeof_family(void) { return (int32_t)sizeof(rk_family); }
 
+/* The nearest whole number, for numbers of less than 2^51. */
+static double rounded(double x) {
+  const double shift = 6755399441055744.0; /* 1.5 * 2^52 */
+  return __builtin_fabs(x) < 0x1p51 ? (x + shift) - shift : x;
+}
+
+/* The angles of turns, without branches: four times that of tan(angle / 4) = s / (2 h (1 + h)), h = cos(angle / 2), by
+   fdlibm's polynomial, for the half where c is positive. */
+static void angles_of(int32_t n, const rk_turn *t, double *angle) {
+  for (int32_t i = 0; i < n; i++) {
+    const double c = __builtin_fabs(t[i].c), h = rk_sqrt(0.5 + 0.5 * c), x = t[i].s / (2.0 * h * (1.0 + h));
+    const double z = x * x, w = z * z;
+    const double odd =
+        z * (3.33333333333329318027e-01 +
+             w * (1.42857142725034663711e-01 +
+                  w * (9.09088713343650656196e-02 +
+                       w * (6.66107313738753120669e-02 +
+                            w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02)))));
+    const double even =
+        w * (-1.99999999998764832476e-01 +
+             w * (-1.11111104054623557880e-01 +
+                  w * (-7.69187620504482999495e-02 +
+                       w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))));
+    const double first = 4.0 * (x - x * (odd + even)), half = t[i].s < 0.0 ? -0.5 * TWO_PI : 0.5 * TWO_PI;
+    angle[i] = t[i].c < 0.0 ? half - first : first;
+  }
+}
+
 static int32_t in_chain(const rk_family *f, int32_t i) { return f->reversed ? f->joints - 1 - i : i; }
 
 int rk_fit_angle(const rk_pose *pose, int32_t i, double *angle) {
   const double lower = pose->f->lower[i], upper = pose->f->upper[i];
-  double found = *angle + TWO_PI * __builtin_floor((pose->q0[i] - *angle) / TWO_PI + 0.5);
+  double found = *angle + TWO_PI * rounded((pose->q0[i] - *angle) * (1.0 / TWO_PI));
   if (found > upper + AT_LIMIT)
     found -= TWO_PI * __builtin_ceil((found - upper - AT_LIMIT) / TWO_PI);
   else if (found < lower - AT_LIMIT)
@@ -147,7 +175,7 @@ static int share(const rk_pose *pose, const rk_coupling *c, double *angle) {
   const double *q0 = pose->q0;
   /* With the first at q0, the last is `sum` beyond q0; s is what is taken from it. */
   const double sum = angle[b] - q0[b] + c->sign * (angle[a] - q0[a]);
-  const double nearest = sum - TWO_PI * __builtin_floor(sum / TWO_PI + 0.5);
+  const double nearest = sum - TWO_PI * rounded(sum * (1.0 / TWO_PI));
   double best = 0.0;
   int found = 0;
   for (int turns = -2; turns <= 2; turns++) {
@@ -179,12 +207,15 @@ static enum outcome settle(rk_pose *pose, const rk_candidate *c, const double *R
   double slide[RK_CHAIN], e[6], size[2];
   for (int32_t i = 0; i < n; i++) {
     const int32_t own = in_chain(f, i);
-    turn[i] = c->turn[own], slide[i] = c->slide[own];
+    const int slides = f->chain_slides >> i & 1;
+    turn[i] = slides ? (rk_turn){1.0, 0.0} : c->turn[own];
+    slide[i] = slides ? c->slide[own] : 0.0;
   }
   residual(pose, turn, slide, Rt, e, size);
   const double first = rk_max(size[0] / f->size, size[1]);
-  for (int32_t i = 0; i < n; i++)
-    x[i] = f->chain_slides >> i & 1 ? slide[i] : rk_atan2(turn[i].s, turn[i].c);
+  angles_of(n, turn, x);
+  for (int32_t i = 0; i < n && f->chain_slides; i++)
+    if (f->chain_slides >> i & 1) x[i] = slide[i];
   double last = first;
   for (int tried = 0; tried < STEPS && last > EXACT && last < 1.0; tried++) {
     double angle[RK_CHAIN], way[RK_CHAIN], sines[RK_CHAIN], cosines[RK_CHAIN], size_there[2], e_there[6];
@@ -242,12 +273,13 @@ static void insert(const rk_pose *pose, set *s, const double *x, int32_t branch)
     cost += apart * apart;
   }
   for (int32_t k = 0; k < s->count; k++) {
-    double largest = 0.0;
-    for (int32_t i = 0; i < n; i++) {
+    int32_t i = 0;
+    while (i < n) {
       const double unit = f->chain_slides >> i & 1 ? 1.0 / f->size : 1.0;
-      largest = rk_max(largest, unit * __builtin_fabs(x[i] - s->q[k * n + i]));
+      if (!(unit * __builtin_fabs(x[i] - s->q[k * n + i]) < SAME)) break;
+      i++;
     }
-    if (largest < SAME) return;
+    if (i == n) return;
   }
   if (s->count == RK_POSTURES) return;
   int32_t at = s->count++;
@@ -271,10 +303,11 @@ static void solve(rk_pose *pose) {
 }
 
 static void want(rk_pose *pose, double beyond) {
-  for (int32_t i = 0; i < pose->f->joints; i++) {
-    rk_turn *t = pose->wanted + i;
-    rk_sincos(pose->q0[in_chain(pose->f, i)] + beyond, &t->s, &t->c);
-  }
+  const int32_t n = pose->f->joints;
+  double angles[RK_CHAIN], sines[RK_CHAIN], cosines[RK_CHAIN];
+  for (int32_t i = 0; i < n; i++) angles[i] = pose->q0[in_chain(pose->f, i)] + beyond;
+  rk_sincos_each(n, angles, sines, cosines);
+  for (int32_t i = 0; i < n; i++) pose->wanted[i] = (rk_turn){cosines[i], sines[i]};
 }
 
 /* Adds the candidates to the set, those of `skipped` branches excepted. Returns the bits 1 << branch of those outside
