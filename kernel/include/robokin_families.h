@@ -44,6 +44,7 @@ typedef struct rk_family {
   int32_t mirrored;    /* of the arm: solved from the wrist to the root */
   int32_t outer_last;  /* RK_THREE_PARALLEL: axes 1, 2, 3 are parallel */
   int32_t meets;       /* RK_THREE_PARALLEL: the two joints behind the parallel ones have axes that meet */
+  int32_t exact;       /* the ideal geometry is the robot's up to rounding */
   int32_t oriented;    /* the target's rotation counts */
   int32_t slides;      /* bit i: joint i of the solving order is a slide; chain_slides: of the chain order */
   int32_t chain_slides;

@@ -53,7 +53,7 @@ class Told(enum.IntFlag):
 FAMILY_RECORD = np.dtype(
     [
         *((name, np.int32) for name in ("kind", "arm", "joints", "reversed", "mirrored", "outer_last", "meets")),
-        *((name, np.int32) for name in ("oriented", "slides", "chain_slides")),
+        *((name, np.int32) for name in ("exact", "oriented", "slides", "chain_slides")),
         *((name, np.float64, (JOINTS, 3)) for name in ("axis", "point", "h", "o", "side")),
         ("home", np.float64, 12),
         ("centre", np.float64, 3),
@@ -97,7 +97,7 @@ class Family:
         """() FAMILY_RECORD. oriented: the target's rotation counts.   tolerance: [m], [rad]."""
         chain, n = self.chain, self.chain.joints
         record = np.zeros((), FAMILY_RECORD)
-        for name in ("kind", "arm", "reversed", "mirrored", "outer_last", "meets"):
+        for name in ("kind", "arm", "reversed", "mirrored", "outer_last", "meets", "exact"):
             record[name] = getattr(self, name)
         record["joints"], record["oriented"], record["size"] = n, oriented, chain.size
         record["slides"] = sum(1 << i for i in np.flatnonzero(self.slides).tolist())

@@ -11,7 +11,7 @@ from .chain import Chain, jacobian
 from .family import Arm, Family, Kind
 
 NEAR = 5e-5  # [rad], [sizes of the chain] so nearly parallel axes are parallel, so near ones meet: angles rounded as 1.5708
-EXACT = 1e-9  # the same, of a geometry that is the ideal one up to rounding
+EXACT = 1e-11  # the same, of a geometry that is the ideal one up to rounding
 REGULAR = 1e-5  # a smaller singular value everywhere: joints that do not serve the task
 LOOKS = 8  # random poses in which that is looked at
 

@@ -19,10 +19,12 @@ TURN = 2.0 * math.pi
 EXACT = 1e-13  # [sizes, rad] residuals that are left alone
 AT_LIMIT = 1e-9  # [rad, m] beyond a limit by rounding
 SAME = 1e-7  # [rad, sizes] postures nearer to each other are one
-MET = 1e-9  # [sizes, rad] residuals of postures, if there are any so good
-NEAR = 1e-2  # [sizes, rad] a candidate so near to the pose should have led to it
-DAMPING = 1e-14  # relative, of Newton's steps
-STEPS, TRIES = 8, 35
+MET = 1e-11  # [sizes, rad] residuals of postures, if there are any so good
+NEAR = 2e-3  # [sizes, rad] a candidate so near to the pose should lead to it
+ROUNDED = 1e-12  # [sizes, rad] residuals that rounding may keep from becoming less
+# Relative, of Newton's steps; what it is multiplied by after a step that leads away, and after a good one.
+DAMPING, MORE, LESS = 1e-14, 30.0, 0.1
+STEPS, USUAL_STEPS, TRIES = 30, 3, 35
 
 SOLVERS = {
     Kind.SPHERICAL_WRIST: spherical_wrist.solve,
@@ -57,8 +59,10 @@ class ReferencePostures:
         R = target[:3, :3]
         target[:3, :3] = R @ (1.5 * np.eye(3) - 0.5 * R.T @ R)  # of what is rounded, the rotation next to it
         target[:3, 3] -= self.chain.centre
-        found, told, is_nearly_met = self._search(target, q0, False)
-        if not found and is_nearly_met:  # out of reach, but within the tolerance
+        # With fewer joints than the pose has numbers, only some poses can be met: rounded ones by the tolerance alone.
+        is_lenient = self.chain.joints < (6 if self.oriented else 3)
+        found, told, is_nearly_met = self._search(target, q0, is_lenient)
+        if not found and is_nearly_met and not is_lenient:  # out of reach, but within the tolerance
             found, told, _ = self._search(target, q0, True)
         return found, told
 
@@ -74,10 +78,11 @@ class ReferencePostures:
             for candidate in SOLVERS[self.family.kind](pose):
                 if candidate.branch in skipped:
                     continue
-                x, residual, is_met = self._led(candidate, target)
+                x, residual, is_met, was_far = self._led(candidate, target)
                 if not is_met:
                     told |= Told.DOUBTFUL if residual[0] < NEAR else 0
                     continue
+                told |= Told.DOUBTFUL if was_far else 0
                 if residual[1] > MET:
                     is_nearly_met = True
                     if not is_lenient:
@@ -110,23 +115,27 @@ class ReferencePostures:
 
     # -- a candidate ---------------------------------------------------------------------------------------------------
 
-    def _led(self, candidate: Candidate, target: Array) -> tuple[Array, tuple[float, float], bool]:
+    def _led(self, candidate: Candidate, target: Array) -> tuple[Array, tuple[float, float], bool, bool]:
         """x (n,) in the order of the chain, led to the target; its residual before and after; whether that is within
-        the tolerance."""
+        the tolerance; whether it was far from there."""
         x = candidate.x[::-1].copy() if self.family.reversed else candidate.x.copy()
         e, position, orientation = self._residual(x, target)
         first = last = max(position / self.chain.size, orientation)
-        for _ in range(STEPS):
-            if not EXACT < last < 1.0:
-                break
-            there = x + self._step(x, e)
+        damping, tried = DAMPING, 0
+        while tried < STEPS and last > EXACT and first < NEAR:
+            tried += 1
+            there = x + self._step(x, e, damping)
             e_there, *sizes = self._residual(there, target)
             now = max(sizes[0] / self.chain.size, sizes[1])
             if not now < last:
-                break
+                if last < ROUNDED:
+                    break
+                damping *= MORE
+                continue
+            damping = max(LESS * damping, DAMPING)
             x, e, last, (position, orientation) = there, e_there, now, sizes
         is_met = position <= self.tolerance[0] and orientation <= self.tolerance[1]
-        return x, (first, last), is_met
+        return x, (first, last), is_met, tried > USUAL_STEPS
 
     def _residual(self, x: Array, target: Array) -> tuple[Array, float, float]:
         """e (6,) over the size, and its sizes [m], [rad]."""
@@ -137,10 +146,10 @@ class ReferencePostures:
             e[3:] = so3.log(target[:3, :3] @ T[:3, :3].T)
         return e, float(np.linalg.norm(e[:3])) * self.chain.size, float(np.linalg.norm(e[3:]))
 
-    def _step(self, x: Array, e: Array) -> Array:
+    def _step(self, x: Array, e: Array, damping: float) -> Array:
         J = jacobian(self.chain, x)[: 6 if self.oriented else 3]
         H = J.T @ J
-        return np.linalg.solve(H + DAMPING * H.diagonal().max() * np.eye(len(H)), J.T @ e[: len(J)])
+        return np.linalg.solve(H + damping * H.diagonal().max() * np.eye(len(H)), J.T @ e[: len(J)])
 
     def _fitted(self, candidate: Candidate, x: Array, q0: Array) -> Array | None:
         """x inside the limits, None when it cannot be."""

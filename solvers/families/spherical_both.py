@@ -20,7 +20,8 @@ from .subproblems import NOTHING, form, linear, turned
 
 TaskJacobian = Callable[[Array, Array], tuple[Array, Array]]
 
-INWARD = 1e-9  # [rad] from where a joint is at its limit
+# [rad] from where a joint is at its limit; by how much that may be elsewhere for a geometry that is not quite ideal
+INWARD, INWARD_ROUNDED = 1e-9, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,10 @@ class _Arc:
     def branch(self, angle: float, which: tuple[int, int]) -> tuple[ThreeTurns, ThreeTurns] | None:
         """The turns of a branch where they are inside the limits."""
         both = self.turns(angle)
-        if any(i >= len(turns) for i, turns in zip(which, both, strict=True)):
-            return None
+        for i, turns in zip(which, both, strict=True):
+            # A single solution of axes that are not at right angles only comes nearest to the rotation.
+            if i >= len(turns) or (len(turns) == 1 and not turns[0].is_coupled):
+                return None
         shoulder, wrist = (turns[i] for i, turns in zip(which, both, strict=True))
         return (shoulder, wrist) if self._fit(0, shoulder) and self._fit(4, wrist) else None
 
@@ -89,8 +92,9 @@ class _Arc:
     def nearest(self, which: tuple[int, int], edges: Array) -> tuple[ThreeTurns, ThreeTurns] | None:
         """The turns of a branch whose angle is nearest to 0, among the stretches between the edges."""
         best, found = 4.0, None
+        step = INWARD if self.pose.family.exact else INWARD_ROUNDED
         for start, end in zip(edges, [*edges[1:], *(edges[:1] + 2.0 * np.pi)], strict=True):
-            middle, inward = 0.5 * (start + end), min(INWARD, 0.5 * (end - start))
+            middle, inward = 0.5 * (start + end), min(step, 0.5 * (end - start))
             own = self.branch(middle, which)
             if own is None:
                 continue

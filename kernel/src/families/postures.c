@@ -8,11 +8,14 @@
 static const double TWO_PI = 6.283185307179586;
 static const double EXACT = 1e-13;     /* [sizes, rad] residuals that are left alone */
 static const double AT_LIMIT = 1e-9;   /* [rad, m] beyond a limit by rounding */
+static const double ROUNDED = 1e-12;   /* [sizes, rad] residuals that rounding may keep from becoming less */
 static const double SAME = 1e-7;       /* [rad, sizes] postures nearer to each other are one */
-static const double MET = 1e-9;        /* [sizes, rad] residuals of postures, if there are any so good */
-static const double NEAR = 1e-2;       /* [sizes, rad] a candidate so near to the pose should have led to it */
-static const double DAMPING = 1e-14;   /* relative, of Newton's steps */
-enum { STEPS = 8, TRIES = 35 };
+static const double MET = 1e-11;       /* [sizes, rad] residuals of postures, if there are any so good */
+static const double NEAR = 2e-3;       /* [sizes, rad] a candidate so near to the pose should lead to it */
+/* Relative, of Newton's steps; what it is multiplied by after a step that leads away, near singular poses, and after a
+   good one. */
+static const double DAMPING = 1e-14, MORE = 30.0, LESS = 0.1;
+enum { STEPS = 30, USUAL_STEPS = 3, TRIES = 35 };
 
 int32_t rk_sizeof_family(void) { return (int32_t)sizeof(rk_family); }
 
@@ -106,7 +109,8 @@ static void residual(const rk_pose *pose, const rk_turn *turn, const double *sli
 }
 
 /* One step of the angles towards e. */
-static void step(const rk_pose *pose, const double e[6], double *angle, double *slide, const rk_turn *turn) {
+static void step(const rk_pose *pose, const double e[6], double damping, double *angle, double *slide,
+                 const rk_turn *turn) {
   const rk_family *f = pose->f;
   const int32_t n = f->joints, rows = f->oriented ? 6 : 3;
   double J[RK_CHAIN][6], H[RK_CHAIN * RK_CHAIN], g[RK_CHAIN], x[3];
@@ -149,7 +153,7 @@ static void step(const rk_pose *pose, const double e[6], double *angle, double *
     g[i] = rk_dot6(J[i], scaled);
     largest = rk_max(largest, H[i * n + i]);
   }
-  for (int32_t i = 0; i < n; i++) H[i * n + i] += DAMPING * largest;
+  for (int32_t i = 0; i < n; i++) H[i * n + i] += damping * largest;
   if (!rk_cholesky(n, H, H)) return;
   rk_solve_lower(n, H, g);
   rk_solve_lower_transposed(n, H, g);
@@ -216,19 +220,24 @@ static enum outcome settle(rk_pose *pose, const rk_candidate *c, const double *R
   angles_of(n, turn, x);
   for (int32_t i = 0; i < n && f->chain_slides; i++)
     if (f->chain_slides >> i & 1) x[i] = slide[i];
-  double last = first;
-  for (int tried = 0; tried < STEPS && last > EXACT && last < 1.0; tried++) {
+  double last = first, damping = DAMPING;
+  int tried = 0;
+  for (; tried < STEPS && last > EXACT && first < NEAR; tried++) {
     double angle[RK_CHAIN], way[RK_CHAIN], sines[RK_CHAIN], cosines[RK_CHAIN], size_there[2], e_there[6];
     rk_turn there[RK_CHAIN];
     rk_copy(angle, x, n);
     rk_copy(way, slide, n);
-    step(pose, e, angle, way, turn);
+    step(pose, e, damping, angle, way, turn);
     rk_sincos_each(n, angle, sines, cosines);
     for (int32_t i = 0; i < n; i++) there[i] = (rk_turn){cosines[i], sines[i]};
     residual(pose, there, way, Rt, e_there, size_there);
     const double now = rk_max(size_there[0] / f->size, size_there[1]);
-    if (!(now < last)) break;
-    last = now;
+    if (!(now < last)) {
+      if (last < ROUNDED) break;
+      damping *= MORE;
+      continue;
+    }
+    last = now, damping = rk_max(LESS * damping, DAMPING);
     for (int32_t i = 0; i < n; i++) {
       turn[i] = there[i], slide[i] = way[i];
       x[i] = f->chain_slides >> i & 1 ? way[i] : angle[i];
@@ -240,6 +249,7 @@ static enum outcome settle(rk_pose *pose, const rk_candidate *c, const double *R
     if (first < NEAR) pose->told |= RK_DOUBTFUL;
     return ASTRAY;
   }
+  if (tried > USUAL_STEPS) pose->told |= RK_DOUBTFUL;
   if (f->oriented ? last > MET : size[0] > MET * f->size) {
     pose->is_nearly_met = 1;
     if (!pose->is_lenient) return ASTRAY;
@@ -377,9 +387,10 @@ static void postures_of(rk_pose *pose, const double *target, const double *q0, s
     rk_subtract3(pose->target, x, pose->p);
   }
   rk_copy(pose->q0, q0, f->joints);
-  pose->is_lenient = pose->is_nearly_met = 0;
+  /* With fewer joints than the pose has numbers, only some poses can be met: rounded ones by the tolerance alone. */
+  pose->is_lenient = f->joints < (f->oriented ? 6 : 3), pose->is_nearly_met = 0;
   search(pose, Rt, s);
-  if (s->count || !pose->is_nearly_met) return;
+  if (s->count || pose->is_lenient || !pose->is_nearly_met) return;
   pose->is_lenient = 1; /* out of reach, but within the tolerance */
   search(pose, Rt, s);
 }

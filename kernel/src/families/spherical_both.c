@@ -8,7 +8,8 @@
 
 enum { MOST_EDGES = 34 };
 static const double PI = 3.141592653589793;
-static const double INWARD = 1e-9; /* [rad] from where a joint is at its limit */
+/* [rad] from where a joint is at its limit; by how much that may be elsewhere for a geometry that is not quite ideal. */
+static const double INWARD = 1e-9, INWARD_ROUNDED = 1e-3;
 
 typedef struct arc {
   double about[3], B[9], R4B[9]; /* the upper arm at 0; R4B: with the elbow turned */
@@ -74,7 +75,11 @@ static void turns_at(const rk_pose *pose, const arc *a, rk_turn angle, rk_triple
   *wrists = rk_three_turns(f->h[4], f->h[5], f->h[6], f->side[6], M, pose->wanted[4], wrist);
 }
 
-static int fits(const rk_pose *pose, int32_t first, const rk_triple *turns) {
+/* Solution `which` of `count` is one, and inside the limits. A single one of axes that are not at right angles only comes
+   nearest to the rotation. */
+static int fits(const rk_pose *pose, int32_t first, const rk_triple *found, int count, int which) {
+  const rk_triple *turns = found + which;
+  if (which >= count || (count == 1 && !turns->coupled)) return 0;
   for (int32_t i = 0; i < 3; i++) {
     double angle = rk_atan2(turns->t[i].s, turns->t[i].c);
     const int32_t chain = pose->f->reversed ? 6 - first - i : first + i;
@@ -178,7 +183,7 @@ static int branch_fits(const rk_pose *pose, const arc *a, double angle, int is, 
   int shoulders, wrists;
   rk_sincos(angle, &t.s, &t.c);
   turns_at(pose, a, t, s, &shoulders, w, &wrists);
-  if (is >= shoulders || iw >= wrists || !fits(pose, 0, s + is) || !fits(pose, 4, w + iw)) return 0;
+  if (!fits(pose, 0, s, shoulders, is) || !fits(pose, 4, w, wrists, iw)) return 0;
   *shoulder = s[is], *wrist = w[iw];
   return 1;
 }
@@ -186,10 +191,11 @@ static int branch_fits(const rk_pose *pose, const arc *a, double angle, int is, 
 /* The posture of a branch whose angle is nearest to 0, among the stretches between the edges. */
 static int nearest(const rk_pose *pose, const arc *a, const edges *e, int is, int iw, rk_triple *shoulder,
                    rk_triple *wrist) {
+  const double step = pose->f->exact ? INWARD : INWARD_ROUNDED;
   double best = 4.0;
   for (int i = 0; i < e->count; i++) {
     const double from = e->angle[i], to = i + 1 < e->count ? e->angle[i + 1] : e->angle[0] + 2.0 * PI;
-    const double middle = 0.5 * (from + to), inward = rk_min(INWARD, 0.5 * (to - from));
+    const double middle = 0.5 * (from + to), inward = rk_min(step, 0.5 * (to - from));
     const double first = from + inward, last = to - inward > PI ? to - inward - 2.0 * PI : to - inward;
     rk_triple s, w;
     if (!branch_fits(pose, a, middle, is, iw, &s, &w)) continue;
@@ -225,7 +231,7 @@ void rk_spherical_both(rk_pose *pose) {
     for (int is = 0; is < 2; is++)
       for (int iw = 0; iw < 2; iw++) {
         const int32_t branch = (is ? RK_SHOULDER : 0) | (k ? RK_ELBOW : 0) | (iw ? RK_WRIST : 0);
-        if (is < shoulders && iw < wrists && fits(pose, 0, s + is) && fits(pose, 4, w + iw)) {
+        if (fits(pose, 0, s, shoulders, is) && fits(pose, 4, w, wrists, iw)) {
           add(pose, &a, s + is, w + iw, branch);
           continue;
         }

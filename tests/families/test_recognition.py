@@ -1,0 +1,195 @@
+"""Families are recognised from axes alone: under any frames and signs, between fixed joints, beside other joints; what is
+nearly one is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, forward_kinematics, load_urdf
+from robokin_addon.robokin.library import library_robot
+from robokin_addon.solvers import PoseTask, PositionTask, PostureProblem, Task
+from support.family_robots import RANDOM_FAMILIES, ROBUST, family_robot, random_family, screw_robot, screws_of, wrapped
+from support.problems.random_trees import random_placement
+from support.robots import robot
+
+NAMED = {
+    "ur5": "three parallel axes",
+    "kr6": "spherical wrist",
+    "irb140": "spherical wrist",
+    "puma560": "spherical wrist",
+    "iiwa": "spherical shoulder and wrist",
+    "scara": "SCARA",
+    "gantry": "gantry",
+    "planar_3r": "planar",
+    "panda": "",
+    "desk_arm": "",
+}
+REAL = {
+    ("ur5_robot", "ee_link"): "three parallel axes",
+    ("ur10_robot", "ee_link"): "three parallel axes",
+    ("kinova", "j2s6s200_end_effector"): "spherical wrist",
+    ("romeo", "l_sole"): "spherical wrist",  # of its leg: the hip
+    ("panda", "panda_hand_tcp"): "",
+    ("xarm7", "link_eef"): "",
+}
+
+
+def problem_of(model: RobotModel, link: str = "", task: type[Task] = PoseTask) -> PostureProblem:
+    target = np.zeros(3) if task is PositionTask else np.eye(4)
+    return PostureProblem(model, [task(link or model.link_names[-1], target)])  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_robots(name: str) -> None:
+    assert problem_of(family_robot(name)).family == NAMED[name]
+
+
+@pytest.mark.parametrize(("name", "link"), REAL)
+def test_real_robots(name: str, link: str) -> None:
+    assert problem_of(load_urdf(robot(name)), link).family == REAL[name, link]
+
+
+def test_positions() -> None:
+    families = {name: problem_of(library_robot(name), task=PositionTask).family for name in ("planar_2r", "gantry")}
+    assert families == {"planar_2r": "planar", "gantry": "gantry"}
+    assert problem_of(library_robot("planar_3r"), task=PositionTask).family == ""  # redundant
+    assert problem_of(library_robot("puma560"), task=PositionTask).family == ""
+
+
+@pytest.mark.parametrize("name", RANDOM_FAMILIES)
+@pytest.mark.parametrize("seed", range(4))
+def test_frames_signs_and_zeros_do_not_matter(name: str, seed: int) -> None:
+    """The same arm with its base and tip elsewhere, some axes the other way, zero in another pose: the same postures."""
+    rng = np.random.default_rng(seed)
+    model = random_family(name, rng)
+    axis, point, slides, home = screws_of(model, "tool")
+    n = len(axis)
+    base, tip = random_placement(rng, 2.0), random_placement(rng, 0.5)
+    signs, zero = rng.choice((-1.0, 1.0), n), np.where(slides, rng.uniform(-0.2, 0.2, n), rng.uniform(-1, 1, n))
+    # At the new zero the axes are those of the old arm at `zero`.
+    there = [forward_kinematics(model, zero)[link] for link in model.link_names[1 : n + 1]]
+    start = [forward_kinematics(model, np.zeros(n))[link] for link in model.link_names[1 : n + 1]]
+    moved = [a @ np.linalg.inv(b) for a, b in zip(there, start, strict=True)]
+    other_axis = np.array([base[:3, :3] @ T[:3, :3] @ a for T, a in zip(moved, axis, strict=True)])
+    other_point = np.array(
+        [base[:3, :3] @ (T[:3, :3] @ p + T[:3, 3]) + base[:3, 3] for T, p in zip(moved, point, strict=True)]
+    )
+    other_home = base @ forward_kinematics(model, zero)["tool"] @ tip
+    other = screw_robot(signs[:, None] * other_axis, other_point, slides, other_home, -40.0, 40.0)
+    model = screw_robot(axis, point, slides, home, -40.0, 40.0)
+    one, two = problem_of(model, "tool"), problem_of(other, "tool")
+    assert one.family
+    assert two.family == one.family
+    if one.family == "spherical shoulder and wrist":
+        return  # which posture stands for a branch depends on q0
+    for _ in range(5):
+        T = forward_kinematics(model, np.where(slides, 0.1, 1.0) * rng.uniform(-3, 3, n))["tool"]
+        ours, theirs = one.solve([T]), two.solve([base @ T @ tip])
+        back = signs * theirs.q + zero
+        assert ours.complete and theirs.complete
+        assert len(ours) == len(theirs) > 0
+        for q in ours.q:
+            apart = np.where(slides, back - q, wrapped(back - q))
+            assert abs(apart).max(axis=1).min() < 1e-6
+
+
+@pytest.mark.parametrize("name", [name for name in RANDOM_FAMILIES if name not in ROBUST])
+def test_what_is_nearly_a_family_is_none(name: str) -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        axis, point, slides, home = screws_of(random_family(name, rng), "tool")
+        off = rng.normal(size=(2, *axis.shape))
+        off /= np.linalg.norm(off, axis=2)[:, :, None]
+        near = screw_robot(axis + 1e-3 * off[0], point + 1e-3 * off[1], slides, home)
+        assert problem_of(near, "tool").family == ""
+
+
+@pytest.mark.parametrize("name", [name for name in RANDOM_FAMILIES if name not in ROBUST])
+@pytest.mark.parametrize("off", [1e-9, 4e-6])
+def test_rounded_axes_do_not_matter(name: str, off: float) -> None:
+    """As of 1.5708 for a right angle: the postures are those of the robot, not of the ideal one."""
+    lost = told = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        axis, point, slides, home = screws_of(random_family(name, rng), "tool")
+        shifts = rng.normal(size=(2, *axis.shape))
+        shifts *= off / np.linalg.norm(shifts, axis=2)[:, :, None]
+        model = screw_robot(axis + shifts[0], point + 0.3 * shifts[1], slides, home)
+        problem = problem_of(model, "tool")
+        assert problem.family
+        for _ in range(20):
+            q = np.where(slides, 0.1, 1.0) * rng.uniform(-3, 3, len(axis))
+            T = forward_kinematics(model, q)["tool"]
+            result = problem.solve([T])
+            if not result.complete:  # near a singular pose, and told
+                told += 1
+                continue
+            # Four joints cannot meet what is not exactly theirs; a joint may be put to its limit from 1e-9 beyond it.
+            allowed = 1e-5 if len(axis) < 6 else 2e-12 if abs(result.q).max(initial=0.0) < 3.1 else 3e-9
+            for own in result.q:
+                assert abs(forward_kinematics(model, own)["tool"] - T).max() < allowed
+            if result.continuum.any():
+                continue
+            lost += (
+                not len(result) or abs(np.where(slides, result.q - q, wrapped(result.q - q))).max(axis=1).min() > 1e-5
+            )
+    assert lost == 0
+    assert told <= 5
+
+
+def test_fixed_joints_and_other_limbs() -> None:
+    """Fixed links between the joints, a second arm and a finger: the tip's chain is what counts."""
+    arm = family_robot("kr6")
+    rng = np.random.default_rng(0)
+    links, joints, last, T_last = [Link("base")], [], "base", np.eye(4)
+    for i, joint in enumerate(j for j in arm.joints if j.nq):
+        before = forward_kinematics(arm, np.zeros(6))[joint.parent] @ joint.placement
+        between = random_placement(rng, 0.3)
+        links += [Link(f"mount{i}"), Link(f"arm{i}"), Link(f"finger{i}")]
+        joints.append(Joint(f"mount{i}", "fixed", last, f"mount{i}", placement=between))
+        own = np.linalg.inv(T_last @ between) @ before
+        joints.append(
+            Joint(
+                f"arm{i}",
+                "revolute",
+                f"mount{i}",
+                f"arm{i}",
+                own,
+                joint.axis,
+                lower=joint.lower[0],
+                upper=joint.upper[0],
+            )
+        )
+        joints.append(
+            Joint(
+                f"finger{i}", "revolute", f"mount{i}", f"finger{i}", random_placement(rng, 0.3), lower=-1.0, upper=1.0
+            )
+        )
+        last, T_last = f"arm{i}", before
+    tool = np.linalg.inv(T_last) @ forward_kinematics(arm, np.zeros(6))[arm.link_names[-1]]
+    model = RobotModel("arm with fingers", links, joints)
+    problem = PostureProblem(model, [PoseTask(last, np.eye(4), offset=tool)])
+    assert problem.family == "spherical wrist"
+    q = rng.uniform(arm.lower, arm.upper)
+    T = forward_kinematics(arm, q)[arm.link_names[-1]]
+    q0 = model.configuration({f"finger{i}": 0.1 * i for i in range(6)})
+    one, two = problem.solve([T], q0), PostureProblem(arm, [PoseTask(arm.link_names[-1], T)]).solve(q0=np.zeros(6))
+    chain = [model.slot(f"arm{i}").q.start for i in range(6)]
+    assert one.q[:, chain] == pytest.approx(two.q, abs=1e-9)
+    assert one.names == two.names
+    assert (np.delete(one.q, chain, axis=1) == np.delete(q0, chain)).all()
+
+
+@pytest.mark.parametrize("kind", ["screw", "mimic", "ball", "floating"])
+def test_other_joints_are_no_family(kind: str) -> None:
+    if kind == "floating":
+        assert problem_of(library_robot("puma560", "floating"), "tool").family == ""
+        return
+    last = {
+        "screw": Joint("c", "screw", "b", "tool", pitch=0.1),
+        "mimic": Joint("c", "revolute", "b", "tool", mimic=Mimic("a")),
+        "ball": Joint("c", "spherical", "b", "tool"),
+    }[kind]
+    first = [Joint(b, "revolute", a, b, lower=-1.0, upper=1.0) for a, b in (("base", "a"), ("a", "b"))]
+    model = RobotModel("arm", [Link(name) for name in ("base", "a", "b", "tool")], [*first, last])
+    assert problem_of(model, "tool").family == ""
