@@ -32,7 +32,7 @@ enum {
 /* Bits of what is told of a set of postures. */
 enum {
   RK_HIDDEN = 1,  /* a continuum was seen of which no posture inside the limits was found */
-  RK_DOUBTFUL = 2 /* a posture of the ideal geometry did not lead to one of the robot */
+  RK_DOUBTFUL = 2 /* a posture of the ideal geometry did not lead to one of the robot, or only after a search */
 };
 
 /* A family member: Family in solvers/families/family.py, field by field. Chain order: from the root to the tip. Solving
@@ -44,7 +44,6 @@ typedef struct rk_family {
   int32_t mirrored;    /* of the arm: solved from the wrist to the root */
   int32_t outer_last;  /* RK_THREE_PARALLEL: axes 1, 2, 3 are parallel */
   int32_t meets;       /* RK_THREE_PARALLEL: the two joints behind the parallel ones have axes that meet */
-  int32_t exact;       /* the ideal geometry is the robot's up to rounding */
   int32_t oriented;    /* the target's rotation counts */
   int32_t slides;      /* bit i: joint i of the solving order is a slide; chain_slides: of the chain order */
   int32_t chain_slides;
@@ -54,6 +53,7 @@ typedef struct rk_family {
   double home[12];                              /* of the tip at zero, counted from centre */
   double centre[3];
   double size;                                  /* [m] of the chain */
+  double off;                                   /* [rad, sizes] of the robot's geometry from the ideal one */
   double lower[RK_CHAIN], upper[RK_CHAIN];      /* in chain order */
   double tolerance[2];                          /* [m], [rad] within which a posture meets its target */
 } rk_family;

@@ -23,10 +23,12 @@ class Candidate:
 
 @dataclass
 class Pose:
-    """R (3, 3), p (3,): T_target T_home^-1, or its inverse when the family is `reversed`: the product of the exponentials
-    of the joints.   tip, target: (3,) the tip at zero, and where it goes, in the order of the chain.   wanted: (n,) q0
-    for turns that may be any.   is_free: whether one was taken.   fits: whether an angle of a joint has a whole turn
-    inside its limits."""
+    """R (3, 3), p (3,): T_target T_home^-1, or its inverse when the family is `reversed`: what the exponentials of the
+    joints multiply to.
+    tip, target: (3,) the tip at zero, and where it goes, in the order of the chain.
+    fits: whether an angle of a joint, or one whole turns away, is inside its limits.
+    wanted: (n,) q0, for turns that may be any.   is_free: one was taken.
+    is_hidden: what may be any was taken from q0 where others may need another value."""
 
     family: Family
     R: Array
@@ -61,8 +63,9 @@ class ThreeTurns:
     sign: float = 1.0
 
 
-def three_turns(h0: Array, h1: Array, h2: Array, R: Array, wanted: float) -> list[ThreeTurns]:
-    """Turns about h0, h1, h2 whose product is R. wanted: of the first, where it may be any."""
+def three_turns(h: Array, R: Array, wanted: float) -> list[ThreeTurns]:
+    """Turns about the axes h (3, 3) whose product is R. wanted: of the first, where it may be any."""
+    h0, h1, h2 = h
     goal = R @ h2
     pairs = subproblem2(h0, h1, h2, goal, NOTHING) or []
     found = []

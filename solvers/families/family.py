@@ -53,11 +53,12 @@ class Told(enum.IntFlag):
 FAMILY_RECORD = np.dtype(
     [
         *((name, np.int32) for name in ("kind", "arm", "joints", "reversed", "mirrored", "outer_last", "meets")),
-        *((name, np.int32) for name in ("exact", "oriented", "slides", "chain_slides")),
+        *((name, np.int32) for name in ("oriented", "slides", "chain_slides")),
         *((name, np.float64, (JOINTS, 3)) for name in ("axis", "point", "h", "o", "side")),
         ("home", np.float64, 12),
         ("centre", np.float64, 3),
         ("size", np.float64),
+        ("off", np.float64),
         ("lower", np.float64, JOINTS),
         ("upper", np.float64, JOINTS),
         ("tolerance", np.float64, 2),
@@ -68,13 +69,13 @@ FAMILY_RECORD = np.dtype(
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """A chain, and the ideal geometry that it is solved with. Solving order: that of the chain, or, `reversed`, from the
-    tip to the root with axes negated.
+    """A chain, and the ideal geometry that it is solved with. Solving order: that of the chain, or, `reversed`, from
+    the tip to the root with axes negated.
 
     h, o: (n, 3) axes and points of the ideal geometry in solving order; what is parallel or meets does so exactly.
     arm, mirrored: of a SPHERICAL_WRIST; mirrored: its arm is solved from the wrist to the root.
-    outer_last, meets: of THREE_PARALLEL: axes 1, 2, 3 are parallel, not 2, 3, 4; those of the two joints behind them meet.
-    exact: the chain has the ideal geometry up to rounding.
+    outer_last: of THREE_PARALLEL: axes 1, 2, 3 are parallel, not 2, 3, 4.   meets: the two axes behind them meet.
+    off: [rad], [sizes of the chain] of the chain's geometry from the ideal one; 0 for no more than rounding.
     """
 
     kind: Kind
@@ -86,7 +87,7 @@ class Family:
     mirrored: bool = False
     outer_last: bool = False
     meets: bool = False
-    exact: bool = True
+    off: float = 0.0
 
     @property
     def slides(self) -> Array:
@@ -97,9 +98,10 @@ class Family:
         """() FAMILY_RECORD. oriented: the target's rotation counts.   tolerance: [m], [rad]."""
         chain, n = self.chain, self.chain.joints
         record = np.zeros((), FAMILY_RECORD)
-        for name in ("kind", "arm", "reversed", "mirrored", "outer_last", "meets", "exact"):
+        for name in ("kind", "arm", "reversed", "mirrored", "outer_last", "meets"):
             record[name] = getattr(self, name)
-        record["joints"], record["oriented"], record["size"] = n, oriented, chain.size
+        record["joints"], record["oriented"] = n, oriented
+        record["size"], record["off"] = chain.size, self.off
         record["slides"] = sum(1 << i for i in np.flatnonzero(self.slides).tolist())
         record["chain_slides"] = sum(1 << i for i in np.flatnonzero(chain.slides).tolist())
         record["axis"][:n], record["point"][:n] = chain.axis, chain.point

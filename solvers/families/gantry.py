@@ -1,5 +1,5 @@
-"""Three slides, and up to three turning joints, in any order: slides do not turn, so that the rotation is the turns' own;
-then the position is linear in the slides."""
+"""Three slides, and up to three turning joints, in any order: slides do not turn, so that the rotation is the turns'
+own; then the position is linear in the slides."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _turns(pose: Pose, turns: list[int]) -> list[tuple[list[float], int, list[tu
             return []
         return [([first, angle_of(h[1], side_of(h[1]), so3.exp(-first * h[0]) @ pose.R)], 0, [])]
     found = []
-    for each in three_turns(h[0], h[1], h[2], pose.R, float(pose.wanted[turns[0]])):
+    for each in three_turns(h, pose.R, float(pose.wanted[turns[0]])):
         couplings = [(turns[0], turns[2], each.sign)] if each.is_coupled else []
         found.append((list(each.angles), each.branch, couplings))
     return found

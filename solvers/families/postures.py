@@ -179,7 +179,7 @@ class PostureProblem:
             q = np.where(np.isnan(own[:, :, :1]), np.nan, starts[:, None])
             q[:, :, index] = own
         hidden = (found[:, 1] & Told.HIDDEN) != 0
-        doubtful = (found[:, 1] & Told.DOUBTFUL) != 0 if not family.exact else np.zeros(len(hidden), bool)
+        doubtful = (found[:, 1] & Told.DOUBTFUL) != 0
 
         def made(i: int) -> Postures:
             count = int(found[i, 0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,8 +11,8 @@ from ...robokin.arrays import Array
 from .chain import Chain, jacobian
 from .family import Arm, Family, Kind
 
-NEAR = 5e-5  # [rad], [sizes of the chain] so nearly parallel axes are parallel, so near ones meet: angles rounded as 1.5708
-EXACT = 1e-11  # the same, of a geometry that is the ideal one up to rounding
+NEAR = 5e-5  # [rad], [sizes of the chain] so nearly parallel axes are parallel, so near ones meet: rounded as 1.5708
+ROUNDED = 1e-11  # the same, of a geometry that is the ideal one up to rounding
 REGULAR = 1e-5  # a smaller singular value everywhere: joints that do not serve the task
 LOOKS = 8  # random poses in which that is looked at
 
@@ -89,7 +90,7 @@ def _spherical_wrists(chain: Chain, is_reversed: bool) -> Iterator[Family]:
         o[pair] = 0.5 * (feet[0] + feet[1])
     else:
         o[0], o[1] = _feet(h[0], o[0], h[1], o[1])
-    yield Family(Kind.SPHERICAL_WRIST, chain, h, o, arm, is_reversed, mirrored=mirrored, exact=max(offs) < EXACT)
+    yield Family(Kind.SPHERICAL_WRIST, chain, h, o, arm, is_reversed, mirrored=mirrored, off=_worst(offs))
 
 
 def _three_parallel(chain: Chain, is_reversed: bool) -> Iterator[Family]:
@@ -106,9 +107,8 @@ def _three_parallel(chain: Chain, is_reversed: bool) -> Iterator[Family]:
         if meets:
             offs.append(gap)
             o[a] = o[b] = 0.5 * (feet[0] + feet[1])
-        exact = max(offs) < EXACT
         yield Family(
-            Kind.THREE_PARALLEL, chain, h, o, reversed=is_reversed, outer_last=outer_last, meets=meets, exact=exact
+            Kind.THREE_PARALLEL, chain, h, o, reversed=is_reversed, outer_last=outer_last, meets=meets, off=_worst(offs)
         )
 
 
@@ -122,21 +122,26 @@ def _spherical_both(chain: Chain) -> Iterator[Family]:
         centre = _centre(h[own], o[own])
         offs.append(_off(h[own], o[own], centre) / chain.size)
         o[own] = centre
-    yield Family(Kind.SPHERICAL_BOTH, chain, h, o, exact=max(offs) < EXACT)
+    yield Family(Kind.SPHERICAL_BOTH, chain, h, o, off=_worst(offs))
 
 
 def _planar(chain: Chain) -> Iterator[Family]:
     h, o = (each.copy() for each in _solving_order(chain, False))
     if all(_parallel(h[0], each) for each in h):
-        exact = _make_parallel(h, list(range(len(h)))) < EXACT
-        yield Family(Kind.PLANAR, chain, h, o, exact=exact)
+        off = _make_parallel(h, list(range(len(h))))
+        yield Family(Kind.PLANAR, chain, h, o, off=_worst([off]))
 
 
 def _gantries(chain: Chain) -> Iterator[Family]:
     h, o = _solving_order(chain, False)
     turns = np.flatnonzero(~chain.slides)
-    if not any(_parallel(h[i], h[j]) for i, j in zip(turns[:-1], turns[1:], strict=True)):
+    if not any(_parallel(h[i], h[j]) for i, j in pairwise(turns)):
         yield Family(Kind.GANTRY, chain, h, o)
+
+
+def _worst(offs: Sequence[float]) -> float:
+    worst = max(offs)
+    return worst if worst > ROUNDED else 0.0
 
 
 # -- geometry --------------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
-"""All postures of a pose, the readable twin of kernel/src/families/postures.c: what a family's solver finds, each checked
-with the robot's own axes, led to the pose by Newton's method where rounding or a geometry that is not quite ideal leaves
-it short, brought inside the limits by whole turns, and sorted."""
+"""All postures of a pose, the readable twin of kernel/src/families/postures.c.
+
+What a family's solver finds is checked with the robot's own axes, led to the pose by Newton's method where rounding or a
+geometry that is not quite ideal leaves it short, brought inside the limits by whole turns, and sorted.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ EXACT = 1e-13  # [sizes, rad] residuals that are left alone
 AT_LIMIT = 1e-9  # [rad, m] beyond a limit by rounding
 SAME = 1e-7  # [rad, sizes] postures nearer to each other are one
 MET = 1e-11  # [sizes, rad] residuals of postures, if there are any so good
-NEAR = 2e-3  # [sizes, rad] a candidate so near to the pose should lead to it
+# A candidate so near to the pose [sizes, rad] is led to it; nearer than so many times the geometry is off the ideal
+# one it should get there.
+NEAR, OFF = 2e-3, 1e4
 ROUNDED = 1e-12  # [sizes, rad] residuals that rounding may keep from becoming less
 # Relative, of Newton's steps; what it is multiplied by after a step that leads away, and after a good one.
 DAMPING, MORE, LESS = 1e-14, 30.0, 0.1
@@ -41,6 +45,10 @@ class ReferencePostures:
     def __init__(self, family: Family, oriented: bool, tolerance: tuple[float, float]) -> None:
         self.family, self.oriented, self.tolerance = family, oriented, tolerance
         self.chain: Chain = family.chain
+        self._doubt = OFF * family.off
+        self._near = max(NEAR, self._doubt)
+        # Fewer than a pose has numbers: only some poses can be met, and rounded ones by the tolerance alone.
+        self._has_few_joints = self.chain.joints < (6 if oriented else 3)
         self._unit = np.where(self.chain.slides, 1.0 / self.chain.size, 1.0)
 
     def postures(self, targets: Array, q0: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
@@ -59,10 +67,8 @@ class ReferencePostures:
         R = target[:3, :3]
         target[:3, :3] = R @ (1.5 * np.eye(3) - 0.5 * R.T @ R)  # of what is rounded, the rotation next to it
         target[:3, 3] -= self.chain.centre
-        # With fewer joints than the pose has numbers, only some poses can be met: rounded ones by the tolerance alone.
-        is_lenient = self.chain.joints < (6 if self.oriented else 3)
-        found, told, is_nearly_met = self._search(target, q0, is_lenient)
-        if not found and is_nearly_met and not is_lenient:  # out of reach, but within the tolerance
+        found, told, is_nearly_met = self._search(target, q0, self._has_few_joints)
+        if not found and is_nearly_met and not self._has_few_joints:  # out of reach, but within the tolerance
             found, told, _ = self._search(target, q0, True)
         return found, told
 
@@ -80,9 +86,9 @@ class ReferencePostures:
                     continue
                 x, residual, is_met, was_far = self._led(candidate, target)
                 if not is_met:
-                    told |= Told.DOUBTFUL if residual[0] < NEAR else 0
+                    told |= Told.DOUBTFUL if residual[0] < self._doubt else 0
                     continue
-                told |= Told.DOUBTFUL if was_far else 0
+                told |= Told.DOUBTFUL if was_far and residual[0] < self._doubt and not self._has_few_joints else 0
                 if residual[1] > MET:
                     is_nearly_met = True
                     if not is_lenient:
@@ -122,7 +128,7 @@ class ReferencePostures:
         e, position, orientation = self._residual(x, target)
         first = last = max(position / self.chain.size, orientation)
         damping, tried = DAMPING, 0
-        while tried < STEPS and last > EXACT and first < NEAR:
+        while tried < STEPS and last > EXACT and first < self._near:
             tried += 1
             there = x + self._step(x, e, damping)
             e_there, *sizes = self._residual(there, target)

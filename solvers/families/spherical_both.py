@@ -1,8 +1,11 @@
-"""Seven turning joints whose first three axes meet in S and last three in W. The distance of S and W says the turn of the
-fourth joint; then the arm may turn about the line from S to W. Of that redundancy angle 0 is where the upper arm is
-turned least from where q0 has it. A joint is at a limit where a cos + b sin = d in that angle: between those angles a
-branch is all inside the limits, or not at all (M. Shimizu et al., "Analytical inverse kinematic computation for 7-DOF
-redundant manipulators with joint limits", IEEE Trans. Robotics 24(5), 2008)."""
+"""Seven turning joints whose first three axes meet in S and last three in W.
+
+The distance of S and W says the turn of the fourth joint; then the arm may turn about the line from S to W. Of that
+redundancy angle 0 is where the upper arm is turned least from where q0 has it. A joint is at a limit where
+a cos + b sin = d in that angle: between those angles a branch is all inside the limits, or not at all (M. Shimizu et
+al., "Analytical inverse kinematic computation for 7-DOF redundant manipulators with joint limits", IEEE Trans. Robotics
+24(5), 2008).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ from .subproblems import NOTHING, form, linear, turned
 
 TaskJacobian = Callable[[Array, Array], tuple[Array, Array]]
 
-# [rad] from where a joint is at its limit; by how much that may be elsewhere for a geometry that is not quite ideal
-INWARD, INWARD_ROUNDED = 1e-9, 1e-3
+# [rad] from where a joint is at its limit, at least, and times the geometry is off the ideal one
+INWARD, OFF = 1e-9, 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +42,8 @@ class _Arc:
         """Of shoulder and wrist."""
         h, wanted = self.pose.family.h, self.pose.wanted
         R = so3.exp(angle * self.about) @ self.B
-        shoulder = three_turns(*h[:3], R, float(wanted[0]))
-        return shoulder, three_turns(*h[4:], (R @ self.R4).T @ self.pose.R, float(wanted[4]))
+        shoulder = three_turns(h[:3], R, float(wanted[0]))
+        return shoulder, three_turns(h[4:], (R @ self.R4).T @ self.pose.R, float(wanted[4]))
 
     def branch(self, angle: float, which: tuple[int, int]) -> tuple[ThreeTurns, ThreeTurns] | None:
         """The turns of a branch where they are inside the limits."""
@@ -60,13 +63,14 @@ class _Arc:
         """Angles, ascending, at which a joint is at a limit or a branch ends."""
         h, B, R = self.pose.family.h, self.B, self.pose.R
         A = B @ self.R4
-        shoulder = self._edges(0, *h[:3], lambda y, x: (y, B @ x))
-        wrist = self._edges(4, *h[4:], lambda y, x: (R @ x, A @ y))
+        shoulder = self._edges(0, h[:3], lambda y, x: (y, B @ x))
+        wrist = self._edges(4, h[4:], lambda y, x: (R @ x, A @ y))
         return np.sort(np.array([(a + np.pi) % (2.0 * np.pi) - np.pi for a in shoulder + wrist]))
 
-    def _edges(self, first: int, h0: Array, h1: Array, h2: Array, seen: TaskJacobian) -> list[float]:
+    def _edges(self, first: int, h: Array, seen: TaskJacobian) -> list[float]:
         """seen: (y, x) -> vectors with y'M x of the three turns M = their y'R(about, angle) x."""
         chain = self.pose.family.chain
+        h0, h1, h2 = h
         f = form(h0, h1, h2)
         cases: list[tuple[Array, Array, float]] = []
         for i, side in product(range(3), (chain.lower, chain.upper)):
@@ -92,7 +96,7 @@ class _Arc:
     def nearest(self, which: tuple[int, int], edges: Array) -> tuple[ThreeTurns, ThreeTurns] | None:
         """The turns of a branch whose angle is nearest to 0, among the stretches between the edges."""
         best, found = 4.0, None
-        step = INWARD if self.pose.family.exact else INWARD_ROUNDED
+        step = max(INWARD, OFF * self.pose.family.off)
         for start, end in zip(edges, [*edges[1:], *(edges[:1] + 2.0 * np.pi)], strict=True):
             middle, inward = 0.5 * (start + end), min(step, 0.5 * (end - start))
             own = self.branch(middle, which)

@@ -25,7 +25,7 @@ def solve(pose: Pose) -> list[Candidate]:
         R = pose.R
         for k, angle in zip(h, arm, strict=False):
             R = so3.exp(-angle * k) @ R
-        for wrist in three_turns(*h[3:], R, float(pose.wanted[3])):
+        for wrist in three_turns(h[3:], R, float(pose.wanted[3])):
             couplings = [(3, 5, wrist.sign)] if wrist.is_coupled else []
             found.append(Candidate(np.array([*arm, *wrist.angles]), branch | wrist.branch, couplings))
     return found
@@ -84,8 +84,8 @@ def _general(
     pose: Pose, joints: tuple[int, int, int], h: Array, p12: Array, p23: Array, x: Array, v: Array
 ) -> list[Turns]:
     """Any axes. With u = p23 + R3 x and p12 the common normal of axes 1 and 2, the distance to axis 1's foot and the
-    height along it say where the part of R2 u across axis 2 is, of which the length is known: a polynomial of degree two
-    in the third turn."""
+    height along it say where the part of R2 u across axis 2 is, of which the length is known: a polynomial of degree
+    two in the third turn."""
     normal = np.linalg.norm(p12)
     e1 = p12 / normal
     e2 = np.cross(h[1], e1)

@@ -16,7 +16,7 @@ from ...robokin.spatial import so3
 NOTHING = 1e-12  # smaller parts of 1, or of the robot's size, are 0: of a direction so short nothing is known
 BEYOND = 1e-3  # relative: an equation that lacks more has no solution; one that lacks less may be within a tolerance
 TANGENT = 1e-14  # two solutions nearer to each other than the root of this are one: rounding alone may part them
-NEAR_CIRCLE = 1e-4  # a double root is found to the square root of the rounding
+NEAR_CIRCLE = 0.1  # of a pair of roots that is all but real
 
 
 def turned(k: Array, angle: float, x: Array) -> Array:
@@ -60,7 +60,7 @@ def subproblem3(k: Array, fixed: Array, x: Array, v: Array, nothing: float) -> l
     """The angles with |fixed + R(k, angle) x| = |v|, all without their parts along k."""
     p, a, b = across(k, fixed), across(k, x), across(k, v)
     d = 0.5 * (b @ b - p @ p - a @ a)
-    return linear(p @ a, p @ np.cross(k, a), d, nothing * (np.linalg.norm(p) + np.linalg.norm(a)))
+    return linear(float(p @ a), float(p @ np.cross(k, a)), d, nothing * float(np.linalg.norm(p) + np.linalg.norm(a)))
 
 
 def subproblem2(k0: Array, k1: Array, x: Array, v: Array, nothing: float) -> list[tuple[float | None, float]] | None:
@@ -99,8 +99,7 @@ def angle_of(k: Array, side: Array, R: Array) -> float:
 def circle_roots(f: Array) -> list[float]:
     """The angles in (-pi, pi], ascending, with f[0] + f[1] cos + f[2] sin + f[3] cos 2a + f[4] sin 2a = 0: roots on the
     unit circle of a quartic in exp(i a)."""
-    f = np.asarray(f, float)
-    largest, leading = abs(f).max(), math.hypot(f[3], f[4])
+    largest, leading = float(abs(f).max()), math.hypot(f[3], f[4])
     if leading <= 1e-14 * largest:
         return [_wrapped(a) for a in linear(f[1], f[2], -f[0], 1e-14 * largest) or []]
     A, B = f[3] - 1j * f[4], f[1] - 1j * f[2]
@@ -112,8 +111,8 @@ def _refined(f: Array, angle: float) -> float:
     """Newton's steps on the circle, short ones."""
     for _ in range(3):
         c, s, c2, s2 = math.cos(angle), math.sin(angle), math.cos(2.0 * angle), math.sin(2.0 * angle)
-        value = f @ (1.0, c, s, c2, s2)
-        slope = f @ (0.0, -s, c, -2.0 * s2, 2.0 * c2)
+        value = float(f @ (1.0, c, s, c2, s2))
+        slope = float(f @ (0.0, -s, c, -2.0 * s2, 2.0 * c2))
         if not abs(value) < NEAR_CIRCLE * abs(slope):
             break
         angle -= value / slope

@@ -70,7 +70,7 @@ def _with_wrist(pose: Pose, c: _Order, angles: list[float]) -> list[Candidate]:
     found = []
     for i, angle in enumerate(angles):
         R, at = _without_outer(pose, c, angle)
-        for hand in three_turns(k, axis_a, axis_b, R, 0.0):
+        for hand in three_turns(np.array((k, axis_a, axis_b)), R, 0.0):
             if hand.is_coupled:  # b keeps its turn, the parallel ones follow
                 b, a = pose.any(c.a + 1), hand.angles[1]
                 total = angle_of(k, side_of(k), R @ so3.exp(-b * axis_b) @ so3.exp(-a * axis_a))
@@ -92,8 +92,8 @@ def _without_outer(pose: Pose, c: _Order, angle: float) -> tuple[Array, Array]:
 
 
 def _within_reach(c: _Order, at: Array, a: float, total: float) -> float:
-    """The parallel turns' sum for which the elbow reaches, nearest to `total`: it reaches where p - E t, across k, is no
-    longer and no shorter than both links together, of which both ends are a cos + b sin = d."""
+    """The parallel turns' sum for which the elbow reaches, nearest to `total`: it reaches where p - E t, across k, is
+    no longer and no shorter than both links together, of which both ends are a cos + b sin = d."""
     h, o = c.family.h, c.family.o
     k, axis_a = h[c.first], h[c.a]
     one, other = (float(np.linalg.norm(across(k, o[c.first + i + 1] - o[c.first + i]))) for i in (0, 1))

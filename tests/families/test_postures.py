@@ -64,7 +64,7 @@ def check(model: RobotModel, target: np.ndarray, q: np.ndarray, q0: np.ndarray) 
 
 
 def agree_with_brute_force(model: RobotModel, poses: int, starts: int) -> None:
-    """Every posture that the iterative solver finds from many starts is there, and the one that the pose was made of."""
+    """Every posture that the iterative solver finds from many starts is there, and the one that the pose is made of."""
     rng = np.random.default_rng(3)
     link = tip_of(model)
     used, targets = reachable(model, poses, 1)
@@ -205,7 +205,7 @@ def test_whole_turns() -> None:
 
 def test_limits_choose() -> None:
     model = family_robot("puma560")
-    q, targets = reachable(model, 200, 9)
+    _, targets = reachable(model, 200, 9)
     free = PostureProblem(
         model,
         [PoseTask(tip_of(model), np.eye(4))],
@@ -248,7 +248,7 @@ def test_a_little_out_of_reach_is_met_within_the_tolerance() -> None:
 @pytest.mark.parametrize("name", ARMS)
 def test_targets_in_single_precision(name: str) -> None:
     model = family_robot(name)
-    q, targets = reachable(model, 50, 10)
+    _, targets = reachable(model, 50, 10)
     problem = PostureProblem(model, [PoseTask(tip_of(model), np.eye(4))])
     exact = problem.solve_batch(targets[:, None])
     rounded = problem.solve_batch(targets.astype(np.float32)[:, None])
@@ -311,7 +311,7 @@ def test_other_robots_are_searched_from_many_starts() -> None:
 
 def test_a_redundant_robot_of_no_family_is_sampled() -> None:
     model = library_robot("panda")
-    q, targets = reachable(model, 3, 13)
+    _, targets = reachable(model, 3, 13)
     for target in targets:
         found = all_postures(model, [PoseTask("tool", target)])
         assert not found.complete

@@ -4,7 +4,7 @@
 #include "math/rk_trig.h"
 
 enum { ROOTS = 4, SWEEPS = 60, REFINEMENTS = 3 };
-static const double NEAR_CIRCLE = 1e-4; /* a double root is found to the square root of the rounding */
+static const double NEAR_CIRCLE = 0.1; /* of a pair of roots that is all but real */
 static const double SETTLED = 1e-15;    /* relative, of the squared change of a root */
 static const double NO_QUARTIC = 1e-14; /* relative, of the leading coefficient */
 

@@ -11,7 +11,9 @@ static const double AT_LIMIT = 1e-9;   /* [rad, m] beyond a limit by rounding */
 static const double ROUNDED = 1e-12;   /* [sizes, rad] residuals that rounding may keep from becoming less */
 static const double SAME = 1e-7;       /* [rad, sizes] postures nearer to each other are one */
 static const double MET = 1e-11;       /* [sizes, rad] residuals of postures, if there are any so good */
-static const double NEAR = 2e-3;       /* [sizes, rad] a candidate so near to the pose should lead to it */
+/* A candidate so near to the pose [sizes, rad] is led to it; nearer than so many times the geometry is off the ideal one
+   it should get there. */
+static const double NEAR = 2e-3, OFF = 1e4;
 /* Relative, of Newton's steps; what it is multiplied by after a step that leads away, near singular poses, and after a
    good one. */
 static const double DAMPING = 1e-14, MORE = 30.0, LESS = 0.1;
@@ -46,6 +48,9 @@ static void angles_of(int32_t n, const rk_turn *t, double *angle) {
     angle[i] = t[i].c < 0.0 ? half - first : first;
   }
 }
+
+/* Fewer than a pose has numbers: only some poses can be met, and rounded ones by the tolerance alone. */
+static int has_few_joints(const rk_family *f) { return f->joints < (f->oriented ? 6 : 3); }
 
 static int32_t in_chain(const rk_family *f, int32_t i) { return f->reversed ? f->joints - 1 - i : i; }
 
@@ -220,9 +225,10 @@ static enum outcome settle(rk_pose *pose, const rk_candidate *c, const double *R
   angles_of(n, turn, x);
   for (int32_t i = 0; i < n && f->chain_slides; i++)
     if (f->chain_slides >> i & 1) x[i] = slide[i];
+  const double doubt = OFF * f->off, near = rk_max(NEAR, doubt);
   double last = first, damping = DAMPING;
   int tried = 0;
-  for (; tried < STEPS && last > EXACT && first < NEAR; tried++) {
+  for (; tried < STEPS && last > EXACT && first < near; tried++) {
     double angle[RK_CHAIN], way[RK_CHAIN], sines[RK_CHAIN], cosines[RK_CHAIN], size_there[2], e_there[6];
     rk_turn there[RK_CHAIN];
     rk_copy(angle, x, n);
@@ -246,10 +252,10 @@ static enum outcome settle(rk_pose *pose, const rk_candidate *c, const double *R
     rk_copy(size, size_there, 2);
   }
   if (!(size[0] <= f->tolerance[0]) || !(size[1] <= f->tolerance[1])) {
-    if (first < NEAR) pose->told |= RK_DOUBTFUL;
+    if (first < doubt) pose->told |= RK_DOUBTFUL;
     return ASTRAY;
   }
-  if (tried > USUAL_STEPS) pose->told |= RK_DOUBTFUL;
+  if (tried > USUAL_STEPS && first < doubt && !has_few_joints(f)) pose->told |= RK_DOUBTFUL;
   if (f->oriented ? last > MET : size[0] > MET * f->size) {
     pose->is_nearly_met = 1;
     if (!pose->is_lenient) return ASTRAY;
@@ -387,8 +393,7 @@ static void postures_of(rk_pose *pose, const double *target, const double *q0, s
     rk_subtract3(pose->target, x, pose->p);
   }
   rk_copy(pose->q0, q0, f->joints);
-  /* With fewer joints than the pose has numbers, only some poses can be met: rounded ones by the tolerance alone. */
-  pose->is_lenient = f->joints < (f->oriented ? 6 : 3), pose->is_nearly_met = 0;
+  pose->is_lenient = has_few_joints(f), pose->is_nearly_met = 0;
   search(pose, Rt, s);
   if (s->count || pose->is_lenient || !pose->is_nearly_met) return;
   pose->is_lenient = 1; /* out of reach, but within the tolerance */

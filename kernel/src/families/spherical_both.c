@@ -8,8 +8,8 @@
 
 enum { MOST_EDGES = 34 };
 static const double PI = 3.141592653589793;
-/* [rad] from where a joint is at its limit; by how much that may be elsewhere for a geometry that is not quite ideal. */
-static const double INWARD = 1e-9, INWARD_ROUNDED = 1e-3;
+/* [rad] from where a joint is at its limit, at least, and times the geometry is off the ideal one. */
+static const double INWARD = 1e-9, OFF = 100.0;
 
 typedef struct arc {
   double about[3], B[9], R4B[9]; /* the upper arm at 0; R4B: with the elbow turned */
@@ -191,7 +191,7 @@ static int branch_fits(const rk_pose *pose, const arc *a, double angle, int is, 
 /* The posture of a branch whose angle is nearest to 0, among the stretches between the edges. */
 static int nearest(const rk_pose *pose, const arc *a, const edges *e, int is, int iw, rk_triple *shoulder,
                    rk_triple *wrist) {
-  const double step = pose->f->exact ? INWARD : INWARD_ROUNDED;
+  const double step = rk_max(INWARD, OFF * pose->f->off);
   double best = 4.0;
   for (int i = 0; i < e->count; i++) {
     const double from = e->angle[i], to = i + 1 < e->count ? e->angle[i + 1] : e->angle[0] + 2.0 * PI;
