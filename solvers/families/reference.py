@@ -1,7 +1,7 @@
 """All postures of a pose, the readable twin of kernel/src/families/postures.c.
 
-What a family's solver finds is checked with the robot's own axes, led to the pose by Newton's method where rounding or a
-geometry that is not quite ideal leaves it short, brought inside the limits by whole turns, and sorted.
+What a family's solver finds is checked with the robot's own axes, led to the pose by Newton's method where rounding or
+a geometry that is not quite ideal leaves it short, brought inside the limits by whole turns, and sorted.
 """
 
 from __future__ import annotations

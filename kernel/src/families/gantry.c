@@ -8,7 +8,7 @@ static const double FLAT = 1e-9; /* a smaller determinant of three directions: t
 static int slides(const rk_pose *pose, rk_candidate *c) {
   const rk_family *f = pose->f;
   double direction[3][3], x[3], lacking[3], normal[3];
-  int32_t number[3], count = 0;
+  int32_t number[3] = {0}, count = 0;
   /* The tip with all slides at 0, and the directions of the slides, from the tip to the root. */
   rk_copy(x, pose->tip, 3);
   for (int32_t i = f->joints - 1; i >= 0; i--) {
@@ -50,7 +50,7 @@ static void add(rk_pose *pose, const int32_t turns[3], int32_t count, const rk_t
 
 void rk_gantry(rk_pose *pose) {
   const rk_family *f = pose->f;
-  int32_t turns[3], count = 0;
+  int32_t turns[3] = {0}, count = 0;
   for (int32_t i = 0; i < f->joints; i++)
     if (!(f->slides >> i & 1)) turns[count++] = i;
   rk_triple found[2] = {0};

@@ -4,7 +4,7 @@
 
 void rk_planar(rk_pose *pose) {
   const rk_family *f = pose->f;
-  int32_t turns[3], count = 0, slide = -1;
+  int32_t turns[3] = {0}, count = 0, slide = -1;
   for (int32_t i = 0; i < f->joints; i++) {
     if (f->slides >> i & 1)
       slide = i;

@@ -212,8 +212,8 @@ enum outcome { INSIDE, OUTSIDE, ASTRAY };
 static enum outcome settle(rk_pose *pose, const rk_candidate *c, const double *Rt, double *x) {
   const rk_family *f = pose->f;
   const int32_t n = f->joints;
-  rk_turn turn[RK_CHAIN];
-  double slide[RK_CHAIN], e[6], size[2];
+  rk_turn turn[RK_CHAIN] = {{0.0, 0.0}};
+  double slide[RK_CHAIN] = {0.0}, e[6], size[2];
   for (int32_t i = 0; i < n; i++) {
     const int32_t own = in_chain(f, i);
     const int slides = f->chain_slides >> i & 1;
@@ -320,7 +320,7 @@ static void solve(rk_pose *pose) {
 
 static void want(rk_pose *pose, double beyond) {
   const int32_t n = pose->f->joints;
-  double angles[RK_CHAIN], sines[RK_CHAIN], cosines[RK_CHAIN];
+  double angles[RK_CHAIN] = {0.0}, sines[RK_CHAIN], cosines[RK_CHAIN];
   for (int32_t i = 0; i < n; i++) angles[i] = pose->q0[in_chain(pose->f, i)] + beyond;
   rk_sincos_each(n, angles, sines, cosines);
   for (int32_t i = 0; i < n; i++) pose->wanted[i] = (rk_turn){cosines[i], sines[i]};
