@@ -15,7 +15,7 @@ from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..tasks import FrameTask, Task
 from ..tasks.checks import LAST_ROW
-from ..tasks.tips.frame import TaskKind, is_plain_task
+from ..tasks.tips.frame import FrameKind, is_plain_task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks
 from .chain import chain_of
@@ -161,7 +161,7 @@ class PostureProblem:
         task = self.tasks[0]
         if len(self.tasks) > 1 or not is_plain_task(task) or task.influence != 1.0:
             return None
-        if task.record_kind is not TaskKind.POSE or not task.position_weights.all():
+        if task.record_kind is not FrameKind.POSE or not task.position_weights.all():
             return None
         self._is_oriented = bool(task.orientation_weights.any())
         if self._is_oriented and not task.orientation_weights.all():
