@@ -6,9 +6,19 @@ import bpy
 
 from ..properties.bridge import binding
 from ..properties.task_kinds import KINDS, LENGTH
+from ..properties.tips import possible_tips
 from ..robokin import RobokinError
 from ..robokin.units import freedom_units
 from .prepared import quantity_text
+
+
+def add_target_text(obj: bpy.types.Object) -> str:
+    """What its button says: where the target will be, or that it asks."""
+    try:
+        bones, links = possible_tips(obj), binding(obj).link_of_bone
+    except RobokinError:
+        return "Add Target at Tip"
+    return f"Add Target at {links[bones[0]]}" if len(bones) == 1 else "Add Target at..."
 
 
 def residual_text(scene: bpy.types.Scene, task: bpy.types.PropertyGroup) -> str:

@@ -8,7 +8,7 @@ from ..properties.active_robot import active_robot
 from ..properties.task_kinds import KINDS
 from .live import draw_live
 from .prepared import RobotPanel, draw_text
-from .prepared_tasks import residual_text, task_labels, weights_of
+from .prepared_tasks import add_target_text, residual_text, task_labels, weights_of
 
 
 class ROBOKIN_UL_tasks(bpy.types.UIList):
@@ -34,7 +34,7 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         robot = obj.robokin
-        layout.operator("robokin.target_add", icon="EMPTY_ARROWS")
+        layout.operator("robokin.target_add", text=add_target_text(obj), icon="EMPTY_ARROWS")
         draw_live(context, layout, obj)
         row = layout.row()
         row.template_list("ROBOKIN_UL_tasks", "", robot, "tasks", robot, "active_task", rows=3)

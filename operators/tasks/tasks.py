@@ -9,30 +9,17 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Matrix
 
+from ...properties.active_robot import active_robot
 from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
-from ...properties.selection import is_selected, selected_bones
+from ...properties.selection import selected_bones
 from ...properties.task_kinds import ITEMS, KINDS
+from ...properties.tips import possible_tips
 from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
 from ...scene.animation.lists import move_entry, remove_entry
 from ...scene.tasks.new_targets import new_target
 from ...scene.tasks.present_values import take_present
 from ..common import RobotOperator
-
-
-def default_tip(obj: bpy.types.Object) -> str:
-    """The active bone, if it is selected (a click beside the robot deselects it and leaves it active); without one,
-    the deepest leaf of the robot, a tool frame (fixed) rather than a finger."""
-    bone = obj.data.bones.active
-    if bone is not None and is_selected(obj.pose.bones[bone.name]):
-        return binding(obj).own_bone(bone.name)
-    robot = binding(obj)
-    parents = {joint.parent for joint in robot.model.joints}
-    depth: dict[str | None, int] = {None: 0}
-    for joint in robot.model.joints:
-        depth[joint.child] = depth[joint.parent] + 1
-    leaves = [joint for joint in robot.model.joints if joint.child not in parents]
-    return robot.bone_of_link[max(leaves, key=lambda joint: (joint.nv == 0, depth[joint.child])).child]
 
 
 def default_other(obj: bpy.types.Object, tip: str) -> str:
@@ -93,7 +80,7 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
     kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
     tip: bpy.props.StringProperty(
         name="Tip",
-        description="Bone that must reach the target; empty: the selected one, or the tool",
+        description="Bone that must reach the target; empty: the one selected in Pose Mode, or the tool",
         options={"SKIP_SAVE"},
     )
     other: bpy.props.StringProperty(
@@ -103,7 +90,7 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        tip = self.tip or default_tip(obj)
+        tip = self.tip or possible_tips(obj)[0]
         with new_task(obj, self.kind, tip, tip_pose(obj, tip)) as task:
             task.use_target = False
             if KINDS[self.kind].other:
@@ -194,15 +181,35 @@ class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
     kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
     tip: bpy.props.StringProperty(
         name="Tip",
-        description="Bone that must reach the target; empty: the selected one, or the tool",
+        description="Bone that must reach the target; empty: the one selected in Pose Mode, or the tool",
         options={"SKIP_SAVE"},
     )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        obj, kind = active_robot(context), self.kind
+        try:
+            tips = () if self.tip else possible_tips(obj)
+        except RobokinError:  # of which the work tells
+            tips = ()
+        if len(tips) < 2:
+            return self.execute(context)
+        links = link_of_bone(obj)
+        names = [(bone, links[bone]) for bone in tips]
+
+        def draw(menu: bpy.types.Menu, _: bpy.types.Context) -> None:
+            menu.layout.operator_context = "EXEC_DEFAULT"
+            for bone, link in names:
+                chosen = menu.layout.operator(ROBOKIN_OT_target_add.bl_idname, text=link, translate=False)
+                chosen.tip, chosen.kind = bone, kind
+
+        context.window_manager.popup_menu(draw, title="Target at Which Link?", icon="EMPTY_ARROWS")
+        return {"CANCELLED"}
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         kind = KINDS[self.kind]
         if not kind.target:
             raise RobokinError(f"a task of type {kind.label} has no target: use Add Task")
-        tip = self.tip or default_tip(obj)
+        tip = self.tip or possible_tips(obj)[0]
         pose = tip_pose(obj, tip)
         with all_or_nothing(), new_task(obj, self.kind, tip, pose) as task:
             task.target = target = new_target(obj, self.kind, tip, pose)

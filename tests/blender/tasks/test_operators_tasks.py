@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
+from robokin_addon.operators.tasks.tasks import ROBOKIN_OT_target_add
+from support.blender.panels import FakeLayout, draw
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
 
 
@@ -45,12 +49,35 @@ def select_bone(robot, name, on=True):
     holder.select = on
 
 
-def test_the_selected_bone_is_the_tip_and_a_deselected_one_is_not(robot):
+def test_the_bone_selected_in_pose_mode_is_the_tip(robot):
+    bpy.ops.object.mode_set(mode="POSE")
     select_bone(robot, "panda_joint4")
+    assert draw()["ROBOKIN_PT_tasks"]["texts"][0] == "Add Target at panda_link4"
     bpy.ops.robokin.task_add()
     select_bone(robot, "panda_joint4", on=False)
+    assert draw()["ROBOKIN_PT_tasks"]["texts"][0] == "Add Target at panda_hand_tcp"
     bpy.ops.robokin.task_add()
     assert [task.tip for task in robot.robokin.tasks] == ["panda_joint4", TOOL]
+
+
+def test_in_object_mode_the_tool_is_the_tip_whatever_bones_are_selected(robot):
+    select_bone(robot, "panda_joint4")
+    assert draw()["ROBOKIN_PT_tasks"]["texts"][0] == "Add Target at panda_hand_tcp"
+    bpy.ops.robokin.target_add()
+    assert robot.robokin.tasks[0].tip == TOOL
+
+
+def test_where_several_tips_qualify_the_button_asks(scene, monkeypatch):
+    robot = add_robot("talos_reduced")
+    assert draw()["ROBOKIN_PT_tasks"]["texts"][0] == "Add Target at..."
+    shown = []
+    manager = SimpleNamespace(popup_menu=lambda draw, **_: shown.append(draw))
+    operator = SimpleNamespace(tip="", kind="POSITION", execute=None)
+    context = SimpleNamespace(object=robot, window_manager=manager)
+    assert ROBOKIN_OT_target_add.invoke(operator, context, None) == {"CANCELLED"}
+    menu = SimpleNamespace(layout=FakeLayout())
+    shown[0](menu, None)
+    assert "left_sole_link" in menu.layout.drawn["texts"] and not robot.robokin.tasks
 
 
 def test_without_an_active_bone_the_tool_frame_is_the_tip(robot):

@@ -17,7 +17,9 @@ class FakeLayout:
     """Takes everything a UILayout does; checks that what it is asked to draw exists."""
 
     def __init__(self, drawn=None):
-        self.__dict__["drawn"] = {"labels": [], "props": [], "operators": [], "bars": []} if drawn is None else drawn
+        self.__dict__["drawn"] = (
+            {"labels": [], "props": [], "operators": [], "texts": [], "bars": []} if drawn is None else drawn
+        )
 
     def _inside(self, *_, **__):
         return FakeLayout(self.drawn)
@@ -49,6 +51,7 @@ class FakeLayout:
             LISTS[list_type].draw_item(None, bpy.context, self, data, item, 0, active_data, active_name, i, 0)
 
     def operator(self, name, text=None, icon="NONE", **_):
+        self.drawn["texts"].append(text)
         group, _, operator = name.partition(".")
         assert operator in dir(getattr(bpy.ops, group)) and icon in _icons()
         self.drawn["operators"].append(name)
