@@ -96,12 +96,18 @@ class FramesOperator(FrameRangeOperator):
 
 
 def report_robot(
-    operator: bpy.types.Operator, obj: bpy.types.Object, model: RobotModel, warnings: Sequence[str], source: str = ""
+    operator: bpy.types.Operator,
+    obj: bpy.types.Object,
+    model: RobotModel,
+    warnings: Sequence[str],
+    source: str = "",
+    notes: Sequence[str] = (),
 ) -> None:
-    """Tell of a robot that was made: what is doubtful about it, and how many joints it has."""
+    """Tell of a robot that was made: what is doubtful about it, how many joints it has, and how its base moves."""
     for warning in warnings:
         operator.report({"WARNING"}, warning)
-    made = f"robot {obj.name!r} with {len(model.moving_joints)} moving joints"
+    made = f"robot {obj.name!r} with {len(model.moving_joints)} moving joints, {model.root} base"
+    made = "; ".join([made, *notes])
     operator.report({"INFO"}, f"{source}: {made}" if source else made)
 
 

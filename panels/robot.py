@@ -24,7 +24,11 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         obj = active_robot(context)
         if obj is None:
             draw_text(context, layout, why_no_robot(context), "INFO")
-            layout.operator("robokin.import_urdf", icon="IMPORT")
+            column = layout.column(align=True)
+            column.operator("robokin.import_urdf", icon="IMPORT")
+            column.menu("ROBOKIN_MT_add_robot", text="Add Robot", icon="OUTLINER_OB_ARMATURE")
+            if context.object is None or context.object.type != "ARMATURE":  # which has its own panel
+                column.operator("robokin.make_robot", icon="ARMATURE_DATA")
             return
         if obj.data.is_editmode:
             draw_text(context, layout, "Leave Edit Mode to see the robot", "INFO")

@@ -10,6 +10,7 @@ from ...properties.bridge import import_robot
 from ...robokin import RobokinError
 from ...robokin.library import ROBOTS, library_robot
 from ..common import report_robot
+from ..first_look import show, stand
 from .import_urdf import ROOTS
 
 
@@ -48,7 +49,9 @@ class ROBOKIN_OT_add_robot(bpy.types.Operator):
         # The axes of the robot's text stay its own; the object stands it up.
         if ROBOTS[self.robot].up == "y":
             obj.rotation_euler = (math.pi / 2.0, 0.0, 0.0)
-        report_robot(self, obj, model, warnings)
+        context.view_layer.update()
+        stand(context, obj)
+        report_robot(self, obj, model, warnings, notes=show(context, obj))
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -8,11 +8,15 @@ import shlex
 import bpy
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
-from ...properties.bridge import import_robot
+from ...properties.bridge import import_robot, robot_model
+from ...properties.postures import store_posture
 from ...properties.preferences import package_paths, split_paths
-from ...robokin import RobokinError, load_urdf
+from ...robokin import RobokinError, import_srdf, load_urdf
+from ...robokin.natural_root import natural_root
 from ...robokin.urdf import parse_xacro_args
+from ...robokin.urdf.srdf import srdf_beside
 from ..common import report_robot
+from ..first_look import show, stand
 
 ROOTS = (
     ("fixed", "Fixed", "The base does not move"),
@@ -39,7 +43,20 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
 
     filename_ext = ".urdf"
     filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro;*.xml", options={"HIDDEN"})
-    root: bpy.props.EnumProperty(name="Base", description="How the robot's base moves", items=ROOTS)
+    root: bpy.props.EnumProperty(
+        name="Base",
+        description="How the robot's base moves",
+        items=(
+            ("auto", "Automatic", "On its wheels or legs where it has some, else fixed; the import says which"),
+            *ROOTS,
+        ),
+    )
+    postures: bpy.props.BoolProperty(
+        name="Postures",
+        description="Take the named poses of the robot's .srdf file, beside this one or in the folder srdf next to its "
+        "own",
+        default=True,
+    )
     meshes: bpy.props.BoolProperty(name="Meshes", description="Show what the links look like", default=True)
     package_paths: bpy.props.StringProperty(
         name="Package Folders",
@@ -63,19 +80,41 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         path = bpy.path.abspath(self.filepath)
         folders = [*split_paths(self.package_paths), *package_paths()]
         try:
-            model = load_urdf(path, folders, self.root, parse_xacro_args(split_words(self.xacro_args)))
+            arguments = parse_xacro_args(split_words(self.xacro_args))
+            model = load_urdf(path, folders, "fixed" if self.root == "auto" else self.root, arguments)
+            if self.root == "auto" and (root := natural_root(model)) != "fixed":
+                model = load_urdf(path, folders, root, arguments)
             obj, warnings = import_robot(context, model, meshes=self.meshes)
         except RobokinError as fault:
             self.report({"ERROR"}, str(fault))
             return {"CANCELLED"}
-        report_robot(self, obj, model, warnings, os.path.basename(path))
+        notes = self._take_postures(path, obj) if self.postures else []
+        stand(context, obj)
+        notes += show(context, obj)
+        report_robot(self, obj, model, warnings, os.path.basename(path), notes)
         return {"FINISHED"}
+
+    def _take_postures(self, path: str, obj: bpy.types.Object) -> list[str]:
+        """What was taken. A file that cannot be read is no reason to refuse the robot."""
+        model = robot_model(obj)
+        beside = srdf_beside(path, model.name)
+        if beside is None:
+            return []
+        try:
+            found = import_srdf(beside, model)
+        except RobokinError as fault:
+            self.report({"WARNING"}, f"postures left out: {fault}")
+            return []
+        for name, values in found.postures.items():
+            store_posture(obj, name, values)
+        return [f"{len(found.postures)} posture(s) of {os.path.basename(beside)}"] if found.postures else []
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
         layout.prop(self, "root")
+        layout.prop(self, "postures")
         layout.prop(self, "meshes")
         layout.prop(self, "package_paths")
         if self.filepath.lower().endswith(".xacro"):

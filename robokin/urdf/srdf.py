@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, FileFormatError
 from ..files.text_file import read_bytes, write_text
 from ..model.joint import Joint
 from ..model.robot import JointValue, RobotModel
@@ -22,6 +22,7 @@ from .writer import escape
 from .xml import Element, parse_xml, shorten
 
 SHOWN = 12  # names in one warning
+MOST = 20  # files that are opened to find the one of a robot
 Posture = dict[str, JointValue]
 
 
@@ -68,6 +69,27 @@ def import_srdf(path: str | os.PathLike, model: RobotModel) -> SrdfPostures:
     if empty:
         warnings.append(f"{os.fspath(path)}: no joint of {model.name!r} in: {', '.join(map(shorten, empty))}")
     return SrdfPostures({name: values for name, values in postures.items() if values}, tuple(warnings))
+
+
+def srdf_beside(path: str | os.PathLike, robot: str) -> str | None:
+    """The SRDF file of a robot description: of the file's name, or else the only one that is about a robot of that
+    name, in its folder or in a folder `srdf` beside that."""
+    folder, name = os.path.split(os.path.abspath(path))
+    folders = [folder, os.path.join(os.path.dirname(folder), "srdf")]
+    beside = [os.path.join(place, each) for place in folders if os.path.isdir(place) for each in os.listdir(place)]
+    found = sorted(each for each in beside if each.lower().endswith(".srdf") and os.path.isfile(each))
+    stem = name.removesuffix(".xacro").removesuffix(".urdf")
+    same = [each for each in found if os.path.basename(each)[:-5] == stem]
+    about = [each for each in found[:MOST] if _is_about(each, robot)]
+    return same[0] if same else about[0] if len(about) == 1 else None
+
+
+def _is_about(path: str, robot: str) -> bool:
+    try:
+        document = parse_xml(read_bytes(path, "an SRDF file"), path)
+    except FileFormatError:
+        return False
+    return document.tag == "robot" and document.attributes.get("name") == robot
 
 
 def save_srdf(model: RobotModel, postures: Mapping[str, Mapping[str, JointValue]], path: str | os.PathLike) -> None:

@@ -24,7 +24,8 @@ def test_without_a_robot_there_is_one_panel_that_offers_to_import_one(scene):
     new = {"robokin.table_example", "robokin.robot_from_text"}
     assert set(drawn) == {"ROBOKIN_PT_robot", "ROBOKIN_PT_tables", "ROBOKIN_PT_text_tables"}
     assert set(drawn["ROBOKIN_PT_tables"]["operators"]) == set(drawn["ROBOKIN_PT_text_tables"]["operators"]) == new
-    assert drawn["ROBOKIN_PT_robot"]["operators"] == ["robokin.import_urdf"]
+    assert drawn["ROBOKIN_PT_robot"]["operators"] == ["robokin.import_urdf", "robokin.make_robot"]
+    assert drawn["ROBOKIN_PT_robot"]["texts"][1] == "Add Robot"
     assert "Select a robot" in " ".join(drawn["ROBOKIN_PT_robot"]["labels"])
     lamp = add_empty("lamp")
     drawn = draw(object=lamp, active_object=lamp)

@@ -62,6 +62,7 @@ class FakeLayout:
         assert name in data.bl_rna.properties
 
     def menu(self, name, text=None, icon="NONE"):
+        self.drawn["texts"].append(text)
         assert hasattr(bpy.types, name) and icon in _icons()
 
     def operator_menu_enum(self, name, prop, text=None, icon="NONE"):

@@ -1,0 +1,96 @@
+"""How a robot stands and is seen when it has just been made: in a natural pose, on the ground, in the view."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ..properties.bridge import read_configuration, robot_model, write_configuration
+from ..properties.postures import home_posture, posture_configuration, store_posture
+from ..solvers.natural_pose import natural_configuration
+from .posture.posture import own_values
+
+HOME = "Home"
+ROOM = 1.05  # of the robot's radius, which the view shows at least
+
+
+def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
+    """Take the home posture; where there is none, the stored one that says most, or a natural pose, which is home from
+    then on. A floating base comes down to the ground, the XY plane of the object."""
+    model = robot_model(obj)
+    home = home_posture(obj) or _fullest_posture(obj)
+    q = natural_configuration(model) if home is None else posture_configuration(obj, home)
+    write_configuration(obj, q)
+    context.view_layer.update()
+    if model.root == "floating":
+        inverse = obj.matrix_world.inverted()
+        lowest = min((inverse @ point).z for point in _points(obj))
+        q[2] -= lowest * context.scene.unit_settings.scale_length
+        write_configuration(obj, q)
+        context.view_layer.update()
+    home = home or store_posture(obj, HOME, own_values(model, read_configuration(obj)))
+    obj.robokin.home_posture = home.name
+
+
+def _fullest_posture(obj: bpy.types.Object) -> bpy.types.PropertyGroup | None:
+    """The stored posture that poses most joints away from zero; None where none poses half of them."""
+    model = robot_model(obj)
+    counts = [(int(np.count_nonzero(posture_configuration(obj, item))), item) for item in obj.robokin.postures]
+    count, item = max(counts, key=lambda each: each[0], default=(0, None))
+    return item if 2 * count >= model.nv else None
+
+
+def show(context: bpy.types.Context, obj: bpy.types.Object) -> list[str]:
+    """Let the 3D views of the window show the robot; one line for each thing that was put out of its way."""
+    points = np.array(_points(obj))
+    low, high = points.min(axis=0), points.max(axis=0)
+    for area in context.window.screen.areas if context.window is not None else ():
+        view = getattr(area.spaces.active, "region_3d", None)
+        if area.type == "VIEW_3D" and view is not None and view.view_perspective != "CAMERA":
+            view.view_location = Vector((low + high) / 2.0)
+            view.view_distance = _distance(area, float(np.linalg.norm(high - low)) / 2.0)
+    return _hide_default_cube(context)
+
+
+def _distance(area: bpy.types.Area, radius: float) -> float:
+    """From where the lens of a view shows a sphere whole."""
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    half = 36.0 / area.spaces.active.lens  # tangent of half the angle of the wider side
+    narrow = min(region.width, region.height) / max(region.width, region.height, 1) or 1.0
+    return ROOM * radius / math.sin(math.atan(half * narrow))
+
+
+def _points(obj: bpy.types.Object) -> list[Vector]:
+    """Corners in the world: of what the robot wears as it is posed, without anything of its bones."""
+    worn = [child for child in obj.children_recursive if child.type == "MESH" and child.visible_get()]
+    found = []
+    for child in worn:
+        corners = np.empty(3 * len(child.data.vertices), np.float32)
+        child.data.vertices.foreach_get("co", corners)
+        if len(corners):
+            world = np.array(child.matrix_world)
+            placed = corners.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+            found += [Vector(placed[i]) for axis in placed.T for i in (axis.argmin(), axis.argmax())]
+    bones = (end for bone in obj.pose.bones for end in (bone.head, bone.tail))
+    return found or [obj.matrix_world @ end for end in bones]
+
+
+def _hide_default_cube(context: bpy.types.Context) -> list[str]:
+    """The cube of a new file would stand around the robot; one that was touched is somebody's work."""
+    cube = context.scene.objects.get("Cube")
+    if cube is None or bpy.data.filepath or not _is_untouched(cube) or cube.hide_get():
+        return []
+    cube.hide_set(True)
+    cube.hide_render = True
+    return ["the default cube, which stood in its place, is hidden"]
+
+
+def _is_untouched(cube: bpy.types.Object) -> bool:
+    if cube.type != "MESH" or cube.animation_data or cube.modifiers or cube.constraints or cube.children or cube.parent:
+        return False
+    corners = {tuple(vertex.co) for vertex in cube.data.vertices}
+    as_new = {(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)}
+    return corners == as_new and len(cube.data.polygons) == 6 and cube.matrix_world.is_identity

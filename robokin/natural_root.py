@@ -1,0 +1,60 @@
+"""How the base of a robot moves, as far as its description lets one see."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .bodies import Bodies, rigid_bodies
+from .configuration import clamp
+from .errors import ModelError
+from .kinematics import forward_kinematics
+from .model.joint import Joint
+from .model.robot import RobotModel
+from .model.wheels import find_drive
+
+LEVEL = 0.15  # of the robot's height: how far above the lowest foot the others may be
+STANDS = 0.25  # of the robot's height: how far above its feet the root link is at least
+
+
+def natural_root(model: RobotModel) -> str:
+    """Where the root link carries one pair of wheels it is "wheeled"; where the robot stands on legs, with its root link
+    high above the feet, "floating"; else "fixed". The root of `model` itself does not matter."""
+    links = {link.name: link for link in model.links}
+    try:
+        find_drive(Joint("base", "planar", None, model.root_link.name), links, model.joints[1:])
+    except ModelError:
+        heights = _heights(model)
+        stands = feet(model) and -min(heights.values()) > STANDS * np.ptp(list(heights.values()))
+        return "floating" if stands else "fixed"
+    return "wheeled"
+
+
+def feet(model: RobotModel) -> tuple[str, ...]:
+    """The first links of the bodies that a legged robot stands on at q = 0, or near it inside the limits: ends of two
+    or more limbs, on one level, with what carries the limbs high above. () for other robots."""
+    heights, bodies = _heights(model), rigid_bodies(model)
+    low, size = min(heights.values()), np.ptp(list(heights.values()))
+    lowest = {on: min(heights[link] for link, body in bodies.of.items() if body == on) for on in bodies.last}
+    found = tuple(on for on, z in lowest.items() if z < low + LEVEL * size and bodies.movers[on] > 1)
+    above = {joint.child: bodies.of[str(joint.parent)] for joint in model.joints[1:] if joint.nv}
+    limbs = [_limb(end, above, bodies) for end in found]
+    parts = [body for limb in limbs for body in limb]
+    if len(found) < 2 or len(set(parts)) < len(parts):  # fingers share an arm
+        return ()
+    return found if all(heights[limb[-1]] > low + STANDS * size for limb in limbs) else ()
+
+
+def _heights(model: RobotModel) -> dict[str, float]:
+    """Of the links [m], along the root link's own Z axis."""
+    placed = forward_kinematics(model, clamp(model, model.neutral()))
+    down = np.linalg.inv(placed[model.root_link.name])
+    return {link.name: float((down @ placed[link.name])[2, 3]) for link in model.links}
+
+
+def _limb(body: str, above: dict[str, str], bodies: Bodies) -> list[str]:
+    """The body and those that carry it, up to one that carries others too."""
+    found = [body]
+    while body in above and len(bodies.carried[above[body]]) == 1 and bodies.movers[above[body]]:
+        body = above[body]
+        found.append(body)
+    return found

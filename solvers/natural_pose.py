@@ -1,0 +1,143 @@
+"""A pose that looks natural, for a robot that has just been made: elbows bent, away from limits and singularities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..robokin import RobotModel, clamp, difference, forward_kinematics, frame_jacobian, integrate
+from ..robokin.arrays import Array
+from ..robokin.bodies import Bodies, rigid_bodies
+from ..robokin.model.model_limits import JointSlot
+from ..robokin.natural_root import feet
+from ..robokin.tool_links import tool_links
+
+STEP = math.radians(15.0)
+REACH = 9  # steps of an angle to either side; of a slide this many tenths of its range
+SWEEPS = 4
+ARM = 4  # degrees of freedom of an arm on a trunk, at least
+FLOOR = 0.03  # singular values below it are all the same
+MARGIN = 0.15  # of a joint's range from its ends, which are avoided
+SIMPLE = 0.05  # how much a radian away from the neutral pose counts
+FORWARD = 0.5  # how much a tool before the robot, and none beside it, counts
+RAISED = 3.0  # how much the height of an arm counts that stands on its own, in the middle of its links
+BELOW = 20.0  # how much links count that come nearer to the ground than CLEAR, or below it
+CLEAR = 0.1  # of the robot's size
+
+
+def natural_configuration(model: RobotModel) -> Array:
+    """(nq,) inside the limits. Trunk, legs, neck and fingers stay as near to the neutral pose as they may."""
+    q = clamp(model, model.neutral())
+    bodies, standing = rigid_bodies(model), feet(model)
+    limbs = {}
+    for link in reversed(tool_links(model)):
+        own, trunk = _limb(model, bodies, link)
+        if bodies.of[link] not in standing and len(own) >= (ARM if trunk else 2):
+            limbs[own] = link, 0.0 if trunk else RAISED
+    for own, (link, raised) in limbs.items():
+        q = _improved(model, q, _Limb(model, q, link, own, raised))
+    return q
+
+
+def _limb(model: RobotModel, bodies: Bodies, link: str) -> tuple[tuple[int, ...], bool]:
+    """Degrees of freedom that move a link, from the body that carries other limbs too; whether there is one. Wheels
+    are no limbs."""
+    moved_by = {joint.child: joint for joint in model.joints[1:]}
+    found: tuple[int, ...] = ()
+    on = bodies.of[link]
+    while on in moved_by:
+        joint = moved_by[on]
+        if joint.mimic is None:
+            slot = model.slot(joint.name).v
+            found = (*range(slot.start, slot.stop), *found)
+        on = bodies.of[str(joint.parent)]
+        if sum(bool(bodies.carried[body]) for body in bodies.carried[on]) > 1:
+            return found, True
+    return found, False
+
+
+def _improved(model: RobotModel, q: Array, limb: _Limb) -> Array:
+    """The best pose that changes of single degrees of freedom, in steps, lead to."""
+    best, score = q, limb.score(q)
+    for _ in range(SWEEPS):
+        before = score
+        for i in limb.freedoms:
+            start = best
+            for count in sorted(range(-REACH, REACH + 1), key=abs):
+                v = np.zeros(model.nv)
+                v[i] = count * limb.step(i)
+                tried = clamp(model, integrate(model, start, v))
+                found = limb.score(tried)
+                if found > score + 1e-9:
+                    best, score = tried, found
+        if score <= before:
+            break
+    return best
+
+
+class _Limb:
+    """A limb with its tool. freedoms: the degrees of freedom that move it.   raised: how much its height counts."""
+
+    def __init__(self, model: RobotModel, q: Array, tool: str, freedoms: Sequence[int], raised: float) -> None:
+        self.model, self.tool, self.freedoms, self.raised = model, tool, list(freedoms), raised
+        self._lengths = model.is_length[self.freedoms]
+        owner = {i: (joint, slot) for joint, slot in zip(model.joints, model.slots, strict=True) for i in _own(slot)}
+        # Of a ball, whose coordinates have no bounds, any coordinate.
+        self._at = [
+            owner[i][1].q.start + min(i - owner[i][1].v.start, _count(owner[i][1].q) - 1) for i in self.freedoms
+        ]
+        placed = forward_kinematics(model, q)
+        points = np.array([placed[link.name][:3, 3] for link in model.links])
+        self._size = float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
+        self._neutral = clamp(model, model.neutral())
+        moved = {owner[i][0].child for i in self.freedoms[1:]}
+        self._links = [*moved, tool]
+        self._ground = min(0.0, *self._heights(q, [link.name for link in model.links]))
+
+    def step(self, freedom: int) -> float:
+        at = self.freedoms.index(freedom)
+        if not self._lengths[at]:
+            return STEP
+        width = self.model.upper[self._at[at]] - self.model.lower[self._at[at]]
+        return 0.1 * float(width if np.isfinite(width) else self._size)
+
+    def score(self, q: Array) -> float:
+        model, size = self.model, self._size
+        J = frame_jacobian(model, q, self.tool)[: 3 if len(self.freedoms) <= 3 else 6, self.freedoms]
+        J[:3] /= size  # turns and moves count alike
+        J[:, self._lengths] *= size
+        strong = np.linalg.svd(J, compute_uv=False)
+        lower, width = model.lower[self._at], (model.upper - model.lower)[self._at]
+        bounded = (width > 0.0) & np.isfinite(width)
+        share = (q[self._at] - lower)[bounded] / width[bounded]
+        crowded = np.maximum(MARGIN - np.minimum(share, 1.0 - share), 0.0) / MARGIN
+        away = difference(model, self._neutral, q)[self.freedoms] / np.where(self._lengths, size, 1.0)
+        placed = forward_kinematics(model, q)
+        base = placed[model.root_link.name]
+        tool = base[:3, :3].T @ (placed[self.tool][:3, 3] - base[:3, 3])
+        heights = np.array(self._heights(q, self._links)) - self._ground
+        deep = np.maximum(CLEAR - heights / size, 0.0)
+        return (
+            float(np.log(strong + FLOOR).sum())
+            - float(crowded @ crowded)
+            - SIMPLE * float(away @ away)
+            + FORWARD * (tool[0] - abs(tool[1])) / size
+            + self.raised * float(heights.mean()) / size
+            - BELOW * float(deep.max())
+        )
+
+    def _heights(self, q: Array, links: Sequence[str]) -> list[float]:
+        """[m] of the links' origins over the root link's, along its Z axis."""
+        placed = forward_kinematics(self.model, q)
+        base = placed[self.model.root_link.name]
+        return [float(base[:3, 2] @ (placed[link][:3, 3] - base[:3, 3])) for link in links]
+
+
+def _own(slot: JointSlot) -> range:
+    return range(slot.v.start, slot.v.stop)
+
+
+def _count(part: slice) -> int:
+    return part.stop - part.start

@@ -1,0 +1,91 @@
+"""How a robot stands and is seen when it has just been imported or added."""
+
+from __future__ import annotations
+
+import shutil
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.operators.first_look import show
+from robokin_addon.properties.bridge import read_configuration, robot_model
+from robokin_addon.robokin.urdf.srdf import srdf_beside
+from support.robots import robot
+
+
+def imported(path, **options):
+    assert bpy.ops.robokin.import_urdf(filepath=str(path), **options) == {"FINISHED"}
+    return bpy.context.object
+
+
+def lowest(obj):
+    """World height of the lowest corner of what the robot wears."""
+    bpy.context.view_layer.update()
+    return min((o.matrix_world @ v.co).z for o in obj.children if o.type == "MESH" for v in o.data.vertices)
+
+
+def test_a_humanoid_stands_on_the_ground_in_the_pose_of_the_file_beside_it(scene, capfd):
+    obj = imported(robot("talos_reduced"))
+    assert robot_model(obj).root == "floating" and "floating base" in capfd.readouterr().out
+    assert abs(lowest(obj)) < 1e-4
+    assert obj.robokin.home_posture == "half_sitting"
+
+
+def test_the_postures_of_a_file_beside_are_taken_and_the_fullest_is_home(scene, tmp_path, capfd):
+    source = robot("talos_reduced")
+    shutil.copy(source, tmp_path / "talos.urdf")
+    shutil.copy(source.parent.parent / "srdf" / "talos.srdf", tmp_path / "talos.srdf")
+    obj = imported(tmp_path / "talos.urdf", meshes=False)
+    assert obj.robokin.postures.keys() == ["half_sitting"] and obj.robokin.home_posture == "half_sitting"
+    model = robot_model(obj)
+    assert model.joint_values(read_configuration(obj))["leg_left_4_joint"] > 0.5
+    assert "1 posture(s) of talos.srdf" in capfd.readouterr().out
+    obj = imported(tmp_path / "talos.urdf", meshes=False, postures=False)
+    assert obj.robokin.postures.keys() == ["Home"]
+
+
+def test_of_several_files_only_one_of_the_same_name_is_taken(tmp_path):
+    for name, about in (("a", "arm"), ("b", "arm"), ("c", "other")):
+        (tmp_path / f"{name}.srdf").write_text(f'<robot name="{about}"/>')
+    (tmp_path / "broken.srdf").write_text("<robot")
+    assert srdf_beside(tmp_path / "arm.urdf", "arm") is None
+    assert srdf_beside(tmp_path / "b.urdf.xacro", "arm") == str(tmp_path / "b.srdf")
+    assert srdf_beside(tmp_path / "arm.urdf", "other") == str(tmp_path / "c.srdf")
+    assert srdf_beside(tmp_path / "broken.urdf", "other") == str(tmp_path / "broken.srdf")
+
+
+def test_a_damaged_file_of_postures_is_told_and_the_robot_imported(scene, tmp_path, capfd):
+    shutil.copy(robot("panda"), tmp_path / "panda.urdf")
+    (tmp_path / "panda.srdf").write_text("<robot")
+    obj = imported(tmp_path / "panda.urdf", meshes=False)
+    assert obj.robokin.postures.keys() == ["Home"]
+    assert "Warning: postures left out: " in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "root"), [("tiago_no_hand", "wheeled"), ("panda", "fixed"), ("hyq_no_sensors", "floating")]
+)
+def test_the_base_is_what_the_robot_has(scene, name, root, capfd):
+    obj = imported(robot(name), meshes=False)
+    assert robot_model(obj).root == root and f"{root} base" in capfd.readouterr().out
+
+
+def test_the_first_pose_is_home(scene):
+    obj = imported(robot("panda"), meshes=False)
+    q = read_configuration(obj)
+    assert abs(q[3]) > 0.8
+    bpy.ops.robokin.reset_pose(start="REST")
+    bpy.ops.robokin.home()
+    np.testing.assert_allclose(read_configuration(obj), q, atol=1e-6)
+
+
+def test_the_default_cube_gives_way_and_one_that_was_touched_does_not(scene):
+    for moved in (False, True):
+        bpy.ops.mesh.primitive_cube_add()
+        cube = bpy.context.object
+        cube.name, cube.location.x = "Cube", float(moved)
+        bpy.context.view_layer.update()
+        obj = imported(robot("panda"), meshes=False)
+        assert cube.hide_get() is not moved and cube.hide_render is not moved
+        bpy.data.objects.remove(cube)
+    assert show(bpy.context, obj) == []
