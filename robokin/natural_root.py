@@ -17,8 +17,8 @@ STANDS = 0.25  # of the robot's height: how far above its feet the root link is 
 
 
 def natural_root(model: RobotModel) -> str:
-    """Where the root link carries one pair of wheels it is "wheeled"; where the robot stands on legs, with its root link
-    high above the feet, "floating"; else "fixed". The root of `model` itself does not matter."""
+    """Where the root link carries one pair of wheels it is "wheeled"; where it stands on legs, its root link high
+    above the feet, "floating"; else "fixed". That of `model` itself does not matter."""
     links = {link.name: link for link in model.links}
     try:
         find_drive(Joint("base", "planar", None, model.root_link.name), links, model.joints[1:])
