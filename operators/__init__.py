@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import live
+from . import live, scene_marks, task_readouts
 from .files import add_robot, export_motion, export_urdf, import_table, import_urdf, robot_text, srdf
 from .handlers import criterion_readouts, hand_limits, save_handler, shown_shapes, unit_scale
 from .posture import joint_text, posture, posture_list
@@ -38,6 +38,8 @@ MODULES: tuple[ModuleType, ...] = (
     tasks,
     criteria,
     criterion_readouts,
+    scene_marks,
+    task_readouts,
     shown_shapes,
     live,
     posture,

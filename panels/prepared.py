@@ -298,12 +298,18 @@ def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
     return to_string(units.system, kind, value, precision=3, split_unit=False).strip()
 
 
-def draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, status: str, reason: str) -> None:
-    """Status and reason of a solve; nothing before the first one."""
+def draw_status(
+    context: bpy.types.Context, layout: bpy.types.UILayout, status: str, reason: str, is_present: bool = True
+) -> None:
+    """Status and reason of a solve; nothing before the first one. is_present: nothing has changed since."""
     if not status:
         return
     box = layout.box()
-    box.alert = status != "CONVERGED"
-    box.label(text=STATUS_WORDS.get(status, status), icon=STATUS_ICONS.get(status, "ERROR"))
+    box.alert = status != "CONVERGED" and is_present
+    box.active = is_present
+    words = STATUS_WORDS.get(status, status)
+    if not is_present:
+        words = f"Before the change: {words[0].lower()}{words[1:]}"
+    box.label(text=words, icon=STATUS_ICONS.get(status, "ERROR") if is_present else "TIME")
     if reason:
         draw_text(context, box, reason)

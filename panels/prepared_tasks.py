@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bpy
 
+from ..properties import readouts
 from ..properties.bridge import binding
+from ..properties.readouts import TaskReadout
 from ..properties.task_kinds import KINDS, LENGTH
 from ..properties.tips import possible_tips
 from ..robokin import RobokinError
@@ -21,14 +23,27 @@ def add_target_text(obj: bpy.types.Object) -> str:
     return f"Add Target at {links[bones[0]]}" if len(bones) == 1 else "Add Target at..."
 
 
-def residual_text(scene: bpy.types.Scene, task: bpy.types.PropertyGroup) -> str:
-    """By how much a task is missed after the last solve, in the scene's units; the parts are named where the panel's
-    reader could take them for others."""
+def task_readouts(obj: bpy.types.Object) -> list[TaskReadout | None]:
+    """Of each task as it stands now; where only a solve can tell, what the last one said while it holds."""
+    found, solved = readouts.tasks(obj), None
+    shown = []
+    for task, now in zip(obj.robokin.tasks, found, strict=False):
+        if now is None and task.solved and task.enabled:
+            solved = readouts.is_present(obj, "solve") if solved is None else solved
+            if solved:
+                now = TaskReadout(task.position_residual, task.orientation_residual, task.reached)
+        shown.append(now)
+    return shown
+
+
+def residual_text(scene: bpy.types.Scene, kind: str, readout: TaskReadout) -> str:
+    """By how much a task of a kind is missed, in the scene's units; the parts are named where the panel's reader could
+    take them for others."""
     parts = []
-    for label, quantity in KINDS[task.kind].parts:
-        value = task.orientation_residual
+    for label, quantity in KINDS[kind].parts:
+        value = readout.orientation
         if quantity == LENGTH:
-            value = task.position_residual * scene.unit_settings.scale_length
+            value = readout.position * scene.unit_settings.scale_length
         named = "" if label in ("Position", "Rotation", "Distance", "Direction") else f" ({label.lower()})"
         parts.append(quantity_text(scene, quantity, value) + named)
     return "Off by " + ", ".join(parts)

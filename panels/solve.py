@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..properties import readouts
 from .prepared import STATUS_WORDS, RobotPanel, draw_status, draw_text
 
 SHOWN = 8  # stretches of frames that fail
@@ -20,7 +21,8 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
         column.prop(settings, "key")
         column.prop(settings, "seed")
         _button(layout, "robokin.solve_pose", "ARMATURE_DATA")
-        draw_status(context, layout, settings.status, settings.reason)
+        if settings.status:
+            draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))
 
 
 class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
@@ -39,7 +41,9 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         column.prop(settings, "new_action")
         _button(layout, "robokin.bake", "ACTION")
         failures = [item for item in settings.bake_failures if item.status]
-        draw_status(context, layout, settings.bake_status, "" if failures else settings.bake_reason)
+        if settings.bake_status:
+            reason = "" if failures else settings.bake_reason
+            draw_status(context, layout, settings.bake_status, reason, readouts.is_present(obj, "bake"))
         for index, failure in enumerate(failures[:SHOWN]):
             box = layout.box()
             alone = failure.first == failure.last
@@ -63,8 +67,10 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
         row = _button(layout, "robokin.check", "VIEWZOOM")
         row.operator("robokin.check_clear", text="", icon="X")
         if settings.check_summary:
-            box = layout.box()
-            box.alert = not settings.check_passed
+            box, is_present = layout.box(), readouts.is_present(obj, "check")
+            box.alert, box.active = is_present and not settings.check_passed, is_present
+            if not is_present:
+                box.label(text="Before the change:", icon="TIME")
             draw_text(context, box, settings.check_summary, "CHECKMARK" if settings.check_passed else "ERROR")
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 
 from ..properties.active_robot import active_robot
+from ..properties.readouts import TaskReadout
 from ..properties.task_kinds import KINDS
 from .live import draw_live
 from .prepared import RobotPanel, draw_text
-from .prepared_tasks import add_target_text, residual_text, task_labels, weights_of
+from .prepared_tasks import add_target_text, residual_text, task_labels, task_readouts, weights_of
 
 
 class ROBOKIN_UL_tasks(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_tasks"
+    shown: Sequence[TaskReadout | None] = ()  # of the robot whose panel is being drawn
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row(align=True)
@@ -22,8 +26,9 @@ class ROBOKIN_UL_tasks(bpy.types.UIList):
             level = row.row()
             level.ui_units_x = 2.0
             level.prop(item, "priority", text="", emboss=False)
-        if item.solved:
-            row.label(text="", icon="CHECKMARK" if item.reached else "ERROR")
+        readout = ROBOKIN_UL_tasks.shown[index] if index < len(ROBOKIN_UL_tasks.shown) else None
+        if readout is not None:
+            row.label(text="", icon="CHECKMARK" if readout.reached else "ERROR")
         row.prop(item, "enabled", text="")
 
 
@@ -34,6 +39,7 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         robot = obj.robokin
+        ROBOKIN_UL_tasks.shown = task_readouts(obj)
         layout.operator("robokin.target_add", text=add_target_text(obj), icon="EMPTY_ARROWS")
         draw_live(context, layout, obj)
         row = layout.row()
@@ -69,10 +75,12 @@ def _draw_task(
         row.use_property_decorate = True
         row.prop(task, "influence", slider=True)
         column.prop(task, "priority")
-    if task.solved:
+    readout = ROBOKIN_UL_tasks.shown[obj.robokin.active_task]
+    if readout is not None:
         row = layout.row()
-        row.alert = not task.reached
-        row.label(text=residual_text(context.scene, task), icon="CHECKMARK" if task.reached else "ERROR")
+        row.alert = not readout.reached
+        text = residual_text(context.scene, task.kind, readout)
+        row.label(text=text, icon="CHECKMARK" if readout.reached else "ERROR")
     elif kind.is_velocity:
         draw_text(context, layout, "Only a bake can meet a velocity", "INFO")
 

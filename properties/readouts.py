@@ -33,11 +33,27 @@ class LiveReadout:
     notes: tuple[str, ...] = ()
 
 
-def nothing(obj: bpy.types.Object) -> Sequence[CriterionReadout]:
+@dataclass(frozen=True)
+class TaskReadout:
+    """By how much a task is missed now. position: Blender units.   orientation: radians.   reached: it is within its
+    tolerances."""
+
+    position: float
+    orientation: float
+    reached: bool
+
+
+def nothing(obj: bpy.types.Object) -> Sequence:
     return ()
 
 
+def always(obj: bpy.types.Object, result: str) -> bool:
+    return True
+
+
 criteria: Callable[[bpy.types.Object], Sequence[CriterionReadout]] = nothing
+tasks: Callable[[bpy.types.Object], Sequence[TaskReadout | None]] = nothing
+is_present: Callable[[bpy.types.Object, str], bool] = always  # of the last "solve", "bake" or "check"
 
 
 def not_live(obj: bpy.types.Object) -> LiveReadout | None:

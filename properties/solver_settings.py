@@ -27,6 +27,9 @@ FORMATS = (
 )
 
 
+_MARK = "Mark of what the last result is about, by which it is seen whether that has changed since"
+
+
 class RobokinFailure(bpy.types.PropertyGroup):
     """Frames in a row of the last bake that fail alike. Without a status it is none: an override cannot remove those
     that are in its file."""
@@ -91,6 +94,9 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         override=VALUE, name="Format", description="File format of the motion", items=FORMATS
     )
 
+    solve_mark: bpy.props.StringProperty(override=VALUE, name="Solve Of", description=_MARK, options={"HIDDEN"})
+    bake_mark: bpy.props.StringProperty(override=VALUE, name="Bake Of", description=_MARK, options={"HIDDEN"})
+    check_mark: bpy.props.StringProperty(override=VALUE, name="Check Of", description=_MARK, options={"HIDDEN"})
     status: bpy.props.StringProperty(override=VALUE, name="Status", description="What the last solve came to")
     reason: bpy.props.StringProperty(
         override=VALUE, name="Reason", description="Why the last solve did not reach its targets"

@@ -31,6 +31,7 @@ from ...solvers.tracking.starts import follow, follow_from_best
 from ..common import FramesOperator, RobotOperator, check_report
 from ..modal import ModalOperator
 from ..posture.posture import bake_start
+from ..scene_marks import motion_mark
 
 
 def bake_steps(
@@ -154,6 +155,7 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new)
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
+        settings.bake_mark = motion_mark(obj)
         show_failures(settings, result.failures)
         self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged else "WARNING"

@@ -26,6 +26,7 @@ from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ..common import FramesOperator, RobotOperator, check_report
 from ..modal import ModalOperator
+from ..scene_marks import motion_mark
 
 _MARKER_NAME, _ROBOT_NAME = 63, 24  # bytes, characters
 _CHUNK = 16  # frames between two reports of progress
@@ -156,6 +157,7 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
         found = yield from check_steps(scene, context.view_layer, obj, frames)
         settings = obj.robokin.solver
         settings.check_summary, settings.check_passed = found.summary(), found.passed
+        settings.check_mark = motion_mark(obj)
         clear_markers(obj)
         if self.given("markers", settings.markers):
             set_markers(scene, obj, found)

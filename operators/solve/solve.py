@@ -22,6 +22,7 @@ from ...solvers import SolveResult, Status, Task
 from ...solvers.ik.solve import solve_ik_steps
 from ..common import check_report, write_json
 from ..modal import ModalOperator
+from ..scene_marks import pose_mark
 
 
 def solve_steps(
@@ -124,6 +125,7 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
             key_channels(obj, context.scene.frame_current_final)
         reason = result.reason + left_out_text(obj)
         show_result(obj, str(result.status), reason, tasks, wanted, result.residual_array, metres_per_world_unit(obj))
+        obj.robokin.solver.solve_mark = pose_mark(obj)
         if result.converged:
             self.report({"INFO"}, f"{result.status}: {obj.robokin.solver.reason}")
         else:

@@ -251,14 +251,14 @@ def test_results_are_shown_in_words_and_scene_units(scene, panda):
     target = add_target(panda)
     target.location.x += 10.0
     bpy.ops.robokin.solve_pose()
+    solved = draw()["ROBOKIN_PT_solve"]["labels"]
+    assert solved[0] == "Out of reach" and len(solved) > 1
     bpy.ops.robokin.bake(frame_end=3)
     bpy.ops.robokin.check(frame_end=3)
     drawn = draw()
-    assert drawn["ROBOKIN_PT_solve"]["labels"][0] == "Out of reach" and len(drawn["ROBOKIN_PT_solve"]["labels"]) > 1
     assert drawn["ROBOKIN_PT_bake"]["labels"][0] == "Out of reach"
     assert "3 frames; 3 miss a" in " ".join(drawn["ROBOKIN_PT_check"]["labels"])
-    metres = panda.robokin.tasks[0].position_residual
-    assert any(label.startswith(f"Off by {metres:.3g}"[:10]) for label in drawn["ROBOKIN_PT_tasks"]["labels"])
+    assert any(label.startswith("Off by 9.") for label in drawn["ROBOKIN_PT_tasks"]["labels"])
     target.location.x -= 10.0
     bpy.ops.robokin.solve_pose()
     assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Reached", "every task is met"]

@@ -1,0 +1,137 @@
+"""Marks of the scene, by which a result says whether it is still about what is there: what a solve, a bake or a check
+depends on, as a short text that is kept with the result. While Blender draws, a result whose mark is another one is told
+as that of before the change."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+
+import bpy
+import numpy as np
+
+from ..properties import readouts
+from ..properties.bridge import binding, read_configuration
+from ..properties.handlers import add_handler, remove_handler
+from ..robokin import RobokinError
+from ..scene.animation import frames as animation
+from ..scene.tasks.targets import places_of
+
+# Said of a task or a criterion by a result; they do not change what is asked.
+_SAID = {"rna_type", "name", "position_residual", "orientation_residual", "solved", "reached", "cost", "slope"}
+_curves: dict[tuple[int, ...], tuple[int, bytes]] = {}  # of animated objects: when it was looked at, and the mark
+_changes = [0]
+
+
+def pose_mark(obj: bpy.types.Object) -> str:
+    """Of the robot's pose, its tasks and criteria, and where what they follow is, as Blender computed it last. Raises
+    RobokinError."""
+    places = {place for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
+    worlds = (_world(obj, place) for place in sorted(places, key=lambda place: (place[0].name_full, place[1])))
+    return _mark([read_configuration(obj).tobytes(), *_asked(obj, ()), *worlds])
+
+
+def motion_mark(obj: bpy.types.Object) -> str:
+    """Of the curves of the robot and of what its tasks follow, and of all else in tasks and criteria. Raises
+    RobokinError."""
+    followed = {place[0] for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
+    chain = {found for owner in (obj, *followed) for found in _with_parents(owner)}
+    owners = sorted(chain, key=lambda owner: owner.name_full)
+    animated = {path for path, _ in animation.fcurves(obj)}
+    still = (repr(tuple(map(tuple, owner.matrix_basis))).encode() for owner in owners if not animation.fcurves(owner))
+    return _mark([_curves_of(owners), *_asked(obj, animated), *still])
+
+
+def is_present(obj: bpy.types.Object, result: str) -> bool:
+    """Whether the last "solve", "bake" or "check" of the robot is about what is there now. A robot that follows its
+    targets live is solved anew at each change."""
+    settings = obj.robokin.solver
+    if result == "solve" and readouts.live(obj) is not None:
+        return True
+    try:
+        return getattr(settings, f"{result}_mark") == (pose_mark(obj) if result == "solve" else motion_mark(obj))
+    except RobokinError:
+        return False
+
+
+def _enabled(obj: bpy.types.Object) -> list[bpy.types.PropertyGroup]:
+    return [task for task in obj.robokin.tasks if task.enabled]
+
+
+def _asked(obj: bpy.types.Object, animated: Iterable[str]) -> Iterator[bytes]:
+    """What the robot is and what is asked of it, but for the properties at these data paths."""
+    model = binding(obj).model
+    for bounds in (model.lower, model.upper, model.velocity, model.acceleration):
+        yield bounds.tobytes()
+    yield obj.robokin.solver.mode.encode()
+    for entries in ("tasks", "criteria"):
+        for i, entry in enumerate(getattr(obj.robokin, entries)):
+            if entry.enabled:
+                names = (name for name in entry.bl_rna.properties.keys() if name not in _SAID)
+                own = [_plain(getattr(entry, n)) for n in names if f"robokin.{entries}[{i}].{n}" not in animated]
+                yield repr(own).encode()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bpy.types.ID):
+        return value.name_full
+    return value if isinstance(value, (str, int, float, type(None))) else tuple(value)
+
+
+def _world(obj: bpy.types.Object, place: tuple[bpy.types.Object, str]) -> bytes:
+    """Where a place is, seen from the robot."""
+    owner, bone = place
+    world = owner.matrix_world @ owner.pose.bones[bone].matrix if bone in _bones(owner) else owner.matrix_world
+    return np.round(np.array(obj.matrix_world.inverted_safe() @ world), 6).tobytes()
+
+
+def _bones(owner: bpy.types.Object) -> Iterable[str]:
+    return owner.pose.bones.keys() if owner.pose is not None else ()
+
+
+def _with_parents(owner: bpy.types.Object | None) -> Iterator[bpy.types.Object]:
+    while owner is not None:
+        yield owner
+        owner = owner.parent
+
+
+def _curves_of(owners: list[bpy.types.Object]) -> bytes:
+    """Of all their F-curves; looked at anew only after something has changed."""
+    key = tuple(owner.session_uid for owner in owners)
+    if _curves.get(key, (-1,))[0] != _changes[0]:
+        parts = [part for owner in owners for part in _of_curves(owner)]
+        _curves.clear()
+        _curves[key] = _changes[0], _mark(parts).encode()
+    return _curves[key][1]
+
+
+def _of_curves(owner: bpy.types.Object) -> Iterator[bytes]:
+    for (path, index), curve in sorted(animation.fcurves(owner).items()):
+        if not path.endswith((".cost", ".slope")):
+            points = np.empty(2 * len(curve.keyframe_points), np.float32)
+            curve.keyframe_points.foreach_get("co", points)
+            yield f"{path}[{index}]".encode()
+            yield points.tobytes()
+
+
+def _mark(parts: Iterable[bytes]) -> str:
+    total = 0
+    for part in parts:
+        total = zlib.crc32(part, total)
+    return f"{total:08x}"
+
+
+def _count_changes(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if any(isinstance(update.id, (bpy.types.Action, bpy.types.Object)) for update in depsgraph.updates):
+        _changes[0] += 1
+
+
+def register() -> None:
+    add_handler("depsgraph_update_post", _count_changes)
+    readouts.is_present = is_present
+
+
+def unregister() -> None:
+    readouts.is_present = readouts.always
+    remove_handler("depsgraph_update_post", _count_changes)
+    _curves.clear()

@@ -1,0 +1,73 @@
+"""By how much the tasks of a robot are missed as it stands now, while Blender draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ..properties import readouts
+from ..properties.bridge import binding_held, read_configuration, robot_model
+from ..properties.readouts import TaskReadout
+from ..properties.task_kinds import KINDS
+from ..robokin import RobokinError
+from ..scene.tasks.root_frames import metres_per_world_unit
+from ..scene.tasks.solver_tasks import SolverTasks, enabled_tasks
+from ..scene.tasks.targets import targets_shown
+from ..solvers.motion.motion import Motion
+from ..solvers.motion.task_check import motion_residuals, motion_targets
+from ..solvers.progress import finish
+from ..solvers.velocity.task_levels import TaskLevels
+from .handlers.shown_shapes import missing_shapes, shown_shape
+from .scene_marks import pose_mark
+
+_last: dict = {}
+
+
+def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
+    """One for each task of the list; None where it has none: of a velocity, of what is counted from the start of a
+    solve, where the influence is not 1, where a task cannot be read. Computed anew only when something has changed."""
+    try:
+        with binding_held(obj):
+            key = obj.session_uid, pose_mark(obj), len(obj.robokin.tasks)
+            if _last.get("key") != key:
+                _last.update(key=key, shown=_computed(obj))
+            return _last["shown"]
+    except RobokinError:
+        return [None] * len(obj.robokin.tasks)
+
+
+def _computed(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
+    shown: list[TaskReadout | None] = [None] * len(obj.robokin.tasks)
+    enabled = [task for task in enabled_tasks(obj) if _is_told(task)]
+    missing = missing_shapes(obj, enabled)
+    tasks = [task for task in enabled if task not in missing]
+    if not tasks:
+        return shown
+    counting, wanted = SolverTasks(obj, tasks).at(targets_shown(obj, tasks, shown_shape))
+    model, unit = robot_model(obj), metres_per_world_unit(obj)
+    motion = Motion.of(model, np.zeros(1), read_configuration(obj)[None])
+    levels = TaskLevels(model, wanted)
+    residuals = finish(motion_residuals(levels, motion_targets(levels, None, motion), motion))[0]
+    places = {task.path_from_id(): i for i, task in enumerate(obj.robokin.tasks)}
+    for i, asked, own in zip(counting, wanted, residuals, strict=True):
+        parts = list(zip(asked.parts, own, strict=False))
+        length = next((r / unit for part, r in parts if part.is_length), 0.0)
+        angle = next((r for part, r in parts if not part.is_length), 0.0)
+        met = all(r <= part.tolerance for part, r in parts)
+        shown[places[tasks[i].path_from_id()]] = TaskReadout(float(length), float(angle), met)
+    return shown
+
+
+def _is_told(task: bpy.types.PropertyGroup) -> bool:
+    return not KINDS[task.kind].is_velocity and task.kind not in ("PIN", "ADVANCE") and task.influence >= 1.0
+
+
+def register() -> None:
+    readouts.tasks = task_readouts
+
+
+def unregister() -> None:
+    readouts.tasks = readouts.nothing
+    _last.clear()
