@@ -9,6 +9,7 @@ from ..properties.bridge.model.channels import OWN
 from ..properties.bridge.record.fields import bound_field
 from ..properties.bridge.record.stored import KEY
 from ..properties.joint_range import RANGE
+from ..properties.told import unitless
 from .prepared import (
     JointSummary,
     RobotPanel,
@@ -17,7 +18,6 @@ from .prepared import (
     joint_problem,
     joint_summary,
     type_fields,
-    unitless,
 )
 from .redraw_cache import redraw_cache
 

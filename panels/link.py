@@ -9,10 +9,11 @@ import numpy as np
 
 from ..properties.active_robot import active_robot
 from ..properties.bridge import binding, read_configuration, robot_model, to_blender
+from ..properties.told import quantity_text, unitless
 from ..robokin import RobokinError, center_of_mass
 from ..robokin.inertia import implausible_inertia, principal_moments
 from ..robokin.spatial.se3 import placement
-from .prepared import RobotPanel, active_bone, draw_text, joint_settings, joint_summary, quantity_text, unitless
+from .prepared import RobotPanel, active_bone, draw_text, joint_settings, joint_summary
 from .redraw_cache import redraw_cache
 
 _ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")

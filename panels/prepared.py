@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from textwrap import wrap
 
 import bpy
-from bpy.utils.units import to_string
 
 from ..properties.active_robot import active_robot
 from ..properties.bridge import Channel, binding, damaged_records
@@ -18,6 +16,7 @@ from ..properties.bridge.record.fields import AXES, order_field
 from ..properties.bridge.record.snapshot import foreign_constraint
 from ..properties.bridge.record.stored import KEY
 from ..properties.joint_range import ranged_channel
+from ..properties.told import status_words, told
 from ..robokin import Joint, RobokinError, RobotModel
 from ..robokin.model.far_limits import far_limit_warning
 from ..robokin.model.joint_types import JOINT_TYPES, plane_basis
@@ -32,15 +31,6 @@ STATUS_ICONS = {
     "LIMIT": "LOCKED",
     "TASK_CONFLICT": "ARROW_LEFTRIGHT",
     "SINGULAR": "ORIENTATION_GIMBAL",
-}
-STATUS_WORDS = {
-    "CONVERGED": "Reached",
-    "OUT_OF_REACH": "Out of reach",
-    "LIMIT": "Held by joint limits",
-    "TASK_CONFLICT": "Tasks contradict each other",
-    "SINGULAR": "Singular pose",
-    "MAX_ITERATIONS": "Not reached",
-    "EMPTY": "No task",
 }
 
 
@@ -254,50 +244,6 @@ def draw_text(context: bpy.types.Context, layout: bpy.types.UILayout, text: str,
         column.label(text=line, icon=first)
 
 
-def unitless(scene: bpy.types.Scene) -> bool:
-    """Whether Blender shows lengths and masses as bare numbers: our labels then say the unit."""
-    return scene.unit_settings.system == "NONE"
-
-
-SMALL = 1e-3  # [m] what is shorter is told in millimetres
-
-# Units that a scene may have chosen, in metres and kilograms; with "ADAPTIVE" Blender chooses by the size.
-_UNITS = {
-    "KILOMETERS": (1e3, "km"),
-    "METERS": (1.0, "m"),
-    "CENTIMETERS": (1e-2, "cm"),
-    "MILLIMETERS": (1e-3, "mm"),
-    "MICROMETERS": (1e-6, "µm"),
-    "MILES": (1609.344, "mi"),
-    "FEET": (0.3048, "ft"),
-    "INCHES": (0.0254, "in"),
-    "THOU": (0.0000254, "thou"),
-    "TONNES": (1e3, "t"),
-    "KILOGRAMS": (1.0, "kg"),
-    "GRAMS": (1e-3, "g"),
-    "POUNDS": (0.45359237, "lb"),
-    "OUNCES": (0.028349523125, "oz"),
-}
-
-
-def quantity_text(scene: bpy.types.Scene, kind: str, value: float) -> str:
-    """A "LENGTH" [m], "MASS" [kg] or "ROTATION" [rad] in the units of the scene."""
-    units = scene.unit_settings
-    if kind == "ROTATION":
-        radians = units.system_rotation == "RADIANS"
-        shown = round(value if radians else math.degrees(value), 6) + 0.0  # less is noise
-        return f"{shown:.3g} rad" if radians else f"{shown:.3g}°"
-    chosen = units.length_unit if kind == "LENGTH" else units.mass_unit
-    if unitless(scene):
-        chosen = "METERS" if kind == "LENGTH" else "KILOGRAMS"
-    if chosen == "METERS" and 0.0 < abs(value) < SMALL:
-        return f"{round(1e3 * value, 4):.4g} mm"
-    if chosen in _UNITS:
-        size, name = _UNITS[chosen]
-        return f"{value / size:.4g} {name}"
-    return to_string(units.system, kind, value, precision=3, split_unit=False).strip()
-
-
 def draw_status(
     context: bpy.types.Context, layout: bpy.types.UILayout, status: str, reason: str, is_present: bool = True
 ) -> None:
@@ -307,9 +253,9 @@ def draw_status(
     box = layout.box()
     box.alert = status != "CONVERGED" and is_present
     box.active = is_present
-    words = STATUS_WORDS.get(status, status)
+    words = status_words(status, reason)
     if not is_present:
         words = f"Before the change: {words[0].lower()}{words[1:]}"
     box.label(text=words, icon=STATUS_ICONS.get(status, "ERROR") if is_present else "TIME")
     if reason:
-        draw_text(context, box, reason)
+        draw_text(context, box, told(context.scene, reason))

@@ -9,9 +9,9 @@ from ..properties.bridge import binding
 from ..properties.readouts import TaskReadout
 from ..properties.task_kinds import KINDS, LENGTH
 from ..properties.tips import possible_tips
+from ..properties.told import quantity_text
 from ..robokin import RobokinError
 from ..robokin.units import freedom_units
-from .prepared import quantity_text
 
 
 def add_target_text(obj: bpy.types.Object) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 
 from ..properties import readouts
-from .prepared import STATUS_WORDS, RobotPanel, draw_status, draw_text
+from ..properties.told import status_words, told
+from .prepared import RobotPanel, draw_status, draw_text
 
 SHOWN = 8  # stretches of frames that fail
 
@@ -44,14 +45,7 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         if settings.bake_status:
             reason = "" if failures else settings.bake_reason
             draw_status(context, layout, settings.bake_status, reason, readouts.is_present(obj, "bake"))
-        for index, failure in enumerate(failures[:SHOWN]):
-            box = layout.box()
-            alone = failure.first == failure.last
-            frames = f"Frame {failure.first}" if alone else f"Frames {failure.first} - {failure.last}"
-            box.operator("robokin.failure_show", text=frames, icon="TIME").index = index
-            draw_text(context, box, f"{STATUS_WORDS.get(failure.status, failure.status)}: {failure.reason}")
-        if len(failures) > SHOWN:
-            layout.label(text=f"and {len(failures) - SHOWN} more stretches of frames")
+        _draw_failures(context, layout, failures, "BAKE")
 
 
 class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
@@ -71,7 +65,9 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             box.alert, box.active = is_present and not settings.check_passed, is_present
             if not is_present:
                 box.label(text="Before the change:", icon="TIME")
-            draw_text(context, box, settings.check_summary, "CHECKMARK" if settings.check_passed else "ERROR")
+            text = told(context.scene, settings.check_summary)
+            draw_text(context, box, text, "CHECKMARK" if settings.check_passed else "ERROR")
+            _draw_failures(context, layout, [item for item in settings.check_failures if item.status], "CHECK")
 
 
 class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
@@ -88,6 +84,21 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
         column.prop(settings, "rate", text="Rate Hz")
         _button(layout, "robokin.export_motion", "EXPORT")
         layout.operator("robokin.export_urdf", text="Export Robot as URDF", icon="ARMATURE_DATA")
+
+
+def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failures: list, of: str) -> None:
+    """Each with a button that goes to its first frame."""
+    for index, failure in enumerate(failures[:SHOWN]):
+        box = layout.box()
+        alone = failure.first == failure.last
+        frames = f"Frame {failure.first}" if alone else f"Frames {failure.first} - {failure.last}"
+        shown = box.operator("robokin.failure_show", text=frames, icon="TIME")
+        shown.index, shown.of = index, of
+        words = status_words(failure.status, failure.reason)
+        reason = told(context.scene, failure.reason).removeprefix(f"{words.lower()}: ")
+        draw_text(context, box, f"{words}: {reason}")
+    if len(failures) > SHOWN:
+        layout.label(text=f"and {len(failures) - SHOWN} more stretches of frames")
 
 
 def _draw_range(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:

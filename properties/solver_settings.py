@@ -31,8 +31,8 @@ _MARK = "Mark of what the last result is about, by which it is seen whether that
 
 
 class RobokinFailure(bpy.types.PropertyGroup):
-    """Frames in a row of the last bake that fail alike. Without a status it is none: an override cannot remove those
-    that are in its file."""
+    """Frames in a row of the last bake that fail alike, or in which the last check found the same. Without a status it
+    is none: an override cannot remove those that are in its file."""
 
     first: bpy.props.IntProperty(override=VALUE, name="First", description="First of the frames", subtype="TIME")
     last: bpy.props.IntProperty(override=VALUE, name="Last", description="Last of the frames", subtype="TIME")
@@ -111,6 +111,12 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     check_summary: bpy.props.StringProperty(override=VALUE, name="Check", description="What the last check found")
     check_passed: bpy.props.BoolProperty(
         override=VALUE, name="Passed", description="The last check found nothing wrong"
+    )
+    check_failures: bpy.props.CollectionProperty(
+        override=LIST,
+        type=RobokinFailure,
+        name="Check Findings",
+        description="Frames in which the last check found something",
     )
     check_markers: bpy.props.StringProperty(
         override=VALUE, name="Check Markers", description="The timeline markers of the last check, as JSON"

@@ -13,16 +13,18 @@ from ...properties.frame_rate import frame_seconds
 from ...properties.postures import parse_configuration, start_configuration
 from ...properties.solver_settings import STARTS
 from ...properties.tasks import follow_renamed_bones
+from ...properties.told import status_words, told
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
 from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
-from ...scene.bake.report import BakeResult, Failure, find_failures, statuses_of
+from ...scene.bake.report import BakeResult, find_failures, statuses_of
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries
 from ...scene.tasks.given import AdHocTask
 from ...scene.tasks.solver_tasks import check_given, enabled_tasks
 from ...scene.tasks.targets import targets_over
+from ...solvers import Status
 from ...solvers.criteria import Criterion, criterion_names
 from ...solvers.ik.problem import part_names
 from ...solvers.progress import scaled
@@ -60,7 +62,7 @@ def bake_steps(
     check_given(obj, given)
     count = len(tasks) + len(given)
     if not count:
-        raise RobokinError("EMPTY: there is no task to bake (add a target, or enable a task)")
+        raise RobokinError("there is no task to bake: add a target, or enable a task")
     hint = start_configuration(obj, "REST") if q0 is None else q0
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint):
@@ -156,38 +158,47 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
         settings.bake_mark = motion_mark(obj)
-        show_failures(settings, result.failures)
+        rows = [(f.first, f.last, f.diagnosis.status, f.diagnosis.reason) for f in result.failures]
+        show_rows(settings.bake_failures, rows)
         self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged else "WARNING"
-        self.report({kind}, f"{len(frames)} frames baked: {settings.bake_status}, {settings.bake_reason}")
+        said = f"{status_words(*result.summary())}: {told(context.scene, settings.bake_reason)}"
+        self.report({kind}, f"{len(frames)} frames baked. {said}")
 
 
-def show_failures(settings: bpy.types.PropertyGroup, failures: Sequence[Failure]) -> None:
-    """Where the panel reads them."""
-    items = settings.bake_failures
+def show_rows(items: bpy.types.bpy_prop_collection, rows: Sequence[tuple[int, int, Status, str]]) -> None:
+    """(first, last, status, reason) of frames in a row, where the panel reads them."""
     items.clear()  # in an override those of its file stay
-    for i, failure in enumerate(failures):
+    for i, (first, last, status, reason) in enumerate(rows):
         if i == len(items):
             items.add().name = str(i)  # by which Blender finds again what an override has changed
         item = items[i]
-        item.first, item.last = failure.first, failure.last
-        item.status, item.reason = str(failure.diagnosis.status), failure.diagnosis.reason
-    for item in items[len(failures) :]:
+        item.first, item.last, item.status, item.reason = first, last, str(status), reason
+    for item in items[len(rows) :]:
         item.status = ""
 
 
 class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
-    """Go to the first frame of a stretch of frames that the last bake could not meet"""
+    """Go to the first of frames that the last bake could not meet, or in which the last check found something"""
 
     bl_idname = "robokin.failure_show"
     bl_label = "Show Failed Frames"
 
     index: bpy.props.IntProperty(name="Index", description="Which stretch of frames, in their order", min=0)
+    of: bpy.props.EnumProperty(
+        name="Of",
+        description="Whose frames",
+        items=(("BAKE", "Bake", ""), ("CHECK", "Check", "")),
+        options={"SKIP_SAVE"},
+    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        failures = [item for item in obj.robokin.solver.bake_failures if item.status]
+        settings = obj.robokin.solver
+        items = settings.check_failures if self.of == "CHECK" else settings.bake_failures
+        failures = [item for item in items if item.status]
         if self.index >= len(failures):
-            raise RobokinError(f"the last bake has {len(failures)} stretches of failed frames, no number {self.index}")
+            who = self.of.lower()
+            raise RobokinError(f"the last {who} has {len(failures)} stretches of failed frames, no number {self.index}")
         context.scene.frame_set(failures[self.index].first)
         return {"FINISHED"}
 

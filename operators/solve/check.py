@@ -13,6 +13,7 @@ import numpy as np
 from ...properties.bridge import is_robot, robot_model
 from ...properties.frame_rate import frame_seconds
 from ...properties.tasks import follow_renamed_bones
+from ...properties.told import status_words, told
 from ...robokin.arrays import Array
 from ...scene.animation.curves import sample_configurations
 from ...scene.bake.report import MET
@@ -24,9 +25,12 @@ from ...solvers.ik.tip_ik import is_plain
 from ...solvers.motion.check import MotionCheck, check_motion, check_motion_steps
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
+from ...solvers.velocity.task_levels import tolerances
+from ..check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
 from ..common import FramesOperator, RobotOperator, check_report
 from ..modal import ModalOperator
 from ..scene_marks import motion_mark
+from .bake import show_rows
 
 _MARKER_NAME, _ROBOT_NAME = 63, 24  # bytes, characters
 _CHUNK = 16  # frames between two reports of progress
@@ -36,7 +40,9 @@ _CHUNK = 16  # frames between two reports of progress
 class AnimationCheck:
     """frames: scene frames. statuses: per frame, of the tasks that are whole there. residuals: (n, k, 2) [m], [rad],
     NaN for a task that is not. parts: names of them. limits: the violations, whose `frame`
-    is an index into `frames`."""
+    is an index into `frames`.   missed: (n, k, 2) parts of tasks that are whole, not within their
+    tolerances.   tasks, units:
+    names of the tasks, units of their parts."""
 
     motion: Motion
     frames: Sequence[int]
@@ -44,6 +50,9 @@ class AnimationCheck:
     residuals: Array
     parts: list[tuple[str, ...]]
     limits: MotionCheck
+    missed: Array
+    tasks: Sequence[str]
+    units: Sequence[Sequence[str]]
 
     @property
     def passed(self) -> bool:
@@ -61,7 +70,19 @@ class AnimationCheck:
             worst = max(self.limits.violations, key=lambda v: abs(v.value / v.limit) if v.limit else np.inf)
             count = len({violation.frame for violation in self.limits.violations})
             parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.told()}")
-        return "; ".join(parts) + ("" if len(parts) > 1 else ": limits kept, tasks met")
+            need = time_needed(self.limits.violations)
+            if 1.0 < need < np.inf:
+                parts.append(f"too fast: {needs(need)}")
+        if len(parts) > 1:
+            return "; ".join(parts)
+        tasked = any(status is not Status.EMPTY for status in self.statuses)
+        return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}"
+
+    def rows(self) -> list[CheckRow]:
+        """By frame."""
+        missed = task_rows(self.frames, self.statuses, self.missed, self.residuals, self.tasks, self.units)
+        broken = limit_rows(self.frames, self.limits.violations)
+        return sorted([*missed, *broken], key=lambda row: row.first)
 
     def to_dict(self) -> dict:
         """Plain values for JSON; residuals of tasks that are not whole are null."""
@@ -96,8 +117,12 @@ def check_steps(
     motion = yield from scaled(sample_motion(scene, obj, frames), 0.0, 0.3)
     targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
     judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
-    statuses, residuals, parts = yield from scaled(judged, 0.6, 1.0)
-    return AnimationCheck(motion, frames, statuses, residuals, parts, check_motion(motion, float32=True))
+    seen = yield from scaled(judged, 0.6, 1.0)
+    limits = check_motion(motion, float32=True)
+    names = [*(task.name for task in tasks), *(each.task.name for each in given)]
+    return AnimationCheck(
+        motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, names, seen.units
+    )
 
 
 def sample_motion(
@@ -108,14 +133,25 @@ def sample_motion(
     return Motion.of(robot_model(obj), (np.asarray(frames, float) - frames[0]) * frame_seconds(scene), Q)
 
 
-def _task_statuses(
-    forms: SolverTasks, motion: Motion, targets: Targets
-) -> Generator[float, None, tuple[list[Status], Array, list[tuple[str, ...]]]]:
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """As of `AnimationCheck`."""
+
+    statuses: list[Status]
+    residuals: Array
+    parts: list[tuple[str, ...]]
+    missed: Array
+    units: list[tuple[str, ...]]
+
+
+def _task_statuses(forms: SolverTasks, motion: Motion, targets: Targets) -> Generator[float, None, _Judged]:
     """Each frame is judged by the tasks that are whole at it: what those that fade ask for is known in a bake alone."""
     statuses = [Status.EMPTY] * len(motion)
     count = len(targets.readings)
     residuals = np.full((len(motion), count, 2), np.nan)
     parts: list[tuple[str, ...]] = [()] * count
+    units: list[tuple[str, ...]] = [()] * count
+    missed = np.zeros((len(motion), count, 2), bool)
     counting, group = np.unique(targets.influence >= 1.0, axis=0, return_inverse=True)
     for number, mask in enumerate(counting):
         frames = np.flatnonzero(group.ravel() == number)
@@ -131,10 +167,13 @@ def _task_statuses(
         found = yield from scaled(check_motion_steps(motion, wanted, own, float32=True), low, high)
         for i, task in zip(chosen, wanted, strict=True):
             parts[i] = tuple(part.name for part in task.parts)
+            units[i] = tuple(part.unit for part in task.parts)
+        over = found.residuals > tolerances(wanted) if wanted else np.zeros((len(motion), 0, 2), bool)
         for frame in frames:
+            missed[frame, chosen] = over[frame]
             statuses[frame] = found.statuses[frame]
             residuals[frame, chosen] = found.residuals[frame]
-    return statuses, residuals, parts
+    return _Judged(statuses, residuals, parts, missed, units)
 
 
 class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
@@ -158,11 +197,12 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
         settings = obj.robokin.solver
         settings.check_summary, settings.check_passed = found.summary(), found.passed
         settings.check_mark = motion_mark(obj)
+        show_rows(settings.check_failures, [(r.first, r.last, r.status, r.reason) for r in found.rows()])
         clear_markers(obj)
         if self.given("markers", settings.markers):
             set_markers(scene, obj, found)
         self.write_report(self.report_path, found.to_dict())
-        self.report({"INFO" if found.passed else "WARNING"}, found.summary())
+        self.report({"INFO" if found.passed else "WARNING"}, told(scene, found.summary()))
 
 
 def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationCheck) -> None:
@@ -171,7 +211,7 @@ def set_markers(scene: bpy.types.Scene, obj: bpy.types.Object, found: AnimationC
     last = Status.CONVERGED
     for frame, status in zip(found.frames, found.statuses, strict=True):
         if status is not last and status not in MET:
-            notes.setdefault(frame, []).append(str(status))
+            notes.setdefault(frame, []).append(status_words(status).lower())
         last = status
     broken = {(v.frame, v.joint, v.kind) for v in found.limits.violations}
     for violation in found.limits.violations:
@@ -218,6 +258,7 @@ class ROBOKIN_OT_check_clear(RobotOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         clear_markers(obj)
         obj.robokin.solver.check_summary = ""
+        show_rows(obj.robokin.solver.check_failures, [])
         return {"FINISHED"}
 
 

@@ -11,6 +11,7 @@ from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
 from ...properties.task_kinds import KINDS
 from ...properties.tasks import follow_renamed_bones
+from ...properties.told import status_words, told
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
@@ -116,7 +117,7 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
             result, tasks, wanted = yield from solve_steps(context, obj, seed)
         if result.status is Status.EMPTY:
             left_out = left_out_text(obj)
-            raise RobokinError(f"EMPTY: there is no task to solve for (add a target, or enable a task){left_out}")
+            raise RobokinError(f"there is no task to solve for: add a target, or enable a task{left_out}")
         if self.report_path:
             model = robot_model(obj)
             write_json(self.report_path, result.to_dict() | {"q": model.joint_values(result.q)})
@@ -126,10 +127,8 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         reason = result.reason + left_out_text(obj)
         show_result(obj, str(result.status), reason, tasks, wanted, result.residual_array, metres_per_world_unit(obj))
         obj.robokin.solver.solve_mark = pose_mark(obj)
-        if result.converged:
-            self.report({"INFO"}, f"{result.status}: {obj.robokin.solver.reason}")
-        else:
-            self.report({"WARNING"}, f"{result.status}: {obj.robokin.solver.reason}")
+        said = f"{status_words(result.status, reason)}: {told(context.scene, reason)}"
+        self.report({"INFO" if result.converged else "WARNING"}, said)
 
 
 CLASSES = (ROBOKIN_OT_solve_pose,)

@@ -49,7 +49,7 @@ def cycle(robot, target):
 
 def no_task(robot, target):
     robot.robokin.tasks[0].enabled = False
-    return "EMPTY: there is no task to bake"
+    return "there is no task to bake"
 
 
 def driver_on_joint(robot, target):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 
 import bpy
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from robokin_addon.properties.bridge import robot_model
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
+from support.blender.panels import draw
 from support.blender.scene_robots import add_empty, add_robot, add_target, circle
 
 ELBOW = 'pose.bones["panda_joint4"].rotation_euler'
@@ -70,6 +72,33 @@ def test_speed_and_acceleration_are_those_of_the_curves(scene, robot, tmp_path):
     assert first["limit"] == robot_model(robot).velocity[3]
     assert not robot.robokin.solver.check_passed
     assert "velocity of panda_joint4" in robot.robokin.solver.check_summary
+    rows = {
+        (row.first, row.last): row.reason for row in robot.robokin.solver.check_failures if "moves at" in row.reason
+    }
+    assert list(rows) == [(11, 13)]
+    assert rows[11, 13] == "too fast: panda_joint4 moves at 8 rad/s, allowed 2.175 rad/s: needs 3.68 times more time"
+    drawn = draw()["ROBOKIN_PT_check"]
+    assert "458°/s" in " ".join(drawn["labels"]) and "rad/s" not in " ".join(drawn["labels"])
+    scene.frame_set(1)
+    at = [row.first for row in found].index(11)
+    assert bpy.ops.robokin.failure_show(index=at, of="CHECK") == {"FINISHED"} and scene.frame_current == 11
+
+
+def test_a_motion_that_takes_as_long_as_is_said_is_not_too_fast(scene, robot, tmp_path):
+    for joint in robot.data.bones:
+        joint.robokin.use_acceleration = False
+    keys = np.array([(1, -2.0), (5, -2.0), (11, -0.5), (16, -0.5)])
+    elbow_curve(robot, keys)
+    run(robot, tmp_path, frame_end=16)
+    need = float(re.search(r"needs ([\d.]+) times", robot.robokin.solver.check_summary).group(1))
+    assert need > 1.0
+    for slower, passes in ((need, True), (0.95 * need, False)):
+        fcurves = animation.channelbag(robot).fcurves
+        fcurves.remove(next(curve for curve in fcurves if curve.data_path == ELBOW))
+        elbow_curve(robot, [(10 * slower * frame, value) for frame, value in keys])
+        scene.render.fps = 240
+        found = run(robot, tmp_path, frame_end=700)["violations"]
+        assert (not [v for v in found if v["kind"] == "velocity"]) is passes
 
 
 def test_positions_beyond_a_limit_are_found_where_they_are(scene, robot, tmp_path):
@@ -89,7 +118,10 @@ def test_missed_tasks_are_named_by_frame(scene, robot, tmp_path):
     assert [row["status"] for row in rows] == ["CONVERGED"] * 10 + ["OUT_OF_REACH"] * 20
     assert rows[20]["residuals"][0]["position"] > 15.0
     assert "20 miss a task, the first 11 (OUT_OF_REACH)" in robot.robokin.solver.check_summary
-    assert markers(scene) == [(11, "panda check: OUT_OF_REACH")]
+    assert markers(scene) == [(11, "panda check: out of reach")]
+    (row,) = robot.robokin.solver.check_failures
+    assert (row.first, row.last, row.status) == (11, 30, "OUT_OF_REACH")
+    assert row.reason == "panda_hand_tcp is off by up to 20 m"
 
 
 def test_a_task_counts_where_it_has_an_influence(scene, robot, tmp_path):
@@ -109,6 +141,7 @@ def test_a_task_counts_where_it_has_an_influence(scene, robot, tmp_path):
 def test_without_tasks_the_limits_are_checked(scene, robot, tmp_path):
     rows = run(robot, tmp_path)["frames"]
     assert {row["status"] for row in rows} == {"EMPTY"} and robot.robokin.solver.check_passed
+    assert robot.robokin.solver.check_summary == "30 frames: limits kept, no task"
 
 
 def test_markers_of_another_scene_go_away_with_the_next_check(scene, robot, tmp_path):

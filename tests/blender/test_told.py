@@ -1,0 +1,29 @@
+"""Results in words for people, and numbers in the units of the scene."""
+
+from __future__ import annotations
+
+import pytest
+from robokin_addon.properties.told import status_words, told
+from robokin_addon.solvers import Status
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("hand is off by 9.54 m and 1.42 rad", "hand is off by 9.54 m and 81.4°"),
+        ("hand is off by 1.2e-05 m and 2.8e-07 rad", "hand is off by 0.012 mm and 0°"),
+        ("joint4 moves at 8 rad/s, allowed 2.5 m/s", "joint4 moves at 458°/s, allowed 2.5 m/s"),
+        ("a at 3.1415927 rad/s\u00b2", "a at 180°/s\u00b2"),
+        ("3 frames; 2 miss a task, the first 1 (MAX_ITERATIONS)", "3 frames; 2 miss a task, the first 1 (not reached)"),
+        ("link_2 m is 3 mm, R2 radius", "link_2 m is 3 mm, R2 radius"),
+    ],
+)
+def test_numbers_are_in_the_units_of_the_scene(scene, sentence, said):
+    scene.unit_settings.system, scene.unit_settings.length_unit = "METRIC", "METERS"
+    assert told(scene, sentence) == said
+
+
+def test_no_status_is_told_by_its_code():
+    assert all(status_words(status) != str(status) for status in Status)
+    assert status_words("LIMIT", "too fast for the velocity limits of a") == "Too fast"
+    assert status_words("LIMIT", "the limits of a hold it") == "Held by joint limits"
