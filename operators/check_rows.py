@@ -57,7 +57,7 @@ def task_rows(
     names: Sequence[str],
     units: Sequence[Sequence[str]],
 ) -> list[CheckRow]:
-    """missed: (n, k, 2) of the parts of the tasks.   residuals: (n, k, 2).   names, units: of the tasks, of their parts."""
+    """missed, residuals: (n, k, 2) of the parts of the tasks.   names, units: of the tasks, of their parts."""
     rows = []
     keys = [
         None if status in MET else (status, tuple(own.any(axis=1)))

@@ -72,15 +72,14 @@ def test_speed_and_acceleration_are_those_of_the_curves(scene, robot, tmp_path):
     assert first["limit"] == robot_model(robot).velocity[3]
     assert not robot.robokin.solver.check_passed
     assert "velocity of panda_joint4" in robot.robokin.solver.check_summary
-    rows = {
-        (row.first, row.last): row.reason for row in robot.robokin.solver.check_failures if "moves at" in row.reason
-    }
+    listed = robot.robokin.solver.check_failures
+    rows = {(row.first, row.last): row.reason for row in listed if "moves at" in row.reason}
     assert list(rows) == [(11, 13)]
     assert rows[11, 13] == "too fast: panda_joint4 moves at 8 rad/s, allowed 2.175 rad/s: needs 3.68 times more time"
     drawn = draw()["ROBOKIN_PT_check"]
     assert "458°/s" in " ".join(drawn["labels"]) and "rad/s" not in " ".join(drawn["labels"])
     scene.frame_set(1)
-    at = [row.first for row in found].index(11)
+    at = [row.first for row in listed].index(11)
     assert bpy.ops.robokin.failure_show(index=at, of="CHECK") == {"FINISHED"} and scene.frame_current == 11
 
 
