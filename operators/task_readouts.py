@@ -13,7 +13,7 @@ from ..properties.readouts import TaskReadout
 from ..properties.task_kinds import KINDS
 from ..robokin import RobokinError
 from ..scene.tasks.root_frames import metres_per_world_unit
-from ..scene.tasks.solver_tasks import SolverTasks, enabled_tasks
+from ..scene.tasks.solver_tasks import SolverTasks, check_task
 from ..scene.tasks.targets import targets_shown
 from ..solvers.motion.motion import Motion
 from ..solvers.motion.task_check import motion_residuals, motion_targets
@@ -27,7 +27,7 @@ _last: dict = {}
 
 def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     """One for each task of the list; None where it has none: of a velocity, of what is counted from the start of a
-    solve, where the influence is not 1, where a task cannot be read. Computed anew only when something has changed."""
+    solve, where the influence is not 1. Computed anew only when something has changed."""
     try:
         with binding_held(obj):
             key = obj.session_uid, pose_mark(obj), len(obj.robokin.tasks)
@@ -40,9 +40,15 @@ def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
 
 def _computed(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     shown: list[TaskReadout | None] = [None] * len(obj.robokin.tasks)
-    enabled = [task for task in enabled_tasks(obj) if _is_told(task)]
-    missing = missing_shapes(obj, enabled)
-    tasks = [task for task in enabled if task not in missing]
+    places = {task.path_from_id(): i for i, task in enumerate(obj.robokin.tasks)}
+    tasks = []
+    for i, task in enumerate(obj.robokin.tasks):
+        if task.enabled:
+            try:
+                check_task(obj, task)
+                tasks += [task] if _is_told(task) and not missing_shapes(obj, [task]) else []
+            except RobokinError as error:
+                shown[i] = TaskReadout(0.0, 0.0, False, str(error))
     if not tasks:
         return shown
     counting, wanted = SolverTasks(obj, tasks).at(targets_shown(obj, tasks, shown_shape))
@@ -50,7 +56,6 @@ def _computed(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     motion = Motion.of(model, np.zeros(1), read_configuration(obj)[None])
     levels = TaskLevels(model, wanted)
     residuals = finish(motion_residuals(levels, motion_targets(levels, None, motion), motion))[0]
-    places = {task.path_from_id(): i for i, task in enumerate(obj.robokin.tasks)}
     for i, asked, own in zip(counting, wanted, residuals, strict=True):
         parts = list(zip(asked.parts, own, strict=False))
         length = next((r / unit for part, r in parts if part.is_length), 0.0)

@@ -8,6 +8,7 @@ import bpy
 
 from ..properties.active_robot import active_robot
 from ..properties.readouts import TaskReadout
+from ..properties.rivals import rivals
 from ..properties.task_kinds import KINDS
 from .live import draw_live
 from .prepared import RobotPanel, draw_text
@@ -70,6 +71,10 @@ def _draw_task(
     if not (task.kind == "DISTANCE" and task.other):
         _draw_target(column, task)
     _draw_fields(column, obj, task)
+    others = rivals(obj, task)
+    if others:
+        names = ", ".join(others)
+        draw_text(context, layout, f"{names} holds the same tip: both are met only where their targets agree", "ERROR")
     if not kind.is_hard:
         row = column.row()
         row.use_property_decorate = True
@@ -79,8 +84,8 @@ def _draw_task(
     if readout is not None:
         row = layout.row()
         row.alert = not readout.reached
-        text = residual_text(context.scene, task.kind, readout)
-        row.label(text=text, icon="CHECKMARK" if readout.reached else "ERROR")
+        text = readout.problem or residual_text(context.scene, task.kind, readout)
+        draw_text(context, row, text, "CHECKMARK" if readout.reached else "ERROR")
     elif kind.is_velocity:
         draw_text(context, layout, "Only a bake can meet a velocity", "INFO")
 

@@ -36,11 +36,12 @@ class LiveReadout:
 @dataclass(frozen=True)
 class TaskReadout:
     """By how much a task is missed now. position: Blender units.   orientation: radians.   reached: it is within its
-    tolerances."""
+    tolerances.   problem: why it cannot be asked for at all."""
 
     position: float
     orientation: float
     reached: bool
+    problem: str = ""
 
 
 def nothing(obj: bpy.types.Object) -> Sequence:

@@ -12,12 +12,13 @@ from mathutils import Matrix
 from ...properties.active_robot import active_robot
 from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
+from ...properties.rivals import rivals
 from ...properties.selection import selected_bones
 from ...properties.task_kinds import ITEMS, KINDS
 from ...properties.tips import possible_tips
 from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
 from ...scene.animation.lists import move_entry, remove_entry
-from ...scene.tasks.new_targets import new_target
+from ...scene.tasks.new_targets import is_spare, new_target
 from ...scene.tasks.present_values import take_present
 from ..common import RobotOperator
 
@@ -71,7 +72,18 @@ def tip_pose(obj: bpy.types.Object, bone: str) -> Matrix:
     return to_blender(obj, frames[links[bone]])
 
 
-class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
+class NewTaskOperator(RobotOperator):
+    """Mixin: an operator that adds a task at the end of the list."""
+
+    def _tell_of_rivals(self, obj: bpy.types.Object) -> None:
+        task = obj.robokin.tasks[-1]
+        for other in rivals(obj, task):
+            self.report(
+                {"WARNING"}, f"{other!r} holds the same tip as {task.name!r}: both are met only where they agree"
+            )
+
+
+class ROBOKIN_OT_task_add(NewTaskOperator, bpy.types.Operator):
     """Add a task that holds what is now: the pose of the tip, the distance, the value of the joint"""
 
     bl_idname = "robokin.task_add"
@@ -100,6 +112,7 @@ class ROBOKIN_OT_task_add(RobotOperator, bpy.types.Operator):
             if self.kind == "LINEAR_VELOCITY":
                 task.coefficients = _equal_velocities(obj, tip, self.other or default_other(obj, tip))
             take_present(context, obj, task)
+        self._tell_of_rivals(obj)
         return {"FINISHED"}
 
 
@@ -143,7 +156,7 @@ class ROBOKIN_OT_task_from_pose(RobotOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
-    """Remove the active task together with its animation"""
+    """Remove the active task together with its animation, and the target that was added for it"""
 
     bl_idname = "robokin.task_remove"
     bl_label = "Remove Task"
@@ -153,7 +166,13 @@ class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        index = obj.robokin.active_task if self.index < 0 else self.index
+        target = obj.robokin.tasks[index].target if index < len(obj.robokin.tasks) else None
         remove_entry(obj, "tasks", self.index)
+        if target is not None and is_spare(obj, target):
+            name = target.name
+            bpy.data.objects.remove(target)
+            self.report({"INFO"}, f"its target {name!r} was removed, too")
         return {"FINISHED"}
 
 
@@ -172,7 +191,7 @@ class ROBOKIN_OT_task_move(RobotOperator, bpy.types.Operator):
         return {"FINISHED"} if move_entry(obj, "tasks", self.index, self.direction) else {"CANCELLED"}
 
 
-class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
     """Add an object at the tip and a task that follows it, ready to be moved"""
 
     bl_idname = "robokin.target_add"
@@ -218,6 +237,7 @@ class ROBOKIN_OT_target_add(RobotOperator, bpy.types.Operator):
             if self.kind == "DISTANCE":
                 take_present(context, obj, task)
         _select_only(context, target)
+        self._tell_of_rivals(obj)
         return {"FINISHED"}
 
 

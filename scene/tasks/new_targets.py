@@ -10,6 +10,7 @@ from ...properties.bridge import link_of_bone, read_configuration, robot_model, 
 from ...properties.task_kinds import KINDS
 from ...solvers.kinematics.state import State
 
+MADE = "robokin_target"  # on an object: it was made with a task
 AHEAD = 0.25  # of the robot's size: how far before the tip a target is that it points at or keeps away from
 
 
@@ -38,7 +39,18 @@ def new_target(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.
     target.empty_display_size = 0.1 * size
     target.show_in_front = True
     target.matrix_world = pose
+    target[MADE] = True
     return target
+
+
+def is_spare(obj: bpy.types.Object, target: bpy.types.Object) -> bool:
+    """Whether a target was made with a task of the robot, and nothing needs it any more."""
+    if MADE not in target or target.type != "EMPTY" or not target.is_editable or target.children:
+        return False
+    if any(task.target == target or task.surface == target for task in obj.robokin.tasks):
+        return False
+    users = bpy.data.user_map(subset={target})[target] - {obj}
+    return all(isinstance(user, (bpy.types.Collection, bpy.types.Scene)) for user in users)
 
 
 def _line(name: str, size: float) -> bpy.types.Curve:

@@ -29,13 +29,18 @@ def enabled_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
     naming the task whose bone or target is missing or unusable."""
     tasks = [task for task in obj.robokin.tasks if task.enabled]
     for task in tasks:
-        _check_bones(obj, task)
-        _check_target(obj, task)
-        if task.kind == "LASER" and task.surface is not None:
-            _check_object(obj, task.name, task.surface, "surface", "MESH")
-        if task.kind == "POSTURE":
-            _check_posture(obj, task)
+        check_task(obj, task)
     return tasks
+
+
+def check_task(obj: bpy.types.Object, task: RobokinTask) -> None:
+    """Raises RobokinError naming the task when its bone or target is missing or unusable."""
+    _check_bones(obj, task)
+    _check_target(obj, task)
+    if task.kind == "LASER" and task.surface is not None:
+        _check_object(obj, task.name, task.surface, "surface", "MESH")
+    if task.kind == "POSTURE":
+        _check_posture(obj, task)
 
 
 def _check_bones(obj: bpy.types.Object, task: RobokinTask) -> None:
@@ -85,6 +90,8 @@ def _check_object(
     if wanted in _TYPES and owner.type != wanted:
         found = owner.bl_rna.properties["type"].enum_items[owner.type].name.lower()
         raise RobokinError(f"task {task!r}: its {role} {owner.name!r} is of type {found}, not {_TYPES[wanted]}")
+    if bpy.context.scene.objects.get(owner.name) != owner and not owner.users_collection:
+        raise RobokinError(f"task {task!r}: its {role} {owner.name!r} was deleted: choose another, or undo")
     refuse_cycles(obj, owner, task, "shape" if wanted in _TYPES else what)
 
 

@@ -200,3 +200,52 @@ def test_a_selected_target_or_part_still_means_its_robot(scene, robot):
         bpy.context.view_layer.objects.active = active
         assert bpy.ops.robokin.task_add(tip=TOOL) == {"FINISHED"}
     assert len(robot.robokin.tasks) == 3
+
+
+def test_a_deleted_target_steers_no_more(scene, robot):
+    target = add_target(robot)
+    target.location.x += 0.1
+    bpy.data.objects["panda"].select_set(False)
+    target.select_set(True)
+    bpy.context.view_layer.objects.active = robot
+    with bpy.context.temp_override(selected_objects=[target], object=target):
+        bpy.ops.object.delete()
+    assert robot.robokin.tasks[0].target is not None
+    for operator in (bpy.ops.robokin.solve_pose, bpy.ops.robokin.bake):
+        with (
+            bpy.context.temp_override(object=robot),
+            pytest.raises(RuntimeError, match="target .* was deleted: choose"),
+        ):
+            operator()
+    with bpy.context.temp_override(object=robot):
+        assert "was deleted" in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
+
+
+def test_the_target_made_for_a_task_goes_with_it_and_no_other(robot):
+    own, shared, parent, lamp = add_target(robot), add_target(robot), add_target(robot), add_empty("lamp")
+    add_empty("child", parent)
+    tasks = robot.robokin.tasks
+    for target in (shared, lamp):
+        with bpy.context.temp_override(object=robot):
+            bpy.ops.robokin.task_add(tip=TOOL)
+        tasks[-1].use_target, tasks[-1].target = True, target
+    names = {target.name: False for target in (own, shared, parent, lamp)}
+    while tasks:
+        with bpy.context.temp_override(object=robot):
+            bpy.ops.robokin.task_remove(index=0)
+        for name in names:
+            names[name] = names[name] or (name not in bpy.data.objects and len(tasks))
+    there = {name for name in names if name in bpy.data.objects}
+    assert there == {parent.name, lamp.name}
+
+
+def test_two_tasks_that_hold_one_tip_are_told(robot, capfd):
+    add_target(robot, kind="POSITION")
+    add_target(robot, kind="ORIENTATION")
+    assert "same tip" not in capfd.readouterr().out
+    add_target(robot)
+    assert capfd.readouterr().out.count("holds the same tip") == 2
+    with bpy.context.temp_override(object=robot):
+        assert "holds the same tip" in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
+        robot.robokin.tasks[0].influence = robot.robokin.tasks[1].influence = 0.0
+        assert "holds the same tip" not in " ".join(draw(object=robot)["ROBOKIN_PT_tasks"]["labels"])
