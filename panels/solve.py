@@ -46,6 +46,8 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
             reason = "" if failures else settings.bake_reason
             draw_status(context, layout, settings.bake_status, reason, readouts.is_present(obj, "bake"))
         _draw_failures(context, layout, failures, "BAKE")
+        if failures and settings.start != "AUTOMATIC":
+            layout.operator("robokin.bake", text="Look for Another Start", icon="VIEWZOOM").start = "AUTOMATIC"
 
 
 class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):

@@ -207,7 +207,10 @@ def adopt_unnamed(*_: object) -> None:
 
 
 def _adopt_unnamed(obj: bpy.types.Object) -> None:
-    text = obj.robokin.solver.posture
+    settings = obj.robokin.solver
+    if settings.posture and not settings.is_property_set("start"):
+        settings.start = "POSTURE"  # what it was, unless said otherwise, before there was another default
+    text = settings.posture
     if not text.lstrip().startswith("{") or _object(text) is None or text in obj.robokin.postures:
         return
     item = obj.robokin.postures.add()

@@ -7,14 +7,32 @@ import bpy
 from .criteria import MODES
 from .overrides import LIST, VALUE
 
-STARTS = (
+POSES = (
     (
         "POSTURE",
         "Posture",
         "A stored posture, whatever the pose is now. When none is chosen, a bake looks for a start "
         "from which every frame is met, at rest first",
+        0,
     ),
-    ("REST", "Rest", "Every joint at zero, or at the limit nearest to zero"),
+    ("REST", "Rest", "Every joint at zero, or at the limit nearest to zero", 1),
+)
+STARTS = (
+    (
+        "PRESENT",
+        "Present Pose",
+        "The pose that the robot was given by hand, by Solve or by a posture. A bake keeps it: baked again, "
+        "it starts from there too, and not from the curves that it replaces",
+        2,
+    ),
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "A start is looked for from which every frame is met: rest, mid-range, then other postures. "
+        "The robot may stand otherwise than now",
+        3,
+    ),
+    *POSES,
 )
 RANGES = (
     ("SCENE", "Scene", "The scene's frame range, or its preview range when that is on"),
@@ -28,6 +46,12 @@ FORMATS = (
 
 
 _MARK = "Mark of what the last result is about, by which it is seen whether that has changed since"
+
+
+def _posture_chosen(settings: RobokinSolverSettings, context: bpy.types.Context) -> None:
+    """A posture is chosen to start from it, unless something else was said."""
+    if settings.posture and not settings.is_property_set("start"):
+        settings.start = "POSTURE"
 
 
 class RobokinFailure(bpy.types.PropertyGroup):
@@ -49,6 +73,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         override=VALUE,
         name="Posture",
         description="The stored posture that bakes start from: its name; or joint values as JSON, in SI units",
+        update=_posture_chosen,
     )
     mode: bpy.props.EnumProperty(
         override=VALUE, name="Mode", description="How tasks and criteria come together", items=MODES
@@ -63,7 +88,13 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         override=VALUE, name="Insert Keyframe", description="Key the robot's channels after solving"
     )
     start: bpy.props.EnumProperty(
-        override=VALUE, name="Start", description="The pose that the bake starts from", items=STARTS
+        override=VALUE, name="Start", description="The pose that the bake starts from", items=STARTS, default="PRESENT"
+    )
+    start_values: bpy.props.StringProperty(
+        override=VALUE,
+        name="Start Values",
+        description="Joint values of the pose that the last bake from the present pose started from, as JSON",
+        options={"HIDDEN"},
     )
     range: bpy.props.EnumProperty(override=VALUE, name="Range", description="Which frames", items=RANGES)
     frame_start: bpy.props.IntProperty(

@@ -59,19 +59,20 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ...operators.posture.posture import bake_start
+        from ...operators.posture.posture import bake_start, keep_start
         from ...operators.solve.bake import bake_steps
         from ...properties.bridge import robot_model
         from ...properties.postures import find_posture, posture_configuration
 
         robot = find_robot(arguments.robot)
-        settings = robot.robokin.solver
+        settings, start = robot.robokin.solver, ""
         if arguments.posture is not None:
             q0 = posture_configuration(robot, find_posture(robot, arguments.posture))
         elif arguments.q0 is not None:
             q0 = robot_model(robot).configuration(read_joint_values(arguments.q0, "--q0"))
         else:
-            q0 = bake_start(robot, (arguments.start or settings.start).upper())
+            start = (arguments.start or settings.start).upper()
+            q0 = bake_start(bpy.context.scene, robot, start)
         criteria = [parse_criterion(text, robot_model(robot)) for text in arguments.criterion] or None
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
@@ -80,6 +81,7 @@ def run(arguments: argparse.Namespace) -> bool:
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own)
         result = run_steps(steps)
+        keep_start(robot, start, q0)
         target = arguments.output or bpy.data.filepath
         told = result.to_dict()
         report = {"frames": frame_rows(told), "failures": told["failures"]}

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
+import numpy as np
 
 from ...properties.bridge import nearest_within_limits, read_configuration, robot_model, write_configuration
-from ...properties.postures import free_name, home_posture, posture_configuration, start_configuration, store_posture
-from ...properties.solver_settings import STARTS
+from ...properties.postures import (
+    free_name,
+    home_posture,
+    parse_configuration,
+    posture_configuration,
+    start_configuration,
+    store_posture,
+)
+from ...properties.solver_settings import POSES
 from ...robokin import RobotModel, clamp
 from ...robokin.arrays import Array
 from ...robokin.model.robot import JointValue
-from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.animation.curves import auto_keying, key_channels, own_keys, shown_by_keys
+from ...scene.animation.frames import fcurves
 from ..common import RobotOperator
 
+SAME = 1e-5  # [rad, m] a pose that is no farther from that of the curves is theirs
 
-def bake_start(obj: bpy.types.Object, start: str) -> Array | None:
-    """As `start_configuration`; None, for the bake to choose, where the posture is asked for and none is chosen."""
-    if start == "POSTURE" and not obj.robokin.solver.posture:
+
+def bake_start(scene: bpy.types.Scene, obj: bpy.types.Object, start: str) -> Array | None:
+    """(nq,) where a bake starts; None for the bake to choose: "AUTOMATIC", "POSTURE" where none is chosen, "PRESENT"
+    where the robot shows nothing but curves and no bake has kept a start yet. Raises RobokinError."""
+    if start == "PRESENT":
+        return _present_start(scene, obj)
+    if start == "AUTOMATIC" or (start == "POSTURE" and not obj.robokin.solver.posture):
         return None
     return start_configuration(obj, start)
+
+
+def keep_start(obj: bpy.types.Object, start: str, q0: Array | None) -> None:
+    """Remember where a bake from the present pose started, for when it is repeated."""
+    if start == "PRESENT" and q0 is not None:
+        obj.robokin.solver.start_values = json.dumps(own_values(robot_model(obj), q0))
+
+
+def _present_start(scene: bpy.types.Scene, obj: bpy.types.Object) -> Array | None:
+    """The pose that the robot was given. What its curves show was not: they are what a bake replaces."""
+    model, q = robot_model(obj), read_configuration(obj)
+    if not own_keys(obj).keys() & fcurves(obj).keys():
+        return clamp(model, q)
+    shown = shown_by_keys(obj, [scene.frame_current_final])
+    if shown is not None and not np.allclose(shown[0], q, rtol=0.0, atol=SAME):
+        return clamp(model, q)
+    kept = obj.robokin.solver.start_values
+    return clamp(model, parse_configuration(model, kept, "the kept start")) if kept else None
 
 
 def take_pose(context: bpy.types.Context, obj: bpy.types.Object, q: Array) -> None:
@@ -46,7 +80,7 @@ class ROBOKIN_OT_reset_pose(RobotOperator, bpy.types.Operator):
     bl_idname = "robokin.reset_pose"
     bl_label = "Reset Pose"
 
-    start: bpy.props.EnumProperty(name="To", description="The pose to go to", items=STARTS, default="REST")
+    start: bpy.props.EnumProperty(name="To", description="The pose to go to", items=POSES, default="REST")
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         take_pose(context, obj, start_configuration(obj, self.start))

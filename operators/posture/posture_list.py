@@ -154,7 +154,10 @@ class ROBOKIN_OT_posture_role(PostureOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         name = find_posture(obj, self.name).name
         owner, field = (obj.robokin, "home_posture") if self.role == "HOME" else (obj.robokin.solver, "posture")
-        setattr(owner, field, "" if getattr(owner, field) == name else name)
+        chosen = getattr(owner, field) != name
+        setattr(owner, field, name if chosen else "")
+        if chosen and self.role == "START":
+            owner.start = "POSTURE"
         return {"FINISHED"}
 
 

@@ -32,7 +32,7 @@ from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
 from ..common import FramesOperator, RobotOperator, check_report
 from ..modal import ModalOperator
-from ..posture.posture import bake_start
+from ..posture.posture import bake_start, keep_start
 from ..scene_marks import motion_mark
 
 
@@ -130,7 +130,11 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
     bl_label = "Bake"
 
     start: bpy.props.EnumProperty(
-        name="Start", description="The pose that the bake starts from", items=STARTS, options={"SKIP_SAVE"}
+        name="Start",
+        description="The pose that the bake starts from",
+        items=STARTS,
+        default="PRESENT",
+        options={"SKIP_SAVE"},
     )
     q0: bpy.props.StringProperty(
         name="Start Values",
@@ -149,14 +153,16 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         check_report(self.report_path)
         settings = obj.robokin.solver
         frames = self.frames(context.scene, settings)
+        start = "" if self.q0 else self.given("start", settings.start)
         if self.q0:
             q0 = parse_configuration(robot_model(obj), self.q0, "q0")
         else:
-            q0 = bake_start(obj, self.given("start", settings.start))
+            q0 = bake_start(context.scene, obj, start)
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new)
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
+        keep_start(obj, start, q0)
         settings.bake_mark = motion_mark(obj)
         rows = [(f.first, f.last, f.diagnosis.status, f.diagnosis.reason) for f in result.failures]
         show_rows(settings.bake_failures, rows)

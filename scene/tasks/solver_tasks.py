@@ -90,9 +90,16 @@ def _check_object(
     if wanted in _TYPES and owner.type != wanted:
         found = owner.bl_rna.properties["type"].enum_items[owner.type].name.lower()
         raise RobokinError(f"task {task!r}: its {role} {owner.name!r} is of type {found}, not {_TYPES[wanted]}")
-    if bpy.context.scene.objects.get(owner.name) != owner and not owner.users_collection:
+    if _is_deleted(owner):
         raise RobokinError(f"task {task!r}: its {role} {owner.name!r} was deleted: choose another, or undo")
     refuse_cycles(obj, owner, task, "shape" if wanted in _TYPES else what)
+
+
+def _is_deleted(owner: bpy.types.Object) -> bool:
+    """Whether only what refers to it keeps it. Linked objects need not be in a scene."""
+    if bpy.context.scene.objects.get(owner.name) == owner or owner.library or owner.override_library:
+        return False
+    return not owner.users_collection
 
 
 def _check_posture(obj: bpy.types.Object, task: RobokinTask) -> None:

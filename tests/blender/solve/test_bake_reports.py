@@ -48,6 +48,7 @@ def wound_up(scene):
 
 
 def test_without_a_stored_posture_a_start_is_looked_for(scene, wound_up, tmp_path):
+    wound_up.robokin.solver.start = "AUTOMATIC"
     settings = bake(wound_up, report_path=str(tmp_path / "told.json"))
     assert settings.bake_status == "CONVERGED" and ", from " in settings.bake_reason
     told = json.loads((tmp_path / "told.json").read_text())
@@ -65,7 +66,7 @@ def test_rest_a_stored_posture_and_given_values_are_honoured(wound_up, tmp_path)
     unlucky = {"wrist_3_joint": 3.0}
     for options in ({"start": "REST"}, {"q0": json.dumps(unlucky)}, {}):
         if not options:
-            wound_up.robokin.solver.posture = json.dumps(unlucky)
+            wound_up.robokin.solver.posture, wound_up.robokin.solver.start = json.dumps(unlucky), "POSTURE"
         settings = bake(wound_up, report_path=str(tmp_path / "told.json"), **options)
         assert settings.bake_status != "CONVERGED"
         assert json.loads((tmp_path / "told.json").read_text())["start"] is None

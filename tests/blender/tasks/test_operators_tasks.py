@@ -214,7 +214,7 @@ def test_a_deleted_target_steers_no_more(scene, robot):
     for operator in (bpy.ops.robokin.solve_pose, bpy.ops.robokin.bake):
         with (
             bpy.context.temp_override(object=robot),
-            pytest.raises(RuntimeError, match="target .* was deleted: choose"),
+            pytest.raises(RuntimeError, match="was deleted: choose"),
         ):
             operator()
     with bpy.context.temp_override(object=robot):
