@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
 import bpy
 
 from ..properties.bridge import Binding, Channel, binding, last_binding
-from ..properties.bridge.model.channels import COUPLED, DRIVEN, QUATERNION
+from ..properties.bridge.model.channels import COUPLED, DRIVEN, LOCATION, QUATERNION
 from ..properties.joint_range import ranged_channel
+from ..properties.told import quantity_text
 from ..robokin import RobokinError
 
 
 @dataclass(frozen=True)
 class JointRow:
-    """channels: (label, channel); a single one needs no label.   ranged: there is a range to show.   follows: it moves
-    by itself."""
+    """name: what tells the bone from the others.   channels: (label, channel); a single one needs no label.
+    ranged: there is a range to show.   follows: it moves by itself.   ball: its channels are a quaternion."""
 
+    name: str
     channels: tuple[tuple[str, Channel], ...]
     ranged: bool
     follows: bool
+    ball: bool
 
 
 def joint_rows(obj: bpy.types.Object, fresh: bool = False) -> dict[str, JointRow]:
@@ -39,11 +44,28 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
         if channel.role != COUPLED:
             by_bone.setdefault(channel.bone, []).append(channel)
     rows = {}
+    common = common_start(by_bone)
     for bone, channels in by_bone.items():
         labels = [("" if len(channels) == 1 else _letter(channel), channel) for channel in channels]
         follows = all(channel.role == DRIVEN for channel in channels)
-        rows[bone] = JointRow(tuple(labels), ranged_channel(robot, bone) is not None, follows)
+        ball = any(channel.path == QUATERNION for channel in channels)
+        ranged = ranged_channel(robot, bone) is not None
+        rows[bone] = JointRow(bone[common:], tuple(labels), ranged, follows, ball)
     return rows
+
+
+def common_start(names: Collection[str]) -> int:
+    """How many letters all names begin with, in whole words: what says nothing in a list of them."""
+    start = os.path.commonprefix([*names]) if len(names) > 1 else ""
+    return max(start.rfind(mark) for mark in "_-./ :") + 1
+
+
+def value_text(scene: bpy.types.Scene, bone: bpy.types.PoseBone, channel: Channel) -> str:
+    """The value of a joint with its unit."""
+    value = channel.factor * getattr(bone, channel.path)[channel.index]
+    if channel.path == LOCATION:
+        return quantity_text(scene, "LENGTH", value)
+    return quantity_text(scene, "ROTATION", value)
 
 
 def _letter(channel: Channel) -> str:

@@ -1,15 +1,19 @@
-"""All joints with their values: fields that are dragged, typed and keyed, and where each stands in its range."""
+"""All joints with their values, one slider each over the joint's range; the values of the chosen one can be typed."""
 
 from __future__ import annotations
 
+import math
+
 import bpy
 
+from ..properties.ball_angles import ANGLES
 from ..properties.bridge.model.channels import OWN
-from ..properties.joint_range import share_of_range
-from .joint_rows import joint_rows
+from ..properties.joint_range import RANGE
+from .joint_rows import JointRow, joint_rows, value_text
 from .prepared import RobotPanel, clipped
 
-NAMES = 0.42  # of the width of a row
+NAMES = 0.45  # of the width of a row
+MOST = 12  # rows that are shown at once
 
 
 class ROBOKIN_UL_joint_values(bpy.types.UIList):
@@ -30,19 +34,19 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
             return
         split = layout.split(factor=NAMES)
         split.active = not row.follows
-        split.label(text=clipped(context, item.name, NAMES))
+        split.label(text=clipped(context, row.name, NAMES))
         line = split.row(align=True)
-        for label, channel in row.channels:
-            field = line.row(align=True)
-            field.enabled = channel.role == OWN
-            field.prop(item, channel.path, index=channel.index, text=label)
         if row.ranged:
-            bar = line.row(align=True)
-            bar.ui_units_x = 2.0
-            bar.progress(factor=share_of_range(item), text="")
-        if len(row.channels) == 1 and not row.follows:
-            path, at = row.channels[0][1].path, row.channels[0][1].index
-            line.prop_decorator(item, path, index=at)
+            line.prop(item, RANGE, text=value_text(context.scene, item, row.channels[0][1]), slider=True)
+        elif row.ball:
+            line.label(text=" ".join(f"{math.degrees(angle):.0f}\u00b0" for angle in getattr(item, ANGLES)))
+        elif len(row.channels) > 2:  # too many fields to read
+            line.label(text=" ".join(value_text(context.scene, item, channel) for _, channel in row.channels))
+        else:
+            for label, channel in row.channels:
+                field = line.row(align=True)
+                field.enabled = channel.role == OWN
+                field.prop(item, channel.path, index=channel.index, text=label)
 
 
 class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
@@ -52,10 +56,36 @@ class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         layout.use_property_split = False
-        count = min(max(len(joint_rows(obj, fresh=True)), 3), 12)
+        rows = joint_rows(obj, fresh=True)
         layout.template_list(
-            "ROBOKIN_UL_joint_values", "", obj.pose, "bones", obj.robokin, "active_joint", rows=count, maxrows=12
+            "ROBOKIN_UL_joint_values",
+            "",
+            obj.pose,
+            "bones",
+            obj.robokin,
+            "active_joint",
+            rows=min(max(len(rows), 3), MOST),
+            maxrows=MOST,
         )
+        bones = obj.pose.bones
+        chosen = bones[obj.robokin.active_joint] if 0 <= obj.robokin.active_joint < len(bones) else None
+        row = rows.get(chosen.name) if chosen is not None else None
+        if row is not None and not row.follows:
+            _draw_chosen(layout, chosen, row)
+
+
+def _draw_chosen(layout: bpy.types.UILayout, bone: bpy.types.PoseBone, row: JointRow) -> None:
+    """The values of a joint, to be typed and keyed."""
+    line = layout.split(factor=NAMES if len(row.channels) < 3 else 0.3)
+    line.label(text=row.name)
+    fields = line.row(align=True)
+    if row.ball:
+        fields.prop(bone, ANGLES, text="")
+        return
+    for label, channel in row.channels:
+        field = fields.row(align=True)
+        field.enabled = channel.role == OWN
+        field.prop(bone, channel.path, index=channel.index, text="" if len(row.channels) > 2 else label)
 
 
 CLASSES = (ROBOKIN_UL_joint_values, ROBOKIN_PT_joint_values)

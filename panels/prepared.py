@@ -64,7 +64,7 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
         joints += f", {followers} following"
     massless = not model.total_mass
     mass = "No masses yet" if massless else f"{model.total_mass:.4g} kg in {len(model.links)} links"
-    return RobotSummary(model.name, f"{model.nv} degrees of freedom", joints, mass, massless=massless)
+    return RobotSummary(obj.name, f"{model.nv} degrees of freedom", joints, mass, massless=massless)
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,15 @@ from .prepared_tasks import add_target_text, residual_text, task_labels, task_re
 class ROBOKIN_UL_tasks(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_tasks"
     shown: Sequence[TaskReadout | None] = ()  # of the robot whose panel is being drawn
+    levelled = False  # some of its tasks come before others: else the names have the room
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row(align=True)
         row.active = item.enabled
         row.prop(item, "name", text="", emboss=False, icon=KINDS[item.kind].icon)
-        if len(data.tasks) > 1 and not KINDS[item.kind].is_hard:
+        if ROBOKIN_UL_tasks.levelled and not KINDS[item.kind].is_hard:
             level = row.row()
-            level.ui_units_x = 2.0
+            level.ui_units_x = 1.5
             level.prop(item, "priority", text="", emboss=False)
         readout = ROBOKIN_UL_tasks.shown[index] if index < len(ROBOKIN_UL_tasks.shown) else None
         if readout is not None:
@@ -41,6 +42,7 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         robot = obj.robokin
         ROBOKIN_UL_tasks.shown = task_readouts(obj)
+        ROBOKIN_UL_tasks.levelled = len({task.priority for task in robot.tasks}) > 1
         layout.operator("robokin.target_add", text=add_target_text(obj), icon="EMPTY_ARROWS")
         draw_live(context, layout, obj)
         row = layout.row()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from . import (
+    ball_angles,
     criteria,
     handlers,
     joint,
@@ -38,11 +39,13 @@ def register() -> None:
     bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.EditBone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.PoseBone.robokin_range = joint_range.new_property()
+    bpy.types.PoseBone.robokin_angles = ball_angles.new_property()
     handlers.add_handler("load_post", postures.adopt_unnamed)
 
 
 def unregister() -> None:
     handlers.remove_handler("load_post", postures.adopt_unnamed)
+    del bpy.types.PoseBone.robokin_angles
     del bpy.types.PoseBone.robokin_range
     del bpy.types.EditBone.robokin
     del bpy.types.Bone.robokin

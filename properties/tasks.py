@@ -67,7 +67,7 @@ class RobokinTask(bpy.types.PropertyGroup):
     """One task. `name` (from PropertyGroup) labels it; the residuals are those of the last solve at one frame."""
 
     kind: bpy.props.EnumProperty(
-        override=VALUE, options=STATIC, name="Type", description="What the tip must do", items=ITEMS
+        override=VALUE, options=STATIC, name="Type", description="What the tip must do", items=ITEMS, default="POSE"
     )
     tip: bpy.props.StringProperty(
         override=VALUE,

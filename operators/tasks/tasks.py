@@ -89,7 +89,7 @@ class ROBOKIN_OT_task_add(NewTaskOperator, bpy.types.Operator):
     bl_idname = "robokin.task_add"
     bl_label = "Add Task"
 
-    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS, default="POSE")
     tip: bpy.props.StringProperty(
         name="Tip",
         description="Bone that must reach the target; empty: the one selected in Pose Mode, or the tool",
@@ -197,7 +197,7 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
     bl_idname = "robokin.target_add"
     bl_label = "Add Target at Tip"
 
-    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS)
+    kind: bpy.props.EnumProperty(name="Type", description="What the tip must do", items=ITEMS, default="POSE")
     tip: bpy.props.StringProperty(
         name="Tip",
         description="Bone that must reach the target; empty: the one selected in Pose Mode, or the tool",

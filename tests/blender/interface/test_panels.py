@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from robokin_addon.panels.joint_rows import common_start
 from robokin_addon.panels.prepared import clipped, lines
 from robokin_addon.properties.bridge import binding, build_armature, import_robot
+from robokin_addon.properties.task_kinds import ITEMS, KINDS
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
 from support.blender.panels import PANELS, draw
 from support.blender.rigs import ARM, add_rig, select
@@ -54,9 +56,48 @@ def test_all_panels_are_in_the_one_tab():
 def test_joint_values_show_every_moving_joint_and_a_range_where_there_is_one(panda):
     drawn = draw()["ROBOKIN_PT_joint_values"]
     labels = [label for label in drawn["labels"] if label]
-    assert labels == [*(f"panda_joint{i}" for i in range(1, 8)), "panda_\u2026_joint1", "panda_\u2026_joint2"]
-    assert len(drawn["bars"]) == 8 and drawn["bars"][0] == pytest.approx(0.5)
-    assert drawn["props"].count(("rotation_euler", 1)) == 7 and drawn["props"].count(("location", 1)) == 2
+    assert labels == [*(f"joint{i}" for i in range(1, 8)), "finger_joint1", "finger_joint2"]
+    assert drawn["props"].count("robokin_range") == 8 and drawn["props"].count(("location", 1)) == 1
+    shown = drawn["texts"]
+    assert "-115\u00b0" in shown
+
+
+def test_the_values_of_the_chosen_joint_can_be_typed(panda):
+    panda.data.bones.active = panda.data.bones["panda_joint4"]
+    assert ("rotation_euler", 1) in draw()["ROBOKIN_PT_joint_values"]["props"]
+
+
+def test_a_ball_is_three_angles(scene):
+    assert bpy.ops.robokin.add_robot(robot="puppet") == {"FINISHED"}
+    obj = bpy.context.object
+    bone = obj.pose.bones["waist"]
+    obj.data.bones.active = bone.bone
+    drawn = draw()["ROBOKIN_PT_joint_values"]
+    assert "robokin_angles" in drawn["props"] and not [p for p in drawn["props"] if p[0] == "rotation_quaternion"]
+    for angles in ((0.1, -0.2, 0.05), (0.0, 0.0, 0.0)):
+        bone.robokin_angles = angles
+        assert tuple(bone.robokin_angles) == pytest.approx(angles, abs=1e-6)
+        assert tuple(bone.rotation_quaternion.to_euler()) == pytest.approx(angles, abs=1e-6)
+    bone.robokin_angles = (3.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert abs(bone.robokin_angles[0]) < 2.0  # its cone
+
+
+def test_what_all_names_begin_with_is_left_out():
+    assert common_start(["panda_joint1", "panda_joint2", "panda_finger_joint1"]) == len("panda_")
+    assert common_start(["left_hip", "right_hip"]) == 0 == common_start(["joint1", "joint2"])
+    assert common_start(["lonely"]) == 0
+
+
+def test_kinds_of_tasks_are_in_columns():
+    offered = [identifier for identifier, *_ in ITEMS if identifier]
+    assert sorted(offered) == sorted(KINDS) and sum(not identifier for identifier, *_ in ITEMS) == 5
+    assert ITEMS[0][:2] == ("", "Tip at a Target")
+
+
+def test_two_robots_are_told_apart(panda):
+    panda.name = "left arm"
+    assert draw()["ROBOKIN_PT_robot"]["labels"][0] == "left arm"
 
 
 def test_joint_values_of_joints_with_several_coordinates(scene):
@@ -64,7 +105,7 @@ def test_joint_values_of_joints_with_several_coordinates(scene):
     model = RobotModel("r", [Link(name) for name in ("base", "a", "b")], joints, "planar")
     build_armature(bpy.context, bpy.context.scene.collection, model)
     drawn = draw()["ROBOKIN_PT_joint_values"]
-    assert len([p for p in drawn["props"] if isinstance(p, tuple)]) == 6 and not drawn["bars"]
+    assert len([p for p in drawn["props"] if isinstance(p, tuple)]) == 3 and "robokin_range" not in drawn["props"]
 
 
 def test_postures_are_listed_with_what_they_are_for(panda):

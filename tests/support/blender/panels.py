@@ -37,6 +37,7 @@ class FakeLayout:
         assert name in data.bl_rna.properties, f"{data} has no {name}"
         assert icon in _icons()
         self.drawn["props"].append((name, index) if index >= 0 else name)
+        self.drawn["texts"].append(text)
 
     def progress(self, factor=0.0, text=""):
         self.drawn["bars"].append(factor)
