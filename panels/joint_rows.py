@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,8 +55,9 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
 
 def common_start(names: Collection[str]) -> int:
     """How many letters all names begin with, in whole words: what says nothing in a list of them."""
-    start = os.path.commonprefix([*names]) if len(names) > 1 else ""
-    return max(start.rfind(mark) for mark in "_-./ :") + 1
+    first, last = min(names), max(names)
+    alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    return max(first[:alike].rfind(mark) for mark in "_-./ :") + 1
 
 
 def value_text(scene: bpy.types.Scene, bone: bpy.types.PoseBone, channel: Channel) -> str:

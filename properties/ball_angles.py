@@ -22,7 +22,7 @@ def new_property() -> object:
     """A property for PoseBone; see `joint_range.new_property`."""
     return bpy.props.FloatVectorProperty(
         name="Angles",
-        description="Rotation about X, Y and Z of the bone (XYZ Euler angles); to key it, press I over the joint's value",
+        description="Rotation about X, Y and Z of the bone (XYZ Euler angles). Its keys are those of its quaternion",
         subtype="EULER",
         size=3,
         options=set(),

@@ -23,6 +23,7 @@ from ..solve.check import sample_motion
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
 _FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
 _MOST = 1_000_000  # samples in one file
+_SAME_TIME = 1e-9  # [s]
 _AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line
 
 
@@ -30,7 +31,7 @@ def motion_at_rate(
     scene: bpy.types.Scene, obj: bpy.types.Object, first: int, last: int, rate: float | None = None
 ) -> Generator[float, None, Motion]:
     """Yield now and then; return the animation of the frames first..last, sampled every 1/rate seconds (None: every
-    frame). Raises RobokinError.
+    frame) and at its end, which may come sooner after the sample before it. Raises RobokinError.
 
     Positions are those of the animation, at sub-frames too. Where it runs straight from frame to frame, as a bake
     does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
@@ -48,7 +49,10 @@ def motion_at_rate(
             f"rate {rate:g} Hz over {by_frame.duration:g} s is more than {_MOST} samples: choose a lower rate, or "
             "fewer frames"
         )
-    straight = by_frame.resample(rate)
+    times = by_frame.resample(rate).times
+    if times[-1] < by_frame.times[-1] - _SAME_TIME:
+        times = np.append(times, by_frame.times[-1])
+    straight = by_frame.at(times)
     exact = yield from scaled(sample_motion(scene, obj, (first + straight.times * fps).tolist()), share, 1.0)
     if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:
         return straight

@@ -47,8 +47,10 @@ def test_the_rows_are_what_the_scene_shows_at_their_times(scene, robot, tmp_path
     header, rows = table(export(robot, tmp_path / "motion.csv", rate=rate))
     assert header[0] == "time" and "panda_finger_joint2" in header
     assert rows[0, 0] == 0.0 and rows[-1, 0] <= 1.0 + 1e-9
-    assert np.diff(rows[:, 0]) == pytest.approx(1.0 / (rate or 24.0))
-    assert len(rows) == int(rate or 24.0) + 1
+    times = rows[:, 0]
+    steps = len(times) - (1 if rate == 7.3 else 0)  # whose last step is shorter
+    assert np.diff(times[:steps]) == pytest.approx(1.0 / (rate or 24.0))
+    assert steps == int(rate or 24.0) + 1 and times[-1] == pytest.approx(1.0)
     for row in rows[:: max(1, len(rows) // 7)]:
         values = shown(scene, robot, 1 + row[0] * 24)
         assert row[1:] == pytest.approx([values[name] for name in header[1:]], abs=2e-6)
