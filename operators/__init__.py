@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import live, scene_marks, task_readouts
+from . import duplicate_robot, live, scene_marks, select_link, task_readouts
 from .files import add_robot, export_motion, export_urdf, import_table, import_urdf, robot_text, srdf
 from .handlers import criterion_readouts, hand_limits, save_handler, shown_shapes, unit_scale
 from .posture import joint_text, posture, posture_list
@@ -26,6 +26,8 @@ MODULES: tuple[ModuleType, ...] = (
     robot_text,
     add_robot,
     make_robot,
+    duplicate_robot,
+    select_link,
     convert_rig,
     hand_limits,
     helper_bones,

@@ -10,6 +10,7 @@ from . import (
     joint_values,
     link,
     make_robot,
+    menus,
     postures,
     redraw_cache,
     robot,
@@ -29,6 +30,7 @@ MODULES: tuple[ModuleType, ...] = (
     criteria,
     solve,
     tables,
+    menus,
 )
 
 

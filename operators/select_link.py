@@ -1,0 +1,112 @@
+"""A click on the body of a robot selects the joint that moves it; in Object Mode the robot."""
+
+from __future__ import annotations
+
+import bpy
+from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
+from mathutils import Vector
+
+from ..properties.bridge import binding, is_robot
+from ..properties.selection import select, selected_bones
+from ..robokin import RobokinError
+
+
+def link_under(context: bpy.types.Context, place: tuple[int, int]) -> tuple[bpy.types.Object, str] | None:
+    """(robot, bone) of the body that is seen at a place of the region, in pixels; None for anything else."""
+    region, view = context.region, context.region_data
+    start = region_2d_to_origin_3d(region, view, place)
+    along: Vector = region_2d_to_vector_3d(region, view, place)
+    hit, *_, found, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), start, along)
+    found = found.original if hit else None
+    while found is not None and found.parent is not None:
+        if is_robot(found.parent) and found.parent_type == "BONE":
+            return found.parent, found.parent_bone
+        found = found.parent
+    return None
+
+
+def select_bone_under(place: tuple[int, int], extend: bool) -> bool:
+    """As Blender does; whether a bone is seen there."""
+    return "FINISHED" in bpy.ops.view3d.select(location=place, extend=extend, deselect_all=False)
+
+
+def joint_bone(robot: bpy.types.Object, bone: str) -> str:
+    """The bone of the nearest joint above a link that moves it, or its own. Raises RobokinError."""
+    moved_by = binding(robot).joint_of_bone
+    each = robot.data.bones[bone]
+    while each.parent is not None and each.name in moved_by and not moved_by[each.name].nv:
+        each = each.parent
+    return binding(robot).own_bone(each.name)
+
+
+class ROBOKIN_OT_select_link(bpy.types.Operator):
+    """Select the joint that moves the body under the mouse"""
+
+    bl_idname = "robokin.select_link"
+    bl_label = "Select Link"
+    bl_options = {"REGISTER", "UNDO"}
+
+    extend: bpy.props.BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.mode not in ("OBJECT", "POSE") or context.region_data is None:
+            return False
+        return context.mode == "OBJECT" or is_robot(context.object)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        place = event.mouse_region_x, event.mouse_region_y
+        found = link_under(context, place)
+        if found is None or (context.mode == "POSE" and found[0].mode != "POSE"):
+            return {"PASS_THROUGH"}
+        robot, bone = found
+        if context.mode == "POSE" and select_bone_under(place, self.extend):
+            return {"FINISHED"}
+        try:
+            joint = joint_bone(robot, bone)
+        except RobokinError:
+            joint = bone
+        if context.mode == "POSE":
+            _select_bone(robot, joint, self.extend)
+        else:
+            _select_robot(context, robot, joint, self.extend)
+        return {"FINISHED"}
+
+
+def _select_bone(robot: bpy.types.Object, bone: str, extend: bool) -> None:
+    for other in () if extend else selected_bones(robot):
+        select(robot.pose.bones[other], False)
+    select(robot.pose.bones[bone], True)
+    robot.data.bones.active = robot.data.bones[bone]
+
+
+def _select_robot(context: bpy.types.Context, robot: bpy.types.Object, bone: str, extend: bool) -> None:
+    for other in () if extend else context.view_layer.objects.selected:
+        other.select_set(False)
+    robot.select_set(True)
+    context.view_layer.objects.active = robot
+    robot.data.bones.active = robot.data.bones[bone]
+
+
+_items: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
+
+
+def register() -> None:
+    bpy.utils.register_class(ROBOKIN_OT_select_link)
+    keys = bpy.context.window_manager.keyconfigs.addon
+    for name in ("Object Mode", "Pose") if keys is not None else ():
+        keymap = keys.keymaps.new(name=name)
+        for extend in (False, True):
+            item = keymap.keymap_items.new(ROBOKIN_OT_select_link.bl_idname, "LEFTMOUSE", "CLICK", shift=extend)
+            item.properties.extend = extend
+            _items.append((keymap, item))
+
+
+def unregister() -> None:
+    for keymap, item in _items:
+        keymap.keymap_items.remove(item)
+    _items.clear()
+    bpy.utils.unregister_class(ROBOKIN_OT_select_link)
+
+
+CLASSES = (ROBOKIN_OT_select_link,)

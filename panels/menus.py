@@ -1,0 +1,81 @@
+"""Menus: Object > Robot and Pose > Robot, so that Blender's search finds what a person calls it; the menu of the right
+mouse button."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.active_robot import active_robot
+from ..properties.bridge import is_robot
+from .prepared_tasks import add_target_text
+from .redraw_cache import redraw_cache
+
+
+class ROBOKIN_MT_robot(bpy.types.Menu):
+    bl_label = "Robot"
+    bl_idname = "ROBOKIN_MT_robot"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.operator("robokin.solve_pose", icon="ARMATURE_DATA")
+        layout.operator("robokin.bake", text="Bake Robot Motion", icon="ACTION")
+        layout.operator("robokin.check", text="Check Robot Animation", icon="VIEWZOOM")
+        layout.operator("robokin.export_motion", text="Export Robot Motion", icon="EXPORT")
+        layout.separator()
+        layout.operator("robokin.target_add", text="Add Target (Inverse Kinematics)", icon="EMPTY_ARROWS")
+        layout.operator_menu_enum("robokin.task_add", "kind", text="Add Task")
+        layout.separator()
+        layout.operator("robokin.home", text="Robot Home", icon="HOME")
+        layout.operator("robokin.reset_pose", text="Robot To Rest", icon="LOOP_BACK").start = "REST"
+        layout.operator("robokin.posture_add", text="Store Posture", icon="POSE_HLT")
+        layout.operator("robokin.mirror_pose", text="Mirror Robot Pose", icon="MOD_MIRROR")
+        layout.separator()
+        layout.operator("robokin.set_joint", text="Set Joint Limits and Type...", icon="CON_ROTLIMIT")
+        layout.operator("robokin.duplicate_robot", icon="DUPLICATE")
+        layout.operator("robokin.make_robot", text="Make Robot from Armature")
+
+
+def _robot_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.separator()
+    menu.layout.menu(ROBOKIN_MT_robot.bl_idname, icon="OUTLINER_OB_ARMATURE")
+
+
+def _context_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    """What one does with a robot under the mouse."""
+    obj = active_robot(context)
+    if obj is None or obj.data.is_editmode:
+        return
+    layout = menu.layout
+    layout.separator()
+    with redraw_cache(obj):
+        layout.operator("robokin.target_add", text=add_target_text(obj), icon="EMPTY_ARROWS")
+    layout.operator("robokin.solve_pose", icon="ARMATURE_DATA")
+    layout.operator("robokin.home", text="Robot Home", icon="HOME")
+    if context.mode == "POSE":
+        layout.operator("robokin.set_joint", text="Set Joint...", icon="CON_ROTLIMIT")
+        layout.operator("robokin.copy_joint", icon="COPYDOWN")
+    elif is_robot(context.object):
+        layout.operator("robokin.duplicate_robot", icon="DUPLICATE")
+
+
+CLASSES = (ROBOKIN_MT_robot,)
+_MENUS = (
+    (bpy.types.VIEW3D_MT_object, _robot_menu),
+    (bpy.types.VIEW3D_MT_pose, _robot_menu),
+    (bpy.types.VIEW3D_MT_object_context_menu, _context_menu),
+    (bpy.types.VIEW3D_MT_pose_context_menu, _context_menu),
+)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    for menu, draw in _MENUS:
+        menu.append(draw)
+
+
+def unregister() -> None:
+    for menu, draw in _MENUS:
+        menu.remove(draw)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

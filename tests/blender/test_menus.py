@@ -1,0 +1,69 @@
+"""Menus of the 3D view: what search finds, and what a right click offers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+from robokin_addon.operators.select_link import ROBOKIN_OT_select_link, joint_bone
+from robokin_addon.panels import menus
+from robokin_addon.properties.selection import select, selected_bones
+from support.blender.panels import FakeLayout
+from support.blender.scene_robots import TOOL, add_robot
+
+
+@pytest.fixture
+def robot(scene):
+    return add_robot()
+
+
+def drawn(draw, **override):
+    layout = FakeLayout()
+    with bpy.context.temp_override(**override):
+        draw(SimpleNamespace(layout=layout), bpy.context)
+    return layout.drawn
+
+
+@pytest.mark.parametrize("menu", ["VIEW3D_MT_object", "VIEW3D_MT_pose"])
+def test_object_and_pose_menus_have_the_robot(scene, menu):
+    assert any(draw.__module__.endswith("menus") for draw in getattr(bpy.types, menu).draw._draw_funcs)
+    shown = drawn(menus.ROBOKIN_MT_robot.draw)
+    assert {"robokin.solve_pose", "robokin.bake", "robokin.target_add", "robokin.duplicate_robot"} <= set(
+        shown["operators"]
+    )
+
+
+def test_a_right_click_on_a_bone_offers_a_target_there(robot):
+    assert drawn(menus._context_menu)["texts"][0] == "Add Target at panda_hand_tcp"
+    bpy.ops.object.mode_set(mode="POSE")
+    robot.data.bones.active = robot.data.bones["panda_joint3"]
+    select(robot.pose.bones["panda_joint3"], True)
+    shown = drawn(menus._context_menu)
+    assert shown["texts"][0] == "Add Target at panda_link3"
+    assert "robokin.set_joint" in shown["operators"] and "robokin.duplicate_robot" not in shown["operators"]
+
+
+def test_nothing_is_offered_where_there_is_no_robot(scene):
+    assert not drawn(menus._context_menu)["operators"]
+
+
+def test_a_body_belongs_to_the_joint_that_moves_it(robot):
+    assert joint_bone(robot, TOOL) == "panda_joint7" == joint_bone(robot, "panda_joint7")
+    root = next(bone.name for bone in robot.data.bones if bone.parent is None)
+    assert joint_bone(robot, root) == root
+
+
+@pytest.mark.parametrize("extend", [False, True])
+def test_a_click_on_a_body_selects_its_joint(robot, monkeypatch, extend):
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="DESELECT")
+    monkeypatch.setattr("robokin_addon.operators.select_link.select_bone_under", lambda place, extend: False)
+    event = SimpleNamespace(mouse_region_x=0, mouse_region_y=0)
+    operator = SimpleNamespace(extend=extend)
+    for clicked in ("panda_joint3", TOOL):
+        found = robot, clicked
+        monkeypatch.setattr("robokin_addon.operators.select_link.link_under", lambda *_, found=found: found)
+        assert ROBOKIN_OT_select_link.invoke(operator, bpy.context, event) == {"FINISHED"}
+    assert robot.data.bones.active.name == "panda_joint7"
+    assert set(selected_bones(robot)) == ({"panda_joint3", "panda_joint7"} if extend else {"panda_joint7"})
