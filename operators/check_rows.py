@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..robokin.arrays import Array
+from ..scene.bake.report import MET
 from ..solvers import Status
 from ..solvers.motion.check import Violation
-from .common import MET
 
 
 @dataclass(frozen=True)

@@ -59,4 +59,4 @@ class Memory:
 
 @cache
 def _is_told_anew(kind: type[Task]) -> bool:
-    return kind.started is not Task.started or kind.followed is not Task.followed
+    return kind.resolve_target is not Task.resolve_target or kind.advance_target is not Task.advance_target
