@@ -12,6 +12,7 @@ import numpy as np
 
 from ..properties import readouts
 from ..properties.bridge import binding, read_configuration
+from ..properties.frame_rate import frame_seconds
 from ..properties.handlers import add_handler, remove_handler
 from ..robokin import RobokinError
 from ..scene.animation import frames as animation
@@ -32,14 +33,15 @@ def pose_mark(obj: bpy.types.Object) -> str:
 
 
 def motion_mark(obj: bpy.types.Object) -> str:
-    """Of the curves of the robot and of what its tasks follow, and of all else in tasks and criteria. Raises
+    """Of the frame rate, the curves of the robot and of what its tasks follow, and all else in tasks and criteria. Raises
     RobokinError."""
     followed = {place[0] for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     chain = {found for owner in (obj, *followed) for found in _with_parents(owner)}
     owners = sorted(chain, key=lambda owner: owner.name_full)
     animated = {path for path, _ in animation.fcurves(obj)}
     still = (repr(tuple(map(tuple, owner.matrix_basis))).encode() for owner in owners if not animation.fcurves(owner))
-    return _mark([_curves_of(owners), *_asked(obj, animated), *still])
+    rate = repr(frame_seconds(bpy.context.scene)).encode()
+    return _mark([rate, _curves_of(owners), *_asked(obj, animated), *still])
 
 
 def is_present(obj: bpy.types.Object, result: str) -> bool:

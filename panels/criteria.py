@@ -34,6 +34,7 @@ class ROBOKIN_UL_criteria(bpy.types.UIList):
 class ROBOKIN_PT_criteria(RobotPanel, bpy.types.Panel):
     bl_label = "Criteria"
     bl_idname = "ROBOKIN_PT_criteria"
+    page = "TASKS"
     bl_order = 2
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -17,6 +17,7 @@ from .prepared import (
     draw_text,
     joint_problem,
     joint_summary,
+    options,
     type_fields,
 )
 from .redraw_cache import redraw_cache
@@ -64,12 +65,13 @@ def draw_joint(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.
     if summary.cone:
         _draw_cone(layout, settings, summary.cone)
     for freedom, (name, is_length) in enumerate(summary.freedoms):
-        if name:
-            layout.label(text=name)
+        body = options(layout, f"robokin_freedom_{freedom + 1}", f"Limits of {name}") if name else layout
+        if body is None:
+            continue
         for bounds in (_LIMITS, _RATES):
-            _draw_bounds(layout.column(align=True), settings, freedom, is_length, bounds)
+            _draw_bounds(body.column(align=True), settings, freedom, is_length, bounds)
         if not is_length:
-            operator = layout.operator("robokin.limits_from_arc", text="Limits from Two Angles", icon="CON_ROTLIMIT")
+            operator = body.operator("robokin.limits_from_arc", text="Limits from Two Angles", icon="CON_ROTLIMIT")
             operator.bone, operator.freedom = summary.bone, freedom + 1
 
 
@@ -156,6 +158,7 @@ def _draw_optional(
 class ROBOKIN_PT_joint(RobotPanel, bpy.types.Panel):
     bl_label = "Joint"
     bl_idname = "ROBOKIN_PT_joint"
+    page = "ROBOT"
     bl_order = 1
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

@@ -52,6 +52,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
 class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):
     bl_label = "Joint Values"
     bl_idname = "ROBOKIN_PT_joint_values"
+    page = "POSE"
     bl_order = 1
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

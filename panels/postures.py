@@ -44,8 +44,8 @@ class ROBOKIN_MT_postures(bpy.types.Menu):
 class ROBOKIN_PT_postures(RobotPanel, bpy.types.Panel):
     bl_label = "Postures"
     bl_idname = "ROBOKIN_PT_postures"
+    page = "POSE"
     bl_order = 1
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         robot = obj.robokin

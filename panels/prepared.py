@@ -16,6 +16,7 @@ from ..properties.bridge.record.fields import AXES, order_field
 from ..properties.bridge.record.snapshot import foreign_constraint
 from ..properties.bridge.record.stored import KEY
 from ..properties.joint_range import ranged_channel
+from ..properties.pages import shown_page
 from ..properties.told import status_words, told
 from ..robokin import Joint, RobokinError, RobotModel
 from ..robokin.model.far_limits import far_limit_warning
@@ -216,15 +217,16 @@ def _letters(context: bpy.types.Context, margin: int) -> float:
 
 
 class RobotPanel:
-    """Mixin: a panel of the sidebar tab, shown for a robot. `draw_robot(context, layout, obj)` draws it."""
+    """Mixin: a panel of the sidebar tab, shown for a robot on its `page`. `draw_robot(context, layout, obj)` draws it."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = CATEGORY
+    page = ""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return active_robot(context) is not None
+        return (not cls.page or shown_page(context) == cls.page) and active_robot(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -233,6 +235,13 @@ class RobotPanel:
         obj = active_robot(context)
         with redraw_cache(obj):
             self.draw_robot(context, layout, obj)
+
+
+def options(layout: bpy.types.UILayout, name: str, text: str = "Options") -> bpy.types.UILayout | None:
+    """Below a line that unfolds it: what is rare. None while it is folded."""
+    header, body = layout.panel(name, default_closed=True)
+    header.label(text=text)
+    return body
 
 
 def draw_text(context: bpy.types.Context, layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None:

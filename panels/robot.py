@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.active_robot import active_robot, why_no_robot
+from ..properties.pages import PAGE, shown_page
 from .prepared import CATEGORY, RobotSummary, draw_text, robot_summary
 from .redraw_cache import redraw_cache
 
@@ -35,20 +36,32 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
             return
         with redraw_cache(obj):
             summary = robot_summary(obj)
-        column = layout.column(align=True)
-        column.label(text=summary.name, icon="ARMATURE_DATA")
+        row = layout.row(align=True)
+        row.label(text=summary.name, icon="OUTLINER_OB_ARMATURE")
+        pages = row.row(align=True)
+        pages.scale_x = 1.25
+        pages.prop(context.window_manager, PAGE, expand=True, icon_only=True)
         if summary.problem:
             _draw_problem(context, layout, summary)
             return
-        column.label(text=summary.freedom, icon="ORIENTATION_GIMBAL")
-        column.label(text=summary.joints, icon="BONE_DATA")
-        column.label(text=summary.mass, icon="PHYSICS")
-        if summary.massless:
-            layout.operator("robokin.inertia_from_mesh", icon="MESH_DATA").which = "ALL"
+        if shown_page(context) == "ROBOT":
+            _draw_summary(layout, summary)
         column = layout.column(align=True)
         row = column.row(align=True)
         row.operator("robokin.home", icon="HOME")
         row.operator("robokin.reset_pose", text="To Rest", icon="LOOP_BACK").start = "REST"
+
+
+def _draw_summary(layout: bpy.types.UILayout, summary: RobotSummary) -> None:
+    column = layout.column(align=True)
+    column.label(text=summary.freedom, icon="ORIENTATION_GIMBAL")
+    column.label(text=summary.joints, icon="BONE_DATA")
+    column.label(text=summary.mass, icon="PHYSICS")
+    column = layout.column(align=True)
+    if summary.massless:
+        column.operator("robokin.inertia_from_mesh", icon="MESH_DATA").which = "ALL"
+    column.operator("robokin.duplicate_robot", icon="DUPLICATE")
+    column.operator("robokin.export_urdf", text="Export Robot as URDF", icon="EXPORT")
 
 
 def _draw_problem(context: bpy.types.Context, layout: bpy.types.UILayout, summary: RobotSummary) -> None:

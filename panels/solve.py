@@ -6,7 +6,7 @@ import bpy
 
 from ..properties import readouts
 from ..properties.told import status_words, told
-from .prepared import RobotPanel, draw_status, draw_text
+from .prepared import RobotPanel, draw_status, draw_text, options
 
 SHOWN = 8  # stretches of frames that fail
 
@@ -14,32 +14,33 @@ SHOWN = 8  # stretches of frames that fail
 class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
     bl_label = "Solve"
     bl_idname = "ROBOKIN_PT_solve"
+    page = "TASKS"
     bl_order = 3
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         settings = obj.robokin.solver
-        column = layout.column()
-        column.prop(settings, "key")
-        column.prop(settings, "seed")
         _button(layout, "robokin.solve_pose", "ARMATURE_DATA")
         if settings.status:
             draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))
+        body = options(layout, "robokin_solve_options")
+        if body is not None:
+            body.prop(settings, "key")
+            body.prop(settings, "seed")
 
 
 class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
     bl_label = "Bake"
     bl_idname = "ROBOKIN_PT_bake"
+    page = "ANIMATE"
     bl_order = 4
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         settings = obj.robokin.solver
         _draw_range(layout, settings)
         column = layout.column()
-        column.prop(settings, "step")
         column.prop(settings, "start")
         if settings.start == "POSTURE":
             column.prop_search(settings, "posture", obj.robokin, "postures", icon="POSE_HLT")
-        column.prop(settings, "new_action")
         _button(layout, "robokin.bake", "ACTION")
         failures = [item for item in settings.bake_failures if item.status]
         if settings.bake_status:
@@ -48,13 +49,17 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         _draw_failures(context, layout, failures, "BAKE")
         if failures and settings.start != "AUTOMATIC":
             layout.operator("robokin.bake", text="Look for Another Start", icon="VIEWZOOM").start = "AUTOMATIC"
+        body = options(layout, "robokin_bake_options")
+        if body is not None:
+            body.prop(settings, "step")
+            body.prop(settings, "new_action")
 
 
 class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
     bl_label = "Check"
     bl_idname = "ROBOKIN_PT_check"
+    page = "ANIMATE"
     bl_order = 5
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         settings = obj.robokin.solver
@@ -75,8 +80,8 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
 class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
     bl_label = "Export"
     bl_idname = "ROBOKIN_PT_export"
+    page = "ANIMATE"
     bl_order = 6
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         settings = obj.robokin.solver
@@ -85,7 +90,6 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
         column.prop(settings, "format")
         column.prop(settings, "rate", text="Rate Hz")
         _button(layout, "robokin.export_motion", "EXPORT")
-        layout.operator("robokin.export_urdf", text="Export Robot as URDF", icon="ARMATURE_DATA")
 
 
 def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failures: list, of: str) -> None:

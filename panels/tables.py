@@ -10,6 +10,7 @@ import numpy as np
 
 from ..properties.active_robot import active_robot
 from ..properties.bridge import binding
+from ..properties.pages import shown_page
 from ..robokin import RobokinError, RobotModel, dh_table, screw_table
 from ..robokin.arrays import Array
 from ..robokin.spatial import so3
@@ -100,6 +101,10 @@ class ROBOKIN_PT_tables(bpy.types.Panel):
     bl_category = CATEGORY
     bl_order = 20
     bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return active_robot(context) is None or shown_page(context) == "ROBOT"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

@@ -37,6 +37,7 @@ class ROBOKIN_UL_tasks(bpy.types.UIList):
 class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
     bl_label = "Tasks"
     bl_idname = "ROBOKIN_PT_tasks"
+    page = "TASKS"
     bl_order = 2
 
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

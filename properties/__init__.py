@@ -11,6 +11,7 @@ from . import (
     joint,
     joint_range,
     overrides,
+    pages,
     postures,
     preferences,
     robot,
@@ -38,6 +39,7 @@ def register() -> None:
     # Bone and EditBone share one storage: what is edited in one mode is there in the other.
     bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.EditBone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
+    bpy.types.WindowManager.robokin_page = pages.new_property()
     bpy.types.PoseBone.robokin_range = joint_range.new_property()
     bpy.types.PoseBone.robokin_angles = ball_angles.new_property()
     handlers.add_handler("load_post", postures.adopt_unnamed)
@@ -46,6 +48,7 @@ def register() -> None:
 def unregister() -> None:
     handlers.remove_handler("load_post", postures.adopt_unnamed)
     del bpy.types.PoseBone.robokin_angles
+    del bpy.types.WindowManager.robokin_page
     del bpy.types.PoseBone.robokin_range
     del bpy.types.EditBone.robokin
     del bpy.types.Bone.robokin

@@ -73,7 +73,7 @@ def test_bake_and_check_hold_until_a_curve_is_edited(scene, robot, target):
     assert "Before the change:" in words("ROBOKIN_PT_check")
 
 
-@pytest.mark.parametrize("what", ["target's curve", "influence", "a limit"])
+@pytest.mark.parametrize("what", ["target's curve", "influence", "a limit", "frame rate"])
 def test_a_bake_is_of_its_targets_and_tasks(robot, target, what):
     bpy.ops.robokin.bake(frame_end=10)
     if what == "target's curve":
@@ -81,6 +81,8 @@ def test_a_bake_is_of_its_targets_and_tasks(robot, target, what):
         target.animation_data.action.update_tag()
     elif what == "influence":
         robot.robokin.tasks[0].influence = 0.5
+    elif what == "frame rate":
+        bpy.context.scene.render.fps = 60
     else:
         robot.data.bones["panda_joint2"].robokin.velocity = 0.1
     bpy.context.view_layer.update()

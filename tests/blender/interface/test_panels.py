@@ -302,7 +302,7 @@ def test_results_are_shown_in_words_and_scene_units(scene, panda):
     assert any(label.startswith("Off by 9.") for label in drawn["ROBOKIN_PT_tasks"]["labels"])
     target.location.x -= 10.0
     bpy.ops.robokin.solve_pose()
-    assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Reached", "every task is met"]
+    assert draw()["ROBOKIN_PT_solve"]["labels"] == ["Reached", "every task is met", "Options"]
 
 
 def test_custom_ranges_show_their_frames(panda):

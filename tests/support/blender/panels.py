@@ -6,10 +6,12 @@ from types import SimpleNamespace
 
 import bpy
 from robokin_addon.panels import MODULES
+from robokin_addon.properties.pages import PAGES
 
 from support.blender.drawing import writes_refused
 
 PANELS = [cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
+PANELS.sort(key=lambda cls: hasattr(cls, "bl_parent_id"))  # parents first
 LISTS = {cls.__name__: cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.UIList)}
 
 
@@ -25,6 +27,9 @@ class FakeLayout:
         return FakeLayout(self.drawn)
 
     row = column = box = split = grid_flow = _inside
+
+    def panel(self, name, default_closed=False):
+        return FakeLayout(self.drawn), FakeLayout(self.drawn)  # unfolded
 
     def separator(self, **_):
         pass
@@ -83,11 +88,21 @@ def _icons():
 
 
 def draw(**override):
-    """Everything drawn by all panels whose poll lets them, {label: drawn}; none of them may write."""
+    """Everything drawn by all panels of all pages whose poll lets them, {label: drawn}; none of them may write."""
+    found = {}
+    for page, *_ in PAGES:
+        bpy.context.window_manager.robokin_page = page
+        found |= draw_page(**override)
+    return found
+
+
+def draw_page(**override):
+    """As `draw`, of the page that is shown."""
     with bpy.context.temp_override(**override):
         found = {}
         for cls in PANELS:
-            if not hasattr(cls, "poll") or cls.poll(bpy.context):
+            above = getattr(cls, "bl_parent_id", None)
+            if (not hasattr(cls, "poll") or cls.poll(bpy.context)) and (above is None or above in found):
                 layout = FakeLayout()
                 panel = SimpleNamespace(layout=layout)
                 if hasattr(cls, "draw_robot"):

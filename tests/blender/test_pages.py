@@ -1,0 +1,67 @@
+"""The pages of the tab: each has its panels, fits a screen, and folds away what is rare."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from support.blender.panels import FakeLayout, draw_page
+from support.blender.scene_robots import add_robot, add_target
+
+PANELS = {
+    "POSE": {"joint_values", "postures"},
+    "TASKS": {"tasks", "task_axes", "criteria", "solve"},
+    "ANIMATE": {"bake", "check", "export"},
+    "ROBOT": {"joint", "link", "tables"},
+}
+
+
+@pytest.fixture
+def folded(monkeypatch):
+    """Panels inside panels are folded, as they are at first."""
+    monkeypatch.setattr(FakeLayout, "panel", lambda layout, name, default_closed: (layout, None))
+
+
+def shown(page, **override):
+    bpy.context.window_manager.robokin_page = page
+    found = draw_page(**override)
+    return {name.removeprefix("ROBOKIN_PT_"): drawn for name, drawn in found.items()}
+
+
+@pytest.mark.parametrize("page", PANELS)
+def test_a_page_has_its_panels(scene, page):
+    robot = add_robot()
+    add_target(robot)
+    robot.data.bones.active = robot.data.bones["panda_joint4"]
+    there = set(shown(page, object=robot)) - {"bone_joint", "bone_link", "text_tables", "many_joints"}
+    assert there == PANELS[page] | {"robot"}
+    assert "robokin_page" in shown(page, object=robot)["robot"]["props"]
+
+
+@pytest.mark.parametrize("page", PANELS)
+def test_a_page_of_a_seven_axis_arm_fits_a_screen(scene, folded, page):
+    """A row takes 20 pixels; a screen of 1080 has about 850 for the sidebar below header and tool settings."""
+    robot = add_robot()
+    add_target(robot)
+    robot.data.bones.active = robot.data.bones["panda_joint4"]
+    closed = {"criteria", "link", "tables", "task_axes", "bone_joint", "bone_link", "text_tables"}
+    rows = 0
+    for name, drawn in shown(page, object=robot).items():
+        if name not in closed:
+            rows += 1.4 + len(drawn["labels"]) + len(drawn["props"]) + len(drawn["operators"])
+    assert 5 < rows * 20 < 850
+
+
+def test_limits_of_a_wheeled_base_are_folded(scene, folded):
+    assert bpy.ops.robokin.add_robot(robot="mobile_arm") == {"FINISHED"}
+    robot = bpy.context.object
+    robot.data.bones.active = next(bone for bone in robot.data.bones if bone.parent is None)
+    drawn = shown("ROBOT", object=robot)["joint"]
+    assert len(drawn["props"]) <= 10 and "Limits of Angle" in drawn["labels"]
+
+
+def test_a_selected_bone_moves_no_button_of_solve(scene):
+    robot = add_robot()
+    before = shown("TASKS", object=robot)
+    robot.data.bones.active = robot.data.bones["panda_joint4"]
+    added = set(shown("TASKS", object=robot)) - set(before)
+    assert added == {"bone_joint", "bone_link"}  # of the Properties editor
