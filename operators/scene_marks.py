@@ -33,7 +33,7 @@ def pose_mark(obj: bpy.types.Object) -> str:
 
 
 def motion_mark(obj: bpy.types.Object) -> str:
-    """Of the frame rate, the curves of the robot and of what its tasks follow, and all else in tasks and criteria. Raises
+    """Of the frame rate, the curves of the robot and of what its tasks follow, all else in tasks and criteria. Raises
     RobokinError."""
     followed = {place[0] for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     chain = {found for owner in (obj, *followed) for found in _with_parents(owner)}

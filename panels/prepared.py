@@ -217,7 +217,7 @@ def _letters(context: bpy.types.Context, margin: int) -> float:
 
 
 class RobotPanel:
-    """Mixin: a panel of the sidebar tab, shown for a robot on its `page`. `draw_robot(context, layout, obj)` draws it."""
+    """Mixin: a panel of the sidebar tab, shown for a robot on its `page`. `draw_robot` draws it."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
