@@ -14,7 +14,7 @@ from ..solvers.natural_pose import natural_configuration
 from .posture.posture import own_values
 
 HOME = "Home"
-ROOM = 1.05  # of the robot's radius, which the view shows at least
+ROOM = 1.2  # of the robot's radius, which the view shows at least
 
 
 def stand(context: bpy.types.Context, obj: bpy.types.Object) -> None:
