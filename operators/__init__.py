@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import duplicate_robot, live, scene_marks, select_link, task_readouts
+from . import duplicate_robot, find_meshes, live, scene_marks, select_link, task_readouts
 from .files import add_robot, export_motion, export_urdf, import_table, import_urdf, robot_text, srdf
 from .handlers import criterion_readouts, hand_limits, save_handler, shown_shapes, unit_scale
 from .posture import joint_text, posture, posture_list
@@ -22,6 +22,7 @@ from .tasks import criteria, tasks
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
+    find_meshes,
     import_table,
     robot_text,
     add_robot,

@@ -15,6 +15,7 @@ from ..properties.bridge.model.joint_bones import Carrier, bone_axis
 from ..properties.bridge.record.fields import AXES, order_field
 from ..properties.bridge.record.snapshot import foreign_constraint
 from ..properties.bridge.record.stored import KEY
+from ..properties.bridge.visuals.link_visuals import unfound_meshes
 from ..properties.joint_range import ranged_channel
 from ..properties.pages import shown_page
 from ..properties.told import status_words, told
@@ -39,7 +40,8 @@ STATUS_ICONS = {
 class RobotSummary:
     """`problem`: one line when the armature cannot be read as a robot; the other texts are then empty.
     damaged: what is wrong with each damaged record, by its bone, "" for the armature's own.   constrained: constraints
-    act on its joints, which Convert Rig makes tasks.   massless: no link has a mass."""
+    act on its joints, which Convert Rig makes tasks.   massless: no link has a mass.   unfound: how many files of
+    meshes were not found."""
 
     name: str
     freedom: str = ""
@@ -49,6 +51,7 @@ class RobotSummary:
     damaged: Mapping[str, str] = field(default_factory=dict)
     constrained: bool = False
     massless: bool = False
+    unfound: int = 0
 
 
 def robot_summary(obj: bpy.types.Object) -> RobotSummary:
@@ -65,7 +68,9 @@ def robot_summary(obj: bpy.types.Object) -> RobotSummary:
         joints += f", {followers} following"
     massless = not model.total_mass
     mass = "No masses yet" if massless else f"{model.total_mass:.4g} kg in {len(model.links)} links"
-    return RobotSummary(obj.name, f"{model.nv} degrees of freedom", joints, mass, massless=massless)
+    return RobotSummary(
+        obj.name, f"{model.nv} degrees of freedom", joints, mass, massless=massless, unfound=len(unfound_meshes(obj))
+    )
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,9 @@ class ROBOKIN_PT_robot(bpy.types.Panel):
         if summary.problem:
             _draw_problem(context, layout, summary)
             return
+        if summary.unfound:
+            draw_text(context, layout, f"Files of {summary.unfound} meshes were not found", "ERROR")
+            layout.operator("robokin.find_meshes", icon="FILE_FOLDER")
         if shown_page(context) == "ROBOT":
             _draw_summary(layout, summary)
         column = layout.column(align=True)

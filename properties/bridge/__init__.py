@@ -14,6 +14,7 @@ from .editing.unit_scale import adopt_unit
 from .errors import BridgeError
 from .files.exporting import export_urdf
 from .files.importing import import_robot
+from .found_meshes import show_found_meshes
 from .model.binding import Binding, binding, binding_held, last_binding, robot_model
 from .model.channels import Channel
 from .pose.configuration import (
@@ -65,6 +66,7 @@ __all__ = [
     "robot_bones",
     "robot_model",
     "settle_records",
+    "show_found_meshes",
     "to_blender",
     "world_from_root",
     "write_bodies",

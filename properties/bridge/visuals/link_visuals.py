@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import zlib
+from collections.abc import Collection
 
 import bmesh
 import bpy
@@ -17,7 +18,7 @@ from ....robokin.files.resources import missing_meshes
 from ....robokin.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
 from ....robokin.model.robot import RobotModel
 from ..editing.build import rest_placements
-from ..model.binding import Binding
+from ..model.binding import Binding, binding
 from .materials import MaterialShelf
 from .meshes import FORMATS, MAX_ROBOT_CORNERS, FileMaterial, MeshData, is_supported, read_mesh
 
@@ -97,14 +98,26 @@ class VisualMeshes:
         return self._made[key]
 
 
+def unfound_meshes(obj: bpy.types.Object) -> list[str]:
+    """File names of the visuals whose meshes were not found. Raises BridgeError, ModelError."""
+    shapes = [geometry.shape for link in binding(obj).model.links for geometry in link.visuals]
+    return list(dict.fromkeys(s.filename for s in shapes if isinstance(s, Mesh) and s.path is None))
+
+
 def add_visuals(
-    obj: bpy.types.Object, robot: Binding, meshes: VisualMeshes, collection: bpy.types.Collection
+    obj: bpy.types.Object,
+    robot: Binding,
+    meshes: VisualMeshes,
+    collection: bpy.types.Collection,
+    chosen: Collection[tuple[str, int]] | None = None,
 ) -> list[bpy.types.Object]:
-    """Put the visuals of every link into `collection`, each moving with its bone."""
+    """Put the visuals of every link into `collection`, each moving with its bone. chosen: (bone, index) of some."""
     made = []
     places = rest_placements(robot.model)
     for link, bone, place in zip(robot.model.links, robot.bones, places, strict=True):
         for i, geometry in enumerate(link.visuals):
+            if chosen is not None and (bone, i) not in chosen:
+                continue
             visual = meshes.new_object(link.name if i == 0 else f"{link.name} {i}", geometry)
             if visual is None:
                 continue

@@ -1,0 +1,85 @@
+"""Find Meshes: what the links of an imported robot look like, where their files were not found."""
+
+from __future__ import annotations
+
+import os
+
+import bpy
+
+from ..properties.active_robot import active_robot
+from ..properties.bridge import show_found_meshes
+from ..properties.bridge.visuals.link_visuals import unfound_meshes
+from ..robokin import ModelError, RobokinError
+from ..robokin.files.resources import ResourceFinder
+from .common import RobotOperator
+
+MOST_FOLDERS = 5000  # that are searched
+
+
+class ROBOKIN_OT_find_meshes(RobotOperator, bpy.types.Operator):
+    """Search a folder and those below it for the meshes that the import did not find, and show them"""
+
+    bl_idname = "robokin.find_meshes"
+    bl_label = "Find Meshes"
+
+    directory: bpy.props.StringProperty(
+        name="Folder", description="Folder that holds the meshes or their packages", subtype="DIR_PATH"
+    )
+    filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        try:
+            missing = bool(unfound_meshes(active_robot(context)))
+        except RobokinError:
+            missing = False
+        if not missing:
+            cls.poll_message_set("No mesh of the robot is missing")
+        return missing
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        folder = bpy.path.abspath(self.directory)
+        if not self.directory or not os.path.isdir(folder):
+            raise RobokinError(f"{folder or 'no folder'}: choose the folder that holds the meshes")
+        names = unfound_meshes(obj)
+        found = {name: path for name in names if (path := _found(folder, name))}
+        by_name = _below(folder, {os.path.basename(name).lower() for name in names if name not in found})
+        found |= {n: by_name[os.path.basename(n).lower()] for n in names if os.path.basename(n).lower() in by_name}
+        if not found:
+            raise RobokinError(f"{folder}: none of the {len(names)} missing meshes is there: {', '.join(names[:3])}")
+        warnings = show_found_meshes(context, obj, found)
+        for warning in warnings:
+            self.report({"WARNING"}, warning)
+        left = len(names) - len(found)
+        self.report({"INFO"}, f"{len(found)} meshes found" + (f", {left} still missing" if left else ""))
+        return {"FINISHED"}
+
+
+def _found(folder: str, name: str) -> str | None:
+    try:
+        return ResourceFinder(os.path.join(folder, "robot.urdf"), [folder]).find(name).path
+    except ModelError:
+        return None
+
+
+def _below(folder: str, wanted: set[str]) -> dict[str, str]:
+    """{file name in small letters: path} of files in the folder and below."""
+    found: dict[str, str] = {}
+    for count, (place, folders, files) in enumerate(os.walk(folder)):
+        if not wanted - found.keys() or count >= MOST_FOLDERS:
+            break
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in files:
+            if name.lower() in wanted:
+                found.setdefault(name.lower(), os.path.join(place, name))
+    return found
+
+
+CLASSES = (ROBOKIN_OT_find_meshes,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
