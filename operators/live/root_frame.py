@@ -38,6 +38,7 @@ class RootFrame:
         self._sized = self._turn * (robot.metres_per_unit / scale)
         self._origin = self._turn @ T_world_root[:3, 3] / scale
         self.unit = robot.metres_per_unit / scale
+        self._turned: dict[tuple[str, str], tuple[bytes, Array]] = {}  # by tasks and roles
         self.up = self._turn[:, 2].copy()
 
     def reading(
@@ -49,20 +50,26 @@ class RootFrame:
         shape: Any,
     ) -> Reading:
         """What a task reads, in one frame. Raises RobokinError naming the task."""
-        places = {name: self.from_world(obj, worlds[place], task.name) for name, place in places_of(task).items()}
+        places = {name: self.from_world(obj, worlds[place], task.name, name) for name, place in places_of(task).items()}
         if "target" not in places and "location" in numbers and KINDS[task.kind].target:
             pose = np.eye(4)
             pose[:3, :3] = Euler(numbers.get("rotation", (0.0, 0.0, 0.0))).to_matrix()
             pose[:3, 3] = numbers["location"]
-            places["target"] = self.from_world(obj, pose, task.name)
+            places["target"] = self.from_world(obj, pose, task.name, "fixed")
         arrays = {name: np.array(value, float).reshape(1, -1) for name, value in numbers.items() if name != "influence"}
         surface = places.get("surface")
         target = places.get("target", _EYE)[None]
         return Reading(target, None if surface is None else surface[None], self.up[None], arrays, shape)
 
-    def from_world(self, obj: bpy.types.Object, world: Array, task: str) -> Array:
-        """(4, 4) T_root_target [m] of a world matrix, scale dropped. Raises RobokinError naming the task."""
+    def from_world(self, obj: bpy.types.Object, world: Array, task: str, role: str) -> Array:
+        """(4, 4) T_root_target [m] of a world matrix, scale dropped. role: what it is for the task. Raises RobokinError
+        naming the task."""
         block = world[:3, :3]
+        known, turned = self._turned.get((task, role), (b"", None))
+        if known == (now := block.tobytes()) and turned is not None:  # it was moved only
+            T = turned.copy()
+            T[:3, 3] = self._sized @ world[:3, 3] - self._origin
+            return T
         size = _sizes_of_square_axes(*block.ravel().tolist())
         if size is None:
             return roots_from_world(obj, self._world[None], world[None], task)[0]
@@ -71,7 +78,8 @@ class RootFrame:
         T = _EYE.copy()
         T[:3, :3] = self._turn @ rotation
         T[:3, 3] = self._sized @ world[:3, 3] - self._origin
-        return T
+        self._turned[task, role] = now, T
+        return T.copy()
 
 
 def _sizes_of_square_axes(*block: float) -> tuple[float, float, float] | None:

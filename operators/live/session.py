@@ -113,8 +113,8 @@ class Session:
         tasks = followed_tasks(obj)
         worlds = read_worlds(event.scene, event.depsgraph, obj, tasks)
         for place in worlds:
-            known = event.moved(place)
-            worlds[place] = worlds[place] if known is None else known
+            ahead = event.moved(place)
+            worlds[place] = worlds[place] if ahead is None else ahead
         read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds))
         before, last, q = self._read, self.q, self._arrays(obj).read(obj)
         is_posed = last is not None and abs(q - last).max(initial=0.0) > SAME

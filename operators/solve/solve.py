@@ -54,24 +54,33 @@ def show_result(
     unit: float,
 ) -> None:
     """Put status, reason and residuals (tasks, 2) where the panel reads them, in Blender units of `unit` metres."""
-    show_nothing(obj)
     settings = obj.robokin.solver
-    settings.status, settings.reason = status, reason
-    for task, asked, residuals in zip(tasks, wanted, residual_array, strict=True):
-        task.solved = True
-        task.position_residual = task.orientation_residual = 0.0
+    # Writing is what takes time, and mostly nothing is new.
+    if settings.status != status or settings.reason != reason:
+        settings.status, settings.reason = status, reason
+    if len(tasks) < len(obj.robokin.tasks):
+        _forget_results(obj)
+    for task, asked, residuals in zip(tasks, wanted, residual_array.tolist(), strict=True):
+        position, orientation, reached = 0.0, 0.0, True
         for part, residual in zip(asked.parts, residuals, strict=False):
             if part.is_length:
-                task.position_residual = residual / unit
+                position = residual / unit
             else:
-                task.orientation_residual = residual
-        task.reached = all(r <= part.tolerance for part, r in zip(asked.parts, residuals, strict=False))
+                orientation = residual
+            reached = reached and residual <= part.tolerance
+        task.position_residual, task.orientation_residual = position, orientation
+        if not task.solved or task.reached != reached:
+            task.solved, task.reached = True, reached
 
 
 def show_nothing(obj: bpy.types.Object) -> None:
     """There is no result."""
     settings = obj.robokin.solver
     settings.status = settings.reason = ""
+    _forget_results(obj)
+
+
+def _forget_results(obj: bpy.types.Object) -> None:
     for task in obj.robokin.tasks:
         task.solved = task.reached = False
 

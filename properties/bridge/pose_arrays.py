@@ -108,7 +108,8 @@ class _Channels:
     def values(self, q: Array) -> Array:
         """(n,) float32 of the channels at q (nq,), inside their bounds in double precision."""
         low, high = self._bounds
-        rounded = np.clip((self._scale * q[self.q] + self._offset) / self.factor, low, high).astype(np.float32)
+        wanted = (self._scale * q[self.q] + self._offset) / self.factor
+        rounded = np.minimum(np.maximum(wanted, low), high).astype(np.float32)
         wide = rounded.astype(float)
         if ((wide > high) | (wide < low)).any():
             rounded = np.where(wide > high, np.nextafter(rounded, np.float32(-np.inf)), rounded)
