@@ -62,6 +62,26 @@ def test_undo_and_redo_bring_back_pose_and_target_as_they_were(robot, target, re
     assert world_error(robot, TOOL, target)[0] < NEAR
 
 
+def test_undo_in_the_middle_of_a_fade(robot, target):
+    names = robot.name, target.name
+    robot.robokin.tasks[0].influence = 0.5
+    robot.update_tag()
+    update()
+    for number in range(3):
+        target.location.x -= 0.05
+        update()
+        bpy.ops.ed.undo_push(message=str(number))
+        target = bpy.data.objects[names[1]]
+    after = pose(names[0])
+    for _ in range(2):
+        bpy.ops.ed.undo()
+        update()
+    for _ in range(2):
+        bpy.ops.ed.redo()
+        update()
+    assert pose(names[0]) == after
+
+
 def test_a_step_that_was_kept_before_the_robot_followed_is_put_right(robot, target):
     """As where the last move of the mouse and the click come at once."""
     names = robot.name, target.name
@@ -150,10 +170,11 @@ def test_a_bake_takes_what_live_shows_where_it_starts(scene, robot, target):
 
 def test_edited_keys_of_a_target_end_the_bake(scene, robot, target):
     circle(target, 40)
+    scene.frame_set(1)
     assert bpy.ops.robokin.bake(frame_start=1, frame_end=40) == {"FINISHED"}
     update()
     curve = fcurves(target)["location", 2]
-    for point in curve.keyframe_points:
+    for point in curve.keyframe_points[3:]:  # not at the present frame
         point.co.y += 0.1
     curve.update()
     target.animation_data.action.update_tag()
@@ -199,10 +220,17 @@ def test_no_pose_is_made_in_a_render_and_what_is_not_baked_is_told(scene, robot,
 
 
 def test_automatic_keys_are_those_of_the_solved_pose(scene, robot, target):
+    circle(target, 40)
     scene.tool_settings.use_keyframe_insert_auto = True
     scene.frame_set(5)
     assert not fcurves(robot)  # no frame is keyed by going there
-    target.location.x -= 0.05
+    robot.robokin.live = False
+    update()
+    target.location.x -= 0.02
+    robot.robokin.live = True
+    update()
+    assert not fcurves(robot)  # nor by switching it on
+    target.location.x -= 0.03
     update()
     curves = fcurves(robot)
     assert curves.keys() == own_keys(robot).keys()
@@ -321,6 +349,10 @@ def test_a_linked_robot_stands_and_an_overridden_one_follows(robot, target, scen
     with bpy.data.libraries.load(path, link=True) as (_, into):
         into.collections = ["Robots"]
     linked = into.collections[0]
+    bpy.context.scene.collection.children.link(linked)
+    update()
+    assert events.live_robots(bpy.context.scene) == []
+    bpy.context.scene.collection.children.unlink(linked)
     linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
     update()
     robot = next(o for o in bpy.data.objects if o.type == "ARMATURE" and o.override_library)

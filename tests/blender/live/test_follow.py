@@ -44,7 +44,8 @@ def test_it_follows_at_every_update(robot, target):
         target.rotation_euler.z += 0.02
         before = read_configuration(robot)
         update()
-        assert world_error(robot, TOOL, target)[0] < NEAR
+        distance, angle = world_error(robot, TOOL, target)
+        assert distance < NEAR and angle < 1e-3
         assert abs(read_configuration(robot) - before).max() < 0.3  # no flip
         assert inside(robot) and robot.robokin.solver.status == "CONVERGED"
 
@@ -225,3 +226,7 @@ def test_what_operators_change_counts_at_once(robot, target):
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.task_remove(index=0) == {"FINISHED"}
     assert (robot.pose.bones[TOOL].matrix.translation - other.location).length < NEAR
+    before = read_configuration(robot)
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.criterion_add(kind="JOINT_SPRINGS") == {"FINISHED"}
+    assert abs(read_configuration(robot) - before).max() > 0.01  # the elbow has moved
