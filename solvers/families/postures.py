@@ -31,6 +31,7 @@ LABELS = {
     Kind.PLANAR: "planar",
     Kind.GANTRY: "gantry",
 }
+ROUNDING = 1e-11  # [sizes of the chain, rad]
 ROUNDED = 1e-7  # by which products of rows of a rotation are wrong that need no closer look
 CONTINUUM = "one posture of each continuum, near to q0"
 HIDDEN = "a continuum was seen, but no posture of it inside the limits was found"
@@ -100,10 +101,12 @@ class PostureProblem:
             return
         task = self.tasks[0]
         assert isinstance(task, FrameTask)
-        tolerance = task.position_tolerance, task.orientation_tolerance if self._is_oriented else np.inf
+        # No finer than rounding is.
+        position = max(task.position_tolerance, ROUNDING * self._family.chain.size)
+        orientation = max(task.orientation_tolerance, ROUNDING) if self._is_oriented else np.inf
         self._names = BranchNames(self._family)
         self._is_all = np.array_equal(self._family.chain.q_index, np.arange(self.model.nq))
-        self._solver = _solver_type(self.backend)(self._family, self._is_oriented, tolerance)
+        self._solver = _solver_type(self.backend)(self._family, self._is_oriented, (position, orientation))
 
     @property
     def family(self) -> str:

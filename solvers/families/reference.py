@@ -28,6 +28,7 @@ NEAR, OFF = 2e-3, 1e4
 ROUNDED = 1e-12  # [sizes, rad] residuals that rounding may keep from becoming less
 # Relative, of Newton's steps; what it is multiplied by after a step that leads away, and after a good one.
 DAMPING, MORE, LESS = 1e-14, 30.0, 0.1
+MOST_TURNS = 1e5  # that q0 may be away: beyond, angles are rounded too much
 STEPS, USUAL_STEPS, TRIES = 30, 3, 35
 
 SOLVERS = {
@@ -99,7 +100,7 @@ class ReferencePostures:
                     is_any = pose.is_free or candidate.couplings or self.family.kind is Kind.SPHERICAL_BOTH
                     self._insert(found, fitted, candidate.branch | (Branch.CONTINUUM if is_any else 0))
             told |= Told.HIDDEN if pose.is_hidden else 0
-            if not pose.is_free or (inside and outside <= inside):
+            if not pose.is_free or outside <= inside:
                 break
         else:
             told |= Told.HIDDEN
@@ -183,7 +184,8 @@ class ReferencePostures:
     def _nearest_turn(self, i: int, angle: float, q0: Array) -> float | None:
         """The angle and whole turns, nearest to q0 inside the limits."""
         lower, upper = float(self.chain.lower[i]), float(self.chain.upper[i])
-        found = angle + TURN * math.floor((float(q0[i]) - angle) / TURN + 0.5)
+        turns = math.floor((float(q0[i]) - angle) / TURN + 0.5)
+        found = angle + TURN * turns if abs(turns) < MOST_TURNS else angle
         if found > upper + AT_LIMIT:
             found -= TURN * math.ceil((found - upper - AT_LIMIT) / TURN)
         elif found < lower - AT_LIMIT:

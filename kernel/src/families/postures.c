@@ -17,6 +17,7 @@ static const double NEAR = 2e-3, OFF = 1e4;
 /* Relative, of Newton's steps; what it is multiplied by after a step that leads away, near singular poses, and after a
    good one. */
 static const double DAMPING = 1e-14, MORE = 30.0, LESS = 0.1;
+static const double MOST_TURNS = 1e5; /* that q0 may be away: beyond, angles are rounded too much */
 enum { STEPS = 30, USUAL_STEPS = 3, TRIES = 35 };
 
 int32_t rk_sizeof_family(void) { return (int32_t)sizeof(rk_family); }
@@ -25,6 +26,11 @@ int32_t rk_sizeof_family(void) { return (int32_t)sizeof(rk_family); }
 static double rounded(double x) {
   const double shift = 6755399441055744.0; /* 1.5 * 2^52 */
   return __builtin_fabs(x) < 0x1p51 ? (x + shift) - shift : x;
+}
+
+static double rounded_up(double x) {
+  const double whole = rounded(x);
+  return whole < x ? whole + 1.0 : whole;
 }
 
 /* The angles of turns, without branches: four times that of tan(angle / 4) = s / (2 h (1 + h)), h = cos(angle / 2), by
@@ -56,11 +62,12 @@ static int32_t in_chain(const rk_family *f, int32_t i) { return f->reversed ? f-
 
 int rk_fit_angle(const rk_pose *pose, int32_t i, double *angle) {
   const double lower = pose->f->lower[i], upper = pose->f->upper[i];
-  double found = *angle + TWO_PI * rounded((pose->q0[i] - *angle) * (1.0 / TWO_PI));
+  const double turns = rounded((pose->q0[i] - *angle) * (1.0 / TWO_PI));
+  double found = __builtin_fabs(turns) < MOST_TURNS ? *angle + TWO_PI * turns : *angle;
   if (found > upper + AT_LIMIT)
-    found -= TWO_PI * __builtin_ceil((found - upper - AT_LIMIT) / TWO_PI);
+    found -= TWO_PI * rounded_up((found - upper - AT_LIMIT) / TWO_PI);
   else if (found < lower - AT_LIMIT)
-    found += TWO_PI * __builtin_ceil((lower - AT_LIMIT - found) / TWO_PI);
+    found += TWO_PI * rounded_up((lower - AT_LIMIT - found) / TWO_PI);
   if (!(found <= upper + AT_LIMIT) || !(found >= lower - AT_LIMIT)) return 0;
   *angle = rk_clamp(found, lower, upper);
   return 1;
@@ -349,14 +356,14 @@ static void search(rk_pose *pose, const double *Rt, set *s) {
   want(pose, 0.0);
   solve(pose);
   uint64_t inside = 0, outside = collect(pose, Rt, 0, s, &inside);
-  if (!pose->is_free || (inside && !(outside & ~inside))) return;
+  if (!pose->is_free || !(outside & ~inside)) return;
   /* A turn that may be any was taken from q0, and others are outside the limits with it: the next ones to q0 are tried. */
-  for (int k = 1; k <= TRIES && (!inside || (outside & ~inside)); k++) {
+  for (int k = 1; k <= TRIES && (outside & ~inside); k++) {
     want(pose, (k & 1 ? 1 : -1) * ((k + 1) / 2) * (TWO_PI / (TRIES + 1)));
     solve(pose);
     outside |= collect(pose, Rt, inside, s, &inside);
   }
-  if (!inside || (outside & ~inside)) pose->told |= RK_HIDDEN;
+  if (outside & ~inside) pose->told |= RK_HIDDEN;
 }
 
 /* The rotation next to one that is rounded: a step of Newton's for its polar decomposition. */

@@ -391,3 +391,33 @@ def test_huge_targets_have_no_postures() -> None:
         target[:3, 3] = size, -size / 2, size / 3
         found = all_postures(model, [PoseTask("tool", target)])
         assert len(found) == 0
+
+
+@pytest.mark.parametrize("far", [1e3, 1e7, 1e20])
+def test_starts_many_turns_away(far: float) -> None:
+    """Joints without limits: the nearest turns as far as they can be told."""
+    axis, point, slides, home = screws_of(family_robot("ur5"), "tool")
+    model = screw_robot(axis, point, slides, home, -np.inf, np.inf)
+    target = reachable(family_robot("ur5"), 1, 14)[1][0]
+    found = all_postures(model, [PoseTask("tool", target)], np.full(6, far))
+    assert len(found) >= 2
+    for own in found.q:
+        assert abs(forward_kinematics(model, own)["tool"] - target).max() < 1e-9
+    assert (abs(found.q - far) < 4.0).all() == (far < 1e5)
+
+
+def test_a_tolerance_finer_than_rounding() -> None:
+    model = family_robot("ur5")
+    _, targets = reachable(model, 5, 15)
+    for target in targets:
+        usual = all_postures(model, [PoseTask("tool", target)])
+        fine = all_postures(model, [PoseTask("tool", target, position_tolerance=1e-25, orientation_tolerance=1e-25)])
+        assert np.array_equal(usual.q, fine.q)
+
+
+def test_one_problem_on_several_threads() -> None:
+    model = family_robot("kr6")
+    _, targets = reachable(model, 4000, 16)
+    problem = PostureProblem(model, [PoseTask("tool", np.eye(4))])
+    one, two = (problem.solve_batch(targets[:, None], threads=threads) for threads in (1, 4))
+    assert np.array_equal(one.q, two.q, equal_nan=True)
