@@ -11,7 +11,7 @@ import numpy as np
 
 from ...robokin import Joint, RobotModel, TaskError
 from ...robokin.units import coordinate_units, with_unit
-from ...solvers import Task, solve_ik
+from ...solvers import Task, all_postures, solve_ik
 from ...solvers.tasks import FrameTask
 from ..arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, is_blend, seed
 from ..errors import UsageError
@@ -36,6 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", metavar="N", type=seed, default=0, help="which restarts are drawn when the first attempt fails (0)"
     )
+    parser.add_argument(
+        "--all", action="store_true", help="all postures that meet the tasks, the nearest to the start first"
+    )
     add_backend(parser)
     add_json(parser)
 
@@ -43,9 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     if arguments.q0 is not None and arguments.posture is not None:
         raise UsageError("--q0 and --posture both say where to start: give one")
+    if arguments.all and arguments.criterion:
+        raise UsageError("--criterion says which posture to prefer, --all asks for every one: give one")
     model, q0, tasks = _in_scene(arguments) if is_blend(arguments.file) else _without_scene(arguments)
     if arguments.q0 is not None:
         q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
+    if arguments.all:
+        return _tell_all(model, tasks, q0, arguments)
     criteria = [parse_criterion(text, model) for text in arguments.criterion]
     result = solve_ik(model, tasks, q0, arguments.seed, arguments.backend, criteria=criteria)
     values = model.joint_values(result.q)
@@ -65,6 +72,25 @@ def run(arguments: argparse.Namespace) -> bool:
     lines += [f"  {name} = {_value(value, model.joint(name))}" for name, value in values.items()]
     write_report(report, arguments.json, "\n".join(lines))
     return result.converged
+
+
+def _tell_all(model: RobotModel, tasks: list[Task], q0: np.ndarray | None, arguments: argparse.Namespace) -> bool:
+    found = all_postures(model, tasks, q0, arguments.seed, arguments.backend)
+    values = [model.joint_values(q) for q in found.q]
+    report = {
+        "family": found.family,
+        "complete": found.complete,
+        "remark": found.remark,
+        "postures": [{"name": name, "q": own} for name, own in zip(found.names, values, strict=True)],
+    }
+    number = f"{len(found)} posture{'' if len(found) == 1 else 's'}"
+    lines = [f"{number}, {'all there are' if found.complete else 'there may be others'}: {found.family or 'no family'}"]
+    lines += [f"  {found.remark}"] if found.remark else []
+    for name, own in zip(found.names, values, strict=True):
+        lines.append(f"{name}:")
+        lines += [f"  {joint} = {_value(value, model.joint(joint))}" for joint, value in own.items()]
+    write_report(report, arguments.json, "\n".join(lines))
+    return len(found) > 0
 
 
 def _without_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task]]:
