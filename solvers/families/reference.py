@@ -1,4 +1,4 @@
-"""All postures of a pose, the readable twin of kernel/src/families/postures.c.
+"""All postures of a pose, the readable twin of postures.c and candidate.c in kernel/src/families.
 
 What a family's solver finds is checked with the robot's own axes, led to the pose by Newton's method where rounding or
 a geometry that is not quite ideal leaves it short, brought inside the limits by whole turns, and sorted.

@@ -33,6 +33,12 @@ typedef struct rk_pose {
   rk_candidate list[RK_POSTURES];
 } rk_pose;
 
+/* Fewer than a pose has numbers: only some poses can be met, and rounded ones by the tolerance alone. */
+static inline int rk_has_few_joints(const rk_family *f) { return f->joints < (f->oriented ? 6 : 3); }
+
+/* The number in chain order of joint i of the solving order. */
+static inline int32_t rk_in_chain(const rk_family *f, int32_t i) { return f->reversed ? f->joints - 1 - i : i; }
+
 /* The image of a point. */
 static inline void rk_image(const rk_pose *pose, const double x[3], double out[3]) {
   rk_rotate(pose->R, x, out);
@@ -96,6 +102,11 @@ void rk_three_parallel(rk_pose *pose);
 void rk_spherical_both(rk_pose *pose);
 void rk_planar(rk_pose *pose);
 void rk_gantry(rk_pose *pose);
+
+enum rk_outcome { RK_INSIDE, RK_OUTSIDE, RK_ASTRAY };
+
+/* x[joints], in chain order, of a candidate led to the pose; Rt: the target's rotation. RK_ASTRAY: it is none. */
+enum rk_outcome rk_settle(rk_pose *pose, const rk_candidate *c, const double Rt[9], double *x);
 
 /* Whether angle and its whole turns have one inside the limits of joint i of the chain order: then the one nearest to
    q0 is in *angle. */

@@ -82,7 +82,7 @@ static int fits(const rk_pose *pose, int32_t first, const rk_triple *found, int 
   if (which >= count || (count == 1 && !turns->coupled)) return 0;
   for (int32_t i = 0; i < 3; i++) {
     double angle = rk_atan2(turns->t[i].s, turns->t[i].c);
-    const int32_t chain = pose->f->reversed ? 6 - first - i : first + i;
+    const int32_t chain = rk_in_chain(pose->f, first + i);
     if (!(turns->coupled && i != 1) && !rk_fit_angle(pose, chain, &angle)) return 0;
   }
   return 1;
@@ -123,7 +123,7 @@ static void add_limits(const rk_pose *pose, const arc *a, int32_t first, edges *
   rk_form(h0, h1, h2, form);
   const double reach = rk_sqrt(form[0] * form[0] + form[1] * form[1]);
   for (int32_t i = 0; i < 3; i++) {
-    const int32_t chain = f->reversed ? 6 - first - i : first + i;
+    const int32_t chain = rk_in_chain(f, first + i);
     for (int side = 0; side < 2; side++) {
       const double limit = side ? f->upper[chain] : f->lower[chain];
       if (!(__builtin_fabs(limit) < RK_MOST)) continue;

@@ -245,6 +245,34 @@ def test_a_little_out_of_reach_is_met_within_the_tolerance() -> None:
     assert all_postures(model, [PositionTask("tool", far)]).q[0] == pytest.approx(q, abs=1e-5)
 
 
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_stretched_arm_out_of_reach(backend: str) -> None:
+    """Both postures of the wrist are told, the elbow straight; exact ones go before those within the tolerance."""
+    model = family_robot("irb140")
+    tasks = [PoseTask("tool", np.eye(4))]
+    problem = PostureProblem(model, tasks, backend)
+    axis, point, _, home = screws_of(model, "tool")
+    shoulder, elbow, wrist = point[1], point[2], point[4]
+    # The elbow that makes the arm straight.
+    y = np.cross(elbow - shoulder, axis[2])
+    q = np.array([0.2, -0.4, 0.0, 0.3, 0.8, 0.1])
+    out, off = elbow - shoulder, wrist - elbow
+    q[2] = np.arctan2(axis[2] @ np.cross(off, out), off @ out)
+    assert abs(y).max() > 0.1
+    target = forward_kinematics(model, q)["tool"]
+    arm = forward_kinematics(model, np.array([*q[:3], 0, 0, 0]))["tool"] @ np.linalg.inv(home)
+    base = forward_kinematics(model, np.array([q[0], 0, 0, 0, 0, 0]))["tool"] @ np.linalg.inv(home)
+    reach = (arm[:3, :3] @ wrist + arm[:3, 3]) - (base[:3, :3] @ shoulder + base[:3, 3])
+    target[:3, 3] += 2e-6 * reach / np.linalg.norm(reach)
+    found = problem.solve([target])
+    assert len(found) == 2
+    assert apart(model, found.q, q).min() < 1e-3
+    for own in found.q:
+        assert 1e-6 < abs(forward_kinematics(model, own)["tool"] - target).max() < 1e-5
+    target[:3, 3] += 2e-5 * reach
+    assert len(problem.solve([target])) == 0
+
+
 @pytest.mark.parametrize("name", ARMS)
 def test_targets_in_single_precision(name: str) -> None:
     model = family_robot(name)

@@ -128,6 +128,8 @@ def test_rounded_axes_do_not_matter(name: str, off: float) -> None:
             allowed = 1e-5 if len(axis) < 6 else 2e-12 if abs(result.q).max(initial=0.0) < 3.1 else 3e-9
             for own in result.q:
                 assert abs(forward_kinematics(model, own)["tool"] - T).max() < allowed
+            for i, own in enumerate(result.q):
+                assert (abs(result.q[:i] - own).max(axis=-1) > 1e-7).all()
             if result.continuum.any():
                 continue
             lost += (
@@ -180,16 +182,48 @@ def test_fixed_joints_and_other_limbs() -> None:
     assert (np.delete(one.q, chain, axis=1) == np.delete(q0, chain)).all()
 
 
-@pytest.mark.parametrize("kind", ["screw", "mimic", "ball", "floating"])
+@pytest.mark.parametrize("kind", ["screw", "mimic", "ball", "revolute", "floating"])
 def test_other_joints_are_no_family(kind: str) -> None:
     if kind == "floating":
         assert problem_of(library_robot("puma560", "floating"), "tool").family == ""
         return
+    out = np.eye(4)
+    out[0, 3] = 0.5
     last = {
-        "screw": Joint("c", "screw", "b", "tool", pitch=0.1),
-        "mimic": Joint("c", "revolute", "b", "tool", mimic=Mimic("a")),
-        "ball": Joint("c", "spherical", "b", "tool"),
+        "screw": Joint("c", "screw", "b", "c", out, pitch=0.1),
+        "mimic": Joint("c", "revolute", "b", "c", out, mimic=Mimic("a")),
+        "ball": Joint("c", "spherical", "b", "c", out),
+        "revolute": Joint("c", "revolute", "b", "c", out),
     }[kind]
-    first = [Joint(b, "revolute", a, b, lower=-1.0, upper=1.0) for a, b in (("base", "a"), ("a", "b"))]
-    model = RobotModel("arm", [Link(name) for name in ("base", "a", "b", "tool")], [*first, last])
-    assert problem_of(model, "tool").family == ""
+    first = [Joint(b, "revolute", a, b, out, lower=-1.0, upper=1.0) for a, b in (("base", "a"), ("a", "b"))]
+    tool = Joint("tool", "fixed", "c", "tool", out)
+    model = RobotModel("arm", [Link(name) for name in ("base", "a", "b", "c", "tool")], [*first, last, tool])
+    assert problem_of(model, "tool").family == ("planar" if kind == "revolute" else "")
+
+
+DEGENERATE = {
+    "four parallel axes": ((0, 0, 0, 0, 1, 2), (0.0, 0.3, 0.6, 0.9, 0.9, 0.9)),
+    "twice the same axis": ((0, 1, 1, 2, 1, 2), (0.0, 0.3, 0.3, 0.6, 0.6, 0.6)),
+    "the wrist on axis 3": ((0, 1, 2, 2, 1, 2), (0.0, 0.3, 0.6, 0.6, 0.6, 0.6)),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_arms_that_are_singular_everywhere_are_no_family(name: str) -> None:
+    """They have a continuum for every pose that they reach."""
+    axes, x = DEGENERATE[name]
+    point = np.zeros((6, 3))
+    point[:, 0] = x
+    home = np.eye(4)
+    home[:3, 3] = 1.0, 0.1, 0.2
+    assert problem_of(screw_robot(np.eye(3)[list(axes)], point, np.zeros(6, bool), home), "tool").family == ""
+
+
+def test_the_tip_on_the_last_axis() -> None:
+    """Of a planar 2R: its position says nothing of joint 2."""
+    axis, point = np.tile((0.0, 0.0, 1.0), (2, 1)), np.array([(0.0, 0.0, 0.0), (0.5, 0.0, 0.0)])
+    for x, family in ((0.5, ""), (0.6, "planar")):
+        home = np.eye(4)
+        home[0, 3] = x
+        model = screw_robot(axis, point, np.zeros(2, bool), home)
+        assert problem_of(model, "tool", PositionTask).family == family

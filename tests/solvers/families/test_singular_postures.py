@@ -28,8 +28,9 @@ def test_quarter_turns(name: str, backend: str) -> None:
         result = problem.solve([target], q0)
         assert len(result) >= 1
         assert ((result.q >= model.lower) & (result.q <= model.upper)).all()
-        for own in result.q:
+        for i, own in enumerate(result.q):
             assert abs(forward_kinematics(model, own)[link] - target).max() < 1e-12
+            assert (abs(result.q[:i] - own).max(axis=-1) > 1e-7).all()
         if result.continuum.any():
             several += 1
             assert "continuum" in result.remark
