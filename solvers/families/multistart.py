@@ -23,6 +23,7 @@ STARTS, STARTS_OF_LEVELS = 200, 40
 EXACT = 1e-11  # [m], [rad] tolerance of tasks on tips while postures are searched
 SAME = 1e-4  # [rad], [lengths] postures nearer to each other are one
 APART = 0.5  # [rad], [lengths] of those of a continuum, which are as many as one likes
+MOST = 32  # samples of a continuum that are told, the nearest ones
 FREE = 1e-6  # relative: singular values of tasks that are 0
 TURN = 2.0 * np.pi
 
@@ -70,17 +71,23 @@ class Multistart:
                 distinct.append(q)
         remark = f"found from {count} starts, of which {len(near)} reached the target: there may be others"
         if is_continuum:
-            remark += f"; the robot is redundant there: samples at least {APART:g} rad apart in a joint"
+            remark += f"; the robot is redundant there: the nearest samples at least {APART:g} rad apart in a joint"
+            distinct = distinct[:MOST]
         return Found(np.array(distinct).reshape(-1, self.model.nq), is_continuum, remark)
 
     def _nearest_turns(self, q: Array, q0: Array) -> Array:
-        """q with every angle, of which whole turns do not matter, at the one nearest to q0 inside the limits."""
+        """q with every angle, of which whole turns do not matter, at the one nearest to q0 inside the limits, and every
+        quaternion, of which the sign does not, on q0's side."""
         lower, upper = self.limits.lower, self.limits.upper
         turned = q + TURN * np.round((q0 - q) / TURN)
         turned = turned - TURN * np.ceil(np.maximum(turned - upper, 0.0) / TURN)
         turned = turned + TURN * np.ceil(np.maximum(lower - turned, 0.0) / TURN)
         inside = self._turning & (turned >= lower) & (turned <= upper)
-        return np.where(inside, turned, q)
+        found = np.where(inside, turned, q)
+        for start in self.model.tree.quaternions:
+            own = slice(start, start + 4)
+            found[own] *= 1.0 if found[own] @ q0[own] >= 0.0 else -1.0
+        return found
 
     def _freedom(self, q: Array, targets: list[Any]) -> int:
         """Degrees of freedom, of those that the tasks depend on, that their equations leave."""

@@ -351,6 +351,22 @@ def test_a_redundant_robot_of_no_family_is_sampled() -> None:
             assert (abs(own - found.q[:i]).max(axis=-1) > 0.5).all()
 
 
+def test_quaternions_are_told_once() -> None:
+    """A ball's value and its negative are the same; of many samples the nearest 32 are told."""
+    model = library_robot("puppet")
+    q = model.limits.middle(model.neutral())
+    target = forward_kinematics(model, q)["left_hand"]
+    found = all_postures(model, [PoseTask("left_hand", target)], q)
+    assert 1 < len(found) <= 32
+    for start in model.tree.quaternions:
+        own = found.q[:, start : start + 4]
+        assert np.linalg.norm(own, axis=1) == pytest.approx(1.0)
+        assert (own @ q[start : start + 4] >= 0.0).all()
+    mobile = library_robot("mobile_arm")
+    near = mobile.limits.middle(mobile.neutral())
+    assert len(all_postures(mobile, [PoseTask("tool", forward_kinematics(mobile, near)["tool"])], near)) == 32
+
+
 TASKS: dict[str, list[Task]] = {
     "position": [PositionTask("tool", (0.4, 0.1, 0.6))],
     "axis": [AxisTask("tool", (0.0, 0.0, 1.0), (0.0, 0.0, -1.0))],
