@@ -108,6 +108,7 @@ typedef struct rk_step_data {
   const double *from;                   /* [nq] where the frame began that velocities are counted from; null: at q */
   double *before;                       /* [n_tips][12] the tips there */
   double *ways;                         /* [n_tips][6] of the rows of a velocity that has a way, weighted */
+  const double *left;                   /* [n_tips][6] what the rows of each task leave, before weights; or null */
 } rk_step_data;
 
 enum rk_step_code { RK_STEP_DONE = 0, RK_STEP_BAD_START = 1, RK_STEP_NOT_CONVEX = 2 };

@@ -67,7 +67,7 @@ class NativeStack:
         model = levels.model
         self.levels, self.criteria, self.dt = levels, tuple(criteria), dt
         self.influence = [task.influence for task in levels.tasks] if influence is None else list(influence)
-        self._moves, self._fades = any(task.is_velocity for task in levels.tasks), bool(fading)
+        self._moves, self._fading = any(task.is_velocity for task in levels.tasks), frozenset(fading)
         neutral = levels.state(model.neutral(), levels.targets, dt)
         self.scale = neutral.scale
         self._neutral, self._limits = neutral, StepLimits.of(model, dt)
@@ -77,7 +77,7 @@ class NativeStack:
         self._start: State | None = None  # where the frame that is asked about began
         self._is_short = False  # of room for the rows of a task that the kernel does not know
         self._most: dict[int, int] = {}
-        self._make({i for i, share in enumerate(self.influence) if share != 1.0} | set(fading))
+        self._make({i for i, share in enumerate(self.influence) if share != 1.0 and i not in self._fading})
 
     def _make(self, others: set[int]) -> None:
         """others: tasks whose rows are to be made here, though the kernel may know them."""
@@ -85,7 +85,7 @@ class NativeStack:
         self._given = others
         # Criteria on the rows of the first level need to have them all from the kernel.
         of_rows = {CriterionKind.MANIPULABILITY, CriterionKind.SMALLEST_SINGULAR_VALUE}
-        has_first = not any(levels.tasks[i] in self._neutral.tasks for i in others)
+        has_first = not any(levels.tasks[i] in self._neutral.tasks for i in others | self._fading)
         records: list[tuple[Criterion, CriterionRecord | None]] = []
         for each in self.criteria:
             record = each.record(self._neutral) if type(each) in KINDS.values() else None
@@ -96,6 +96,10 @@ class NativeStack:
             others=others,
         )
         loops = [i for i, _ in levels.loops]
+        slow = self.step.begin_fading(self._fading - others, loops) if self._fading else set()
+        if slow:
+            self._make(others | slow)
+            return
         self._loops = [] if self.step.closes_loops else loops
         self._others = [i for i in self.step.other_tasks if i not in loops]
         self.tasks = [*self.step.native_tasks, *self.step.other_tasks]
@@ -139,8 +143,8 @@ class NativeStack:
             n_tasks=len(self.tasks),
             n_criteria=len(self.criteria),
             reachable=len(self.levels.groups),
-            adds_up=self._moves or self._fades or any(task.remembers for task in levels.tasks),
-            changes=self._moves or self._fades,
+            adds_up=self._moves or bool(self._fading) or any(task.remembers for task in levels.tasks),
+            changes=self._moves or bool(self._fading),
         )
         if self._moves:
             setattr(self.struct, "from", step.start.ctypes.data)
@@ -155,6 +159,8 @@ class NativeStack:
         some tasks' rows."""
         self._frames, self._left = frames, left or {}
         self._aim_one(frames[0])
+        for i, own in self._left.items():
+            self.step.fade(i, self.influence[i] / self.levels.tasks[i].influence, own.e)
         if not self.step.is_laid_out:
             self._lay_out()
         tips, rows = self.step.aimed

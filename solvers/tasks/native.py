@@ -39,6 +39,7 @@ class TipTasks:
 
     tree: the model's, with the tips for frames.   records: (n,) TIP_ROWS.   counts: rows of each task.
     goes: whether each has a way.   shape: changes with the numbers of rows and ways.
+    left: (n, 6) what is not asked for of each task's rows.
     targets: (n, 16), stays: (n,) int32 whether a target is counted from where the tip is.
     """
 
@@ -59,6 +60,8 @@ class TipTasks:
         self.tree = _tree_of_tips(model, tips)
         self.counts = [int(np.count_nonzero(form.weights)) for form in forms]
         self.targets, self.stays = np.zeros((len(forms), TARGET)), np.zeros(len(forms), np.int32)
+        self.left = np.zeros((len(forms), 6))
+        self._weights = self.records["weights"].copy()
         self._poses = self.targets.reshape(-1, 4)
         self.goes, self.shape = [False] * len(forms), 0
         self._are_whole = all(form.kind in WHOLE for form in forms)
@@ -80,6 +83,16 @@ class TipTasks:
         if self._distances or self._going:
             self._find_shape(targets)
         return True
+
+    def can_fade(self, number: int) -> bool:
+        """Whether the kernel leaves away what is not asked for of one of the tasks: it always has the same rows."""
+        task = self.tasks[number]
+        return task.is_comparable and not task.is_velocity and number not in self._distances
+
+    def fade(self, number: int, factor: float, left: Array) -> None:
+        """Weight the rows of one of the tasks so, and do not ask for `left` (m,) of them."""
+        self.records["weights"][number] = factor * self._weights[number]
+        self.left[number, : len(left)] = left
 
     def poses(self, targets: Sequence[Any]) -> Array | None:
         """(n, 4, 4) checked targets of the tasks, one set after another, where all take whole poses; None else."""

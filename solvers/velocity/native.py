@@ -220,6 +220,18 @@ class NativeStep:
         self._point("before", self._before)
         self._point("ways", self._ways)
 
+    def begin_fading(self, fading: Collection[int], loops: Collection[int]) -> set[int]:
+        """From now on `fade` may be called; of these tasks the ones that the kernel cannot let fade, loop closures
+        among them."""
+        self._point("left", self._tips.left)
+        can = {i for i, number in self._tip_numbers.items() if i not in loops and self._tips.can_fade(number)}
+        return set(fading) - can
+
+    def fade(self, i: int, factor: float, left: Array) -> None:
+        """Weight the rows of a task so, and do not ask for `left` (m,) of them, when the kernel makes them."""
+        if i in self._tip_numbers:
+            self._tips.fade(self._tip_numbers[i], factor, left)
+
     def weigh(self, H: Array, g: Array) -> None:
         """H and g of the criteria that are not native."""
         self._H[...], self._g[...] = H, g

@@ -104,6 +104,7 @@ static int fill(const rk_step *step, rk_step_data *data, const double *nodes, in
     } else {
       add_row(&rows, weight, own, other);
     }
+    if (data->left) e -= data->left[6 * (int64_t)t + rows.count];
     low[rows.count] = side < 0 ? -infinite : weight * (e - band);
     high[rows.count] = side > 0 ? infinite : weight * (e + band);
     way[rows.count++] = task->kind == RK_TIP_TWIST ? weight * lack.ahead[r] : 0.0;

@@ -1,0 +1,53 @@
+"""Tasks that fade in and out: rows of kinds that the kernel knows come from there, and say what NumPy's say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import integrate
+from robokin_addon.solvers import Tracker
+from robokin_addon.solvers.tracking.level_engines import LevelEngines
+from support.engine.goals import KINDS
+from support.engine.robots import engine_robot
+from support.engine.stacks import DT
+
+EACH = tuple(dict.fromkeys(KINDS))
+FRAMES = 6
+SHARES = np.concatenate((np.linspace(0.2, 1.0, FRAMES // 2), np.linspace(0.9, 0.0, FRAMES // 2)))
+
+
+@pytest.mark.parametrize("kind", EACH, ids=lambda kind: kind.__name__[1:])
+@pytest.mark.parametrize(("robot", "second"), [("panda", 0.4), ("ball tree", 0.0)])
+def test_a_task_fades_alike(robot: str, kind, second: float) -> None:
+    """Below a whole task, and above one, which fades too."""
+    rng = np.random.default_rng([3, *kind.__name__.encode()])
+    model = engine_robot(robot)
+    q = model.limits.middle(model.neutral())
+    near, far = (model.limits.clamp(integrate(model, q, s * rng.normal(size=model.nv))) for s in (0.05, 0.1))
+    goals = [KINDS[2](rng, model, 1), kind(rng, model, 2), KINDS[0](rng, model, 3)]
+    targets = [goals[0].at(q), goals[1].at(far), goals[2].at(near)]
+    shares = np.column_stack((np.ones(FRAMES), SHARES, 1.0 - second * SHARES))
+    found = []
+    for backend in ("native", "numpy"):
+        tracker = Tracker(model, [goal.task for goal in goals], DT, backend)
+        tracker.stand(q)
+        found.append(tracker.run(tracker.check_targets([targets] * FRAMES), shares))
+    np.testing.assert_array_equal(found[0].codes, found[1].codes)
+    np.testing.assert_allclose(found[0].q, found[1].q, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(found[0].residuals, found[1].residuals, rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", EACH, ids=lambda kind: kind.__name__[1:])
+def test_who_makes_the_rows(kind) -> None:
+    """Python only those of distances, whose rows change, and of tasks on the whole robot."""
+    rng = np.random.default_rng(4)
+    model = engine_robot("panda")
+    q = model.limits.middle(model.neutral())
+    goals = [KINDS[2](rng, model, 1), kind(rng, model, 2)]
+    tracker = Tracker(model, [goal.task for goal in goals], DT, "native")
+    tracker.stand(q)
+    tracker.run(tracker.check_targets([[goal.at(q) for goal in goals]]), [[1.0, 0.5]])
+    engines: LevelEngines = tracker._engines
+    ((fading, _),) = [own for (_, fades), own in engines._engines.items() if fades]
+    slow = {"_distance", "_posture", "_center_of_mass", "_support"}
+    assert fading._stack.step.other_tasks == ([1] if kind.__name__ in slow else [])
