@@ -108,5 +108,8 @@ class NativeLevelTracking:
 def _are_same(before: Array, frames: Array) -> Array:
     """(n,) whether each of `frames` (n, ...) is that before it, the first as `before` (...): bytes, since records take
     long to compare."""
-    own = np.concatenate((before[None], frames)).view(np.uint8).reshape(len(frames) + 1, -1)
-    return (own[1:] == own[:-1]).all(axis=1)
+    own = frames.view(np.uint8).reshape(len(frames), -1)
+    same = np.empty(len(frames), bool)
+    same[0] = before.tobytes() == own[0].tobytes()
+    same[1:] = (own[1:] == own[:-1]).all(axis=1)
+    return same
