@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import duplicate_robot, find_meshes, live, scene_marks, select_link, task_readouts
-from .files import add_robot, export_motion, export_urdf, import_table, import_urdf, robot_text, srdf
-from .handlers import criterion_readouts, hand_limits, save_handler, shown_shapes, unit_scale
+from . import live
+from .files import add_robot, export_motion, export_urdf, find_meshes, import_table, import_urdf, robot_text, srdf
+from .handlers import (
+    criterion_readouts,
+    hand_limits,
+    save_handler,
+    scene_marks,
+    select_link,
+    shown_shapes,
+    task_readouts,
+    unit_scale,
+)
 from .posture import joint_text, posture, posture_list
 from .robot import (
     convert_rig,
+    duplicate_robot,
     helper_bones,
     inertia_from_mesh,
     joints,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..properties.active_robot import active_robot, why_no_robot
+from ..properties.selected.active_robot import active_robot, why_no_robot
 from ..robokin import RobokinError, RobotModel
 from ..robokin.files.text_file import write_text
 from ..scene.animation.frames import chosen_span

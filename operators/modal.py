@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..properties.active_robot import active_robot
+from ..properties.selected.active_robot import active_robot
 from ..robokin import RobokinError
 from ..solvers.progress import finish
 from .common import RobotOperator

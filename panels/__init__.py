@@ -12,12 +12,12 @@ from . import (
     make_robot,
     menus,
     postures,
-    redraw_cache,
     robot,
     solve,
     tables,
     tasks,
 )
+from .prepared import redraw_cache
 
 MODULES: tuple[ModuleType, ...] = (
     robot,

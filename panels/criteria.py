@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import bpy
 
-from ..properties import readouts
 from ..properties.criteria import KINDS, POTENTIALS
-from .prepared import RobotPanel, draw_text
+from ..properties.results import readouts
+from .prepared.robot_panel import RobotPanel, draw_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in KINDS}
 

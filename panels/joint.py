@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.active_robot import active_robot
 from ..properties.bridge.model.channels import OWN
 from ..properties.bridge.record.fields import bound_field
 from ..properties.bridge.record.stored import KEY
 from ..properties.joint_range import RANGE
-from ..properties.told import unitless
-from .prepared import (
+from ..properties.results.result_text import unitless
+from ..properties.selected.active_robot import active_robot
+from .prepared.redraw_cache import redraw_cache
+from .prepared.robot_panel import (
     JointSummary,
     RobotPanel,
     active_bone,
@@ -20,7 +21,6 @@ from .prepared import (
     options,
     type_fields,
 )
-from .redraw_cache import redraw_cache
 
 # Bounds with their labels: the view of what turns, and of what slides, which Blender shows with its unit; and the field
 # itself in a scene without units.

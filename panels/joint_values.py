@@ -9,8 +9,8 @@ import bpy
 from ..properties.ball_angles import ANGLES
 from ..properties.bridge.model.channels import OWN
 from ..properties.joint_range import RANGE
-from .joint_rows import JointRow, joint_rows, value_text
-from .prepared import RobotPanel, clipped
+from .prepared.joint_rows import JointRow, joint_rows, value_text
+from .prepared.robot_panel import RobotPanel, clipped
 
 NAMES = 0.45  # of the width of a row
 MOST = 12  # rows that are shown at once

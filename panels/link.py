@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..properties.active_robot import active_robot
 from ..properties.bridge import binding, read_configuration, robot_model, to_blender
-from ..properties.told import quantity_text, unitless
+from ..properties.results.result_text import quantity_text, unitless
+from ..properties.selected.active_robot import active_robot
 from ..robokin import RobokinError, center_of_mass
 from ..robokin.inertia import implausible_inertia, principal_moments
 from ..robokin.spatial.se3 import placement
-from .prepared import RobotPanel, active_bone, draw_text, joint_settings, joint_summary
-from .redraw_cache import redraw_cache
+from .prepared.redraw_cache import redraw_cache
+from .prepared.robot_panel import RobotPanel, active_bone, draw_text, joint_settings, joint_summary
 
 _ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties import readouts
-from .prepared import draw_text
+from ..properties.results import readouts
+from .prepared.robot_panel import draw_text
 
 
 def draw_live(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:

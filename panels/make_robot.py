@@ -6,7 +6,7 @@ import bpy
 
 from ..properties.bridge import is_robot
 from ..properties.bridge.record.stored import HELPER_KEY, KEY
-from .prepared import CATEGORY, RobotPanel, draw_text
+from .prepared.robot_panel import CATEGORY, RobotPanel, draw_text
 
 
 class ROBOKIN_PT_make_robot(bpy.types.Panel):

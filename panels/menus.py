@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.active_robot import active_robot
 from ..properties.bridge import is_robot
-from .prepared_tasks import add_target_text
-from .redraw_cache import redraw_cache
+from ..properties.selected.active_robot import active_robot
+from .prepared.redraw_cache import redraw_cache
+from .prepared.task_rows import add_target_text
 
 
 class ROBOKIN_MT_robot(bpy.types.Menu):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .prepared import RobotPanel, draw_text
+from .prepared.robot_panel import RobotPanel, draw_text
 
 
 class ROBOKIN_UL_postures(bpy.types.UIList):

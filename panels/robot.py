@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.active_robot import active_robot, why_no_robot
 from ..properties.pages import PAGE, shown_page
-from .prepared import CATEGORY, RobotSummary, draw_text, robot_summary
-from .redraw_cache import redraw_cache
+from ..properties.selected.active_robot import active_robot, why_no_robot
+from .prepared.redraw_cache import redraw_cache
+from .prepared.robot_panel import CATEGORY, RobotSummary, draw_text, robot_summary
 
 _SHOWN = 4  # damaged records that the panel tells of
 

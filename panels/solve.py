@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties import readouts
-from ..properties.told import status_words, told
-from .prepared import RobotPanel, draw_status, draw_text, options
+from ..properties.results import readouts
+from ..properties.results.result_text import status_words, told
+from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 
 SHOWN = 8  # stretches of frames that fail
 

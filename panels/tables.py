@@ -8,13 +8,13 @@ from functools import lru_cache
 import bpy
 import numpy as np
 
-from ..properties.active_robot import active_robot
 from ..properties.bridge import binding
 from ..properties.pages import shown_page
+from ..properties.selected.active_robot import active_robot
 from ..robokin import RobokinError, RobotModel, dh_table, screw_table
 from ..robokin.arrays import Array
 from ..robokin.spatial import so3
-from .prepared import CATEGORY, draw_text
+from .prepared.robot_panel import CATEGORY, draw_text
 
 DH_HEADINGS = ("", "θ °", "d mm", "a mm", "α °")
 SCREW_HEADINGS = ("", "v m", "w")

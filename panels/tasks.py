@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import bpy
 
-from ..properties.active_robot import active_robot
-from ..properties.readouts import TaskReadout
-from ..properties.rivals import rivals
+from ..properties.results.readouts import TaskReadout
+from ..properties.results.same_tip import rivals
+from ..properties.selected.active_robot import active_robot
 from ..properties.task_kinds import KINDS
 from .live import draw_live
-from .prepared import RobotPanel, draw_text
-from .prepared_tasks import add_target_text, residual_text, task_labels, task_readouts, weights_of
+from .prepared.robot_panel import RobotPanel, draw_text
+from .prepared.task_rows import add_target_text, residual_text, task_labels, task_readouts, weights_of
 
 
 class ROBOKIN_UL_tasks(bpy.types.UIList):

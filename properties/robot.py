@@ -8,7 +8,7 @@ from .bridge import is_robot
 from .criteria import RobokinCriterion
 from .overrides import LIST, STATIC, VALUE
 from .postures import RobokinPosture
-from .selection import select
+from .selected.selection import select
 from .solver_settings import RobokinSolverSettings
 from .tasks import RobokinTask
 

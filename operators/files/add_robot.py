@@ -10,7 +10,7 @@ from ...properties.bridge import import_robot
 from ...robokin import RobokinError
 from ...robokin.library import ROBOTS, library_robot
 from ..common import report_robot
-from ..first_look import show, stand
+from .first_look import show, stand
 from .import_urdf import ROOTS
 
 

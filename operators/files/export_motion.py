@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 from bpy_extras.io_utils import ExportHelper
 
-from ...properties.active_robot import active_robot
 from ...properties.frame_rate import frame_seconds
+from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
 from ...robokin import RobokinError
 from ...solvers.motion.files import write_motion

@@ -12,11 +12,11 @@ from ...properties.bridge import import_robot, robot_model
 from ...properties.postures import store_posture
 from ...properties.preferences import package_paths, split_paths
 from ...robokin import RobokinError, import_srdf, load_urdf
-from ...robokin.natural_root import natural_root
+from ...robokin.structure.natural_root import natural_root
 from ...robokin.urdf import parse_xacro_args
 from ...robokin.urdf.srdf import srdf_beside
 from ..common import report_robot
-from ..first_look import show, stand
+from .first_look import show, stand
 
 ROOTS = (
     ("fixed", "Fixed", "The base does not move"),

@@ -9,11 +9,11 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...properties import readouts
 from ...properties.bridge import binding_held, read_configuration, robot_model
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import going_on
-from ...properties.readouts import CriterionReadout
+from ...properties.results import readouts
+from ...properties.results.readouts import CriterionReadout
 from ...robokin import RobokinError, difference
 from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys

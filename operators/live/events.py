@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 
 import bpy
 
-from ...properties import readouts
 from ...properties.bridge import is_robot
 from ...properties.handlers import add_handler, going_on, is_posing_paused, remove_handler
-from ...properties.readouts import LiveReadout, not_live
+from ...properties.results import readouts
+from ...properties.results.readouts import LiveReadout, not_live
 from ..handlers.hand_limits import transform_running
 from . import rendering
 from .chains import Moves, in_order

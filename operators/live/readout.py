@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import bpy
 
-from ...properties.readouts import LiveReadout
+from ...properties.results.readouts import LiveReadout
 from ...scene.animation import frames as animation
 
 _SHOWN = 3  # joints that a text names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.active_robot import objects_showing
 from ...properties.bridge.record.stored import ROBOT_KEY
+from ...properties.selected.active_robot import objects_showing
 from .inputs import has_tasks
 
 

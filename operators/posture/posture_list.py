@@ -6,7 +6,7 @@ import bpy
 
 from ...properties.bridge import binding, read_configuration, robot_model
 from ...properties.postures import find_posture, free_name, posture_configuration, posture_values, store_posture
-from ...properties.selection import selected_bones
+from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError, mirrored_configuration
 from ...robokin.mirror import Mirrored, flipped_name
 from ...scene.animation.lists import reorder

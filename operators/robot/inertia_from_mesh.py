@@ -8,7 +8,7 @@ import bpy
 
 from ...properties.bridge import binding, write_bodies
 from ...properties.bridge.visuals.link_meshes import hull_triangles, link_meshes, link_triangles
-from ...properties.selection import selected_bones
+from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...robokin.inertia import Body, body_around, combined, convex_body, mesh_body

@@ -15,7 +15,7 @@ from ...properties.bridge.record.fields import becomes_ball
 from ...properties.bridge.record.rescale import lengths
 from ...properties.bridge.record.stored import KEY, BoneRecord
 from ...properties.joint import TYPES
-from ...properties.selection import selected_bones
+from ...properties.selected.selection import selected_bones
 from ...robokin import Joint
 from ..common import RobotOperator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge import binding, make_robot, robot_bones, robot_model
-from ...properties.selection import selected_bones
+from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...scene.animation.curves import own_keys
 from ...scene.animation.frames import fcurves

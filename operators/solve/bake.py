@@ -11,9 +11,9 @@ import numpy as np
 from ...properties.bridge import robot_model
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import parse_configuration, start_configuration
+from ...properties.results.result_text import status_words, told
 from ...properties.solver_settings import STARTS
 from ...properties.tasks import follow_renamed_bones
-from ...properties.told import status_words, told
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
@@ -31,9 +31,9 @@ from ...solvers.progress import scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
 from ..common import FramesOperator, RobotOperator, check_report
+from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
 from ..posture.posture import bake_start, keep_start
-from ..scene_marks import motion_mark
 
 
 def bake_steps(

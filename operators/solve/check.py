@@ -12,10 +12,11 @@ import numpy as np
 
 from ...properties.bridge import is_robot, robot_model
 from ...properties.frame_rate import frame_seconds
+from ...properties.results.result_text import status_words, told
 from ...properties.tasks import follow_renamed_bones
-from ...properties.told import status_words, told
 from ...robokin.arrays import Array
 from ...scene.animation.curves import sample_configurations
+from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
 from ...scene.bake.report import MET
 from ...scene.tasks.given import AdHocTask
 from ...scene.tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
@@ -26,10 +27,9 @@ from ...solvers.motion.check import MotionCheck, check_motion, check_motion_step
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
-from ..check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
 from ..common import FramesOperator, RobotOperator, check_report
+from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
-from ..scene_marks import motion_mark
 from .bake import show_rows
 
 _MARKER_NAME, _ROBOT_NAME = 63, 24  # bytes, characters

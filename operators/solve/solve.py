@@ -9,9 +9,9 @@ import bpy
 from ...properties.bridge import read_configuration, robot_model, write_configuration
 from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
+from ...properties.results.result_text import status_words, told
 from ...properties.task_kinds import KINDS
 from ...properties.tasks import follow_renamed_bones
-from ...properties.told import status_words, told
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
@@ -22,8 +22,8 @@ from ...scene.tasks.targets import targets_now
 from ...solvers import SolveResult, Status, Task
 from ...solvers.ik.solve import solve_ik_steps
 from ..common import check_report, write_json
+from ..handlers.scene_marks import pose_mark
 from ..modal import ModalOperator
-from ..scene_marks import pose_mark
 
 
 def solve_steps(

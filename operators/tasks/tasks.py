@@ -9,13 +9,13 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Matrix
 
-from ...properties.active_robot import active_robot
 from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
-from ...properties.rivals import rivals
-from ...properties.selection import selected_bones
+from ...properties.results.same_tip import rivals
+from ...properties.selected.active_robot import active_robot
+from ...properties.selected.selection import selected_bones
+from ...properties.selected.tips import possible_tips
 from ...properties.task_kinds import ITEMS, KINDS
-from ...properties.tips import possible_tips
 from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
 from ...scene.animation.lists import move_entry, remove_entry
 from ...scene.tasks.new_targets import is_spare, new_target

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.panels.prepared import joint_summary
+from robokin_addon.panels.prepared.robot_panel import joint_summary
 from robokin_addon.properties.bridge import (
     binding,
     channel_table,

@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.panels.prepared import joint_summary
+from robokin_addon.panels.prepared.robot_panel import joint_summary
 from robokin_addon.properties.bridge import (
     BridgeError,
     binding,

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Quaternion
-from robokin_addon.panels.prepared import joint_summary
+from robokin_addon.panels.prepared.robot_panel import joint_summary
 from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.bridge.pose.spherical import keys_in_cone, surely_inside, unit
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, in_limits, random_configuration

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from robokin_addon.operators.solve.check import check_steps
-from robokin_addon.panels.prepared import joint_summary
+from robokin_addon.panels.prepared.robot_panel import joint_summary
 from robokin_addon.properties.bridge import export_urdf, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.bridge.editing.records import bone_record
 from robokin_addon.properties.bridge.record.reading import KEY, read_record

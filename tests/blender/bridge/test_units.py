@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding, build_armature, metres_per_unit, robot_model
-from robokin_addon.properties.told import quantity_text
+from robokin_addon.properties.results.result_text import quantity_text
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import add_target

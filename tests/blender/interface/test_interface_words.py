@@ -8,8 +8,8 @@ import re
 import bpy
 import pytest
 from robokin_addon import operators, panels, properties
-from robokin_addon.panels.prepared import STATUS_ICONS
-from robokin_addon.properties.told import STATUS_WORDS
+from robokin_addon.panels.prepared.robot_panel import STATUS_ICONS
+from robokin_addon.properties.results.result_text import STATUS_WORDS
 from robokin_addon.solvers import Status
 
 SMALL = set("a an and as at by for from in of on or per the to with".split())

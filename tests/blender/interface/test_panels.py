@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.panels.joint_rows import common_start
-from robokin_addon.panels.prepared import clipped, lines
+from robokin_addon.panels.prepared.joint_rows import common_start
+from robokin_addon.panels.prepared.robot_panel import clipped, lines
 from robokin_addon.properties.bridge import binding, build_armature, import_robot
 from robokin_addon.properties.task_kinds import ITEMS, KINDS
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel

@@ -16,7 +16,7 @@ from robokin_addon.properties.bridge import (
     write_configuration,
 )
 from robokin_addon.properties.postures import posture_configuration, start_configuration
-from robokin_addon.properties.selection import select
+from robokin_addon.properties.selected.selection import select
 from robokin_addon.robokin import (
     Joint,
     Link,

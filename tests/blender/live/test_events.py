@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import robokin_addon
 from robokin_addon.operators.live import events, rendering
-from robokin_addon.properties import readouts
 from robokin_addon.properties.bridge import read_configuration
+from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, circle, world_error

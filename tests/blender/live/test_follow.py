@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.live import events
-from robokin_addon.properties import readouts
 from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
+from robokin_addon.properties.results import readouts
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, world_error
 
 NEAR = 1e-4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from robokin_addon.properties import active_robot as active
+from robokin_addon.properties.selected import active_robot as active
 from support.blender.scene_robots import add_empty, add_robot, add_target
 
 

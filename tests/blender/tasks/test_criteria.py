@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.handlers import criterion_readouts
-from robokin_addon.properties import readouts
 from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
 from robokin_addon.properties.criteria import KINDS, POTENTIALS
+from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import RobokinError, gravity_torque
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.criteria.solver_criteria import enabled_criteria

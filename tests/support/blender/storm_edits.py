@@ -6,7 +6,7 @@ import bpy
 from robokin_addon.properties.bridge import damaged_records, robot_model
 from robokin_addon.properties.bridge.record.stored import HELPER_KEY, KEY
 from robokin_addon.properties.criteria import KINDS as CRITERIA
-from robokin_addon.properties.selection import select
+from robokin_addon.properties.selected.selection import select
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.robokin import RobokinError
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .model.robot import RobotModel
+from ..model.robot import RobotModel
 
 
 @dataclass(frozen=True)

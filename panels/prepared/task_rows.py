@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties import readouts
-from ..properties.bridge import binding
-from ..properties.readouts import TaskReadout
-from ..properties.task_kinds import KINDS, LENGTH
-from ..properties.tips import possible_tips
-from ..properties.told import quantity_text
-from ..robokin import RobokinError
-from ..robokin.units import freedom_units
+from ...properties.bridge import binding
+from ...properties.results import readouts
+from ...properties.results.readouts import TaskReadout
+from ...properties.results.result_text import quantity_text
+from ...properties.selected.tips import possible_tips
+from ...properties.task_kinds import KINDS, LENGTH
+from ...robokin import RobokinError
+from ...robokin.units import freedom_units
 
 
 def add_target_text(obj: bpy.types.Object) -> str:

@@ -8,21 +8,21 @@ from textwrap import wrap
 
 import bpy
 
-from ..properties.active_robot import active_robot
-from ..properties.bridge import Channel, binding, damaged_records
-from ..properties.bridge.model.channels import QUATERNION
-from ..properties.bridge.model.joint_bones import Carrier, bone_axis
-from ..properties.bridge.record.fields import AXES, order_field
-from ..properties.bridge.record.snapshot import foreign_constraint
-from ..properties.bridge.record.stored import KEY
-from ..properties.bridge.visuals.link_visuals import unfound_meshes
-from ..properties.joint_range import ranged_channel
-from ..properties.pages import shown_page
-from ..properties.told import status_words, told
-from ..robokin import Joint, RobokinError, RobotModel
-from ..robokin.model.far_limits import far_limit_warning
-from ..robokin.model.joint_types import JOINT_TYPES, plane_basis
-from ..robokin.model.mimics import mimic_warning
+from ...properties.bridge import Channel, binding, damaged_records
+from ...properties.bridge.model.channels import QUATERNION
+from ...properties.bridge.model.joint_bones import Carrier, bone_axis
+from ...properties.bridge.record.fields import AXES, order_field
+from ...properties.bridge.record.snapshot import foreign_constraint
+from ...properties.bridge.record.stored import KEY
+from ...properties.bridge.visuals.link_visuals import unfound_meshes
+from ...properties.joint_range import ranged_channel
+from ...properties.pages import shown_page
+from ...properties.results.result_text import status_words, told
+from ...properties.selected.active_robot import active_robot
+from ...robokin import Joint, RobokinError, RobotModel
+from ...robokin.model.far_limits import far_limit_warning
+from ...robokin.model.joint_types import JOINT_TYPES, plane_basis
+from ...robokin.model.mimics import mimic_warning
 from .redraw_cache import redraw_cache
 
 CATEGORY = "Robot"

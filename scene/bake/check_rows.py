@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..robokin.arrays import Array
-from ..scene.bake.report import MET
-from ..solvers import Status
-from ..solvers.motion.check import Violation
+from ...robokin.arrays import Array
+from ...solvers import Status
+from ...solvers.motion.check import Violation
+from .report import MET
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
-from robokin_addon.operators.select_link import ROBOKIN_OT_select_link, joint_bone
+from robokin_addon.operators.handlers.select_link import ROBOKIN_OT_select_link, joint_bone
 from robokin_addon.panels import menus
-from robokin_addon.properties.selection import select, selected_bones
+from robokin_addon.properties.selected.selection import select, selected_bones
 from support.blender.panels import FakeLayout
 from support.blender.scene_robots import TOOL, add_robot
 
@@ -58,12 +58,12 @@ def test_a_body_belongs_to_the_joint_that_moves_it(robot):
 def test_a_click_on_a_body_selects_its_joint(robot, monkeypatch, extend):
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="DESELECT")
-    monkeypatch.setattr("robokin_addon.operators.select_link.select_bone_under", lambda place, extend: False)
+    monkeypatch.setattr("robokin_addon.operators.handlers.select_link.select_bone_under", lambda place, extend: False)
     event = SimpleNamespace(mouse_region_x=0, mouse_region_y=0)
     operator = SimpleNamespace(extend=extend)
     for clicked in ("panda_joint3", TOOL):
         found = robot, clicked
-        monkeypatch.setattr("robokin_addon.operators.select_link.link_under", lambda *_, found=found: found)
+        monkeypatch.setattr("robokin_addon.operators.handlers.select_link.link_under", lambda *_, found=found: found)
         assert ROBOKIN_OT_select_link.invoke(operator, bpy.context, event) == {"FINISHED"}
     assert robot.data.bones.active.name == "panda_joint7"
     assert set(selected_bones(robot)) == ({"panda_joint3", "panda_joint7"} if extend else {"panda_joint7"})

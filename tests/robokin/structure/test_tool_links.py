@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, load_urdf
-from robokin_addon.robokin.tool_links import tool_links
+from robokin_addon.robokin.structure.tool_links import tool_links
 from support.robots import robot
 
 

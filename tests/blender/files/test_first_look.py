@@ -7,7 +7,7 @@ import shutil
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.first_look import show
+from robokin_addon.operators.files.first_look import show
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.robokin.urdf.srdf import srdf_beside
 from support.robots import robot

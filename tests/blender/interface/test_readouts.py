@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from robokin_addon.properties import readouts
+from robokin_addon.properties.results import readouts
 from robokin_addon.scene.animation.curves import own_keys
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.panels import draw

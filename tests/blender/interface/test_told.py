@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from robokin_addon.properties.told import status_words, told
+from robokin_addon.properties.results.result_text import status_words, told
 from robokin_addon.solvers import Status
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import bpy
 
-from ..properties.bridge import Binding, binding, binding_held
-from ..robokin import RobokinError
+from ...properties.bridge import Binding, binding, binding_held
+from ...robokin import RobokinError
 
 _seen: dict[int, Binding] = {}  # by object
 

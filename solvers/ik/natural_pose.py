@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..robokin import RobotModel, clamp, difference, forward_kinematics, frame_jacobian, integrate
-from ..robokin.arrays import Array
-from ..robokin.bodies import Bodies, rigid_bodies
-from ..robokin.model.model_limits import JointSlot
-from ..robokin.natural_root import feet
-from ..robokin.tool_links import tool_links
+from ...robokin import RobotModel, clamp, difference, forward_kinematics, frame_jacobian, integrate
+from ...robokin.arrays import Array
+from ...robokin.model.model_limits import JointSlot
+from ...robokin.structure.bodies import Bodies, rigid_bodies
+from ...robokin.structure.natural_root import feet
+from ...robokin.structure.tool_links import tool_links
 
 STEP = math.radians(15.0)
 REACH = 9  # steps of an angle to either side; of a slide this many tenths of its range

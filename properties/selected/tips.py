@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..robokin.tool_links import tool_links
-from .bridge import binding
+from ...robokin.structure.tool_links import tool_links
+from ..bridge import binding
 from .selection import is_selected
 
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import bpy
 
-from ..properties.bridge import Binding, Channel, binding, last_binding
-from ..properties.bridge.model.channels import COUPLED, DRIVEN, LOCATION, QUATERNION
-from ..properties.joint_range import ranged_channel
-from ..properties.told import quantity_text
-from ..robokin import RobokinError
+from ...properties.bridge import Binding, Channel, binding, last_binding
+from ...properties.bridge.model.channels import COUPLED, DRIVEN, LOCATION, QUATERNION
+from ...properties.joint_range import ranged_channel
+from ...properties.results.result_text import quantity_text
+from ...robokin import RobokinError
 
 
 @dataclass(frozen=True)

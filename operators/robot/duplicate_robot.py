@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.bridge.visuals.new_data import all_or_nothing, collections_for
-from ..scene.tasks.new_targets import MADE
-from .common import RobotOperator
+from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
+from ...scene.tasks.new_targets import MADE
+from ..common import RobotOperator
 
 
 def duplicate_robot(context: bpy.types.Context, obj: bpy.types.Object) -> bpy.types.Object:

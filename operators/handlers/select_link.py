@@ -6,9 +6,9 @@ import bpy
 from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
 from mathutils import Vector
 
-from ..properties.bridge import binding, is_robot
-from ..properties.selection import select, selected_bones
-from ..robokin import RobokinError
+from ...properties.bridge import binding, is_robot
+from ...properties.selected.selection import select, selected_bones
+from ...robokin import RobokinError
 
 
 def link_under(context: bpy.types.Context, place: tuple[int, int]) -> tuple[bpy.types.Object, str] | None:

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..properties import readouts
-from ..properties.bridge import binding_held, read_configuration, robot_model
-from ..properties.readouts import TaskReadout
-from ..properties.task_kinds import KINDS
-from ..robokin import RobokinError
-from ..scene.tasks.root_frames import metres_per_world_unit
-from ..scene.tasks.solver_tasks import SolverTasks, check_task
-from ..scene.tasks.targets import targets_shown
-from ..solvers.motion.motion import Motion
-from ..solvers.motion.task_check import motion_residuals, motion_targets
-from ..solvers.progress import finish
-from ..solvers.velocity.task_levels import TaskLevels
-from .handlers.shown_shapes import missing_shapes, shown_shape
+from ...properties.bridge import binding_held, read_configuration, robot_model
+from ...properties.results import readouts
+from ...properties.results.readouts import TaskReadout
+from ...properties.task_kinds import KINDS
+from ...robokin import RobokinError
+from ...scene.tasks.root_frames import metres_per_world_unit
+from ...scene.tasks.solver_tasks import SolverTasks, check_task
+from ...scene.tasks.targets import targets_shown
+from ...solvers.motion.motion import Motion
+from ...solvers.motion.task_check import motion_residuals, motion_targets
+from ...solvers.progress import finish
+from ...solvers.velocity.task_levels import TaskLevels
 from .scene_marks import pose_mark
+from .shown_shapes import missing_shapes, shown_shape
 
 _last: dict = {}
 

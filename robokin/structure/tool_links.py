@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..model.robot import RobotModel
 from .bodies import rigid_bodies
-from .model.robot import RobotModel
 
 STANDARD = "tool0"  # the name of the tool frame in ROS (REP 199)
 WORDS = {"tool", STANDARD, "tcp", "ee", "eef", "effector", "grasp", "grasping"}  # what people call one

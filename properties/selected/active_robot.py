@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .bridge import is_robot
-from .bridge.record.stored import ROBOT_KEY
+from ..bridge import is_robot
+from ..bridge.record.stored import ROBOT_KEY
 
 
 def active_robot(context: bpy.types.Context) -> bpy.types.Object | None:

@@ -6,12 +6,12 @@ import os
 
 import bpy
 
-from ..properties.active_robot import active_robot
-from ..properties.bridge import show_found_meshes
-from ..properties.bridge.visuals.link_visuals import unfound_meshes
-from ..robokin import ModelError, RobokinError
-from ..robokin.files.resources import ResourceFinder
-from .common import RobotOperator
+from ...properties.bridge import show_found_meshes
+from ...properties.bridge.visuals.link_visuals import unfound_meshes
+from ...properties.selected.active_robot import active_robot
+from ...robokin import ModelError, RobokinError
+from ...robokin.files.resources import ResourceFinder
+from ..common import RobotOperator
 
 MOST_FOLDERS = 5000  # that are searched
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 import bpy
 import numpy as np
 
-from ..properties import readouts
-from ..properties.bridge import binding, read_configuration
-from ..properties.frame_rate import frame_seconds
-from ..properties.handlers import add_handler, remove_handler
-from ..robokin import RobokinError
-from ..scene.animation import frames as animation
-from ..scene.tasks.targets import places_of
+from ...properties.bridge import binding, read_configuration
+from ...properties.frame_rate import frame_seconds
+from ...properties.handlers import add_handler, remove_handler
+from ...properties.results import readouts
+from ...robokin import RobokinError
+from ...scene.animation import frames as animation
+from ...scene.tasks.targets import places_of
 
 # Said of a task or a criterion by a result; they do not change what is asked.
 _SAID = {"rna_type", "name", "position_residual", "orientation_residual", "solved", "reached", "cost", "slope"}

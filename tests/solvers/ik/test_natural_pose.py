@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import clamp, forward_kinematics, frame_jacobian, in_limits, load_urdf
 from robokin_addon.robokin.library import ROBOTS, library_robot
-from robokin_addon.robokin.natural_root import feet, natural_root
-from robokin_addon.robokin.tool_links import tool_links
-from robokin_addon.solvers.natural_pose import natural_configuration
+from robokin_addon.robokin.structure.natural_root import feet, natural_root
+from robokin_addon.robokin.structure.tool_links import tool_links
+from robokin_addon.solvers.ik.natural_pose import natural_configuration
 from support.problems.random_arms import random_arm
 from support.robots import robot
 

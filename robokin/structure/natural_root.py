@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..configuration import clamp
+from ..errors import ModelError
+from ..kinematics import forward_kinematics
+from ..model.joint import Joint
+from ..model.robot import RobotModel
+from ..model.wheels import find_drive
 from .bodies import Bodies, rigid_bodies
-from .configuration import clamp
-from .errors import ModelError
-from .kinematics import forward_kinematics
-from .model.joint import Joint
-from .model.robot import RobotModel
-from .model.wheels import find_drive
 
 LEVEL = 0.15  # of the robot's height: how far above the lowest foot the others may be
 STANDS = 0.25  # of the robot's height: how far above its feet the root link is at least

@@ -1,0 +1,1 @@
+"""What panels draw, prepared: values, rows, texts."""

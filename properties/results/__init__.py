@@ -1,0 +1,1 @@
+"""What results say to people, and readouts of the present pose."""
