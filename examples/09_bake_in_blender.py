@@ -16,7 +16,7 @@ print(
     [bone.name for bone in robot.data.bones],
 )
 
-bpy.ops.robokin.reset_pose()  # all joints at rest
+bpy.ops.robokin.reset_pose(start="REST")  # an imported robot stands in a natural pose
 robot.pose.bones["bend"].rotation_euler.y = -1.0  # the bone turns about its own Y, which is the joint's axis
 bpy.context.view_layer.update()
 bpy.ops.robokin.store_posture()  # the bake starts here
