@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...robokin import RobotModel, clamp, difference, forward_kinematics, frame_jacobian, integrate
+from ...robokin import Joint, RobotModel, clamp, difference, forward_kinematics, frame_jacobian, integrate
 from ...robokin.arrays import Array
 from ...robokin.model.model_limits import JointSlot
 from ...robokin.structure.bodies import Bodies, rigid_bodies
@@ -49,13 +49,19 @@ def _limb(model: RobotModel, bodies: Bodies, link: str) -> tuple[tuple[int, ...]
     on = bodies.of[link]
     while on in moved_by:
         joint = moved_by[on]
-        if joint.mimic is None:
+        if joint.mimic is None and not _is_endless_slide(model, joint):
             slot = model.slot(joint.name).v
             found = (*range(slot.start, slot.stop), *found)
         on = bodies.of[str(joint.parent)]
         if sum(bool(bodies.carried[body]) for body in bodies.carried[on]) > 1:
             return found, True
     return found, False
+
+
+def _is_endless_slide(model: RobotModel, joint: Joint) -> bool:
+    """Which has no range to be in the middle of: it stays."""
+    own = model.slot(joint.name).q
+    return joint.type == "prismatic" and not np.isfinite(model.upper[own] - model.lower[own]).all()
 
 
 def _improved(model: RobotModel, q: Array, limb: _Limb) -> Array:

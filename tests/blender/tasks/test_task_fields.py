@@ -49,7 +49,7 @@ def test_velocities_are_left_out_of_a_pose_and_told(robot, kind):
     path = bezier(robot, (0.5, 0.1, 0.5)) if kind == "ALONG_CURVE" else None
     add(robot, kind, path)
     name = robot.robokin.tasks[0].name
-    with pytest.raises(RuntimeError, match=f"EMPTY.*only a bake can meet velocities: '{name}'"):
+    with pytest.raises(RuntimeError, match=f"there is no task to solve for.*only a bake can meet velocities: '{name}'"):
         bpy.ops.robokin.solve_pose()
     add(robot, "POSITION")
     solve(robot)

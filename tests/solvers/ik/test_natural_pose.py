@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import clamp, forward_kinematics, frame_jacobian, in_limits, load_urdf
+from robokin_addon.robokin import (
+    Joint,
+    Link,
+    RobotModel,
+    clamp,
+    forward_kinematics,
+    frame_jacobian,
+    in_limits,
+    load_urdf,
+)
 from robokin_addon.robokin.library import ROBOTS, library_robot
 from robokin_addon.robokin.structure.natural_root import feet, natural_root
 from robokin_addon.robokin.structure.tool_links import tool_links
@@ -69,3 +78,11 @@ def test_any_arm_is_away_from_singularities(seed):
 def test_the_base_follows_from_wheels_and_legs(name, root, legs):
     model = load_urdf(robot(name))
     assert natural_root(model) == root and len(feet(model)) == legs
+
+
+def test_a_slide_without_an_end_stays():
+    links = [Link(name) for name in ("base", "sled", "upper", "lower")]
+    joints = [Joint("rail", "prismatic", "base", "sled"), Joint("a", "continuous", "sled", "upper")]
+    model = RobotModel("r", links, [*joints, Joint("b", "continuous", "upper", "lower", axis=(0, 1, 0))])
+    q = natural_configuration(model)
+    assert q[0] == 0.0
