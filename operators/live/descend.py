@@ -39,7 +39,7 @@ class Descent:
         is_lost = was_met and best.status is Status.MAX_ITERATIONS
         if last is not None and (is_lost or moved > LEAP):
             found = self._in_pieces(last, targets, q, shares, without)
-            if found.converged and (not best.converged or abs(found.q - q).max(initial=0.0) < moved):
+            if found is not None and (not best.converged or abs(found.q - q).max(initial=0.0) < moved):
                 best = found
         self._was_met = best.converged
         return best
@@ -51,11 +51,13 @@ class Descent:
         q: Array,
         shares: Sequence[float] | None,
         without: Array | None,
-    ) -> SolveResult:
-        """Along the straight way of the targets from the last ones."""
+    ) -> SolveResult | None:
+        """Along the straight way of the targets from the last ones; None where they are not met all along."""
         for piece in range(1, PIECES + 1):
             between = [_between(a, b, piece / PIECES) for a, b in zip(last, targets, strict=True)]
             found = self.problem.solve(between, q, 0, False, shares, without)
+            if not found.converged:
+                return None
             q = found.q
         return found
 
