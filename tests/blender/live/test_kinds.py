@@ -9,6 +9,7 @@ from robokin_addon.operators.live import events
 from robokin_addon.properties.bridge import binding, read_configuration
 from robokin_addon.properties.results import readouts
 from robokin_addon.properties.task_kinds import KINDS
+from support.blender.every_joint import make_every_joint
 from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target
 
 BOUND = 1e-3
@@ -141,3 +142,24 @@ def test_scaled_robots_and_other_units(scene, scale):
     update()
     tip = (robot.matrix_world @ robot.pose.bones[TOOL].matrix).translation
     assert (tip - target.location).length < 1.5e-4
+
+
+@pytest.mark.parametrize("bone", ["ball", "kite", "thread", "euler", "skew", "table"])
+def test_joints_of_every_type_are_followed(scene, bone):
+    robot = make_every_joint()
+    update()
+    target = add_target(robot, f"{bone} tip", "POSITION")
+    update()
+    limits, before = binding(robot).model.limits, read_configuration(robot)
+    for _ in range(5):
+        target.location.x += 0.01
+        target.location.y -= 0.01
+        update()
+        q = read_configuration(robot)
+        plain = [i for i in range(len(q)) if np.isfinite(limits.lower[i]) or np.isfinite(limits.upper[i])]
+        assert (q[plain] >= limits.lower[plain]).all() and (q[plain] <= limits.upper[plain]).all()
+        assert not readouts.live(robot).text.startswith("Waits")
+    assert abs(q - before).max() > 1e-3
+    if bone in ("ball", "kite", "table"):  # on a base that is fixed or free the others may not get there
+        tip = robot.matrix_world @ robot.pose.bones[f"{bone} tip"].head
+        assert (tip - target.location).length < 0.1
