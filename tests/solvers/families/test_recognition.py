@@ -182,6 +182,37 @@ def test_fixed_joints_and_other_limbs() -> None:
     assert (np.delete(one.q, chain, axis=1) == np.delete(q0, chain)).all()
 
 
+def test_joints_of_several_axes() -> None:
+    """A gimbal is a wrist; a cylindrical joint turns and slides."""
+    up, out = np.eye(4), np.eye(4)
+    up[2, 3], out[0, 3] = 0.4, 0.4
+    axis = {"z": (0.0, 0.0, 1.0), "y": (0.0, 1.0, 0.0)}
+    rows = [("a", "revolute", "z", np.eye(4)), ("b", "revolute", "y", up), ("c", "revolute", "y", out)]
+    joints = [
+        Joint(name, kind, last, name, at, np.array(axis[way]), lower=-2.5, upper=2.5)
+        for last, (name, kind, way, at) in zip(("base", "a", "b"), rows, strict=True)
+    ]
+    wrist = Joint("hand", "gimbal", "c", "hand", out, lower=(-2.5,) * 3, upper=(2.5,) * 3)
+    arm = RobotModel("arm", [Link(name) for name in ("base", "a", "b", "c", "hand")], [*joints, wrist])
+    assert problem_of(arm, "hand").family == "spherical wrist"
+    turns = [
+        Joint(name, "revolute", last, name, out, lower=-2.5, upper=2.5) for last, name in (("base", "a"), ("a", "b"))
+    ]
+    tool = Joint("tool", "cylindrical", "b", "tool", out, lower=(-3.0, -0.2), upper=(3.0, 0.2))
+    scara = RobotModel("scara", [Link(name) for name in ("base", "a", "b", "tool")], [*turns, tool])
+    assert problem_of(scara, "tool").family == "SCARA"
+    rng = np.random.default_rng(3)
+    for model, tip in ((arm, "hand"), (scara, "tool")):
+        for _ in range(10):
+            q = rng.uniform(0.9 * model.lower, 0.9 * model.upper)
+            T = forward_kinematics(model, q)[tip]
+            found = problem_of(model, tip).solve([T], q)
+            assert found.complete
+            assert found.q[0] == pytest.approx(q, abs=1e-8)
+            for own in found.q:
+                assert abs(forward_kinematics(model, own)[tip] - T).max() < 1e-12
+
+
 @pytest.mark.parametrize("kind", ["screw", "mimic", "ball", "revolute", "floating"])
 def test_other_joints_are_no_family(kind: str) -> None:
     if kind == "floating":
