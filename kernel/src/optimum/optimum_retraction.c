@@ -12,8 +12,8 @@ static void swap(rk_pose *one, rk_pose *other) {
   *one = *other, *other = own;
 }
 
-/* x of least length that meets the equations and what is lacking of the bands, in the first order, of the levels that can
-   be met; coordinates whose bounds it meets stay there. Returns 0 when there is none near. */
+/* x of least length that meets the equations and what is lacking of the bands, in the first order, of the levels that
+   can be met; coordinates whose bounds it meets stay there. Returns 0 when there is none near. */
 static int newton(const rk_poses *s, const rk_pose *pose, const int32_t *met) {
   const int32_t n = s->n;
   rk_box(s, pose->q, s->lo, s->hi);

@@ -224,8 +224,8 @@ static void take_back(rk_tracking *t, int32_t level, int32_t count, const int32_
   take_back(t, level, count - count / 2, columns + count / 2, behind);
 }
 
-/* Criteria lead elsewhere than to the nearest goal, to which some joints need not come then. pace: how far they are from it;
-   those that are nearest are taken back first. */
+/* Criteria lead elsewhere than to the nearest goal, to which some joints need not come then. pace: how far they are from
+   it; those that are nearest are taken back first. */
 static void spare(rk_tracking *t, int32_t level, int8_t *behind) {
   const int32_t nv = t->track->ik->model->nv;
   int32_t *columns = t->busy, count = 0;

@@ -74,8 +74,8 @@ int rk_tracking_is_reached(rk_tracking *t, int32_t level);
    at any speed. */
 int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked);
 
-/* Notes who does not get to the goal of a level: of velocities inside the limits of this frame, else by following it. Beside
-   criteria only those whose limits, freed, let the level be met. */
+/* Notes who does not get to the goal of a level: of velocities inside the limits of this frame, else by following it.
+   Beside criteria only those whose limits, freed, let the level be met. */
 void rk_tracking_name(rk_tracking *t, int32_t level, const double *q, int8_t *behind);
 
 #endif
