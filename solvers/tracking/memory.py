@@ -39,7 +39,7 @@ class Memory:
         """The same of each of these frames, of which more than one come only where none is told from the one before."""
         if not any(_is_told_anew(type(task)) for task in tasks):
             return frames
-        return [self.advance_target(tasks, targets) for targets in frames]
+        return [self.followed(tasks, targets) for targets in frames]
 
     def reached(
         self,
