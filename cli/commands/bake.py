@@ -59,10 +59,10 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ...operators.posture.posture import bake_start, keep_start
-        from ...operators.solve.bake import bake_steps
         from ...properties.bridge import robot_model
         from ...properties.postures import find_posture, posture_configuration
+        from ...scene.bake.bake import bake_steps
+        from ...scene.bake.start import bake_start, keep_start
 
         robot = find_robot(arguments.robot)
         settings, start = robot.robokin.solver, ""

@@ -27,8 +27,8 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ...operators.solve.check import check_steps
         from ...properties.bridge import robot_model
+        from ...scene.bake.check import check_steps
 
         robot = find_robot(arguments.robot)
         frames = chosen_frames(robot, arguments.frames, arguments.step)

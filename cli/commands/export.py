@@ -67,9 +67,9 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ...operators.files.export_motion import motion_at_rate
-        from ...operators.files.srdf import write_srdf
         from ...properties.bridge import export_urdf
+        from ...scene.bake.resampling import motion_at_rate
+        from ...scene.postures_file import write_srdf
         from ...solvers.motion.files import write_motion
 
         robot = find_robot(arguments.robot)

@@ -6,57 +6,17 @@ from collections.abc import Generator
 from pathlib import Path
 
 import bpy
-import numpy as np
 from bpy_extras.io_utils import ExportHelper
 
-from ...properties.frame_rate import frame_seconds
 from ...properties.selected.active_robot import active_robot
 from ...properties.solver_settings import FORMATS
-from ...robokin import RobokinError
+from ...scene.bake.resampling import motion_at_rate
 from ...solvers.motion.files import write_motion
-from ...solvers.motion.motion import Motion
-from ...solvers.progress import scaled
 from ..common import FrameRangeOperator, chosen_file
 from ..modal import ModalOperator
-from ..solve.check import sample_motion
 
 EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
 _FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
-_MOST = 1_000_000  # samples in one file
-_SAME_TIME = 1e-9  # [s]
-_AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a straight line
-
-
-def motion_at_rate(
-    scene: bpy.types.Scene, obj: bpy.types.Object, first: int, last: int, rate: float | None = None
-) -> Generator[float, None, Motion]:
-    """Yield now and then; return the animation of the frames first..last, sampled every 1/rate seconds (None: every
-    frame) and at its end, which may come sooner after the sample before it. Raises RobokinError.
-
-    Positions are those of the animation, at sub-frames too. Where it runs straight from frame to frame, as a bake
-    does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
-    change of velocity into one sample.
-    """
-    fps = 1.0 / frame_seconds(scene)
-    share = 1.0 if rate is None else 0.4
-    by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1)), 0.0, share)
-    if rate is None:
-        return by_frame
-    if not (np.isfinite(rate) and rate > 0.0):
-        raise RobokinError(f"rate must be a positive number of samples per second, not {rate!r}")
-    if by_frame.duration * rate > _MOST:
-        raise RobokinError(
-            f"rate {rate:g} Hz over {by_frame.duration:g} s is more than {_MOST} samples: choose a lower rate, or "
-            "fewer frames"
-        )
-    times = by_frame.resample(rate).times
-    if times[-1] < by_frame.times[-1] - _SAME_TIME:
-        times = np.append(times, by_frame.times[-1])
-    straight = by_frame.at(times)
-    exact = yield from scaled(sample_motion(scene, obj, (first + straight.times * fps).tolist()), share, 1.0)
-    if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:
-        return straight
-    return Motion.of(exact.model, straight.times, exact.q)
 
 
 class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, bpy.types.Operator):

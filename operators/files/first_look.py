@@ -10,8 +10,8 @@ from mathutils import Vector
 
 from ...properties.bridge import read_configuration, robot_model, write_configuration
 from ...properties.postures import home_posture, posture_configuration, store_posture
+from ...scene.bake.start import own_values
 from ...solvers.ik.natural_pose import natural_configuration
-from ..posture.posture import own_values
 
 HOME = "Home"
 ROOM = 1.2  # of the robot's radius, which the view shows at least

@@ -8,8 +8,9 @@ import bpy
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ...properties.bridge import robot_model
-from ...properties.postures import posture_values, store_posture
-from ...robokin import RobokinError, import_srdf, save_srdf
+from ...properties.postures import store_posture
+from ...robokin import import_srdf
+from ...scene.postures_file import write_srdf
 from ..common import RobotOperator, chosen_file
 
 
@@ -48,16 +49,6 @@ class ROBOKIN_OT_export_srdf(RobotOperator, bpy.types.Operator, ExportHelper):
         count = write_srdf(obj, str(path))
         self.report({"INFO"}, f"{path.name}: {count} posture(s)")
         return {"FINISHED"}
-
-
-def write_srdf(obj: bpy.types.Object, path: str) -> int:
-    """Write the robot's postures; how many. Raises RobokinError."""
-    model = robot_model(obj)
-    postures = {item.name: posture_values(model, item)[0] for item in obj.robokin.postures}
-    if not postures:
-        raise RobokinError(f"{obj.name!r} has no stored posture")
-    save_srdf(model, postures, path)
-    return len(postures)
 
 
 CLASSES = (ROBOKIN_OT_import_srdf, ROBOKIN_OT_export_srdf)

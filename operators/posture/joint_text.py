@@ -6,8 +6,9 @@ import bpy
 
 from ...properties.bridge import read_configuration, robot_model
 from ...robokin import RobokinError, format_joint_values, parse_joint_values, within_limits
+from ...scene.bake.start import own_values
 from ..common import RobotOperator
-from .posture import own_values, take_pose
+from .posture import take_pose
 
 STYLES = (
     ("LINES", "Lines", "One line for each joint, in degrees and meters"),

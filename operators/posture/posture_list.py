@@ -10,8 +10,9 @@ from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError, mirrored_configuration
 from ...robokin.mirror import Mirrored, flipped_name
 from ...scene.animation.lists import reorder
+from ...scene.bake.start import own_values, present_values
 from ..common import RobotOperator
-from .posture import own_values, present_values, take_pose
+from .posture import take_pose
 
 PLANES = (
     ("AUTO", "Automatic", "Between the joints of the left and the right side; without sides, the plane that fits best"),

@@ -3,124 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any
 
 import bpy
-import numpy as np
 
 from ...properties.bridge import robot_model
-from ...properties.frame_rate import frame_seconds
-from ...properties.postures import parse_configuration, start_configuration
+from ...properties.postures import parse_configuration
 from ...properties.results.result_text import status_words, told
 from ...properties.solver_settings import STARTS
-from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError
-from ...robokin.arrays import Array
-from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
-from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
-from ...scene.bake.report import BakeResult, find_failures, statuses_of
-from ...scene.criteria.costs import costs_of_motion
-from ...scene.criteria.solver_criteria import enabled_entries
-from ...scene.tasks.given import AdHocTask
-from ...scene.tasks.solver_tasks import check_given, enabled_tasks
-from ...scene.tasks.targets import targets_over
+from ...scene.bake.bake import bake_steps
+from ...scene.bake.start import bake_start, keep_start
 from ...solvers import Status
-from ...solvers.criteria import Criterion, criterion_names
-from ...solvers.ik.problem import part_names
-from ...solvers.progress import scaled
-from ...solvers.tracking.result import TrackResult
-from ...solvers.tracking.starts import follow, follow_from_best
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
-from ..posture.posture import bake_start, keep_start
-
-
-def bake_steps(
-    scene: bpy.types.Scene,
-    view_layer: bpy.types.ViewLayer,
-    obj: bpy.types.Object,
-    frames: Sequence[int],
-    q0: Array | None,
-    seed: int = 0,
-    new_action: bool = False,
-    criteria: Sequence[Criterion] | None = None,
-    given: Sequence[AdHocTask] = (),
-    use_own: bool = True,
-) -> Generator[float, None, BakeResult]:
-    """Yield the share of the work done (0..1) now and then; return what was written.
-
-    A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
-    solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
-    is met, rest first. criteria: in place of the robot's own, whose costs are keyed. given: tasks besides the robot's
-    own, or (not `use_own`) in place of them. Nothing is written before the last step; a generator closed early leaves
-    the scene as it was. Raises RobokinError.
-    """
-    refuse_unwritable(scene, obj, new_action)
-    follow_renamed_bones(obj)
-    tasks = enabled_tasks(obj) if use_own else []
-    check_given(obj, given)
-    count = len(tasks) + len(given)
-    if not count:
-        raise RobokinError("there is no task to bake: add a target, or enable a task")
-    hint = start_configuration(obj, "REST") if q0 is None else q0
-    own = enabled_entries(obj) if criteria is None else []
-    with pose_held(obj, hint):
-        targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
-    step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
-    dt = step * frame_seconds(scene)
-    plans = yield from scaled(bake_plans(obj, tasks, targets, criteria, dt, given), 0.4, 0.5)
-    segments = [plan.segment for plan in plans]
-    if q0 is None:
-        search = follow_from_best(segments, hint, "rest", seed=seed)
-        found = yield from scaled(_shares(search, len(frames)), 0.5, 0.9)
-        results, start = found.results, found.origin
-    else:
-        steps = _shares(follow(segments, hint, seed=seed), len(frames))
-        results, start = (yield from scaled(steps, 0.5, 0.9)), ""
-    parts = stretches_of(plans, results)
-    failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
-    Q = np.concatenate([part.result.q for part in parts])
-    asked = [(plan.segment, plan.criteria) for plan in plans]
-    costs = yield from scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 1.0)
-    written = write_curves(obj, frames, Q, new_action)
-    for item, numbers in zip(own, np.moveaxis(costs, 1, 0), strict=criteria is None):
-        path = item.path_from_id()
-        for name, values in zip(("cost", "slope"), numbers.T, strict=True):
-            write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")
-    show_curves(obj, scene.frame_current_final)
-    obj.robokin.baked_frames = (frames[0], frames[-1])
-    return BakeResult(
-        robot_model(obj),
-        frames,
-        written,
-        statuses_of(parts, frames, failures),
-        np.concatenate([part.residuals(count) for part in parts]),
-        failures,
-        start,
-        costs[:, :, 0],
-        criterion_names(plans[0].criteria),
-        _parts(plans, count),
-    )
-
-
-def _parts(plans: Sequence[PlannedSegment], count: int) -> list[tuple[str, ...]]:
-    """Names of the residuals of each task; none of one that never counts."""
-    names: list[tuple[str, ...]] = [()] * count
-    for plan in plans:
-        for i, own in zip(plan.counting, part_names(plan.segment.tracker.tasks), strict=False):
-            names[i] = own
-    return names
-
-
-def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Generator[float, None, Any]:
-    """The same steps, as the share of the frames that is done; it begins anew with every start tried."""
-    while True:
-        try:
-            results = next(steps)
-        except StopIteration as done:
-            return done.value
-        yield sum(map(len, results)) / frames
 
 
 class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):

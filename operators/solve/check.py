@@ -3,177 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Generator
 
 import bpy
-import numpy as np
 
-from ...properties.bridge import is_robot, robot_model
-from ...properties.frame_rate import frame_seconds
+from ...properties.bridge import is_robot
 from ...properties.results.result_text import status_words, told
-from ...properties.tasks import follow_renamed_bones
-from ...robokin.arrays import Array
-from ...scene.animation.curves import sample_configurations
-from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
+from ...scene.bake.check import AnimationCheck, check_steps
 from ...scene.bake.report import MET
-from ...scene.tasks.given import AdHocTask
-from ...scene.tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
-from ...scene.tasks.targets import Targets, targets_over
 from ...solvers import Status
-from ...solvers.ik.tip_ik import is_plain
-from ...solvers.motion.check import MotionCheck, check_motion, check_motion_steps
-from ...solvers.motion.motion import Motion
-from ...solvers.progress import scaled
-from ...solvers.velocity.task_levels import tolerances
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
 from .bake import show_rows
 
 _MARKER_NAME, _ROBOT_NAME = 63, 24  # bytes, characters
-_CHUNK = 16  # frames between two reports of progress
-
-
-@dataclass(frozen=True, eq=False)
-class AnimationCheck:
-    """frames: scene frames. statuses: per frame, of the tasks that are whole there. residuals: (n, k, 2) [m], [rad],
-    NaN for a task that is not. parts: names of them. limits: the violations, whose `frame`
-    is an index into `frames`.   missed: (n, k, 2) parts of tasks that are whole, not within their
-    tolerances.   tasks, units:
-    names of the tasks, units of their parts."""
-
-    motion: Motion
-    frames: Sequence[int]
-    statuses: list[Status]
-    residuals: Array
-    parts: list[tuple[str, ...]]
-    limits: MotionCheck
-    missed: Array
-    tasks: Sequence[str]
-    units: Sequence[Sequence[str]]
-
-    @property
-    def passed(self) -> bool:
-        met = all(status in MET for status in self.statuses)
-        return met and not self.limits.violations
-
-    def summary(self) -> str:
-        """One sentence."""
-        missed = [i for i, s in enumerate(self.statuses) if s not in MET]
-        parts = [f"{len(self.frames)} frames"]
-        if missed:
-            first = missed[0]
-            parts.append(f"{len(missed)} miss a task, the first {self.frames[first]} ({self.statuses[first]})")
-        if self.limits.violations:
-            worst = max(self.limits.violations, key=lambda v: abs(v.value / v.limit) if v.limit else np.inf)
-            count = len({violation.frame for violation in self.limits.violations})
-            parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.told()}")
-            need = time_needed(self.limits.violations)
-            if 1.0 < need < np.inf:
-                parts.append(f"too fast: {needs(need)}")
-        if len(parts) > 1:
-            return "; ".join(parts)
-        tasked = any(status is not Status.EMPTY for status in self.statuses)
-        return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}"
-
-    def rows(self) -> list[CheckRow]:
-        """By frame."""
-        missed = task_rows(self.frames, self.statuses, self.missed, self.residuals, self.tasks, self.units)
-        broken = limit_rows(self.frames, self.limits.violations)
-        return sorted([*missed, *broken], key=lambda row: row.first)
-
-    def to_dict(self) -> dict:
-        """Plain values for JSON; residuals of tasks that are not whole are null."""
-        rows = []
-        for frame, status, residuals, q in zip(self.frames, self.statuses, self.residuals, self.motion.q, strict=True):
-            shown = [
-                None if np.isnan(row[0]) else dict(zip(names, row.tolist(), strict=False))
-                for names, row in zip(self.parts, residuals, strict=True)
-            ]
-            values = self.motion.model.joint_values(q)
-            rows.append({"frame": int(frame), "status": str(status), "residuals": shown, "q": values})
-        violations = [v.to_dict() | {"frame": int(self.frames[v.frame])} for v in self.limits.violations]
-        return {"robot": self.motion.model.name, "frames": rows, "violations": violations}
-
-
-def check_steps(
-    scene: bpy.types.Scene,
-    view_layer: bpy.types.ViewLayer,
-    obj: bpy.types.Object,
-    frames: Sequence[int],
-    given: Sequence[AdHocTask] = (),
-    use_own: bool = True,
-) -> Generator[float, None, AnimationCheck]:
-    """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
-
-    Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
-    given: tasks besides the robot's own, or (not `use_own`) in place of them. Raises RobokinError.
-    """
-    follow_renamed_bones(obj)
-    tasks = enabled_tasks(obj) if use_own else []
-    check_given(obj, given)
-    motion = yield from scaled(sample_motion(scene, obj, frames), 0.0, 0.3)
-    targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
-    judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
-    seen = yield from scaled(judged, 0.6, 1.0)
-    limits = check_motion(motion, float32=True)
-    names = [*(task.name for task in tasks), *(each.task.name for each in given)]
-    return AnimationCheck(
-        motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, names, seen.units
-    )
-
-
-def sample_motion(
-    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float]
-) -> Generator[float, None, Motion]:
-    """The animation at the frames as a motion whose time is 0 at the first of them."""
-    Q = yield from sample_configurations(scene, obj, frames)
-    return Motion.of(robot_model(obj), (np.asarray(frames, float) - frames[0]) * frame_seconds(scene), Q)
-
-
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """As of `AnimationCheck`."""
-
-    statuses: list[Status]
-    residuals: Array
-    parts: list[tuple[str, ...]]
-    missed: Array
-    units: list[tuple[str, ...]]
-
-
-def _task_statuses(forms: SolverTasks, motion: Motion, targets: Targets) -> Generator[float, None, _Judged]:
-    """Each frame is judged by the tasks that are whole at it: what those that fade ask for is known in a bake alone."""
-    statuses = [Status.EMPTY] * len(motion)
-    count = len(targets.readings)
-    residuals = np.full((len(motion), count, 2), np.nan)
-    parts: list[tuple[str, ...]] = [()] * count
-    units: list[tuple[str, ...]] = [()] * count
-    missed = np.zeros((len(motion), count, 2), bool)
-    counting, group = np.unique(targets.influence >= 1.0, axis=0, return_inverse=True)
-    for number, mask in enumerate(counting):
-        frames = np.flatnonzero(group.ravel() == number)
-        chosen, wanted = forms.at(targets, frames[0], mask.astype(float))
-        own: Any = targets.T[:, chosen]
-        if not is_plain(wanted):
-            own = []
-            for frame in range(len(motion)):
-                own += forms.over(targets, [frame], chosen)
-                if frame % _CHUNK == 0:
-                    yield (number + 0.2 * frame / len(motion)) / len(counting)
-        low, high = np.array([number + 0.2, number + 1.0]) / len(counting)
-        found = yield from scaled(check_motion_steps(motion, wanted, own, float32=True), low, high)
-        for i, task in zip(chosen, wanted, strict=True):
-            parts[i] = tuple(part.name for part in task.parts)
-            units[i] = tuple(part.unit for part in task.parts)
-        over = found.residuals > tolerances(wanted) if wanted else np.zeros((len(motion), 0, 2), bool)
-        for frame in frames:
-            missed[frame, chosen] = over[frame]
-            statuses[frame] = found.statuses[frame]
-            residuals[frame, chosen] = found.residuals[frame]
-    return _Judged(statuses, residuals, parts, missed, units)
 
 
 class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):

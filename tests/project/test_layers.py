@@ -24,7 +24,7 @@ ALLOWED = {
     "scene": {"properties", "solvers", "robokin"},
     "operators": {"scene", "properties", "solvers", "robokin"},
     "panels": {"properties", "robokin"},
-    "cli": {"operators", "scene", "properties", "solvers", "robokin"},
+    "cli": {"scene", "properties", "solvers", "robokin"},
     "": {"cli", "operators", "panels", "properties"},
 }
 # The order inside a part: a package may import those before it, and modules that lie in the part itself.

@@ -9,12 +9,12 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
-from robokin_addon.operators.solve.check import check_steps
 from robokin_addon.panels.prepared.robot_panel import joint_summary
 from robokin_addon.properties.bridge import export_urdf, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.bridge.editing.records import bone_record
 from robokin_addon.properties.bridge.record.reading import KEY, read_record
 from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, load_urdf, urdf_text
+from robokin_addon.scene.bake.check import check_steps
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_empty, build
 from support.oracles.compare import compare_models

@@ -7,9 +7,9 @@ import threading
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.operators.solve.bake import bake_steps
 from robokin_addon.properties.bridge import read_configuration, write_configuration
 from robokin_addon.scene.animation.frames import channelbag, set_frame
+from robokin_addon.scene.bake.bake import bake_steps
 from support.blender.scene_robots import READY, add_robot, add_target, circle
 
 ELBOW, FRAMES = "panda_joint4", 20

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from robokin_addon.operators.solve.bake import bake_steps
 from robokin_addon.properties.postures import start_configuration
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
+from robokin_addon.scene.bake.bake import bake_steps
 from support.blender.scene_bakes import bake, slow_road, snapshot
 from support.blender.scene_robots import TOOL
 
