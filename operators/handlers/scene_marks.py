@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import bpy
 import numpy as np
 
+from ...properties.results import readouts
 from ...properties.bridge import binding, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import add_handler, remove_handler
-from ...properties.results import readouts
-from ...robokin import RobokinError
+from ...robokin import RobokinError, RobotModel
 from ...scene.animation import frames as animation
 from ...scene.tasks.targets import places_of
 
@@ -62,9 +63,7 @@ def _enabled(obj: bpy.types.Object) -> list[bpy.types.PropertyGroup]:
 
 def _asked(obj: bpy.types.Object, animated: Iterable[str]) -> Iterator[bytes]:
     """What the robot is and what is asked of it, but for the properties at these data paths."""
-    model = binding(obj).model
-    for bounds in (model.lower, model.upper, model.velocity, model.acceleration):
-        yield bounds.tobytes()
+    yield _bounds(binding(obj).model)
     yield obj.robokin.solver.mode.encode()
     for entries in ("tasks", "criteria"):
         for i, entry in enumerate(getattr(obj.robokin, entries)):
@@ -72,6 +71,11 @@ def _asked(obj: bpy.types.Object, animated: Iterable[str]) -> Iterator[bytes]:
                 names = (name for name in entry.bl_rna.properties.keys() if name not in _SAID)
                 own = [_plain(getattr(entry, n)) for n in names if f"robokin.{entries}[{i}].{n}" not in animated]
                 yield repr(own).encode()
+
+
+@lru_cache(maxsize=8)
+def _bounds(model: RobotModel) -> bytes:
+    return b"".join(bounds.tobytes() for bounds in (model.lower, model.upper, model.velocity, model.acceleration))
 
 
 def _plain(value: object) -> object:

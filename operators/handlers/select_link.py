@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import bpy
-from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
+from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_origin_3d, region_2d_to_vector_3d
 from mathutils import Vector
 
 from ...properties.bridge import binding, is_robot
-from ...properties.selected.selection import select, selected_bones
+from ...properties.selected.selection import is_selected, select, selected_bones
 from ...robokin import RobokinError
+
+_SURFACES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
+_NEAR = 60.0  # pixels: what is no farther from a click with Shift was clicked
+TWEAK = "builtin.select"
 
 
 def link_under(context: bpy.types.Context, place: tuple[int, int]) -> tuple[bpy.types.Object, str] | None:
@@ -25,9 +29,33 @@ def link_under(context: bpy.types.Context, place: tuple[int, int]) -> tuple[bpy.
     return None
 
 
-def select_bone_under(place: tuple[int, int], extend: bool) -> bool:
-    """As Blender does; whether a bone is seen there."""
-    return "FINISHED" in bpy.ops.view3d.select(location=place, extend=extend, deselect_all=False)
+def _clicks_at_press(context: bpy.types.Context) -> bool:
+    """Whether Blender's own click has come before this one: with other tools than Tweak it would come after."""
+    tool = context.workspace.tools.from_space_view3d_mode(context.mode)
+    return tool is not None and tool.idname == TWEAK
+
+
+def _is_hit(context: bpy.types.Context, robot: bpy.types.Object, place: tuple[int, int], extend: bool) -> bool:
+    """Whether Blender's own click, which deselects everything where it finds nothing, has found something before the
+    body: a bone, or what has no surface, as an empty."""
+    if context.mode == "OBJECT":
+        selected = [obj for obj in context.view_layer.objects.selected if obj.type not in _SURFACES]
+        active = context.view_layer.objects.active
+        return (
+            active in selected and _is_near(context, active.matrix_world.translation, place)
+            if extend
+            else bool(selected)
+        )
+    active = robot.data.bones.active
+    chosen = active is not None and is_selected(robot.pose.bones[active.name])
+    if not chosen or not extend:
+        return chosen
+    return _is_near(context, robot.matrix_world @ robot.pose.bones[active.name].head, place)
+
+
+def _is_near(context: bpy.types.Context, point: Vector, place: tuple[int, int]) -> bool:
+    seen = location_3d_to_region_2d(context.region, context.region_data, point)
+    return seen is not None and (seen - Vector(place)).length < _NEAR * context.preferences.system.ui_scale
 
 
 def joint_bone(robot: bpy.types.Object, bone: str) -> str:
@@ -60,7 +88,9 @@ class ROBOKIN_OT_select_link(bpy.types.Operator):
         if found is None or (context.mode == "POSE" and found[0].mode != "POSE"):
             return {"PASS_THROUGH"}
         robot, bone = found
-        if context.mode == "POSE" and select_bone_under(place, self.extend):
+        if not _clicks_at_press(context):
+            bpy.ops.view3d.select(location=place, extend=self.extend, deselect_all=not self.extend)
+        if _is_hit(context, robot, place, self.extend):
             return {"FINISHED"}
         try:
             joint = joint_bone(robot, bone)

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from mathutils import Vector
 from robokin_addon.operators.handlers.select_link import ROBOKIN_OT_select_link, joint_bone
 from robokin_addon.panels import menus
 from robokin_addon.properties.selected.selection import select, selected_bones
 from support.blender.panels import FakeLayout
-from support.blender.scene_robots import TOOL, add_robot
+from support.blender.scene_robots import TOOL, add_robot, add_target
 
 
 @pytest.fixture
@@ -58,12 +59,27 @@ def test_a_body_belongs_to_the_joint_that_moves_it(robot):
 def test_a_click_on_a_body_selects_its_joint(robot, monkeypatch, extend):
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="DESELECT")
-    monkeypatch.setattr("robokin_addon.operators.handlers.select_link.select_bone_under", lambda place, extend: False)
+    monkeypatch.setattr("robokin_addon.operators.handlers.select_link._clicks_at_press", lambda context: True)
+    monkeypatch.setattr("robokin_addon.operators.handlers.select_link.location_3d_to_region_2d", lambda *_: Vector((500, 500)))
     event = SimpleNamespace(mouse_region_x=0, mouse_region_y=0)
     operator = SimpleNamespace(extend=extend)
     for clicked in ("panda_joint3", TOOL):
         found = robot, clicked
         monkeypatch.setattr("robokin_addon.operators.handlers.select_link.link_under", lambda *_, found=found: found)
+        if not extend:  # as Blender's own click does that finds nothing
+            bpy.ops.pose.select_all(action="DESELECT")
         assert ROBOKIN_OT_select_link.invoke(operator, bpy.context, event) == {"FINISHED"}
     assert robot.data.bones.active.name == "panda_joint7"
     assert set(selected_bones(robot)) == ({"panda_joint3", "panda_joint7"} if extend else {"panda_joint7"})
+
+
+def test_a_target_before_the_body_stays_what_was_clicked(robot, monkeypatch):
+    target = add_target(robot)
+    monkeypatch.setattr("robokin_addon.operators.handlers.select_link.link_under", lambda *_: (robot, TOOL))
+    event, operator = SimpleNamespace(mouse_region_x=0, mouse_region_y=0), SimpleNamespace(extend=False)
+    monkeypatch.setattr("robokin_addon.operators.handlers.select_link._clicks_at_press", lambda context: True)
+    assert ROBOKIN_OT_select_link.invoke(operator, bpy.context, event) == {"FINISHED"}
+    assert bpy.context.view_layer.objects.active == target
+    target.select_set(False)
+    assert ROBOKIN_OT_select_link.invoke(operator, bpy.context, event) == {"FINISHED"}
+    assert bpy.context.view_layer.objects.active == robot and robot.data.bones.active.name == "panda_joint7"
