@@ -23,7 +23,10 @@ class ROBOKIN_OT_find_meshes(RobotOperator, bpy.types.Operator):
     bl_label = "Find Meshes"
 
     directory: bpy.props.StringProperty(
-        name="Folder", description="Folder that holds the meshes or their packages", subtype="DIR_PATH"
+        name="Folder",
+        description="Folder that holds the meshes or their packages",
+        subtype="DIR_PATH",
+        options={"SKIP_SAVE"},
     )
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
 
