@@ -91,7 +91,9 @@ class Session:
         try:
             touched = obj.session_uid in event.touched or obj.data.session_uid in event.touched
             with binding_held(obj, self._bound(obj, touched)):
-                return self._look(obj, event)
+                is_posed = self._look(obj, event)
+            self.problem = ""
+            return is_posed
         except RobokinError as error:
             if str(error) != self.problem:
                 self.problem = str(error)
@@ -204,7 +206,6 @@ class Session:
     ) -> SolveResult | None:
         """The pose that is asked for now, told where the panel reads it; None when nothing is. is_posed: q is
         somebody's own wish."""
-        self.problem = ""
         asked = [one for one in self._asked(obj, tasks, worlds) if one.influence > 0.0]
         if not asked:
             show_nothing(obj)
