@@ -11,10 +11,10 @@ from functools import lru_cache
 import bpy
 import numpy as np
 
-from ...properties.results import readouts
 from ...properties.bridge import binding, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import add_handler, remove_handler
+from ...properties.results import readouts
 from ...robokin import RobokinError, RobotModel
 from ...scene.animation import frames as animation
 from ...scene.tasks.targets import places_of

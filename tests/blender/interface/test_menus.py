@@ -60,7 +60,9 @@ def test_a_click_on_a_body_selects_its_joint(robot, monkeypatch, extend):
     bpy.ops.object.mode_set(mode="POSE")
     bpy.ops.pose.select_all(action="DESELECT")
     monkeypatch.setattr("robokin_addon.operators.handlers.select_link._clicks_at_press", lambda context: True)
-    monkeypatch.setattr("robokin_addon.operators.handlers.select_link.location_3d_to_region_2d", lambda *_: Vector((500, 500)))
+    monkeypatch.setattr(
+        "robokin_addon.operators.handlers.select_link.location_3d_to_region_2d", lambda *_: Vector((500, 500))
+    )
     event = SimpleNamespace(mouse_region_x=0, mouse_region_y=0)
     operator = SimpleNamespace(extend=extend)
     for clicked in ("panda_joint3", TOOL):
