@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from robokin_addon.operators.handlers import hand_limits, keep_records
+from robokin_addon.operators.handlers import hand_limits, save_handler
 from robokin_addon.properties import handlers
 from robokin_addon.properties.bridge.record.reading import read_record
 from robokin_addon.properties.bridge.record.stored import KEY
@@ -67,8 +67,8 @@ def test_a_fault_about_one_robot_does_not_keep_others_from_being_saved(scene, tm
             raise ZeroDivisionError
         real(armature)
 
-    real = keep_records.keep_edits
-    monkeypatch.setattr(keep_records, "keep_edits", keep_edits)
+    real = save_handler.keep_edits
+    monkeypatch.setattr(save_handler, "keep_edits", keep_edits)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "robots.blend"))
     kept = [read_record(robot.data.bones["panda_joint1"][KEY], "").joint.damping for robot in robots]
     assert kept == [0.5, 0.003, 0.5] and len(told_faults()) == 1

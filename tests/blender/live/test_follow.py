@@ -182,7 +182,7 @@ def test_a_deleted_target_and_one_in_no_scene_stop_it_and_say_so(robot, target, 
     update()
     robot.update_tag()
     update()
-    assert readouts.live(robot).text.startswith("Waits: ") and "in no scene" in readouts.live(robot).text
+    assert readouts.live(robot).text.startswith("Waits: ") and "was deleted" in readouts.live(robot).text
     bpy.data.objects.remove(target)
     robot.update_tag()
     update()

@@ -10,7 +10,7 @@ from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.errors import TaskError
 from robokin_addon.solvers import PoseTask, Task, TrackResult, TwistTask, track
 from robokin_addon.solvers.criteria import KineticEnergy
-from robokin_addon.solvers.tracking.track import track as tracking_module
+from robokin_addon.solvers.tracking import track as tracking_module
 from support.engine.robots import engine_robot
 from support.engine.stacks import DT, FRAMES, engine_stack
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 import bpy
-from robokin_addon.operators import stepped
+from robokin_addon.operators import modal
 
 
 class Window:
@@ -100,10 +100,10 @@ def window(monkeypatch, cls, *events):
     proxy_empty = Window(events)
     _EXECUTE[cls] = cls.execute
     with monkeypatch.context() as patch:
-        patch.setattr(stepped, "_AT_ONCE", 0.0)
-        patch.setattr(stepped, "_SLICE", 0.0)
-        patch.setattr(stepped, "_LONGEST", 0.0)
-        patch.setattr(stepped, "has_events", lambda _: True)
+        patch.setattr(modal, "_AT_ONCE", 0.0)
+        patch.setattr(modal, "_SLICE", 0.0)
+        patch.setattr(modal, "_LONGEST", 0.0)
+        patch.setattr(modal, "has_events", lambda _: True)
         patch.setattr(cls, "execute", lambda operator, context: proxy_empty.run(operator, context))
         yield proxy_empty
     del _EXECUTE[cls]
