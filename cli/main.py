@@ -55,9 +55,9 @@ examples:
   robokin info panda.urdf
   robokin solve panda.urdf --task kind=pose,tip=panda_hand,target=0.4:0:0.5:0:1:0:0 --json pose.json
   robokin import panda.urdf -o panda.blend
-  robokin bake scene.blend --frames 1:250 -o baked.blend --json report.json
+  robokin bake panda.blend --task kind=position,tip=panda_hand,target=0.4:0:0.5 --frames 1:250 -o baked.blend
   robokin export baked.blend --frames 1:250 --rate 100 -o motion.csv
-  blender --background scene.blend --command robokin check --frames 1:250"""
+  blender --background baked.blend --command robokin check --frames 1:250"""
 
 
 class Parser(argparse.ArgumentParser):
