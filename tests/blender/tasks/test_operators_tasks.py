@@ -60,6 +60,17 @@ def test_the_bone_selected_in_pose_mode_is_the_tip(robot):
     assert [task.tip for task in robot.robokin.tasks] == ["panda_joint4", TOOL]
 
 
+def test_a_selected_bone_that_is_none_of_the_robots_leaves_it_at_the_tool(robot):
+    bpy.ops.object.mode_set(mode="EDIT")
+    loose = robot.data.edit_bones.new("loose")
+    loose.tail, loose.parent = (0.0, 0.0, 0.1), robot.data.edit_bones["panda_joint4"]
+    bpy.ops.object.mode_set(mode="POSE")
+    select_bone(robot, "loose")
+    assert draw()["ROBOKIN_PT_tasks"]["texts"][0] == "Add Target at panda_hand_tcp"
+    assert bpy.ops.robokin.target_add() == {"FINISHED"}
+    assert robot.robokin.tasks[0].tip == TOOL
+
+
 def test_in_object_mode_the_tool_is_the_tip_whatever_bones_are_selected(robot):
     select_bone(robot, "panda_joint4")
     assert draw()["ROBOKIN_PT_tasks"]["texts"][0] == "Add Target at panda_hand_tcp"
