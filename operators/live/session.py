@@ -102,12 +102,13 @@ class Session:
             return False
 
     def _bound(self, obj: bpy.types.Object, touched: bool) -> Binding:
-        """The binding; it is looked at anew only where the armature was touched."""
-        known = self.robot if self.robot is not None and not touched else binding(obj)
+        """The binding; it is looked at anew only where the armature was touched, or has other bones, as after undo."""
+        has_same = self._pose is not None and self._pose.names == obj.pose.bones.keys()
+        known = self.robot if self.robot is not None and has_same and not touched else binding(obj)
         if known is not self.robot:
             self.robot, self._pose, self._root, self._read, self.q = known, None, None, None, None
             self._descents.clear()
-        elif touched and self._pose is not None and self._pose.names != obj.pose.bones.keys():
+        elif not has_same:
             self._pose = None
         return known
 
