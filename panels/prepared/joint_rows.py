@@ -55,7 +55,7 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
 
 def common_start(names: Collection[str]) -> int:
     """How many letters all names begin with, in whole words: what says nothing in a list of them."""
-    first, last = min(names), max(names)
+    first, last = min(names, default=""), max(names, default="")
     alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
     return max(first[:alike].rfind(mark) for mark in "_-./ :") + 1
 
