@@ -28,7 +28,7 @@ from robokin_addon.robokin import RobotModel, forward_kinematics  # noqa: E402
 from robokin_addon.robokin.model.limits import PositionLimits  # noqa: E402
 from robokin_addon.solvers import PoseTask, PostureProblem  # noqa: E402
 from robokin_addon.solvers.families.chain import Chain, chain_of  # noqa: E402
-from support.family_robots import LIBRARY, TABLES, family_robot  # noqa: E402
+from support.problems.family_robots import LIBRARY, TABLES, family_robot  # noqa: E402
 
 PROMISE = 3.0  # us for all branches of a six-axis arm
 REPEATS = 9

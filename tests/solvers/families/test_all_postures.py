@@ -1,168 +1,28 @@
-"""All postures: the same set as brute force, forward kinematics, limits, order, batches, other tasks, wrong input."""
+"""All postures at edges: limits, whole turns, reach, precision, offsets, batches, threads."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import ConfigurationError, RobokinError, RobotModel, TaskError, forward_kinematics
+from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.robokin.model.limits import PositionLimits
 from robokin_addon.solvers import (
-    AimTask,
-    AxisTask,
-    IKProblem,
     PoseTask,
     PositionTask,
     PostureProblem,
-    Task,
-    TwistTask,
     all_postures,
 )
-from support.family_robots import (
+from support.problems.family_robots import (
     LIBRARY,
-    RANDOM_FAMILIES,
     TABLES,
     family_robot,
-    random_family,
     screw_robot,
     screws_of,
-    wrapped,
 )
+from support.problems.postures import apart, reachable, tip_of
 
 ARMS = ("ur5", "kr6", "irb140", "puma560")
-OTHERS = ("scara", "gantry", "planar_3r")
-
-
-def tip_of(model: RobotModel) -> str:
-    return model.link_names[-1]
-
-
-def reachable(model: RobotModel, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """(count, nq) random inside the limits, and (count, 4, 4) where the tip is."""
-    rng = np.random.default_rng(seed)
-    q = rng.uniform(np.maximum(model.lower, -4.0), np.minimum(model.upper, 4.0), (count, model.nq))
-    return q, np.array([forward_kinematics(model, each)[tip_of(model)] for each in q])
-
-
-def apart(model: RobotModel, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """(...) the largest difference, whole turns of angles aside."""
-    difference = one - other
-    return abs(np.where(model.is_length, difference, wrapped(difference))).max(axis=-1)
-
-
-def check(model: RobotModel, target: np.ndarray, q: np.ndarray, q0: np.ndarray) -> None:
-    """Postures meet the pose to 1e-12, are inside the limits, distinct, and in the order of their distance."""
-    for own in q:
-        off = forward_kinematics(model, own)[tip_of(model)] - target
-        assert abs(off).max() < 1e-12
-    assert ((q >= model.lower) & (q <= model.upper)).all()
-    distance = np.linalg.norm(np.where(model.is_length, 0.0, q - q0), axis=1)
-    if not model.is_length.any():
-        assert (np.diff(distance) >= -1e-12).all()
-    for i, own in enumerate(q):
-        assert (apart(model, own, q[:i]) > 1e-7).all()
-
-
-def agree_with_brute_force(model: RobotModel, poses: int, starts: int) -> None:
-    """Every posture that the iterative solver finds from many starts is there, and the one that the pose is made of."""
-    rng = np.random.default_rng(3)
-    link = tip_of(model)
-    used, targets = reachable(model, poses, 1)
-    problem = PostureProblem(model, [PoseTask(link, np.eye(4))])
-    task = PoseTask(link, np.eye(4), position_tolerance=1e-10, orientation_tolerance=1e-10)
-    brute = IKProblem(model, [task], attempts=1, iterations=60)
-    found = problem.solve_batch(targets[:, None])
-    total = most = 0
-    for i, target in enumerate(targets):
-        own = found[i]
-        assert own.complete
-        check(model, target, own.q, problem.middle)
-        if own.continuum.any():
-            continue
-        assert apart(model, own.q, used[i]).min() < 1e-6
-        begin = rng.uniform(np.maximum(model.lower, -np.pi), np.minimum(model.upper, np.pi), (starts, model.nq))
-        result = brute.solve_batch(np.broadcast_to(target, (starts, 1, 4, 4)), begin)
-        seen: set[int] = set()
-        for q in result.q[(result.residuals <= 1e-10).all(axis=(1, 2))]:
-            distance = apart(model, own.q, q)
-            assert distance.min() < 1e-4
-            seen.add(int(distance.argmin()))
-        total, most = total + len(seen), most + len(own)
-    assert total > 0.8 * most  # of so many starts: brute force sees most of them
-
-
-@pytest.mark.parametrize("name", [*ARMS, *OTHERS])
-def test_the_same_set_as_brute_force(name: str) -> None:
-    agree_with_brute_force(family_robot(name), 12, 200)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*ARMS, *OTHERS])
-def test_the_same_set_as_brute_force_for_many_poses(name: str) -> None:
-    agree_with_brute_force(family_robot(name), 1000, 150)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in RANDOM_FAMILIES if name != "shoulder and wrist"])
-def test_the_same_set_as_brute_force_for_random_families(name: str) -> None:
-    for seed in range(3):
-        agree_with_brute_force(random_family(name, np.random.default_rng(seed)), 40, 300)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*TABLES, *LIBRARY])
-def test_ten_thousand_poses(name: str) -> None:
-    model = family_robot(name)
-    used, targets = reachable(model, 10_000, 5)
-    problem = PostureProblem(model, [PoseTask(tip_of(model), np.eye(4))])
-    found = problem.solve_batch(targets[:, None])
-    assert found.complete.all()
-    assert found.count.min() >= 1
-    for i in range(0, 10_000, 10):
-        check(model, targets[i], found[i].q, problem.middle)
-    if model.nq < 7:
-        nearest = apart(model, np.nan_to_num(found.q, nan=1e3), used[:, None]).min(axis=1)
-        assert (nearest < 1e-5).all()
-
-
-def test_redundant_branches_are_found_wherever_they_are_inside_the_limits() -> None:
-    """Of a 7-axis arm with narrow limits: a branch is told if and only if the iterative solver gets to one of its
-    poses."""
-    rng = np.random.default_rng(2)
-    wide = family_robot("iiwa")
-    limits = PositionLimits(wide.lower * 0.6, wide.upper * 0.6)
-    link = tip_of(wide)
-    problem = PostureProblem(wide, [PoseTask(link, np.eye(4))], limits=limits)
-    brute = IKProblem(wide, [PoseTask(link, np.eye(4))], attempts=1, limits=limits)
-    seen = 0
-    for _ in range(25):
-        q = rng.uniform(limits.lower, limits.upper)
-        target = forward_kinematics(wide, q)[link]
-        found = problem.solve([target], rng.uniform(limits.lower, limits.upper))
-        assert found.complete
-        assert found.continuum.all()
-        signs = {tuple(each) for each in np.sign(found.q[:, [1, 3, 5]])}
-        assert len(signs) == len(found) >= 1
-        assert ((found.q >= limits.lower) & (found.q <= limits.upper)).all()
-        for own in found.q:
-            assert abs(forward_kinematics(wide, own)[link] - target).max() < 1e-12
-        result = brute.solve_batch(
-            np.broadcast_to(target, (100, 1, 4, 4)), rng.uniform(limits.lower, limits.upper, (100, 7))
-        )
-        met = np.array([status.name == "CONVERGED" for status in result.status])
-        away = (abs(result.q[:, [1, 3, 5]]) > 1e-3).all(axis=1)
-        others = {tuple(each) for each in np.sign(result.q[met & away][:, [1, 3, 5]])}
-        assert others <= signs
-        seen += len(others)
-    assert seen > 40
-
-
-def test_the_redundancy_angle_is_q0s() -> None:
-    model = family_robot("iiwa")
-    q, targets = reachable(model, 20, 4)
-    for own, target in zip(q, targets, strict=True):
-        found = all_postures(model, [PoseTask(tip_of(model), target)], own)
-        assert found.q[0] == pytest.approx(own, abs=1e-8)
 
 
 @pytest.mark.parametrize("name", [*TABLES, *LIBRARY])
@@ -312,120 +172,6 @@ def test_far_bases() -> None:
         found = all_postures(far, [PoseTask("tool", target)])
         assert apart(far, found.q, own).min() < 1e-6
         assert len(found) in (2, 4, 6, 8)
-
-
-# -- what has no closed form ----------------------------------------------------------------------------------------
-
-
-def test_other_robots_are_searched_from_many_starts() -> None:
-    rng = np.random.default_rng(5)
-    axis = rng.normal(size=(6, 3))
-    model = screw_robot(axis, rng.uniform(-0.4, 0.4, (6, 3)), np.zeros(6, bool), np.eye(4))
-    q = rng.uniform(-2, 2, 6)
-    target = forward_kinematics(model, q)["tool"]
-    found = all_postures(model, [PoseTask("tool", target)], q)
-    assert not found.complete
-    assert found.family == ""
-    assert not found.continuum.any()
-    assert "there may be others" in found.remark
-    assert found.names == tuple(f"posture {i + 1}" for i in range(len(found)))
-    assert found.q[0] == pytest.approx(q, abs=1e-8)
-    for i, own in enumerate(found.q):
-        assert abs(forward_kinematics(model, own)["tool"] - target).max() < 1e-10
-        assert (apart(model, own, found.q[:i]) > 1e-4).all()
-    again = all_postures(model, [PoseTask("tool", target)], q)
-    assert np.array_equal(found.q, again.q)
-
-
-def test_a_redundant_robot_of_no_family_is_sampled() -> None:
-    model = library_robot("panda")
-    _, targets = reachable(model, 3, 13)
-    for target in targets:
-        found = all_postures(model, [PoseTask("tool", target)])
-        assert not found.complete
-        assert found.continuum.all()
-        assert len(found) > 1
-        assert "redundant" in found.remark
-        for i, own in enumerate(found.q):
-            assert abs(forward_kinematics(model, own)["tool"] - target).max() < 1e-9
-            assert (abs(own - found.q[:i]).max(axis=-1) > 0.5).all()
-
-
-def test_quaternions_are_told_once() -> None:
-    """A ball's value and its negative are the same; of many samples the nearest 32 are told."""
-    model = library_robot("puppet")
-    q = model.limits.middle(model.neutral())
-    target = forward_kinematics(model, q)["left_hand"]
-    found = all_postures(model, [PoseTask("left_hand", target)], q)
-    assert 1 < len(found) <= 32
-    for start in model.tree.quaternions:
-        own = found.q[:, start : start + 4]
-        assert np.linalg.norm(own, axis=1) == pytest.approx(1.0)
-        assert (own @ q[start : start + 4] >= 0.0).all()
-    mobile = library_robot("mobile_arm")
-    near = mobile.limits.middle(mobile.neutral())
-    assert len(all_postures(mobile, [PoseTask("tool", forward_kinematics(mobile, near)["tool"])], near)) == 32
-
-
-TASKS: dict[str, list[Task]] = {
-    "position": [PositionTask("tool", (0.4, 0.1, 0.6))],
-    "axis": [AxisTask("tool", (0.0, 0.0, 1.0), (0.0, 0.0, -1.0))],
-    "free axis": [
-        PoseTask("tool", np.diag([1.0, -1.0, -1.0, 1.0]) + 0.3 * np.eye(4, k=3), orientation_weights=(1, 1, 0))
-    ],
-    "two": [PositionTask("tool", (0.4, 0.1, 0.6)), AimTask("tool", (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))],
-}
-
-
-@pytest.mark.parametrize("kind", ["position", "axis", "free axis", "two"])
-def test_other_tasks_are_searched(kind: str) -> None:
-    model = library_robot("puma560")
-    found = all_postures(model, TASKS[kind])
-    assert not found.complete
-    assert found.family == ""
-    assert len(found) > 1
-
-
-def test_a_task_of_influence_0_does_not_count() -> None:
-    model = library_robot("puma560")
-    target = forward_kinematics(model, model.configuration())["tool"]
-    found = all_postures(model, [PoseTask("tool", target), PositionTask("tool", (0, 0, 0), influence=0.0)])
-    assert found.complete
-
-
-# -- wrong input ----------------------------------------------------------------------------------------------------
-
-
-def test_wrong_input_is_one_clear_line() -> None:
-    model = library_robot("puma560")
-    task = PoseTask("tool", np.eye(4))
-    problem = PostureProblem(model, [task])
-    bad = np.eye(4)
-    bad[0, 0] = 2.0
-    cases = {
-        "list of tasks": lambda: all_postures(model, task),  # type: ignore[arg-type]
-        "at least one task": lambda: all_postures(model, []),
-        "robot": lambda: all_postures("puma560", [task]),  # type: ignore[arg-type]
-        "no link": lambda: all_postures(model, [PoseTask("tol", np.eye(4))]),
-        "shape": lambda: all_postures(model, [task], q0=np.zeros(5)),
-        "finite": lambda: all_postures(model, [task], q0=np.full(6, np.nan)),
-        "velocity": lambda: all_postures(model, [TwistTask("tool", np.zeros(6))]),
-        "backend": lambda: all_postures(model, [task], backend="cuda"),
-        "1 tasks but 2": lambda: problem.solve([np.eye(4), np.eye(4)]),
-        "rotation": lambda: problem.solve([bad]),
-        "rotation matrix": lambda: problem.solve_batch(np.array([[np.eye(4)], [bad]])),
-        "2 sets of targets but 3": lambda: problem.solve_batch(np.tile(np.eye(4), (2, 1, 1, 1)), np.zeros((3, 6))),
-        "list of sets": lambda: problem.solve_batch(3.0),
-        "one per task": lambda: problem.solve(3.0),
-    }
-    for words, run in cases.items():
-        with pytest.raises(RobokinError, match=words) as error:
-            run()
-        assert "\n" not in str(error.value)
-    with pytest.raises(TaskError):
-        problem.solve_batch(np.full((1, 1, 4, 4), np.nan))
-    with pytest.raises(ConfigurationError):
-        problem.solve(q0=[1.0])
 
 
 def test_huge_targets_have_no_postures() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.solvers import PoseTask, PostureProblem
-from support.family_robots import RANDOM_FAMILIES, family_robot, random_family, screw_robot, screws_of
+from support.problems.family_robots import RANDOM_FAMILIES, family_robot, random_family, screw_robot, screws_of
 
 ARMS = ("kr6", "irb140", "puma560", "ur5")
 

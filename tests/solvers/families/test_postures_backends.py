@@ -9,7 +9,7 @@ from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PoseTask, PositionTask, PostureProblem, Task
 from robokin_addon.solvers.families import native
 from robokin_addon.solvers.families.family import FAMILY_RECORD
-from support.family_robots import LIBRARY, RANDOM_FAMILIES, TABLES, family_robot, random_family
+from support.problems.family_robots import LIBRARY, RANDOM_FAMILIES, TABLES, family_robot, random_family
 
 
 def compare(model: RobotModel, tip: str, count: int, kind: type[Task] = PoseTask) -> None:

@@ -8,7 +8,15 @@ import pytest
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, forward_kinematics, load_urdf
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers import PoseTask, PositionTask, PostureProblem, Task
-from support.family_robots import RANDOM_FAMILIES, ROBUST, family_robot, random_family, screw_robot, screws_of, wrapped
+from support.problems.family_robots import (
+    RANDOM_FAMILIES,
+    ROBUST,
+    family_robot,
+    random_family,
+    screw_robot,
+    screws_of,
+    wrapped,
+)
 from support.problems.random_trees import random_placement
 from support.robots import robot
 

@@ -7,7 +7,7 @@ import pytest
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.robokin.model.limits import PositionLimits
 from robokin_addon.solvers import PoseTask, PositionTask, PostureProblem, all_postures
-from support.family_robots import family_robot, screw_robot
+from support.problems.family_robots import family_robot, screw_robot
 
 GRID = ("ur5", "kr6", "irb140", "puma560", "iiwa", "scara", "planar_3r")
 
