@@ -10,10 +10,12 @@ import numpy as np
 
 from ...robokin.arrays import MOST, Array, shown
 from ...robokin.backend import get_backend
-from ...robokin.errors import ConfigurationError, TaskError
+from ...robokin.errors import TaskError
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel, solvable_model
+from ..ik.tip_ik import starts_of
 from ..tasks import FrameTask, Task
+from ..tasks.base import checked_targets
 from ..tasks.checks import LAST_ROW
 from ..tasks.tips.frame import FrameKind, is_plain_task
 from ..velocity.recent_problems import RecentProblems
@@ -123,7 +125,7 @@ class PostureProblem:
         (whole turns, continua); mid-range when None.   seed: of the starts where there is no closed form.
         Joints that do not move the tip keep q0's values. Raises TaskError, ConfigurationError.
         """
-        start = self._start(q0)
+        start = self.start(q0)
         if self._family is None:
             return self._searched(self._targets(targets), start, seed)
         goals = np.asarray(self._targets(targets)[0], float)[None]
@@ -141,7 +143,7 @@ class PostureProblem:
             given: Any = targets if isinstance(targets, np.ndarray) else list(targets)  # type: ignore[call-overload]
         except TypeError:
             raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
-        starts = self._starts(q0, len(given))
+        starts = starts_of(self, q0, len(given))
         if self._family is not None:
             if isinstance(given, np.ndarray) and given.shape[1:] == (1, 4, 4) and given.dtype.kind in "fiu":
                 goals = given[:, 0].astype(float)
@@ -206,29 +208,11 @@ class PostureProblem:
     # -- arguments -----------------------------------------------------------------------------------------------------
 
     def _targets(self, targets: object) -> list[Any]:
-        if targets is None:
-            return [task.target for task in self.tasks]
-        try:
-            given = list(targets)  # type: ignore[call-overload]
-        except TypeError:
-            raise TaskError(f"targets must be one per task, not {shown(targets)}") from None
-        if len(given) != len(self.tasks):
-            raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
-        return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
+        return [task.target for task in self.tasks] if targets is None else checked_targets(self.tasks, targets)
 
-    def _start(self, q0: object | None) -> Array:
+    def start(self, q0: object | None) -> Array:
+        """(nq,) where postures are counted from: mid-range for None. Raises ConfigurationError."""
         return self.middle if q0 is None else self.limits.clamp(self.model.check_configuration(q0))
-
-    def _starts(self, q0: object | None, count: int) -> Array:
-        try:
-            several = q0 is not None and np.ndim(q0) == 2  # type: ignore[arg-type]
-        except ValueError:  # of different lengths
-            several = True
-        if not several:
-            return np.tile(self._start(q0), (count, 1))
-        if len(q0) != count:  # type: ignore[arg-type]
-            raise ConfigurationError(f"there are {count} sets of targets but {len(q0)} starts")  # type: ignore[arg-type]
-        return np.array([self._start(each) for each in q0]).reshape(count, self.model.nq)  # type: ignore[union-attr]
 
 
 def _look_rigid(poses: Array) -> Array:

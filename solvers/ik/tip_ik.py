@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array, shown
+from ...robokin.arrays import Array
 from ...robokin.backend import get_backend, reference
-from ...robokin.errors import ConfigurationError, TaskError
+from ...robokin.errors import ConfigurationError
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
@@ -18,6 +18,7 @@ from ..descent.engine import CONVERGED, BatchOutcome, Engine, Outcome
 from ..descent.steps import linearise, out_of_reach
 from ..random_numbers import SplitMix64
 from ..tasks import FrameTask, Task
+from ..tasks.base import checked_targets
 from ..tasks.influence import partial
 from ..tasks.tips.frame import is_plain_task
 from .diagnosis import around
@@ -100,15 +101,9 @@ class TipIK:
             return np.array([task.target for task in self.tasks]).reshape(self.shape)
         if isinstance(targets, np.ndarray) and targets.dtype is _FLOAT and targets.shape == self.shape:
             return targets
-        try:
-            given = list(targets)  # type: ignore[call-overload]
-        except TypeError:
-            raise TaskError(f"targets must be one per task, not {shown(targets)}") from None
-        if len(given) != len(self.tasks):
-            raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
         goal = np.empty(self.shape)
-        for i, (task, target) in enumerate(zip(self.tasks, given, strict=True)):
-            goal[i] = task.checked_target(target)
+        for i, target in enumerate(checked_targets(self.tasks, targets)):
+            goal[i] = target
         return goal
 
     def goals(self, targets: object) -> Array:

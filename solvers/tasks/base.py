@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, shown
+from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ..alike import is_own
 from ..fixed_arrays import Checks, FixedArrays, fixed_value
@@ -279,3 +280,14 @@ def residuals(task: Task, rows: Rows, lacking: Array, dt: float) -> Array:
     for i, part in enumerate(task.parts):
         found[i] = np.linalg.norm(lacking[rows.part == i]) / (dt if part.is_rate else 1.0)
     return found
+
+
+def checked_targets(tasks: Sequence[Task], targets: object) -> list[Any]:
+    """One per task, each in its task's own terms. Raises TaskError."""
+    try:
+        given = list(targets)  # type: ignore[call-overload]
+    except TypeError:
+        raise TaskError(f"targets must be one per task, not {shown(targets)}") from None
+    if len(given) != len(tasks):
+        raise TaskError(f"there are {len(tasks)} tasks but {len(given)} targets")
+    return [task.checked_target(target) for task, target in zip(tasks, given, strict=True)]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array, list_of, shown
+from ...robokin.arrays import Array, list_of
 from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel, solvable_model
@@ -20,7 +20,7 @@ from ..fixed_arrays import compiled
 from ..kinematics.state import State
 from ..qp.level import Level
 from ..tasks import LoopClosureTask, Rows, Task
-from ..tasks.base import Displacement, residuals
+from ..tasks.base import Displacement, checked_targets, residuals
 from ..tasks.influence import closing_share
 from .chain_length import chain_length
 
@@ -71,15 +71,7 @@ class TaskLevels:
 
     def checked_targets(self, targets: object) -> list[Any]:
         """One per task, each in its task's own terms; the tasks' own for None. Raises TaskError."""
-        if targets is None:
-            return self.targets
-        try:
-            given = list(targets)  # type: ignore[call-overload]
-        except TypeError:
-            raise TaskError(f"targets must be one per task, not {shown(targets)}") from None
-        if len(given) != len(self.tasks):
-            raise TaskError(f"there are {len(self.tasks)} tasks but {len(given)} targets")
-        return [task.checked_target(target) for task, target in zip(self.tasks, given, strict=True)]
+        return self.targets if targets is None else checked_targets(self.tasks, targets)
 
     def checked_frames(self, frames: Sequence[Sequence[object]]) -> list[list[Any]]:
         """The same of each frame; one object for what was one object in the frame before. Raises TaskError."""
