@@ -44,8 +44,8 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         _button(layout, "robokin.bake", "ACTION")
         failures = [item for item in settings.bake_failures if item.status]
         if settings.bake_status:
-            reason = "" if failures else settings.bake_reason
-            draw_status(context, layout, settings.bake_status, reason, readouts.is_present(obj, "bake"))
+            is_present = readouts.is_present(obj, "bake")
+            draw_status(context, layout, settings.bake_status, settings.bake_reason, is_present, len(failures))
         _draw_failures(context, layout, failures, "BAKE")
         if failures and settings.start != "AUTOMATIC":
             layout.operator("robokin.bake", text="Look for Another Start", icon="VIEWZOOM").start = "AUTOMATIC"
@@ -101,8 +101,9 @@ def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failu
         shown = box.operator("robokin.failure_show", text=frames, icon="TIME")
         shown.index, shown.of = index, of
         words = status_words(failure.status, failure.reason)
-        reason = told(context.scene, failure.reason).removeprefix(f"{words.lower()}: ")
-        draw_text(context, box, f"{words}: {reason}")
+        reason = told(context.scene, failure.reason)
+        begun = reason.startswith(words.lower())  # "too fast for ...": not said twice
+        draw_text(context, box, reason[:1].upper() + reason[1:] if begun else f"{words}: {reason}")
     if len(failures) > SHOWN:
         layout.label(text=f"and {len(failures) - SHOWN} more stretches of frames")
 

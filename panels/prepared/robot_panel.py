@@ -259,9 +259,10 @@ def draw_text(context: bpy.types.Context, layout: bpy.types.UILayout, text: str,
 
 
 def draw_status(
-    context: bpy.types.Context, layout: bpy.types.UILayout, status: str, reason: str, is_present: bool = True
+    context: bpy.types.Context, layout: bpy.types.UILayout, status: str, reason: str, is_present: bool, rows: int = 0
 ) -> None:
-    """Status and reason of a solve; nothing before the first one. is_present: nothing has changed since."""
+    """Status and reason of a solve; nothing before the first one. is_present: nothing has changed since.   rows: how
+    many follow that tell the reason."""
     if not status:
         return
     box = layout.box()
@@ -271,5 +272,5 @@ def draw_status(
     if not is_present:
         words = f"Before the change: {words[0].lower()}{words[1:]}"
     box.label(text=words, icon=STATUS_ICONS.get(status, "ERROR") if is_present else "TIME")
-    if reason:
+    if reason and not rows:
         draw_text(context, box, told(context.scene, reason))

@@ -35,8 +35,8 @@ def told(scene: bpy.types.Scene, sentence: str) -> str:
         kind = "ROTATION" if found[2] == "rad" else "LENGTH"
         return quantity_text(scene, kind, float(found[1])) + (found[3] or "")
 
-    in_units = _QUANTITY.sub(shown, sentence)
-    return _STATUS.sub(lambda found: STATUS_WORDS[found[1]].lower(), in_units)
+    words = STATUS_WORDS | {"LIMIT": "Held by limits"}  # of positions or of speeds: a sentence may count both
+    return _STATUS.sub(lambda found: words[found[1]].lower(), _QUANTITY.sub(shown, sentence))
 
 
 def unitless(scene: bpy.types.Scene) -> bool:

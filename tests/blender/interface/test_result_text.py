@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from robokin_addon.operators.solve.bake import show_rows
 from robokin_addon.properties.results.result_text import status_words, told
 from robokin_addon.solvers import Status
+from support.blender.panels import draw
+from support.blender.scene_robots import add_robot
 
 
 @pytest.mark.parametrize(
@@ -27,3 +30,14 @@ def test_no_status_is_told_by_its_code():
     assert all(status_words(status) != str(status) for status in Status)
     assert status_words("LIMIT", "too fast for the velocity limits of a") == "Too fast"
     assert status_words("LIMIT", "the limits of a hold it") == "Held by joint limits"
+
+
+def test_a_bake_that_is_too_fast_says_so_once_and_alike(scene):
+    settings = add_robot().robokin.solver
+    reason = "too fast for the velocity or acceleration limits of panda_joint4"
+    settings.bake_status, settings.bake_reason = "LIMIT", f"frames 5-12: {reason} (4 CONVERGED, 8 LIMIT)"
+    show_rows(settings.bake_failures, [(5, 12, Status.LIMIT, reason)])
+    shown = " ".join(draw()["ROBOKIN_PT_bake"]["labels"])
+    assert shown.lower().count("too fast") == 2  # the title and the row
+    assert "Too fast for the velocity" in shown and "joint limits" not in shown
+    assert told(scene, settings.bake_reason).endswith("(4 reached, 8 held by limits)")
