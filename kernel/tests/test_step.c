@@ -1,5 +1,5 @@
 /* The velocity step on a branched robot of every motion, with all criteria: exact memory, limits, priorities, refusals.
-   Its numbers are compared with NumPy's by tests/test_velocity_step_backends.py. */
+   Its numbers are compared with NumPy's by tests/solvers/velocity/test_velocity_step_backends.py. */
 #include "../include/robokin_step.h"
 
 #include "check.h"

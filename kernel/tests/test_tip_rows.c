@@ -1,6 +1,6 @@
 /* Rows of every kind of task on tips, on a branched robot of every motion: exact memory, derivatives against
    differences, what ways and loop closures make of them. Their numbers are compared with NumPy's by
-   tests/test_tip_rows.py. */
+   tests/solvers/tasks/test_tip_rows.py. */
 #include "step/step_rows.h"
 
 #include "check.h"

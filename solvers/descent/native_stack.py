@@ -249,7 +249,7 @@ class NativeStack:
 
 
 class NativeLevelSearch:
-    """The kernel's search for poses of tasks in levels; `level_search.LevelSearch` is its twin.
+    """The kernel's search for poses of tasks in levels; `ik.reference.LevelSearch` is its twin.
 
     used_from: (nq,) how many levels count at least when restarts draw a coordinate.   influence: (tasks,), all of them
     positive.

@@ -231,15 +231,21 @@ class IKProblem:
 
     def some_tasks(self, indices: Sequence[int]) -> IKProblem:
         """The problem of these tasks alone, without criteria."""
-        other = IKProblem(
-            self.model, [self.tasks[i] for i in indices], (), self.backend, *self._most, limits=self.limits
-        )
+        other = self._of([self.tasks[i] for i in indices])
         if isinstance(self.search, LevelIK) and isinstance(other.search, LevelIK):
             # More than it needs, which need not be found.
             other.search.needed_from = np.where(self.search.columns, 1, other.search.count + 1)
         return other
 
+    def another(self) -> IKProblem:
+        """The problem of the same tasks, without criteria, with buffers of its own: for another thread, or another
+        time."""
+        return self._of(self.tasks)
+
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _of(self, tasks: Sequence[Task]) -> IKProblem:
+        return IKProblem(self.model, tasks, (), self.backend, *self._most, limits=self.limits)
 
     def _tips(self) -> TipIK:
         return TipIK(self.model, self.tasks, self.limits, self.backend, *self._most)

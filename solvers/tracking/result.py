@@ -106,10 +106,15 @@ class TrackResult:
         reason = f"{found.reason}; of partial influence: {', '.join(fading)}"
         return None if found.status is Status.CONVERGED else replace(found, reason=reason)
 
+    @cached_property
+    def _poses(self) -> IKProblem:
+        """`problem` goes on in other calls of `track`, while this result may be asked by another thread."""
+        return self.problem.another()
+
     def _solved(self, frame: int, which: Array) -> SolveResult:
         """The pose, from where a frame stands, of some of its tasks, each of them whole. which: (tasks,) bool."""
         indices = np.flatnonzero(which).tolist()
-        problem = self.problem if which.all() else self.problem.some_tasks(indices)
+        problem = self._poses if which.all() else self.problem.some_tasks(indices)
         targets = [self.targets[frame][i] for i in indices]
         return problem.solve(targets, self.q[frame], influence=[1.0] * len(indices))
 

@@ -43,7 +43,8 @@ def track(
     0 unless given; what of it cannot be braked in time is taken off. Targets too fast for that are followed as nearly
     as the limits allow, and caught up with. Coordinates that no task depends on keep their start value.
     progress(done, frames) is called now and then, anew for every start tried; when it returns False the result ends
-    there. Time is linear in the frames. Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
+    there. Time is linear in the frames. What was compiled for the last calls of a thread is kept, with their models.
+    Raises TaskError, ConfigurationError, UnknownNameError, BackendError.
     """
     given = checked_tasks(tasks)
     counting = [bool(task.influence) for task in given]

@@ -68,9 +68,9 @@ class AimTask(TipTask):
         in_tip = own.in_axes(T[:3, :3], own.J[3:])
         across_axis = across(self.axis)[: 0 if self.band else None]
         turn, shift = across_axis @ np.eye(3, 6, 3), across_axis @ hat(self.axis) @ np.eye(3, 6)
-        seen = in_tip.picked(turn + shift / r)
+        of_tip = in_tip.picked(turn + shift / r)
         nearing = (away / r) @ own.J[:3] / r**2  # what 1 / r grows by
-        return TaskJacobian(seen.J, lambda: seen.change() + (shift @ in_tip.J)[:, :, None] * nearing)
+        return TaskJacobian(of_tip.J, lambda: of_tip.change() + (shift @ in_tip.J)[:, :, None] * nearing)
 
     def rows(self, state: State, target: Array) -> Rows:
         J, e = aim(self.tip(state), self.tip_jacobian(state), self.axis, target)

@@ -76,10 +76,10 @@ class AxisTask(FrameTask):
 
     def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         """The two turns that tilt the axis."""
-        seen = self.tip_task_jacobian(state)
+        of_tip = self.tip_task_jacobian(state)
         S = np.zeros((2, 6))
         S[:, 3:] = across(self.axis)
-        return seen.in_axes(self.tip(state)[:3, :3], seen.J[3:]).picked(S)
+        return of_tip.in_axes(self.tip(state)[:3, :3], of_tip.J[3:]).picked(S)
 
     def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
         e, A = np.zeros(6), np.zeros((6, 6))

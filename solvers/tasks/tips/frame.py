@@ -167,10 +167,10 @@ class FrameTask(TipTask):
 
     def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
         """Of the axes that are not free."""
-        seen = self.tip_task_jacobian(state)
+        of_tip = self.tip_task_jacobian(state)
         if self.frame == "tip":
-            seen = seen.in_axes(self.tip(state)[:3, :3], seen.J[3:])
-        return seen.picked(np.eye(6)[self.weights != 0.0])
+            of_tip = of_tip.in_axes(self.tip(state)[:3, :3], of_tip.J[3:])
+        return of_tip.picked(np.eye(6)[self.weights != 0.0])
 
     def points(self, model: RobotModel) -> Sequence[tuple[str, Array]]:
         return super().points(model) if self.weights[:3].any() else []

@@ -104,3 +104,14 @@ def test_other_time_steps_have_another_tracker() -> None:
     plain()
     slower = track(MODEL, [PoseTask(HAND, T)], PATH, Q, 2.0 * DT)
     assert slower.dt == 2.0 * DT and len(tracking_module._recent.entries) == 2
+
+
+def test_a_result_does_not_solve_with_what_later_calls_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may be another thread's, and a problem's buffers are for one at a time."""
+    forget()
+    result = plain()
+    assert plain().problem is result.problem
+    whole = np.ones(len(result.targets[1]), bool)
+    expected = result._solved(1, whole)
+    monkeypatch.setattr(result.problem, "solve", None)
+    np.testing.assert_array_equal(result._solved(1, whole).q, expected.q)
