@@ -9,7 +9,7 @@ import bpy
 from ...properties.results.readouts import LiveReadout
 from ...scene.animation import frames as animation
 
-_SHOWN = 3  # joints that a text names
+_SHOWN = 3  # joints or tasks that a text names
 
 
 def live_readout(obj: bpy.types.Object, problem: str, blocking: Sequence[str]) -> LiveReadout:
@@ -27,11 +27,26 @@ def live_readout(obj: bpy.types.Object, problem: str, blocking: Sequence[str]) -
         return LiveReadout(f"Too far: {settings.reason}", False, notes)
     if settings.status == "EMPTY":
         return LiveReadout("No task counts now", True, notes)
+    below = _missed_below(obj)
+    if below:
+        return LiveReadout(f"Follows; as near as the tasks above allow: {_named(below)}", True, notes)
     notes = (*notes, "Solve Pose looks for other postures")
     if not blocking:
         return LiveReadout("Cannot get there from this pose", False, notes)
-    named = ", ".join(blocking[:_SHOWN]) + (" ..." if len(blocking) > _SHOWN else "")
-    return LiveReadout(f"Held by the limits of {named}", False, notes)
+    return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)
+
+
+def _missed_below(obj: bpy.types.Object) -> list[str]:
+    """Tasks that are missed, where all of the first level are met: what they want gives way to those above."""
+    solved = [task for task in obj.robokin.tasks if task.solved]
+    first = min((task.priority for task in solved), default=1)
+    missed = [task for task in solved if not task.reached]
+    has_levels = obj.robokin.solver.mode == "PRIORITIES"
+    return [task.name for task in missed] if has_levels and all(task.priority > first for task in missed) else []
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (" ..." if len(names) > _SHOWN else "")
 
 
 def is_keyed(obj: bpy.types.Object) -> bool:

@@ -230,3 +230,18 @@ def test_what_operators_change_counts_at_once(robot, target):
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.criterion_add(kind="JOINT_SPRINGS") == {"FINISHED"}
     assert abs(read_configuration(robot) - before).max() > 0.01  # the elbow has moved
+
+
+def test_a_lower_task_that_gives_way_is_named_and_is_no_alarm(robot, target):
+    bpy.ops.robokin.store_posture(name="Start")
+    bpy.ops.robokin.task_add(kind="POSTURE")
+    task = robot.robokin.tasks[1]
+    task.posture, task.priority = "Start", 2
+    target.location.y += 0.1
+    update()
+    assert world_error(robot, TOOL, target)[0] < NEAR
+    shown = readouts.live(robot)
+    assert shown.text == f"Follows; as near as the tasks above allow: {task.name}" and shown.is_met
+    task.priority = 1
+    update()
+    assert not readouts.live(robot).is_met
