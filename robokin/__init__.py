@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         screw_table,
         with_stick_figure,
     )
-    from .dynamics import bias_torque, gravity_torque, inverse_dynamics, mass_matrix
+    from .dynamics import bias_torque, drive_effort, gravity_torque, inverse_dynamics, mass_matrix
     from .errors import (
         BackendError,
         ConfigurationError,
@@ -59,7 +59,7 @@ else:
                 "with_stick_figure",
             ],
             "model.drive": ["Drive", "rolling_constraints"],
-            "dynamics": ["bias_torque", "gravity_torque", "inverse_dynamics", "mass_matrix"],
+            "dynamics": ["bias_torque", "drive_effort", "gravity_torque", "inverse_dynamics", "mass_matrix"],
             "errors": [
                 "BackendError",
                 "ConfigurationError",
@@ -112,6 +112,7 @@ __all__ = [
     "clamp",
     "dh_table",
     "difference",
+    "drive_effort",
     "extended_inverse",
     "format_joint_values",
     "forward_kinematics",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .ik.problem import IKProblem
     from .ik.solve import solve_ik
     from .motion.check import MotionCheck, Violation, check_motion
+    from .motion.dynamics import MotionDynamics
     from .motion.files import read_motion, write_motion
     from .motion.motion import Motion
     from .results import BatchResult, Diagnosis, SolveResult, Status
@@ -28,6 +29,7 @@ else:
             "velocity.extended_jacobian": ["ExtendedJacobian"],
             "ik.problem": ["IKProblem"],
             "motion.motion": ["Motion"],
+            "motion.dynamics": ["MotionDynamics"],
             "motion.files": ["read_motion", "write_motion"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
             "ik.solve": ["solve_ik"],
@@ -45,6 +47,7 @@ __all__ = [
     "IKProblem",
     "Motion",
     "MotionCheck",
+    "MotionDynamics",
     "PostureBatch",
     "PostureProblem",
     "Postures",

@@ -1,0 +1,107 @@
+"""What a motion costs: efforts, power, energy, momentum and the load on the ground, over its samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.backend import STANDARD_GRAVITY, Reference, get_backend
+from ...robokin.configuration import check_vector
+from ...robokin.dynamics import Drives
+from ...robokin.kinematics import require_mass
+from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.robot import RobotModel
+from ...robokin.spatial import quaternion
+from .motion import Motion, checked_motion
+
+LIFTED = 1e-9  # of the weight: with less on the ground there is no zero-moment point
+
+
+@dataclass(frozen=True, eq=False)
+class MotionDynamics:
+    """Of F samples, with the velocities and accelerations of the motion; SI, vectors in the axes of the root frame.
+
+    effort: (F, nv) [N m or N] of the drives: `drive_effort`.   power: (F, nv) [W] = effort v.
+    kinetic_energy, potential_energy: (F,) [J]; rotors move too; heights are counted from the root frame's origin.
+    center_of_mass: (F, 3) [m].   momentum: (F, 6) linear [kg m/s], then angular about the centre of mass [kg m^2/s].
+    base_wrench: (F, 6) force [N], and moment [N m] about the root frame's origin, by which the world carries the robot.
+    zero_moment_point: (F, 3) [m] where in the plane through the origin, across gravity, that wrench has no moment but
+    about gravity (Vukobratovic and Borovac 2004); NaN where nothing presses on the ground.
+    """
+
+    motion: Motion
+    effort: Array
+    power: Array
+    kinetic_energy: Array
+    potential_energy: Array
+    center_of_mass: Array
+    momentum: Array
+    base_wrench: Array
+    zero_moment_point: Array
+
+    @classmethod
+    def of(cls, motion: Motion, gravity: object = STANDARD_GRAVITY) -> MotionDynamics:
+        """gravity: (3,) [m/s^2] in the root frame. Raises ConfigurationError for what is no motion or no such vector,
+        ModelError when no link has a mass."""
+        model, g = checked_motion(motion).model, check_vector(gravity, 3, "gravity")
+        require_mass(model)
+        backend, tree, drives = get_backend(), model.tree, Drives.of(model)
+        q, v, a = motion.q, motion.v, motion.a
+        effort = backend.inverse_dynamics(tree, q, v, a, g) + drives.effort(v, a)
+        mass, com = model.total_mass, backend.center_of_mass(tree, q)
+        moved = np.einsum("fij,fj->fi", backend.mass_matrix(tree, q), v) + drives.rotor_inertia * v
+        momentum, wrench = _of_root(model, motion, g, com)
+        return cls(
+            motion,
+            effort,
+            effort * v,
+            0.5 * (moved * v).sum(axis=1),
+            -mass * com @ g,
+            com,
+            momentum,
+            wrench,
+            _zero_moment_point(wrench, g, mass),
+        )
+
+
+def _of_root(model: RobotModel, motion: Motion, gravity: Array, com: Array) -> tuple[Array, Array]:
+    """momentum, base_wrench: what a free root would have to be given for the same motion."""
+    free, backend = model.with_root("floating"), get_backend()
+    T = backend.frame_placements(model.tree, motion.q)[:, 0]
+    own = slice(model.nq - (free.nq - 7), None), slice(model.nv - (free.nv - 6), None)
+    q = np.hstack((T[:, :3, 3], quaternion.from_matrix(T[:, :3, :3]), motion.q[:, own[0]]))
+    twist, rate = _root_twist(model, motion)
+    v, a = np.hstack((twist, motion.v[:, own[1]])), np.hstack((rate, motion.a[:, own[1]]))
+    force = backend.inverse_dynamics(free.tree, q, v, a, gravity)[:, :6]
+    moved = np.einsum("fij,fj->fi", backend.mass_matrix(free.tree, q)[:, :6], v)
+    origin = T[:, :3, 3]
+    return _about(T, moved, origin - com), _about(T, force, origin)
+
+
+def _about(T: Array, wrench: Array, arm: Array) -> Array:
+    """(F, 6) in the axes of the root frame, from the axes and the origin of T, which is `arm` away from the new one."""
+    linear, angular = (np.einsum("fij,fj->fi", T[:, :3, :3], part) for part in (wrench[:, :3], wrench[:, 3:]))
+    return np.hstack((linear, angular + np.cross(arm, linear)))
+
+
+def _root_twist(model: RobotModel, motion: Motion) -> tuple[Array, Array]:
+    """(F, 6) twist of the root link in its own axes, and its rate."""
+    J = get_backend().frame_jacobian(model.tree, motion.q, 0, Reference.LOCAL)
+    twist, rate = (np.einsum("fij,fj->fi", J, x) for x in (motion.v, motion.a))
+    if model.joints[0].kind.motions[:1] == (MotionPrimitive.TRANSLATION,):
+        # Its lengths are along axes that stand, which turn in its own: a floating base counts them in its own.
+        rate[:, :3] -= np.cross(twist[:, 3:], twist[:, :3])
+    return twist, rate
+
+
+def _zero_moment_point(wrench: Array, gravity: Array, mass: float) -> Array:
+    size = float(np.linalg.norm(gravity))
+    if size == 0.0:
+        return np.full((len(wrench), 3), np.nan)
+    up = -gravity / size
+    force, moment = wrench[:, :3], wrench[:, 3:]
+    pressed = force @ up
+    pressed[pressed < LIFTED * mass * size] = np.nan
+    return np.cross(up, moment) / pressed[:, None]
