@@ -27,7 +27,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, solve
+from .solve import bake, check, dynamics, solve
 from .tasks import criteria, tasks
 
 MODULES: tuple[ModuleType, ...] = (
@@ -62,6 +62,7 @@ MODULES: tuple[ModuleType, ...] = (
     solve,
     bake,
     check,
+    dynamics,
     export_motion,
     export_urdf,
 )

@@ -20,6 +20,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.operator("robokin.solve_pose", icon="ARMATURE_DATA")
         layout.operator("robokin.bake", text="Bake Robot Motion", icon="ACTION")
         layout.operator("robokin.check", text="Check Robot Animation", icon="VIEWZOOM")
+        layout.operator("robokin.key_dynamics", text="Key Robot Dynamics (Torque, Power)", icon="FCURVE")
         layout.operator("robokin.export_motion", text="Export Robot Motion", icon="EXPORT")
         layout.separator()
         layout.operator("robokin.target_add", text="Add Target (Inverse Kinematics)", icon="EMPTY_ARROWS")

@@ -114,6 +114,11 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         description="Put a marker where a limit or a task begins to fail",
         default=True,
     )
+    efforts: bpy.props.BoolProperty(
+        override=VALUE,
+        name="Efforts",
+        description="Compare what the drives must give for the motion with their effort limits, too",
+    )
     rate: bpy.props.FloatProperty(
         override=VALUE,
         name="Rate",

@@ -18,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_frames(parser)
     add_step(parser)
     add_scene_tasks(parser)
+    parser.add_argument(
+        "--efforts", action="store_true", help="compare what the drives must give with their effort limits, too"
+    )
     add_json(parser)
 
 
@@ -34,7 +37,7 @@ def run(arguments: argparse.Namespace) -> bool:
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         given, use_own = given_tasks(arguments, robot_model(robot))
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        found = run_steps(check_steps(scene, view_layer, robot, frames, given, use_own))
+        found = run_steps(check_steps(scene, view_layer, robot, frames, given, use_own, arguments.efforts))
     told = found.to_dict()
     report = {"frames": frame_rows(told), "violations": told["violations"]}
     write_report(report, arguments.json, found.summary())

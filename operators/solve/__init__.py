@@ -1,1 +1,1 @@
-"""Solve Pose, Bake, Check."""
+"""Solve Pose, Bake, Check, Key Dynamics."""

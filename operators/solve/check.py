@@ -29,16 +29,18 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
     markers: bpy.props.BoolProperty(
         name="Timeline Markers", description="Mark where something begins to fail", options={"SKIP_SAVE"}
     )
+    efforts: bpy.props.BoolProperty(
+        name="Efforts", description="Check the efforts of the drives, too", options={"SKIP_SAVE"}
+    )
     report_path: bpy.props.StringProperty(
         name="Report", description="Write the findings as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
-        scene = context.scene
-        frames = self.frames(scene, obj.robokin.solver)
-        found = yield from check_steps(scene, context.view_layer, obj, frames)
-        settings = obj.robokin.solver
+        scene, settings = context.scene, obj.robokin.solver
+        frames, efforts = self.frames(scene, settings), self.given("efforts", settings.efforts)
+        found = yield from check_steps(scene, context.view_layer, obj, frames, efforts=efforts)
         settings.check_summary, settings.check_passed = found.summary(), found.passed
         settings.check_mark = motion_mark(obj)
         show_rows(settings.check_failures, [(r.first, r.last, r.status, r.reason) for r in found.rows()])

@@ -13,6 +13,7 @@ from ...properties.tasks import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
 from ...scene.bake.report import MET
+from ...scene.criteria.solver_criteria import root_gravity
 from ...scene.tasks.given import AdHocTask
 from ...scene.tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
 from ...scene.tasks.targets import Targets, targets_over
@@ -96,11 +97,13 @@ def check_steps(
     frames: Sequence[int],
     given: Sequence[AdHocTask] = (),
     use_own: bool = True,
+    efforts: bool = False,
 ) -> Generator[float, None, AnimationCheck]:
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
 
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
-    given: tasks besides the robot's own, or (not `use_own`) in place of them. Raises RobokinError.
+    given: tasks besides the robot's own, or (not `use_own`) in place of them.   efforts: whether those of the drives
+    are checked, under the scene's gravity. Raises RobokinError.
     """
     follow_renamed_bones(obj)
     tasks = enabled_tasks(obj) if use_own else []
@@ -109,7 +112,7 @@ def check_steps(
     targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
     judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
     seen = yield from scaled(judged, 0.6, 1.0)
-    limits = check_motion(motion, float32=True)
+    limits = check_motion(motion, float32=True, gravity=root_gravity(obj) if efforts else None)
     names = [*(task.name for task in tasks), *(each.task.name for each in given)]
     return AnimationCheck(
         motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, names, seen.units

@@ -90,7 +90,9 @@ def _runs(violations: list[Violation]) -> list[list[Violation]]:
 
 def _excess(violation: Violation) -> float:
     """By how much, to compare violations of one limit."""
-    return abs(violation.value) if violation.kind in ("velocity", "acceleration", "slip") else _beyond(violation)
+    return (
+        abs(violation.value) if violation.kind in ("velocity", "acceleration", "effort", "slip") else _beyond(violation)
+    )
 
 
 def _beyond(violation: Violation) -> float:
@@ -114,4 +116,6 @@ def _told(violation: Violation) -> str:
         return f"too fast: {joint} {does} {abs(violation.value):.4g}{unit}, allowed {allowed}{more}"
     if violation.kind in ("lower", "upper"):
         return f"{joint} is at {violation.value:.4g}{unit}, its {violation.kind} limit is {allowed}"
+    if violation.kind == "effort":
+        return f"too heavy: {joint} needs {abs(violation.value):.4g}{unit}, allowed {allowed}"
     return violation.told()

@@ -10,11 +10,12 @@ import numpy as np
 
 from ...robokin.arrays import Array, float_array, shown
 from ...robokin.backend import get_backend
+from ...robokin.configuration import check_vector
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import swing_twist
 from ...robokin.spatial.swing_twist import Cone
-from ...robokin.units import coordinate_units, freedom_units
+from ...robokin.units import FORCES, coordinate_units, freedom_units
 from ..descent.data import compile_ik
 from ..descent.steps import reachable
 from ..ik.problem import IKProblem, part_names
@@ -25,6 +26,7 @@ from ..results import Status, named_residuals
 from ..tasks import FrameTask, Task
 from ..velocity.recent_problems import own_copies
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
+from .dynamics import effort_rounding, motion_efforts
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .task_check import motion_residuals, motion_targets, poses_of
 
@@ -34,10 +36,10 @@ ROLLED = 1e-9  # [m] of slip that is none
 @dataclass(frozen=True)
 class Violation:
     """A limit broken at one sample. frame: index of the sample. joint: its name, "joint/x" for one of several
-    coordinates. kind: lower, upper, velocity, acceleration or slip. value, limit: SI, in `unit`; of a velocity or an
-    acceleration the value has its sign and the limit is the bound on its size. A spherical joint has "joint/twist", and
-    "joint/swing" with its swing as a share of the cone. Slip: by how much a wheel has not rolled since the sample
-    before what its base has moved; the limit is what rounding explains."""
+    coordinates. kind: lower, upper, velocity, acceleration, effort or slip. value, limit: SI, in `unit`; of a velocity,
+    an acceleration or an effort the value has its sign and the limit is the bound on its size. A spherical joint has
+    "joint/twist", and "joint/swing" with its swing as a share of the cone. Slip: by how much a wheel has not rolled
+    since the sample before what its base has moved; the limit is what rounding explains."""
 
     frame: int
     joint: str
@@ -105,7 +107,11 @@ class MotionCheck:
 
 
 def check_motion(
-    motion: Motion, tasks: Sequence[Task] = (), targets: object | None = None, float32: bool = False
+    motion: Motion,
+    tasks: Sequence[Task] = (),
+    targets: object | None = None,
+    float32: bool = False,
+    gravity: object | None = None,
 ) -> MotionCheck:
     """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
 
@@ -114,18 +120,24 @@ def check_motion(
     Positions are compared as they are given. Velocities and accelerations are differences of rounded positions, so
     they are allowed what rounding of the given positions and times can make of them (about 1e-15/dt and 1e-15/dt^2).
     `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
-    relative) and the differences accordingly. Raises TaskError for targets of the wrong shape.
+    relative) and the differences accordingly. gravity: (3,) [m/s^2] in the root frame; where it is given, what the
+    drives must give (`drive_effort`) is compared with the effort limits, too. Raises TaskError for targets of the wrong
+    shape.
     """
-    return finish(check_motion_steps(motion, tasks, targets, float32))
+    return finish(check_motion_steps(motion, tasks, targets, float32, gravity))
 
 
 def check_motion_steps(
-    motion: Motion, tasks: Sequence[Task] = (), targets: object | None = None, float32: bool = False
+    motion: Motion,
+    tasks: Sequence[Task] = (),
+    targets: object | None = None,
+    float32: bool = False,
+    gravity: object | None = None,
 ) -> Generator[float, None, MotionCheck]:
     """`check_motion` that yields the share of the work done (0..1) now and then."""
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
     slip = wheel_slip(checked_motion(motion).model, motion.q)
-    violations = _violations(motion, eps, float32) + _slips(motion, slip, eps)
+    violations = _violations(motion, eps, float32, gravity) + _slips(motion, slip, eps)
     violations.sort(key=lambda violation: violation.frame)
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
     if not is_plain(checked_tasks(tasks)):
@@ -231,7 +243,7 @@ def task_targets(tasks: Sequence[FrameTask], targets: object | None, frames: int
     return array
 
 
-def _violations(motion: Motion, eps: float, allow_positions: bool) -> list[Violation]:
+def _violations(motion: Motion, eps: float, allow_positions: bool, gravity: object | None) -> list[Violation]:
     model = motion.model
     found: list[Violation] = []
 
@@ -255,6 +267,13 @@ def _violations(motion: Motion, eps: float, allow_positions: bool) -> list[Viola
     v, a = motion.v, motion.a
     collect(v_names, speeds, "velocity", v, model.velocity, abs(v) > model.velocity + v_slack)
     collect(v_names, rates, "acceleration", a, model.acceleration, abs(a) > model.acceleration + a_slack)
+    if gravity is not None:
+        efforts, slack = (
+            motion_efforts(motion, check_vector(gravity, 3, "gravity")),
+            effort_rounding(motion, v_slack, a_slack),
+        )
+        forces = [FORCES[unit] for unit in v_units]
+        collect(v_names, forces, "effort", efforts, model.effort, abs(efforts) > model.effort + slack)
     return found
 
 

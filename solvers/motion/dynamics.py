@@ -14,7 +14,8 @@ from ...robokin.kinematics import require_mass
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion
-from .motion import Motion, checked_motion
+from ...robokin.units import FORCES, freedom_units
+from .motion import Motion, checked_motion, velocity_names
 
 LIFTED = 1e-9  # of the weight: with less on the ground there is no zero-moment point
 
@@ -47,11 +48,10 @@ class MotionDynamics:
         ModelError when no link has a mass."""
         model, g = checked_motion(motion).model, check_vector(gravity, 3, "gravity")
         require_mass(model)
-        backend, tree, drives = get_backend(), model.tree, Drives.of(model)
-        q, v, a = motion.q, motion.v, motion.a
-        effort = backend.inverse_dynamics(tree, q, v, a, g) + drives.effort(v, a)
+        backend, tree, q, v = get_backend(), model.tree, motion.q, motion.v
+        effort = motion_efforts(motion, g)
         mass, com = model.total_mass, backend.center_of_mass(tree, q)
-        moved = np.einsum("fij,fj->fi", backend.mass_matrix(tree, q), v) + drives.rotor_inertia * v
+        moved = np.einsum("fij,fj->fi", backend.mass_matrix(tree, q), v) + Drives.of(model).rotor_inertia * v
         momentum, wrench = _of_root(model, motion, g, com)
         return cls(
             motion,
@@ -64,6 +64,40 @@ class MotionDynamics:
             wrench,
             _zero_moment_point(wrench, g, mass),
         )
+
+    def columns(self) -> dict[str, tuple[str, Array]]:
+        """Name -> unit and values (F,): "NAME effort" and "NAME power" of each velocity, then those of the robot."""
+        joints = self.motion.model.moving_joints
+        names = [name for joint in joints for name in velocity_names(joint)]
+        units = [FORCES[unit] for joint in joints for unit in freedom_units(joint)]
+        found = {f"{name} effort": (unit, x) for name, unit, x in zip(names, units, self.effort.T, strict=True)}
+        found |= {f"{name} power": ("W", x) for name, x in zip(names, self.power.T, strict=True)}
+        found |= {"kinetic energy": ("J", self.kinetic_energy), "potential energy": ("J", self.potential_energy)}
+        vectors = {
+            "center of mass": ("m", self.center_of_mass),
+            "linear momentum": ("kg m/s", self.momentum[:, :3]),
+            "angular momentum": ("kg m2/s", self.momentum[:, 3:]),
+            "base force": ("N", self.base_wrench[:, :3]),
+            "base moment": ("N m", self.base_wrench[:, 3:]),
+            "zero-moment point": ("m", self.zero_moment_point),
+        }
+        for name, (unit, values) in vectors.items():
+            found |= {f"{name} {axis}": (unit, x) for axis, x in zip("xyz", values.T, strict=True)}
+        return found
+
+
+def motion_efforts(motion: Motion, gravity: Array) -> Array:
+    """(F, nv) [N m or N]: `drive_effort` of every sample."""
+    links = get_backend().inverse_dynamics(motion.model.tree, motion.q, motion.v, motion.a, gravity)
+    return links + Drives.of(motion.model).effort(motion.v, motion.a)
+
+
+def effort_rounding(motion: Motion, v_slack: Array, a_slack: Array) -> Array:
+    """(F, nv) what velocities and accelerations that are off by the slack (F, nv) can change in the efforts, to first
+    order and without the forces of rotation, which are smaller."""
+    drives = Drives.of(motion.model)
+    M = abs(get_backend().mass_matrix(motion.model.tree, motion.q))
+    return np.einsum("fij,fj->fi", M, a_slack) + drives.rotor_inertia * a_slack + drives.damping * v_slack
 
 
 def _of_root(model: RobotModel, motion: Motion, gravity: Array, com: Array) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from support.blender.scene_robots import add_robot, add_target
 PANELS = {
     "POSE": {"joint_values", "postures"},
     "TASKS": {"tasks", "task_axes", "criteria", "solve"},
-    "ANIMATE": {"bake", "check", "export"},
+    "ANIMATE": {"bake", "check", "dynamics", "export"},
     "ROBOT": {"joint", "link", "tables"},
 }
 

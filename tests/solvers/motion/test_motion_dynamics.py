@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -20,7 +22,7 @@ from robokin_addon.robokin import (
     load_urdf,
     random_configuration,
 )
-from robokin_addon.solvers import Motion, MotionDynamics
+from robokin_addon.solvers import Motion, MotionDynamics, check_motion
 from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot
 
@@ -147,7 +149,6 @@ def test_rotors_and_damping_as_mujoco() -> None:
 
 def test_friction_is_against_the_way_and_mimics_count() -> None:
     """A follower at twice the speed: its damping counts four times, its dry friction twice."""
-    follower = {"mimic": Mimic("a", -2.0), "damping": 0.5, "friction": 0.25, "rotor_inertia": 0.1}
     model = RobotModel(
         "pair",
         [Link("base"), Link("one", 1.0), Link("two", 1.0)],
@@ -197,3 +198,23 @@ def test_bad_input() -> None:
     massless = RobotModel("light", [Link("a"), Link("b")], [Joint("j", "revolute", "a", "b")])
     with pytest.raises(ModelError, match="no link has a mass"):
         MotionDynamics.of(Motion.of(massless, [0.0], [[0.0]]))
+
+
+def test_check_tells_of_efforts() -> None:
+    """Over the limit by a hair, and under it by one; gravity counts as given."""
+    model = load_urdf(robot("panda"))
+    q = model.limits.middle(model.neutral())
+    weight = inverse_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv))[1]
+    still = Motion.of(model, [0.0, 1.0], [q, q])
+
+    def limited(effort: float) -> Motion:
+        joints = [replace(j, effort=effort if j.name == "panda_joint2" else np.inf) for j in model.joints[1:]]
+        return replace(still, model=RobotModel("panda", model.links, joints))
+
+    assert check_motion(limited(1.0000001 * abs(weight)), gravity=G).violations == ()
+    assert check_motion(limited(0.1 * abs(weight))).violations == ()
+    (first, second) = check_motion(limited(0.9999999 * abs(weight)), gravity=G).violations
+    assert (first.frame, second.frame) == (0, 1)
+    assert (first.kind, first.joint, first.unit) == ("effort", "panda_joint2", "N m")
+    assert first.value == pytest.approx(weight, rel=1e-12)
+    assert check_motion(limited(0.1 * abs(weight)), gravity=(0.0, 0.0, 0.0)).violations == ()

@@ -1,0 +1,95 @@
+"""What a motion takes: effort and power of each drive, energy, momentum, the force on the base and the
+zero-moment point, in every sample. The motion is the animation of a .blend, or of any robot FILE the one
+in MOTION. Exit code 1 when an effort limit is broken.
+
+Efforts count the links, rotor inertia, damping and dry friction. Vectors are in the root frame."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from ...robokin.backend import STANDARD_GRAVITY
+from ...robokin.model.robot import Joint
+from ...robokin.units import FORCES, freedom_units, with_unit
+from ...solvers.motion.check import check_motion
+from ...solvers.motion.dynamics import MotionDynamics
+from ...solvers.motion.files import read_motion
+from ...solvers.motion.motion import Motion, velocity_names
+from ..arguments import add_frames, add_json, add_robot_file, is_blend, rate
+from ..errors import UsageError
+from ..report import write_report
+from ..robot_file import load_model
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_file(parser)
+    parser.add_argument("--motion", metavar="MOTION", help="motion.csv or .json, as `robokin export` writes it")
+    add_frames(parser)
+    parser.add_argument("--rate", metavar="HZ", type=rate, help="samples per second (one for each frame)")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    if arguments.motion is not None:
+        if arguments.frames is not None or arguments.rate is not None:
+            raise UsageError("--frames and --rate are for the animation of a .blend; --motion has its own times")
+        motion, gravity = read_motion(arguments.motion, load_model(arguments)), np.array(STANDARD_GRAVITY)
+    elif is_blend(arguments.file):
+        motion, gravity = _animation(arguments)
+    else:
+        raise UsageError("a description has no motion: name one with --motion MOTION")
+    found = MotionDynamics.of(motion, gravity)
+    broken = [v for v in check_motion(motion, gravity=gravity).violations if v.kind == "effort"]
+    report = {
+        "robot": motion.model.name,
+        "times": motion.times.tolist(),
+        "units": {name: unit for name, (unit, _) in found.columns().items()},
+        "values": {name: values.tolist() for name, (_, values) in found.columns().items()},
+        "violations": [violation.to_dict() for violation in broken],
+    }
+    write_report(report, arguments.json, _summary(found, len(broken)))
+    return not broken
+
+
+def _animation(arguments: argparse.Namespace) -> tuple[Motion, np.ndarray]:
+    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+
+    with blender_file(arguments):
+        import bpy
+
+        from ...scene.bake.resampling import motion_at_rate
+        from ...scene.criteria.solver_criteria import root_gravity
+
+        robot = find_robot(arguments.robot)
+        frames = chosen_frames(robot, arguments.frames, 1)
+        steps = motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], arguments.rate)
+        return run_steps(steps), root_gravity(robot)
+
+
+def _summary(found: MotionDynamics, broken: int) -> str:
+    motion = found.motion
+    lines = [f"{len(motion)} samples, {motion.duration:.3f} s; the largest of each:"]
+    for joint in motion.model.moving_joints:
+        lines += _drive_lines(found, joint)
+    lines.append(f"kinetic energy: {found.kinetic_energy.max():.4g} J")
+    force, moment = (np.linalg.norm(part, axis=1).max() for part in np.split(found.base_wrench, 2, axis=1))
+    lines.append(f"base: {force:.4g} N, {moment:.4g} N m")
+    point = found.zero_moment_point
+    if np.isfinite(point).any():
+        low, high = np.nanmin(point, axis=0), np.nanmax(point, axis=0)
+        ranges = (f"{a} {x:.4g} .. {y:.4g} m" for a, x, y in zip("xyz", low, high, strict=True))
+        lines.append(f"zero-moment point: {', '.join(ranges)}")
+    lines.append(f"effort limits broken: {broken}" if broken else "effort limits kept")
+    return "\n".join(lines)
+
+
+def _drive_lines(found: MotionDynamics, joint: Joint) -> list[str]:
+    model = found.motion.model
+    own, lines = model.slot(joint.name).v, []
+    columns = zip(found.effort[:, own].T, found.power[:, own].T, model.effort[own], strict=True)
+    for name, unit, (effort, power, limit) in zip(velocity_names(joint), freedom_units(joint), columns, strict=True):
+        of = f" of {with_unit(limit, FORCES[unit])}" if np.isfinite(limit) else ""
+        lines.append(f"{name}: {abs(effort).max():.4g} {FORCES[unit]}{of}, {abs(power).max():.4g} W")
+    return lines
