@@ -63,8 +63,9 @@ def _animation(arguments: argparse.Namespace) -> tuple[Motion, np.ndarray]:
         from ...scene.criteria.solver_criteria import root_gravity
 
         robot = find_robot(arguments.robot)
-        frames = chosen_frames(robot, arguments.frames, 1)
-        steps = motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], arguments.rate)
+        frames, scene = chosen_frames(robot, arguments.frames, 1), bpy.context.scene
+        assert scene is not None  # an open file has one
+        steps = motion_at_rate(scene, robot, frames[0], frames[-1], arguments.rate)
         return run_steps(steps), root_gravity(robot)
 
 

@@ -49,6 +49,7 @@ def test_all_panels_are_in_the_one_tab():
         "Bake",
         "Check",
         "Export",
+        "Dynamics",
         "Tables",
     ]
 
