@@ -28,7 +28,7 @@ from .robot import (
     reset_record,
 )
 from .solve import bake, check, dynamics, solve
-from .tasks import criteria, tasks
+from .tasks import criteria, snap_targets, tasks
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -49,6 +49,7 @@ MODULES: tuple[ModuleType, ...] = (
     inertia_from_mesh,
     unit_scale,
     tasks,
+    snap_targets,
     criteria,
     criterion_readouts,
     scene_marks,

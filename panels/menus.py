@@ -24,6 +24,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.operator("robokin.export_motion", text="Export Robot Motion", icon="EXPORT")
         layout.separator()
         layout.operator("robokin.target_add", text="Add Target (Inverse Kinematics)", icon="EMPTY_ARROWS")
+        layout.operator("robokin.snap_targets", text="Snap Targets to Robot (IK to FK)", icon="SNAP_ON")
         layout.operator_menu_enum("robokin.task_add", "kind", text="Add Task")
         layout.separator()
         layout.operator("robokin.home", text="Robot Home", icon="HOME")

@@ -37,28 +37,32 @@ def take_present(context: bpy.types.Context, obj: bpy.types.Object, task: Roboki
     elif task.kind == "DISTANCE" and tip is not None and (other is not None or task.target or not task.use_target):
         here = other if other is not None else targets_now(context, obj, [task]).T[0, 0]
         task.distance = np.linalg.norm(tip[:3, 3] - here[:3, 3]) / metres_per_world_unit(obj)
-    elif KINDS[task.kind].target != "POSE" or needs_target(task):
-        return False
-    elif task.kind == "CENTER_OF_MASS":
-        T = np.eye(4)
-        T[:3, 3] = center_of_mass(robot_model(obj), read_configuration(obj))
-        _hold(obj, task, T)
-    elif tip is None:
-        return False
-    elif task.kind in ("AXIS", "AIM", "LASER"):
-        T = tip.copy()
-        T[:3, :3] = tip[:3, :3] @ axis_to_z(tip_axis(task))
-        if task.kind != "AXIS":
-            T[:3, 3] += _way_ahead(context, obj, task, tip, T[:3, 2]) * T[:3, 2]
-        _hold(obj, task, T)
     else:
-        _hold(obj, task, tip)
+        T = None if needs_target(task) else present_target(context, obj, task)
+        if T is None:
+            return False
+        pose = to_blender(obj, T)
+        task.location, task.rotation = pose.translation, pose.to_euler()
     return True
 
 
-def _hold(obj: bpy.types.Object, task: RobokinTask, T_root_target: Array) -> None:
-    pose = to_blender(obj, T_root_target)
-    task.location, task.rotation = pose.translation, pose.to_euler()
+def present_target(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask) -> Array | None:
+    """(4, 4) T_root_target [m] that the robot's pose meets, of a task that asks for one. Raises RobokinError."""
+    if KINDS[task.kind].target != "POSE":
+        return None
+    T = np.eye(4)
+    if task.kind == "CENTER_OF_MASS":
+        T[:3, 3] = center_of_mass(robot_model(obj), read_configuration(obj))
+        return T
+    links = binding(obj).link_of_bone
+    if task.tip not in links:
+        return None
+    T[:] = tip = forward_kinematics(robot_model(obj), read_configuration(obj))[links[task.tip]]
+    if task.kind in ("AXIS", "AIM", "LASER"):
+        T[:3, :3] = tip[:3, :3] @ axis_to_z(tip_axis(task))
+        if task.kind != "AXIS":
+            T[:3, 3] += _way_ahead(context, obj, task, tip, T[:3, 2]) * T[:3, 2]
+    return T
 
 
 def _way_ahead(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask, tip: Array, along: Array) -> float:

@@ -1,0 +1,39 @@
+"""Snap Targets: from posing by hand back to following targets, without a jump."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...properties.overrides import takes_keys
+from ...robokin import RobokinError
+from ...scene.tasks.snap_targets import snap_targets
+from ..common import RobotOperator
+
+
+class ROBOKIN_OT_snap_targets(RobotOperator, bpy.types.Operator):
+    """Move the targets to where the robot's present pose meets them, as after posing its joints by hand"""
+
+    bl_idname = "robokin.snap_targets"
+    bl_label = "Snap Targets to Robot"
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        moved, left = snap_targets(context, obj)
+        if not moved:
+            raise RobokinError(left[0] if left else f"no task of {obj.name!r} follows an object that could be moved")
+        for line in left:
+            self.report({"WARNING"}, line)
+        if context.scene.tool_settings.use_keyframe_insert_auto:
+            for target in filter(takes_keys, moved):
+                _key(target)
+        self.report({"INFO"}, f"moved: {', '.join(target.name for target in moved)}")
+        return {"FINISHED"}
+
+
+def _key(target: bpy.types.Object) -> None:
+    rotation = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+    for path in ("location", rotation.get(target.rotation_mode, "rotation_euler")):
+        target.keyframe_insert(path)
+
+
+CLASSES = (ROBOKIN_OT_snap_targets,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,84 @@
+"""Targets go where the pose of the robot meets them, and the robot stays."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
+from robokin_addon.properties.task_kinds import KINDS
+from robokin_addon.robokin import random_configuration
+from support.blender.scene_robots import TOOL, add_empty, add_robot, add_target, placed, world_error
+
+SNAPPED = [
+    name for name, kind in KINDS.items() if kind.target == "POSE" and not kind.is_velocity and name != "DISTANCE"
+]
+
+
+def snap(robot):
+    with bpy.context.temp_override(object=robot, active_object=robot):
+        return bpy.ops.robokin.snap_targets()
+
+
+def posed(robot, seed=3):
+    model = robot_model(robot)
+    q = model.limits.clamp(random_configuration(model, np.random.default_rng(seed)))
+    write_configuration(robot, q)
+    bpy.context.view_layer.update()
+    return read_configuration(robot)
+
+
+@pytest.mark.parametrize("kind", SNAPPED)
+def test_a_task_is_met_where_the_robot_stands(scene, kind):
+    robot = placed(add_robot(), (1.0, -2.0, 0.5), (0.3, 0.2, 0.9), 0.7)
+    target = add_target(robot, kind=kind)
+    parent = add_empty("parent")
+    parent.matrix_world = Matrix.LocRotScale((3.0, 1.0, 2.0), None, (2.0, 2.0, 2.0))
+    target.parent = parent
+    bpy.context.view_layer.update()
+    scale = tuple(target.matrix_world.decompose()[2])
+    q = posed(robot)
+    assert snap(robot) == {"FINISHED"}
+    assert tuple(target.matrix_world.decompose()[2]) == pytest.approx(scale, rel=1e-5)
+    with bpy.context.temp_override(object=robot, active_object=robot):
+        bpy.ops.robokin.solve_pose()
+    assert robot.robokin.solver.status == "CONVERGED"
+    assert read_configuration(robot) == pytest.approx(q, abs=2e-4)  # it was met before: single precision alone
+
+
+def test_what_cannot_be_moved_is_told_and_stays(scene, capfd):
+    robot = add_robot()
+    good, held = add_target(robot), add_target(robot, "panda_joint5")
+    constraint = held.constraints.new("COPY_LOCATION")
+    constraint.target = add_empty("elsewhere")
+    basis = held.matrix_basis.copy()
+    posed(robot)
+    assert snap(robot) == {"FINISHED"}
+    assert world_error(robot, TOOL, good)[0] < 1e-5
+    assert held.matrix_basis == basis
+    assert "a constraint or a driver moves it" in capfd.readouterr().out
+    robot.robokin.tasks[0].enabled = False
+    with pytest.raises(RuntimeError, match="a constraint or a driver moves it"):
+        snap(robot)
+    robot.robokin.tasks.clear()
+    with pytest.raises(RuntimeError, match="follows an object"):
+        snap(robot)
+
+
+def test_automatic_keying_keys_the_target(scene):
+    robot = add_robot()
+    target = add_target(robot)
+    target.rotation_mode = "QUATERNION"
+    posed(robot)
+    scene.frame_set(12)
+    scene.tool_settings.use_keyframe_insert_auto = True
+    try:
+        snap(robot)
+    finally:
+        scene.tool_settings.use_keyframe_insert_auto = False
+    place = target.matrix_world.copy()
+    scene.frame_set(12)
+    assert np.allclose(target.matrix_world, place, atol=1e-6)
+    bag = target.animation_data.action.layers[0].strips[0].channelbags[0]
+    assert {curve.data_path for curve in bag.fcurves} == {"location", "rotation_quaternion"}
