@@ -5,7 +5,17 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import live
-from .files import add_robot, export_motion, export_urdf, find_meshes, import_table, import_urdf, robot_text, srdf
+from .files import (
+    add_robot,
+    export_motion,
+    export_urdf,
+    find_meshes,
+    import_motion,
+    import_table,
+    import_urdf,
+    robot_text,
+    srdf,
+)
 from .handlers import (
     criterion_readouts,
     hand_limits,
@@ -65,6 +75,7 @@ MODULES: tuple[ModuleType, ...] = (
     check,
     dynamics,
     export_motion,
+    import_motion,
     export_urdf,
 )
 

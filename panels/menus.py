@@ -22,6 +22,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.operator("robokin.check", text="Check Robot Animation", icon="VIEWZOOM")
         layout.operator("robokin.key_dynamics", text="Key Robot Dynamics (Torque, Power)", icon="FCURVE")
         layout.operator("robokin.export_motion", text="Export Robot Motion", icon="EXPORT")
+        layout.operator("robokin.import_motion", text="Import Robot Motion", icon="IMPORT")
         layout.separator()
         layout.operator("robokin.target_add", text="Add Target (Inverse Kinematics)", icon="EMPTY_ARROWS")
         layout.operator("robokin.snap_targets", text="Snap Targets to Robot (IK to FK)", icon="SNAP_ON")

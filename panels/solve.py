@@ -104,6 +104,7 @@ class ROBOKIN_PT_export(RobotPanel, bpy.types.Panel):
         column.prop(settings, "format")
         column.prop(settings, "rate", text="Rate Hz")
         _button(layout, "robokin.export_motion", "EXPORT")
+        layout.operator("robokin.import_motion", icon="IMPORT")
 
 
 def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failures: list, of: str) -> None:

@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from ...robokin import import_srdf
 from ...robokin.model.far_limits import limit_warnings
 from ...robokin.urdf.srdf import SrdfPostures
+from ...solvers.motion.files import read_motion
 from ..arguments import add_urdf_options, output_blend
 from ..robot_file import load_description
 from ..terminal import out, say
+
+if TYPE_CHECKING:
+    import bpy
+
+    from ...solvers.motion.motion import Motion
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
     add_urdf_options(parser)
     parser.add_argument("--srdf", metavar="FILE", help="take its named poses as stored postures")
+    parser.add_argument("--motion", metavar="FILE", help="key this motion (.csv, .json) from frame 1 on")
     parser.add_argument("--no-meshes", action="store_true", help="leave out what the links look like")
 
 
@@ -27,6 +35,7 @@ def run(arguments: argparse.Namespace) -> bool:
     # What is wrong with the files shows before Blender starts.
     model = load_description(arguments.file, arguments.package_path, root, arguments.xacro_arg)
     postures = SrdfPostures({}) if arguments.srdf is None else import_srdf(arguments.srdf, model)
+    motion = None if arguments.motion is None else read_motion(arguments.motion, model)
     from ..blend_saving import save_as
     from ..blender import blender, some_window
 
@@ -47,6 +56,8 @@ def run(arguments: argparse.Namespace) -> bool:
         for posture, values in postures.postures.items():
             store_posture(robot, posture, values)
         name = robot.name
+        if motion is not None:
+            warnings += _keyed(robot, motion)
         save_as(arguments.output)
     logged = limit_warnings(model)  # by the reader
     for warning in (*postures.warnings, *(each for each in warnings if each not in logged)):
@@ -55,3 +66,15 @@ def run(arguments: argparse.Namespace) -> bool:
     line = f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)"
     out(line, arguments.output)
     return True
+
+
+def _keyed(robot: bpy.types.Object, motion: Motion) -> list[str]:
+    """The scene's range becomes that of the motion; what is to be said of it."""
+    from ...scene.animation.motion_keys import key_motion
+
+    scene = robot.users_scene[0]
+    frames, outside = key_motion(scene, robot, motion, 1)
+    scene.frame_start, scene.frame_end = frames[0], frames[-1]
+    if not outside:
+        return []
+    return [f"the motion was moved inside the limits in {len(outside)} frames, the first {outside[0]}"]

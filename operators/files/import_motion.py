@@ -1,0 +1,58 @@
+"""Import motion: joint values over time from a file become keys."""
+
+from __future__ import annotations
+
+import bpy
+from bpy_extras.io_utils import ImportHelper
+
+from ...properties.bridge import robot_model
+from ...robokin import RobokinError
+from ...scene.animation.motion_keys import key_motion
+from ...solvers.motion.files import read_motion
+from ..common import RobotOperator
+
+
+class ROBOKIN_OT_import_motion(RobotOperator, ImportHelper, bpy.types.Operator):
+    """Key the joints as a CSV or JSON file of joint values over time says, as Export Motion writes it"""
+
+    bl_idname = "robokin.import_motion"
+    bl_label = "Import Motion"
+
+    filename_ext = ".csv"
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.json", options={"HIDDEN"})
+    frame_start: bpy.props.IntProperty(
+        name="First", description="Frame in which the motion begins", default=1, options={"SKIP_SAVE"}
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self.given("frame_start", context.scene.frame_start)
+        return ImportHelper.invoke(self, context, event)
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        if not self.filepath:
+            raise RobokinError(f"no file to read a motion of {obj.name!r} from: set filepath")
+        motion = read_motion(bpy.path.abspath(self.filepath), robot_model(obj))
+        first = self.given("frame_start", context.scene.frame_start)
+        frames, outside = key_motion(context.scene, obj, motion, first)
+        if outside:
+            self.report({"WARNING"}, f"moved inside the limits in {len(outside)} frames, the first {outside[0]}")
+        self.report({"INFO"}, f"frames {frames[0]} to {frames[-1]} keyed, {motion.duration:.3f} s")
+        return {"FINISHED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.use_property_split = True
+        self.layout.prop(self, "frame_start")
+
+
+def _menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.operator(ROBOKIN_OT_import_motion.bl_idname, text="Robot Motion (.csv, .json)")
+
+
+def register() -> None:
+    bpy.utils.register_class(ROBOKIN_OT_import_motion)
+    bpy.types.TOPBAR_MT_file_import.append(_menu)
+
+
+def unregister() -> None:
+    bpy.types.TOPBAR_MT_file_import.remove(_menu)
+    bpy.utils.unregister_class(ROBOKIN_OT_import_motion)
