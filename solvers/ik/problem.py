@@ -301,7 +301,8 @@ class IKProblem:
 
     def _else_in_closed_form(self, search: TipIK, goal: Array, start: Array, missed: Outcome) -> Outcome:
         """The outcome of a search that missed, or that from the nearest posture of the closed form."""
-        posture = self._closed_form and self._closed_form.nearest(goal[0], self.limits.clamp(start))
+        form = self._closed_form
+        posture = None if form is None else form.nearest(goal[0], self.limits.clamp(start))
         if posture is None:
             return missed
         code, q, residuals, iterations, _ = search.solve(goal, posture, 0)

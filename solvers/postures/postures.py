@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..families.closed_form import closed_form
 from ..families.family import Branch, Told
 from ..ik.problem import checked_count, checked_seed
 from ..ik.tip_ik import starts_of
+from ..progress import finish
 from ..tasks import Task
 from ..tasks.base import checked_targets
 from ..tasks.checks import LAST_ROW
@@ -107,9 +108,15 @@ class PostureProblem:
         (whole turns, continua); mid-range when None.   seed: of the starts where there is no closed form.
         Joints that do not move the tip keep q0's values. Raises TaskError, ConfigurationError.
         """
+        return finish(self.solve_steps(targets, q0, seed))
+
+    def solve_steps(
+        self, targets: object = None, q0: object | None = None, seed: int = 0
+    ) -> Generator[float, None, Postures]:
+        """`solve` that yields the share of the work done (0..1) now and then, where it takes long."""
         start, own_seed = self.start(q0), checked_seed(seed)
         if self._closed_form is None:
-            return self._searched(self._targets(targets), start, own_seed)
+            return (yield from self._searched(self._targets(targets), start, own_seed))
         goals = np.asarray(self._targets(targets)[0], float)[None]
         return self._closed(goals, start[None], None)[0]
 
@@ -136,7 +143,8 @@ class PostureProblem:
                 goals = np.array([self._targets(each)[0] for each in given], float).reshape(-1, 4, 4)
             return self._closed(goals, starts, most)
         found = [
-            self._searched(self._targets(each), start, own_seed) for each, start in zip(given, starts, strict=True)
+            finish(self._searched(self._targets(each), start, own_seed))
+            for each, start in zip(given, starts, strict=True)
         ]
         most = max(map(len, found), default=0)
         q = np.full((len(found), most, self.model.nq), np.nan)
@@ -168,8 +176,8 @@ class PostureProblem:
 
         return PostureBatch(q, found[:, 0].astype(int), ~(hidden | doubtful), made)
 
-    def _searched(self, targets: list[Any], start: Array, seed: int) -> Postures:
-        found = self._multistart.search(targets, start, seed)
+    def _searched(self, targets: list[Any], start: Array, seed: int) -> Generator[float, None, Postures]:
+        found = yield from self._multistart.search(targets, start, seed)
         names = tuple(f"posture {i + 1}" for i in range(len(found.q)))
         return Postures(found.q, names, False, "", np.full(len(found.q), found.is_continuum), found.remark)
 

@@ -6,7 +6,7 @@ import numpy as np
 from robokin_addon.robokin import RobotModel
 from robokin_addon.robokin.backend import get_backend
 from robokin_addon.robokin.model.limits import PositionLimits
-from robokin_addon.solvers import IKProblem, PoseTask, PositionTask
+from robokin_addon.solvers import IKProblem, PoseTask
 from robokin_addon.solvers.criteria import JointSprings
 from support.problems.family_robots import family_robot
 from support.problems.postures import tip_of
