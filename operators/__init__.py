@@ -26,7 +26,7 @@ from .handlers import (
     task_readouts,
     unit_scale,
 )
-from .posture import joint_text, posture, posture_list
+from .posture import all_postures, joint_text, posture, posture_list
 from .robot import (
     convert_rig,
     duplicate_robot,
@@ -68,6 +68,7 @@ MODULES: tuple[ModuleType, ...] = (
     live,
     posture,
     posture_list,
+    all_postures,
     joint_text,
     srdf,
     solve,
