@@ -32,6 +32,7 @@ from ..progress import finish, scaled
 from ..results import BatchResult, Diagnosis, SolveResult, Status
 from ..tasks import Task
 from ..tasks.influence import Left, checked_shares, is_partial, left_in
+from ..tasks.protocols import VelocityTask, resolve_target
 from ..velocity.task_levels import checked_tasks, tolerances
 from .diagnosis import describe, explain
 from .level_ik import LevelIK
@@ -63,7 +64,7 @@ class IKProblem:
     ) -> None:
         self.model, self.tasks, self.criteria = solvable_model(model), checked_tasks(tasks), checked_criteria(criteria)
         for task in self.tasks:
-            if task.is_velocity:
+            if isinstance(task, VelocityTask):
                 raise TaskError(f"{task.name} asks for a velocity: it can be stepped or tracked, not solved for a pose")
         compiled(self.tasks)
         compiled(self.criteria)
@@ -218,7 +219,7 @@ class IKProblem:
     def resolve_target(self, i: int, target: object, q: Array) -> Any:
         """The target of a task, fixed where it begins at q (nq,), where it is counted from there. Raises TaskError."""
         levels, task = self._levels.levels, self.tasks[i]
-        return task.resolve_target(levels.state(q, levels.targets, 1.0), task.checked_target(target))
+        return resolve_target(task, levels.state(q, levels.targets, 1.0), task.checked_target(target))
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""

@@ -17,6 +17,7 @@ from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK
 from ..random_numbers import SplitMix64
 from ..tasks import FrameTask, Task
+from ..tasks.protocols import resolve_target
 from ..velocity.task_levels import TaskLevels, tolerances
 
 STARTS, STARTS_OF_LEVELS = 200, 40
@@ -92,7 +93,7 @@ class Multistart:
         """Degrees of freedom, of those that the tasks depend on, that their equations leave."""
         state = self._levels.state(q, targets, 1.0)
         rows = [
-            task.rows(state, task.resolve_target(state, target))
+            task.rows(state, resolve_target(task, state, target))
             for task, target in zip(self.tasks, targets, strict=True)
         ]
         J = np.vstack([(own.J * self._levels_unit(i, own))[own.lower == own.upper] for i, own in enumerate(rows)])
