@@ -27,7 +27,7 @@ def ghost_lines(obj: bpy.types.Object, Q: Array) -> Array:
             own.setdefault(link, []).append(sharp_edges(child.data) @ T_link_mesh[:3, :3].T + T_link_mesh[:3, 3])
     edges = {link: np.concatenate(lines) for link, lines in own.items()}
     every = max(1, -(-len(Q) * sum(map(len, edges.values())) // MOST))
-    parts = [[] for _ in Q]
+    parts: list[list[Array]] = [[] for _ in Q]
     for lines, q in zip(parts, Q, strict=True):
         placed = {link: T_world_root @ T for link, T in forward_kinematics(robot.model, q).items()}
         for joint in robot.model.joints:

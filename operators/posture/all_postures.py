@@ -103,7 +103,7 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
 
     def _choose(self, context: bpy.types.Context, event: bpy.types.Event, ghosts: Ghosts) -> set[str]:
         chosen, count = ghosts.index, len(ghosts.points)
-        if event.type in NAVIGATION or event.type.startswith(("NUMPAD_", "NDOF_")) and event.type not in KEEP:
+        if event.type in NAVIGATION or (event.type.startswith(("NUMPAD_", "NDOF_")) and event.type not in KEEP):
             return {"PASS_THROUGH"}
         if event.type == "MOUSEMOVE":
             chosen = _under_mouse(context, event, ghosts)

@@ -73,6 +73,6 @@ class Ghosts:
         from gpu_extras.batch import batch_for_shader
 
         if number not in self._batches:
-            points = self.points.reshape(-1, 3) if number < 0 else self.points[number]
+            points: Any = self.points.reshape(-1, 3) if number < 0 else self.points[number]
             self._batches[number] = batch_for_shader(shader, "LINES", {"pos": points})
         return self._batches[number]

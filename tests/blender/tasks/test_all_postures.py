@@ -15,7 +15,7 @@ from robokin_addon.properties.bridge import read_configuration, write_configurat
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.ghosts import ghost_lines
-from support.blender.scene_robots import add_empty, add_target, build, placed, world_error
+from support.blender.scene_robots import add_target, build, placed, world_error
 from support.blender.windows import Window
 
 PUMA = [-0.9, -0.1, -1.8, 2.0, -0.9, -4.2]  # one of eight postures
@@ -63,7 +63,7 @@ def test_what_no_posture_meets_is_told(puma):
         postures(puma)
     target = add_target(puma, tip_of(puma))
     puma.robokin.tasks[0].influence = 0.5
-    with pytest.raises(RuntimeError, match="influence 0.5"):
+    with pytest.raises(RuntimeError, match=r"influence 0\.5"):
         postures(puma)
     puma.robokin.tasks[0].influence = 1.0
     target.location.x += 50.0
