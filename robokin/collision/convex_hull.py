@@ -62,7 +62,7 @@ def _inserted(points: Array, rng: np.random.Generator) -> Array:
             new = np.column_stack((rim, np.full(len(rim), i)))
             faces = np.concatenate((faces[~seen], new))
             normals = np.concatenate((normals[~seen], _normals(points, new)))
-        outside = [k for k in np.array_split(rest, 1 + len(rest) * len(faces) // 4_000_000)]
+        outside = np.array_split(rest, 1 + len(rest) * len(faces) // 4_000_000)
         offsets = np.einsum("ij,ij->i", normals, points[faces[:, 0]])
         rest = np.concatenate([k[(points[k] @ normals.T > offsets).any(axis=1)] for k in outside])
         left, rest = rest[:SPREAD], rest[SPREAD:]

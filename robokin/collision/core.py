@@ -18,7 +18,7 @@ SAME = 1e-12  # directions that differ by no more are one
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """The Minkowski sum of the convex hull of `points` (n, 3), a flat disc about z, and a ball; in the shape's frame [m].
+    """The Minkowski sum of the convex hull of `points` (n, 3), a flat disc about z, and a ball; shape's frame, [m].
 
     normals: (k, 3) unit normals of the hull's faces, one of each two that are parallel. edges: (m, 3) unit directions
     of its edges, likewise. disc, radius: radii of disc and ball. centre: (3,) and bound: of a ball around the shape.

@@ -16,7 +16,8 @@ from .shapes import CollisionShape
 
 @dataclass(frozen=True, eq=False)
 class Distance:
-    """value [m]: how far two shapes are from each other; negative where they meet, by how much one has to move to be free.
+    """value [m]: how far two shapes are from each other; negative where they meet: by how much
+    one has to move to be free.
 
     point_a, point_b: (3,) [m] in the world, on the surface of either where they are nearest or deepest. normal: (3,)
     the unit vector along which the second moves away from the first. point_b - point_a = value normal.

@@ -28,7 +28,8 @@ _CIRCLE = np.column_stack((np.cos(_angles), np.sin(_angles), np.zeros(SIDES // 2
 
 
 def shortest_way_out(p: Pair) -> tuple[float, Array, Array]:
-    """For two that meet: by how much B is to go to be free, the unit vector along which, and (3, 3) the deepest point."""
+    """For two that meet: by how much B is to go to be free, the unit vector along which, and (3, 3) the deepest
+    point."""
     reach_of = {}
     for n in _normals(p):
         for direction in (n, -n):
@@ -74,8 +75,8 @@ def _across(p: Pair) -> Iterator[Array]:
 
 def descended(p: Pair, n: Array) -> tuple[float, Array, Array]:
     """From n down to where the reach is least around; of two that are apart that is where it is least of all, and minus
-    their distance. Returns it, where it is, and (3, 3) the nearest or deepest point. From a point outside M along n the nearest point of M shows a way
-    that is not longer (Cameron 1997)."""
+    their distance. Returns it, where it is, and (3, 3) the nearest or deepest point. From a point outside M along n the
+    nearest point of M shows a way that is not longer (Cameron 1997)."""
     reach, beyond, least = p.reach(n), 0.5, np.inf
     deepest = p.support(n)
     for _ in range(MOST_ROUNDS):

@@ -135,7 +135,11 @@ def test_against_coal() -> None:
         T = [at(*rng.normal(size=3), turn=rng) for _ in range(2)]
         request, result = coal.DistanceRequest(), coal.DistanceResult()
         request.gjk_tolerance = request.epa_tolerance = 1e-9
-        placed = [x for shape, P in zip(shapes, T, strict=True) for x in (coal_shape(coal, shape), transform(P[:3, :3], P[:3, 3]))]
+        placed = [
+            x
+            for shape, P in zip(shapes, T, strict=True)
+            for x in (coal_shape(coal, shape), transform(P[:3, :3], P[:3, 3]))
+        ]
         expected = coal.distance(*placed, request, result)
         found = distance(shapes[0], T[0], shapes[1], T[1])
         assert found.value == pytest.approx(expected, abs=2e-5), shapes
