@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..model.geometry import Capsule, Cylinder, Sphere
+    from .model import CollisionModel, Contact, Obstacle
     from .query import Distance, distance
     from .shapes import Box, Hull
 else:
@@ -11,7 +12,22 @@ else:
 
     __getattr__, __dir__ = exports(
         __name__,
-        {"query": ["Distance", "distance"], "shapes": ["Box", "Capsule", "Cylinder", "Hull", "Sphere"]},
+        {
+            "model": ["CollisionModel", "Contact", "Obstacle"],
+            "query": ["Distance", "distance"],
+            "shapes": ["Box", "Capsule", "Cylinder", "Hull", "Sphere"],
+        },
     )
 
-__all__ = ["Box", "Capsule", "Cylinder", "Distance", "Hull", "Sphere", "distance"]
+__all__ = [
+    "Box",
+    "Capsule",
+    "CollisionModel",
+    "Contact",
+    "Cylinder",
+    "Distance",
+    "Hull",
+    "Obstacle",
+    "Sphere",
+    "distance",
+]

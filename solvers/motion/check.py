@@ -10,6 +10,7 @@ import numpy as np
 
 from ...robokin.arrays import Array, float_array, shown
 from ...robokin.backend import get_backend
+from ...robokin.collision import CollisionModel
 from ...robokin.configuration import check_vector
 from ...robokin.errors import TaskError
 from ...robokin.model.robot import RobotModel
@@ -26,41 +27,13 @@ from ..results import Status, named_residuals
 from ..tasks import FrameTask, Task
 from ..velocity.recent_problems import own_copies
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
+from .collisions import collision_violations
 from .dynamics import effort_rounding, motion_efforts
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
 from .task_check import motion_residuals, motion_targets, poses_of
+from .violation import Violation
 
 ROLLED = 1e-9  # [m] of slip that is none
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A limit broken at one sample. frame: index of the sample. joint: its name, "joint/x" for one of several
-    coordinates. kind: lower, upper, velocity, acceleration, effort or slip. value, limit: SI, in `unit`; of a velocity,
-    an acceleration or an effort the value has its sign and the limit is the bound on its size. A spherical joint has
-    "joint/twist", and "joint/swing" with its swing as a share of the cone. Slip: by how much a wheel has not rolled
-    since the sample before what its base has moved; the limit is what rounding explains."""
-
-    frame: int
-    joint: str
-    kind: str
-    value: float
-    limit: float
-    unit: str = ""
-
-    def told(self) -> str:
-        """In words."""
-        return f"{self.kind} of {self.joint} is {self.value:.4g} {self.unit}, allowed {self.limit:.4g} {self.unit}"
-
-    def to_dict(self) -> dict:
-        return {
-            "frame": self.frame,
-            "joint": self.joint,
-            "kind": self.kind,
-            "value": self.value,
-            "limit": self.limit,
-            "unit": self.unit,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +85,7 @@ def check_motion(
     targets: object | None = None,
     float32: bool = False,
     gravity: object | None = None,
+    collisions: CollisionModel | None = None,
 ) -> MotionCheck:
     """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
 
@@ -121,10 +95,11 @@ def check_motion(
     they are allowed what rounding of the given positions and times can make of them (about 1e-15/dt and 1e-15/dt^2).
     `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
     relative) and the differences accordingly. gravity: (3,) [m/s^2] in the root frame; where it is given, what the
-    drives must give (`drive_effort`) is compared with the effort limits, too. Raises TaskError for targets of the wrong
+    drives must give (`drive_effort`) is compared with the effort limits, too. collisions: what may not touch, looked at
+    in each sample and half-way to the next. Raises TaskError for targets of the wrong
     shape.
     """
-    return finish(check_motion_steps(motion, tasks, targets, float32, gravity))
+    return finish(check_motion_steps(motion, tasks, targets, float32, gravity, collisions))
 
 
 def check_motion_steps(
@@ -133,11 +108,13 @@ def check_motion_steps(
     targets: object | None = None,
     float32: bool = False,
     gravity: object | None = None,
+    collisions: CollisionModel | None = None,
 ) -> Generator[float, None, MotionCheck]:
     """`check_motion` that yields the share of the work done (0..1) now and then."""
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
     slip = wheel_slip(checked_motion(motion).model, motion.q)
     violations = _violations(motion, eps, float32, gravity) + _slips(motion, slip, eps)
+    violations += collision_violations(motion, collisions) if collisions is not None else []
     violations.sort(key=lambda violation: violation.frame)
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
     if not is_plain(checked_tasks(tasks)):

@@ -1,0 +1,188 @@
+"""Which shapes of a robot and of what stands around it may not touch, and where they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..arrays import Array, frozen_array
+from ..backend import get_backend
+from ..configuration import random_configuration
+from ..errors import ModelError, UnknownNameError
+from ..model.geometry import Mesh
+from ..model.robot import RobotModel
+from ..spatial import se3
+from .core import core
+from .pairs import distances
+from .reference import FAILED
+from .shapes import CollisionShape
+
+SAMPLES = 256  # configurations that tell which links always touch
+MeshPoints = Callable[[Mesh], CollisionShape | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacle:
+    """A shape that is not the robot's. placement: (4, 4) T_root_shape [m], or (F, 4, 4), one for each frame."""
+
+    name: str
+    shape: CollisionShape
+    placement: Array = field(default_factory=lambda: np.eye(4))
+
+    def __post_init__(self) -> None:
+        placement = np.asarray(self.placement, float)
+        shape = (4, 4) if placement.ndim == 2 else (len(placement), 4, 4)
+        object.__setattr__(self, "placement", frozen_array(placement, shape, f"placement of {self.name!r}"))
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Two that are in each other, at one sample. names: of link and link, or link and obstacle. depth [m]: by how much
+    one has to move to be free."""
+
+    sample: int
+    names: tuple[str, str]
+    depth: float
+
+
+class CollisionModel:
+    """The links' collision shapes and obstacles around them; all pairs of links count, and each link with each
+    obstacle, but for links that a joint connects (also over links without shapes), for links of one rigid body, and for
+    `disabled` pairs of names.
+
+    hull: the shape in place of a mesh; without it, or where it gives None, meshes are left out (`left_out` names their
+    links). Raises ModelError for a shape that cannot be, UnknownNameError for a disabled pair of unknown names.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        obstacles: Sequence[Obstacle] = (),
+        disabled: Iterable[tuple[str, str]] = (),
+        hull: MeshPoints | None = None,
+    ) -> None:
+        self.model, self.obstacles = model, tuple(obstacles)
+        self._link: list[int] = []
+        self._own: list[Array] = []
+        self.left_out: list[str] = []
+        shapes: list[CollisionShape] = []
+        for index, link in enumerate(model.links):
+            for geometry in link.collisions:
+                shape = geometry.shape
+                found = (hull(shape) if hull else None) if isinstance(shape, Mesh) else shape
+                if found is None:
+                    self.left_out.append(link.name)
+                    continue
+                shapes.append(found)
+                self._link.append(index)
+                self._own.append(geometry.placement)
+        self._count = len(shapes)
+        self._cores = tuple(core(shape) for shape in (*shapes, *(obstacle.shape for obstacle in self.obstacles)))
+        self.names = (*(model.link_names[i] for i in self._link), *(obstacle.name for obstacle in self.obstacles))
+        known = {*model.link_names, *(obstacle.name for obstacle in self.obstacles)}
+        off = {frozenset(pair) for pair in disabled}
+        for name in {name for pair in off for name in pair} - known:
+            raise UnknownNameError("link or obstacle", name, sorted(known))
+        self.pairs = self._pairs(off)
+
+    @property
+    def is_empty(self) -> bool:
+        """There is no pair that could touch."""
+        return not len(self.pairs)
+
+    def distances(self, q: Array, within: float = np.inf, backend: str = "auto") -> tuple[Array, Array]:
+        """Of all pairs at configurations (F, nq): (F, pairs, 10) value, points and normal in the root frame, as in
+        `Distance`; (F, pairs) status. Pairs that are farther apart than `within` are not looked at closely."""
+        return distances(self._cores, self._placements(q, backend), self.pairs, within, backend)
+
+    def _placements(self, q: Array, backend: str = "auto") -> Array:
+        placements = np.empty((len(q), len(self._cores), 4, 4))
+        if self._count:
+            frames = get_backend(backend).frame_placements(self.model.tree, np.ascontiguousarray(q))
+            placements[:, : self._count] = frames[:, self._link] @ np.stack(self._own)
+        for i, obstacle in enumerate(self.obstacles):
+            placements[:, self._count + i] = obstacle.placement
+        return placements
+
+    def contacts(self, q: Array) -> list[Contact]:
+        """Where links are in each other or in obstacles, at configurations (F, nq); of two with several shapes the
+        deepest. Raises ModelError where a distance cannot be found: it is not taken as free."""
+        if self.is_empty:
+            return []
+        out, status = self.distances(q, within=0.0)
+        if (status == FAILED).any():
+            sample, pair = np.argwhere(status == FAILED)[0]
+            a, b = (self.names[i] for i in self.pairs[pair])
+            raise ModelError(f"the distance of {a!r} and {b!r} cannot be found at sample {sample}")
+        deepest: dict[tuple[int, tuple[str, str]], float] = {}
+        for sample, pair in np.argwhere(out[..., 0] < 0.0):
+            key = int(sample), (self.names[self.pairs[pair, 0]], self.names[self.pairs[pair, 1]])
+            deepest[key] = max(deepest.get(key, 0.0), -float(out[sample, pair, 0]))
+        return [Contact(sample, names, depth) for (sample, names), depth in deepest.items()]
+
+    def halfway(self) -> CollisionModel:
+        """The same with each obstacle that moves half-way between its placements, one less of them."""
+        other = copy(self)
+        other.obstacles = tuple(
+            replace(each, placement=_middles(each.placement)) if each.placement.ndim == 3 else each
+            for each in self.obstacles
+        )
+        return other
+
+    def always_touching(self, samples: int = SAMPLES, seed: int = 0) -> list[tuple[str, str]]:
+        """Pairs of links that are in each other at every one of so many random configurations."""
+        rng = np.random.default_rng(seed)
+        q = np.stack([random_configuration(self.model, rng) for _ in range(samples)])
+        own = self.pairs[(self.pairs < self._count).all(axis=1)]
+        placements = self._placements(q)[:, : self._count]
+        out, _ = distances(self._cores[: self._count], placements, own, 0.0)
+        touch = {tuple(self.names[i] for i in pair): np.zeros(samples, bool) for pair in own}
+        for pair, values in zip(own, out[..., 0].T, strict=True):
+            touch[tuple(self.names[i] for i in pair)] |= values < 0.0
+        return [(a, b) for (a, b), at in touch.items() if at.all()]
+
+    def _pairs(self, off: set[frozenset[str]]) -> Array:
+        body, beside = self._bodies()
+        pairs = []
+        for a in range(self._count):
+            for b in range(a + 1, len(self._cores)):
+                if frozenset((self.names[a], self.names[b])) in off:
+                    continue
+                if b < self._count:
+                    one, other = body[self._link[a]], body[self._link[b]]
+                    if one == other or (one, other) in beside:
+                        continue
+                pairs.append((a, b))
+        return np.array(pairs, np.int32).reshape(-1, 2)
+
+    def _bodies(self) -> tuple[list[int], set[tuple[int, int]]]:
+        """The rigid body of each link, by number; pairs of bodies that a joint connects, also over bodies without
+        shapes."""
+        index = {name: i for i, name in enumerate(self.model.link_names)}
+        body = list(range(len(self.model.links)))
+        above: dict[int, int] = {}
+        for joint in self.model.joints:  # parents first
+            if joint.parent is None:
+                continue
+            parent, child = body[index[joint.parent]], index[joint.child]
+            if joint.nv == 0 and joint.mimic is None:
+                body[child] = parent
+            else:
+                above[child] = parent
+        has_shape = {body[i] for i in self._link}
+        beside = set()
+        for child in has_shape:
+            parent = above.get(child)
+            while parent is not None and parent not in has_shape:
+                parent = above.get(parent)
+            if parent is not None:
+                beside |= {(child, parent), (parent, child)}
+        return body, beside
+
+
+def _middles(T: Array) -> Array:
+    """(n - 1, 4, 4) half-way between each of n placements and the next."""
+    return T[:-1] @ se3.exp(0.5 * se3.log(se3.inverse(T[:-1]) @ T[1:]))

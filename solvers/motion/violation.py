@@ -1,0 +1,42 @@
+"""What a check complains of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A limit broken at one sample. frame: index of the sample. joint: its name, "joint/x" for one of several
+    coordinates; of a collision the names of the two. kind: lower, upper, velocity, acceleration, effort, slip or
+    collision. value, limit: SI, in `unit`; of a velocity, an acceleration or an effort the value has its sign and the
+    limit is the bound on its size. A spherical joint has "joint/twist", and "joint/swing" with its swing as a share of
+    the cone. Slip: by how much a wheel has not rolled since the sample before what its base has moved; the limit is what
+    rounding explains. Collision: `links`, two or a link and an obstacle, are minus `value` deep in each other; `half`:
+    half-way to the next sample."""
+
+    frame: int
+    joint: str
+    kind: str
+    value: float
+    limit: float
+    unit: str = ""
+    links: tuple[str, ...] = ()
+    half: bool = False
+
+    def told(self) -> str:
+        """In words."""
+        if self.links:
+            return f"{self.links[0]} is {-self.value:.4g} {self.unit} deep in {self.links[1]}"
+        return f"{self.kind} of {self.joint} is {self.value:.4g} {self.unit}, allowed {self.limit:.4g} {self.unit}"
+
+    def to_dict(self) -> dict:
+        return {
+            "frame": self.frame,
+            "joint": self.joint,
+            "kind": self.kind,
+            "value": self.value,
+            "limit": self.limit,
+            "unit": self.unit,
+            **({"links": list(self.links), "depth": -self.value, "half_frame": self.half} if self.links else {}),
+        }

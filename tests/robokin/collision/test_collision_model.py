@@ -1,0 +1,93 @@
+"""Which shapes of a robot may not touch, and where they do."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, UnknownNameError, read_urdf_text
+from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
+from robokin_addon.solvers import Motion, check_motion
+
+ARM = """<robot name="arm"><link name="base"/>
+{links}
+{joints}</robot>"""
+
+
+def planar_arm(links: int = 4, extra: str = "") -> RobotModel:
+    """Links of 1 m along x with a capsule of 5 cm, about z."""
+    link = (
+        '<link name="l{}"><collision><origin xyz="0.5 0 0" rpy="0 1.5707963267948966 0"/><geometry>'
+        '<capsule radius="0.05" length="0.8"/></geometry></collision></link>'
+    )
+    joint = (
+        '<joint name="j{}" type="revolute"><parent link="{}"/><child link="l{}"/><origin xyz="{} 0 0"/>'
+        '<axis xyz="0 0 1"/><limit lower="-3.1" upper="3.1" velocity="100" effort="1"/></joint>'
+    )
+    names = ["base", *(f"l{i}" for i in range(links))]
+    return read_urdf_text(
+        ARM.format(
+            links="\n".join(link.format(i) for i in range(links)) + extra,
+            joints="\n".join(joint.format(i, names[i], i, float(i > 0)) for i in range(links)),
+        )
+    )
+
+
+def test_a_folded_arm_meets_itself() -> None:
+    model = planar_arm()
+    collisions = CollisionModel(model)
+    assert [tuple(collisions.names[i] for i in pair) for pair in collisions.pairs] == [
+        ("l0", "l2"), ("l0", "l3"), ("l1", "l3"),
+    ]  # fmt: skip
+    square = np.array([0.0, math.pi / 2, math.pi / 2, math.pi / 2])
+    assert collisions.contacts(np.stack((np.zeros(4), square))) == []
+    triangle = np.array([0.0, 2.0 * math.pi / 3, 2.0 * math.pi / 3, 2.0 * math.pi / 3])  # the last link is on the first
+    (contact,) = collisions.contacts(np.stack((square, triangle)))
+    assert (contact.sample, contact.names) == (1, ("l0", "l3")) and contact.depth == pytest.approx(0.1)
+    assert CollisionModel(model, disabled=[("l3", "l0"), ("l1", "l3"), ("l2", "l0")]).is_empty
+    with pytest.raises(UnknownNameError, match="l9"):
+        CollisionModel(model, disabled=[("l9", "l0")])
+
+
+def test_joints_over_links_without_shapes_connect_neighbours() -> None:
+    model = planar_arm()
+    links = [dataclasses.replace(link, collisions=()) if link.name == "l1" else link for link in model.links]
+    collisions = CollisionModel(RobotModel("arm", links, model.joints[1:]))
+    assert [tuple(collisions.names[i] for i in pair) for pair in collisions.pairs] == [("l0", "l3")]
+
+
+def test_a_motion_that_sweeps_through_an_obstacle_is_told_also_between_samples() -> None:
+    model = planar_arm(2)
+    post = Obstacle("post", Sphere(0.1), np.array([[1, 0, 0, 0.0], [0, 1, 0, 1.5], [0, 0, 1, 0], [0, 0, 0, 1.0]]))
+    angles = np.linspace(0.1, math.pi - 0.1, 4)  # the post is met at a right angle, half-way between two samples
+    motion = Motion.of(model, np.arange(4.0), np.column_stack((angles, np.zeros(4))))
+    found = check_motion(motion, collisions=CollisionModel(model, [post]))
+    (violation,) = found.violations
+    assert (violation.kind, violation.links, violation.frame, violation.half) == ("collision", ("l1", "post"), 1, True)
+    assert violation.value == pytest.approx(-0.15) and not found.ok
+    told = violation.to_dict()
+    assert told["links"] == ["l1", "post"] and told["depth"] == pytest.approx(0.15) and told["kind"] == "collision"
+    assert "l1" in violation.told() and "post" in violation.told()
+    assert check_motion(motion).violations == ()
+
+
+def test_an_obstacle_that_moves_is_met_where_it_is() -> None:
+    model = planar_arm(1)
+    T = np.tile(np.eye(4), (5, 1, 1))
+    T[:, 1, 3] = [2.0, 1.0, 0.0, -1.0, -2.0]
+    T[:, 0, 3] = 0.5
+    motion = Motion.of(model, np.arange(5.0), np.zeros((5, 1)))
+    found = check_motion(motion, collisions=CollisionModel(model, [Obstacle("ball", Sphere(0.2), T)]))
+    assert [(v.frame, v.half) for v in found.violations] == [(2, False)]
+
+
+def test_links_that_always_touch_are_found() -> None:
+    box = '<collision><geometry><box size="7 7 7"/></geometry></collision>'
+    model = planar_arm(3)
+    links = [*model.links]
+    fat = read_urdf_text(f'<robot name="r"><link name="l0">{box}</link></robot>').links[0]
+    links[1] = dataclasses.replace(links[1], collisions=fat.collisions)
+    touching = CollisionModel(RobotModel("r", links, model.joints[1:])).always_touching()
+    assert touching == [("l0", "l2")]
