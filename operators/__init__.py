@@ -30,6 +30,7 @@ from .handlers import (
 )
 from .posture import all_postures, joint_text, posture, posture_list
 from .robot import (
+    collisions,
     convert_rig,
     duplicate_robot,
     helper_bones,
@@ -59,6 +60,7 @@ MODULES: tuple[ModuleType, ...] = (
     limits_from_arc,
     joints,
     inertia_from_mesh,
+    collisions,
     unit_scale,
     tasks,
     snap_targets,

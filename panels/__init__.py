@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import (
+    collisions,
     criteria,
     joint,
     joint_values,
@@ -31,6 +32,7 @@ MODULES: tuple[ModuleType, ...] = (
     criteria,
     solve,
     tables,
+    collisions,
     menus,
     overlays,
 )

@@ -53,6 +53,12 @@ class RobokinRobot(bpy.types.PropertyGroup):
         description="This armature carries a robot",
         get=_is_robot,
     )
+    is_obstacle: bpy.props.BoolProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Obstacle",
+        description="Robots may not touch this mesh object; it counts as its convex hull",
+    )
     tasks: bpy.props.CollectionProperty(
         type=RobokinTask,
         name="Tasks",

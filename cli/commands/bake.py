@@ -3,7 +3,7 @@
 The motion depends on the scene alone, not on the keyframes it replaces. What is not given is as the
 robot's settings in the file say, as for the Bake button. Frames that are not met are listed with the reason.
 Tasks given here count besides the robot's own, criteria in place of its own. Exit code 1 when a
-frame is not met."""
+frame is not met, or links collide."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ def run(arguments: argparse.Namespace) -> bool:
         keep_start(robot, start, q0)
         target = arguments.output or bpy.data.filepath
         told = result.to_dict()
-        report = {"frames": frame_rows(told), "failures": told["failures"]}
+        report = {"frames": frame_rows(told), "failures": told["failures"], "violations": told["violations"]}
         with kept_report(report, arguments.json):
             save_as(target)
     status, reason = result.summary()
     lines = [f"{target}: {len(frames)} frames baked: {status}, {reason}", *(f"  {line}" for line in result.told())]
     show_report(report, arguments.json, "\n".join(lines), target)
-    return result.converged
+    return result.converged and not result.collisions

@@ -61,9 +61,10 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         keep_start(obj, start, q0)
         settings.bake_mark = motion_mark(obj)
         rows = [(f.first, f.last, f.diagnosis.status, f.diagnosis.reason) for f in result.failures]
-        show_rows(settings.bake_failures, rows)
+        rows += [(frame, frame, Status.LIMIT, what) for frame, what in result.hits()]
+        show_rows(settings.bake_failures, sorted(rows, key=lambda row: row[0]))
         self.write_report(self.report_path, result.to_dict())
-        kind = "INFO" if result.converged else "WARNING"
+        kind = "INFO" if result.converged and not result.collisions else "WARNING"
         said = f"{status_words(*result.summary())}: {told(context.scene, settings.bake_reason)}"
         self.report({kind}, f"{len(frames)} frames baked. {said}")
 

@@ -24,9 +24,12 @@ from ...scene.tasks.solver_tasks import check_given, enabled_tasks
 from ...scene.tasks.targets import targets_over
 from ...solvers.criteria import Criterion, criterion_names
 from ...solvers.ik.problem import part_names
+from ...solvers.motion.collisions import collision_violations
+from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
+from ..collisions import collisions_over
 
 
 def bake_steps(
@@ -75,7 +78,10 @@ def bake_steps(
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     asked = [(plan.segment, plan.criteria) for plan in plans]
-    costs = yield from scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 1.0)
+    costs = yield from scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 0.98)
+    collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.98, 1.0)
+    motion = Motion.of(robot_model(obj), dt * np.arange(len(frames)), rounded(obj, Q))
+    hits = collision_violations(motion, collisions) if collisions else []
     written = write_curves(obj, frames, Q, new_action)
     for item, numbers in zip(own, np.moveaxis(costs, 1, 0), strict=criteria is None):
         path = item.path_from_id()
@@ -94,6 +100,7 @@ def bake_steps(
         costs[:, :, 0],
         criterion_names(plans[0].criteria),
         _parts(plans, count),
+        hits,
     )
 
 

@@ -23,6 +23,7 @@ from ...solvers.motion.check import MotionCheck, check_motion, check_motion_step
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
+from ..collisions import collisions_over
 from .samples import sample_motion
 
 _CHUNK = 16  # frames between two reports of progress
@@ -34,7 +35,7 @@ class AnimationCheck:
     NaN for a task that is not. parts: names of them. limits: the violations, whose `frame`
     is an index into `frames`.   missed: (n, k, 2) parts of tasks that are whole, not within their
     tolerances.   tasks, units:
-    names of the tasks, units of their parts."""
+    names of the tasks, units of their parts.   unseen: links whose collision meshes could not be read."""
 
     motion: Motion
     frames: Sequence[int]
@@ -45,6 +46,7 @@ class AnimationCheck:
     missed: Array
     tasks: Sequence[str]
     units: Sequence[Sequence[str]]
+    unseen: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -59,12 +61,14 @@ class AnimationCheck:
             first = missed[0]
             parts.append(f"{len(missed)} miss a task, the first {self.frames[first]} ({self.statuses[first]})")
         if self.limits.violations:
-            worst = max(self.limits.violations, key=lambda v: abs(v.value / v.limit) if v.limit else np.inf)
+            worst = max(self.limits.violations, key=lambda v: (abs(v.value / v.limit) if v.limit else np.inf, -v.value))
             count = len({violation.frame for violation in self.limits.violations})
             parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.told()}")
             need = time_needed(self.limits.violations)
             if 1.0 < need < np.inf:
                 parts.append(f"too fast: {needs(need)}")
+        if self.unseen:
+            parts.append(f"collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}")
         if len(parts) > 1:
             return "; ".join(parts)
         tasked = any(status is not Status.EMPTY for status in self.statuses)
@@ -112,10 +116,13 @@ def check_steps(
     targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
     judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
     seen = yield from scaled(judged, 0.6, 1.0)
-    limits = check_motion(motion, float32=True, gravity=root_gravity(obj) if efforts else None)
+    collisions = yield from collisions_over(scene, view_layer, obj, frames)
+    gravity = root_gravity(obj) if efforts else None
+    limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
     names = [*(task.name for task in tasks), *(each.task.name for each in given)]
     return AnimationCheck(
-        motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, names, seen.units
+        *(motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, names, seen.units),
+        tuple(collisions.left_out) if collisions else (),
     )
 
 

@@ -118,4 +118,4 @@ def _told(violation: Violation) -> str:
         return f"{joint} is at {violation.value:.4g}{unit}, its {violation.kind} limit is {allowed}"
     if violation.kind == "effort":
         return f"too heavy: {joint} needs {abs(violation.value):.4g}{unit}, allowed {allowed}"
-    return violation.told()
+    return f"{violation.told()}{' between two frames' if violation.half else ''}"

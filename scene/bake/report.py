@@ -11,7 +11,7 @@ import numpy as np
 
 from ...robokin import RobotModel
 from ...robokin.arrays import Array
-from ...solvers import Diagnosis, Status, TrackResult
+from ...solvers import Diagnosis, Status, TrackResult, Violation
 from .plans import BakedSegment
 
 # Statuses of a frame with nothing to complain of: it has no task that counts, or all are met.
@@ -56,7 +56,8 @@ class BakeResult:
     """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
     without influence. failures: in order, all frames that are not met. start: what the bake chose to start from, in
     words; empty when it was told.
-    costs: (n, c) of the criteria by these names. parts: names of each task's residuals."""
+    costs: (n, c) of the criteria by these names. parts: names of each task's residuals. collisions: of what was written,
+    whose `frame` is an index into `frames`."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -68,6 +69,7 @@ class BakeResult:
     costs: Array
     criteria: Sequence[str]
     parts: Sequence[tuple[str, ...]]
+    collisions: Sequence[Violation] = ()
 
     @property
     def converged(self) -> bool:
@@ -76,6 +78,11 @@ class BakeResult:
 
     def summary(self) -> tuple[str, str]:
         """(status, sentence): of the first frames that are not met; CONVERGED when all are."""
+        if self.converged and self.collisions:
+            first = self.collisions[0]
+            count = len({each.frame for each in self.collisions})
+            at = f"frame {self.frames[first.frame]}"
+            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met, {count} collide: {at}: {first.told()}"
         if self.converged:
             chosen = f", from {self.start}" if self.start else ""
             return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}"
@@ -86,8 +93,13 @@ class BakeResult:
         return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts})"
 
     def told(self) -> list[str]:
-        """A line for each stretch of frames that are not met."""
-        return [failure.told() for failure in self.failures]
+        """A line for each stretch of frames that are not met, and for each two that collide."""
+        return [*(failure.told() for failure in self.failures), *(f"frame {at}: {what}" for at, what in self.hits())]
+
+    def hits(self) -> list[tuple[int, str]]:
+        """Of each two that collide the frame where they are deepest in each other, and a sentence."""
+        deepest = {each.links: each for each in sorted(self.collisions, key=lambda each: -each.value)}
+        return [(int(self.frames[each.frame]), each.told()) for each in deepest.values()]
 
     def to_dict(self) -> dict:
         """Plain values for JSON; residuals of tasks without influence are null."""
@@ -106,7 +118,9 @@ class BakeResult:
                 row["reason"] = reasons[frame]
             rows.append(row)
         failures = [failure.to_dict() for failure in self.failures]
-        return {"robot": self.model.name, "start": self.start or None, "frames": rows, "failures": failures}
+        violations = [each.to_dict() | {"frame": int(self.frames[each.frame])} for each in self.collisions]
+        told = {"robot": self.model.name, "start": self.start or None, "frames": rows, "failures": failures}
+        return told | {"violations": violations}
 
 
 def find_failures(stretches: Sequence[BakedSegment], frames: Sequence[int]) -> Generator[float, None, list[Failure]]:

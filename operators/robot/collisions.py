@@ -1,0 +1,92 @@
+"""Collision shapes of links, made from their meshes; obstacles."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import binding
+from ...properties.bridge.editing.records import bone_record, edit_records
+from ...properties.bridge.record.reading import read_robot
+from ...properties.bridge.record.rescale import rescaled_link
+from ...properties.bridge.record.snapshot import metres_per_unit
+from ...properties.bridge.record.stored import ROBOT_KEY
+from ...properties.bridge.visuals.link_meshes import link_meshes, link_triangles
+from ...robokin import Link, RobokinError
+from ...robokin.collision.fitting import KINDS, fitted
+from ...robokin.model.geometry import Geometry
+from ..common import RobotOperator
+
+
+class ROBOKIN_OT_fit_collisions(RobotOperator, bpy.types.Operator):
+    """Give each link a collision shape around each of its meshes, in place of those that it has"""
+
+    bl_idname = "robokin.fit_collisions"
+    bl_label = "Fit Collision Shapes"
+
+    shape: bpy.props.EnumProperty(
+        name="Shape",
+        description="What is put around a mesh",
+        items=(
+            ("LEAST", "Least Volume", "The one of least volume"),
+            *((kind.upper(), kind.title(), f"A {kind} around each mesh") for kind in KINDS),
+        ),
+    )
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        robot, depsgraph = binding(obj), context.evaluated_depsgraph_get()
+        kinds = KINDS if self.shape == "LEAST" else (self.shape.lower(),)
+        ratio = read_robot(obj.data[ROBOT_KEY], obj.data.name).metres_per_unit / metres_per_unit(obj)
+        records, worst, count = {}, (0.0, ""), 0
+        for bone in robot.bones:
+            shapes = []
+            for mesh in link_meshes(obj, bone):
+                triangles, _ = link_triangles(depsgraph, obj, robot, mesh)
+                if len(triangles):
+                    fit = fitted(np.asarray(triangles, float).reshape(-1, 3), kinds)
+                    shapes.append(Geometry(fit.shape, fit.placement))
+                    worst = max(worst, (fit.gap, bone))
+            if shapes:
+                record = bone_record(obj.data.bones[bone])
+                own = rescaled_link(Link("shapes", collisions=tuple(shapes)), ratio).collisions
+                link = dataclasses.replace(record.link, collisions=own)
+                records[bone], count = dataclasses.replace(record, link=link), count + len(shapes)
+        if not records:
+            raise RobokinError(f"no mesh with faces is parented to a bone of {obj.name!r}")
+        edit_records(context, obj, records)
+        self.report(
+            {"INFO"}, f"{count} shapes on {len(records)} links; they reach at most {1e3 * worst[0]:.3g} mm beyond "
+            f"the convex hulls of the meshes ({worst[1]})"
+        )  # fmt: skip
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_obstacle(bpy.types.Operator):
+    """Mark the selected mesh objects as obstacles, which robots may not touch"""
+
+    bl_idname = "robokin.obstacle"
+    bl_label = "Mark as Obstacle"
+    bl_options = {"REGISTER", "UNDO"}
+
+    clear: bpy.props.BoolProperty(name="Clear", description="Take the mark away", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if any(obj.type == "MESH" for obj in context.selected_objects):
+            return True
+        cls.poll_message_set("Select mesh objects first")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        chosen = [obj for obj in context.selected_objects if obj.type == "MESH"]
+        for obj in chosen:
+            obj.robokin.is_obstacle = not self.clear
+        names = ", ".join(obj.name for obj in chosen[:6]) + (" ..." if len(chosen) > 6 else "")
+        self.report({"INFO"}, f"{'no obstacles any more' if self.clear else 'obstacles'}: {names}")
+        return {"FINISHED"}
+
+
+CLASSES = (ROBOKIN_OT_fit_collisions, ROBOKIN_OT_obstacle)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
