@@ -32,7 +32,7 @@ ORDER = {
     "solvers": "qp kinematics tasks limits criteria velocity descent optimum families ik postures motion tracking",
     "robokin": "spatial model structure files backend inertia construction library urdf",
     "properties.bridge": "record model pose rig editing visuals files",
-    "scene": "animation tasks criteria bake conversion",
+    "scene": "animation tasks criteria bake conversion examples",
 }
 FILES = 15  # in a folder, at most
 PURE = ("robokin", "solvers")
