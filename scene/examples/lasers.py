@@ -45,6 +45,7 @@ def make_lasers(context: bpy.types.Context) -> bpy.types.Object:
         center = stage.empty(name, None, (WALL, y, z), (0.0, -math.pi / 2.0, 0.0))
         wheel = stage.empty(f"{name} Turn", center, (0.0, 0.0, 0.0))
         spot = stage.empty(f"{name} Spot", wheel, (radius, 0.0, 0.0))
+        stage.ring(f"{name} Line", center, radius)
         stage.eased(wheel, "rotation_euler", 2, ((begin, phase), (end, phase + turns * 2.0 * math.pi)))
         stage.task(
             robot,
@@ -68,7 +69,7 @@ def _lamps() -> list[Geometry]:
         way = 0.0, side * math.sin(TILT), math.cos(TILT)
         mouth = 0.0, side * MOUTH, 0.02
         shapes.append(rod(_along(mouth, way, -0.03), _along(mouth, way, 0.04), 0.012, DARK))
-        shapes.append(rod(mouth, _along(mouth, way, 1.6), 0.0015, BEAM))
+        shapes.append(rod(mouth, _along(mouth, way, 1.6), 0.003, BEAM))
     return shapes
 
 

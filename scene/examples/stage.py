@@ -69,14 +69,20 @@ class Stage:
         sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
         mesh = bpy.data.meshes.new(name)
         mesh.from_pydata(corners, [], sides)
-        made = bpy.data.materials.new(name)
-        made.diffuse_color = (*color, 1.0)
-        if made.node_tree is None:  # Blender 4.5; from 5.0 on a material has nodes from the start
-            made.use_nodes = True
-        surface = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
-        surface.inputs["Base Color"].default_value = (*color, 1.0)
-        mesh.materials.append(made)
+        mesh.materials.append(_material(name, color))
         return self._place(bpy.data.objects.new(name, mesh), parent, at, (0.0, 0.0, 0.0))
+
+    def ring(self, name: str, parent: bpy.types.Object, radius: float) -> None:
+        """A line around the Z axis of its parent; radius [m]."""
+        curve = bpy.data.curves.new(name, "CURVE")
+        curve.dimensions, curve.bevel_depth = "3D", 0.004 * self.unit
+        line = curve.splines.new("POLY")
+        line.points.add(95)
+        line.use_cyclic_u = True
+        for point, angle in zip(line.points, np.linspace(0.0, 2.0 * np.pi, 97), strict=False):
+            point.co = *(radius * self.unit * np.array((np.cos(angle), np.sin(angle), 0.0))), 1.0
+        curve.materials.append(_material(name, (0.05, 0.1, 0.35)))
+        self._place(bpy.data.objects.new(name, curve), parent, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
     def _place(self, obj: bpy.types.Object, parent: bpy.types.Object | None, at: Point, turn: Point) -> Any:
         obj.parent = self.origin if parent is None else parent
@@ -115,3 +121,13 @@ class Stage:
         solver.start, solver.posture = "POSTURE", START
         self.context.view_layer.update()
         return robot
+
+
+def _material(name: str, color: Point) -> bpy.types.Material:
+    made = bpy.data.materials.new(name)
+    made.diffuse_color = (*color, 1.0)
+    if made.node_tree is None:  # Blender 4.5; from 5.0 on a material has nodes from the start
+        made.use_nodes = True
+    surface = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    surface.inputs["Base Color"].default_value = (*color, 1.0)
+    return made
