@@ -14,7 +14,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ..descent.data import IKData
-from ..descent.descent import Descent, Held, Iterate, LevelRows
+from ..descent.descent import Descent, HeldLevels, Iterate, LevelRows
 from ..descent.level_rows import Preference
 from ..descent.steps import nudged
 from .data import TrackLimits
@@ -108,7 +108,7 @@ class Frame:
     def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
         """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""
         free, at = self._freely, last
-        free.on, free.held = levels, Held(above, levels)
+        free.on, free.held = levels, HeldLevels(above, levels)
         for _ in range(GOAL_STEPS):
             if free.holds(at):
                 break
@@ -154,7 +154,7 @@ class Frame:
                 busy = busy if in_time or is_last else self._claimed(at, on - 1, busy)
                 continue
             (there, is_reached), is_braking = tracking.followed(on - 1, goal), on > unbraked
-            inside.held = Held(at, on - 1) if on > 1 else None
+            inside.held = HeldLevels(at, on - 1) if on > 1 else None
             at_goal = in_time and is_reached and inside.holds(inside.look(there))
             is_met = in_time and bool(at.met[: on - 1].all())
             if at_goal:
@@ -241,7 +241,7 @@ class Frame:
         """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep
         what they have. busy: (nv,) bool, who stays."""
         inside, at = self.inside, start
-        inside.on, inside.held, inside.rows.busy = above, Held(start, above), busy
+        inside.on, inside.held, inside.rows.busy = above, HeldLevels(start, above), busy
         nv = len(inside.rows.scale)
         for number in range(PULLS):
             inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
@@ -255,7 +255,7 @@ class Frame:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
         what they have."""
         inside, at = self.inside, best
-        inside.on, inside.held = inside.rows.levels, Held(best, inside.rows.levels)
+        inside.on, inside.held = inside.rows.levels, HeldLevels(best, inside.rows.levels)
         for wanted in (preference, None):  # then without criteria, for what their motion has bent
             inside.rows.preference = wanted
             at = inside.look(inside.step(at))
