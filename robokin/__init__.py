@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .library import library_robot
     from .mirror import mirrored_configuration
     from .model.drive import Drive, rolling_constraints
+    from .model.locking import locked_model
     from .model.robot import Joint, Link, Mimic, RobotModel
     from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
     from .urdf.srdf import import_srdf, save_srdf
@@ -59,6 +60,7 @@ else:
                 "with_stick_figure",
             ],
             "model.drive": ["Drive", "rolling_constraints"],
+            "model.locking": ["locked_model"],
             "dynamics": ["bias_torque", "drive_effort", "gravity_torque", "inverse_dynamics", "mass_matrix"],
             "errors": [
                 "BackendError",
@@ -125,6 +127,7 @@ __all__ = [
     "library_robot",
     "load_robot_table",
     "load_urdf",
+    "locked_model",
     "mass_matrix",
     "mirrored_configuration",
     "missing_meshes",
