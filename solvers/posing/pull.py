@@ -47,8 +47,8 @@ class Pull:
         held: Sequence[Task] = (),
         rotation: bool = True,
     ) -> None:
-        """q: (nq,) where it begins, moved inside the limits.   point: (3,) [m] in the root frame at q; the link's origin
-        when None. Raises UnknownNameError, ConfigurationError."""
+        """q: (nq,) where it begins, moved inside the limits.   point: (3,) [m] in the root frame at q; the link's
+        origin when None. Raises UnknownNameError, ConfigurationError."""
         self.model, self.held, self.q = model, tuple(held), clamp(model, q)
         self._start = self._met = self.q  # met: the last pose that did all that was asked
         T_root_link = State(model, self.q).placement(link)

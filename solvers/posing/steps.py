@@ -9,8 +9,8 @@ from ...robokin.spatial import so3
 
 
 def stepped_frame(T: Array, axis: int, by: float, turn: bool, own_axes: bool) -> Array:
-    """(4, 4) the frame T (4, 4) after a step of `by` [m], or [rad] where it is to turn, along or about an axis (0, 1, 2)
-    of the root, or of its own. It turns about its origin."""
+    """(4, 4) the frame T (4, 4) after a step of `by` [m], or [rad] where it is to turn, along or about an axis (0, 1,
+    2) of the root, or of its own. It turns about its origin."""
     stepped = T.copy()
     if turn:
         R = so3.exp(by * np.eye(3)[axis])

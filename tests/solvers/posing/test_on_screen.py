@@ -52,7 +52,7 @@ def test_an_arc_seen_from_its_edge_and_a_rail() -> None:
         return np.array([x, 0.3, 0.1])
 
     drag = ValueDrag(view, rail, 0.0, view.seen(rail(0.0)), -0.5, 0.5)
-    assert drag.to(view.seen(rail(0.35)) + (0.0, 40.0)) == pytest.approx(0.35, abs=1e-3)
+    assert drag.to(view.seen(rail(0.35)) + np.array((0.0, 40.0))) == pytest.approx(0.35, abs=1e-3)
 
 
 def test_a_point_that_does_not_move_on_the_screen_lets_the_mouse_go_sideways() -> None:
