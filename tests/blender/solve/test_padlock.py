@@ -6,6 +6,8 @@ import json
 
 import bpy
 from robokin_addon.properties.bridge import binding, keep_edits, read_configuration, robot_model
+from robokin_addon.scene.tasks.present_postures import present_postures
+from robokin_addon.solvers.progress import finish
 from support.blender.scene_bakes import bake
 from support.blender.scene_robots import TOOL, add_target, world_error
 
@@ -77,3 +79,11 @@ def test_the_lock_is_in_the_record_and_older_records_have_none(robot):
     bone.robokin.version = 0
     bone["robokin_joint"] = json.dumps(record | {"version": 2})
     assert binding(robot).locked == ()
+
+
+def test_all_postures_have_the_locked_joint_where_it_is(robot):
+    add_target(robot)
+    lock(robot, JOINT)
+    q = read_configuration(robot)
+    found = finish(present_postures(bpy.context, robot))
+    assert len(found) and (found.q[:, AT] == q[AT]).all()
