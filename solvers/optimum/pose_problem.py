@@ -83,17 +83,20 @@ class PoseProblem:
         """Whether every task counts wholly."""
         return self.influence is None or all(share >= 1.0 for share in self.influence)
 
-    def posture(self, q: Array) -> tuple[int, Array] | None:
-        """(nq,) q with the joint values that tasks prescribe, inside the limits, those of the first levels the last,
-        and how many levels do so; None when none prescribes any."""
-        there, lowest = q, 0
-        for number, group in reversed(list(enumerate(self._groups, 1))):
-            for i in group.tolist():
-                if self.levels.tasks[i].influence if self.influence is None else self.influence[i]:
-                    before = there
-                    there = self.levels.tasks[i].posed(self.model, there, self.targets[i])
-                    lowest = lowest or (number if there is not before else 0)
-        return (lowest, self.limits.clamp(there)) if lowest else None
+    def postures(self, q: Array) -> tuple[int, Array] | None:
+        """(levels, nq) q with the joint values that tasks of the first level prescribe, of the first two ..., inside
+        the limits, those of upper levels before those of lower ones; and the first level that prescribes any. None when
+        none does."""
+        found, first = [], 0
+        for number in range(1, len(self._groups) + 1):
+            there = q
+            for group in reversed(self._groups[:number]):
+                for i in group.tolist():
+                    if self.levels.tasks[i].influence if self.influence is None else self.influence[i]:
+                        there = self.levels.tasks[i].posed(self.model, there, self.targets[i])
+            first = first or (number if there is not q else 0)
+            found.append(self.limits.clamp(there))
+        return (first, np.array(found)) if first else None
 
     def levels_without(self, tasks: Array) -> int:
         """How many levels come before the first one that has one of these tasks."""
