@@ -24,6 +24,7 @@ from ..kinematics.state import State
 from ..limits.curved import cone_level
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
+from ..tasks import PostureTask
 from ..tasks.influence import Left, leaving
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.kernel_rows import KernelRows
@@ -87,16 +88,24 @@ class PoseProblem:
         """(levels, nq) q with the joint values that tasks of the first level prescribe, of the first two ..., inside
         the limits, those of upper levels before those of lower ones; and the first level that prescribes any. None when
         none does."""
-        found, first = [], 0
-        for number in range(1, len(self._groups) + 1):
+        prescribing: list[list[int]] = [
+            [i for i in group.tolist() if isinstance(self.levels.tasks[i], PostureTask) and self._share(i)]
+            for group in self._groups
+        ]
+        first = next((number for number, own in enumerate(prescribing, 1) if own), 0)
+        found = []
+        for number in range(1, len(prescribing) + 1):
             there = q
-            for group in reversed(self._groups[:number]):
-                for i in group.tolist():
-                    if self.levels.tasks[i].influence if self.influence is None else self.influence[i]:
-                        there = self.levels.tasks[i].posed(self.model, there, self.targets[i])
-            first = first or (number if there is not q else 0)
+            for i in (i for own in reversed(prescribing[:number]) for i in own):
+                task = self.levels.tasks[i]
+                assert isinstance(task, PostureTask)
+                there = task.prescribed(self.model, there, self.targets[i])
             found.append(self.limits.clamp(there))
         return (first, np.array(found)) if first else None
+
+    def _share(self, i: int) -> float:
+        """The influence of a task."""
+        return self.levels.tasks[i].influence if self.influence is None else self.influence[i]
 
     def levels_without(self, tasks: Array) -> int:
         """How many levels come before the first one that has one of these tasks."""
