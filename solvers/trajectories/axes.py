@@ -137,7 +137,7 @@ def _along(joint: Joint, way: Array, rate: Array) -> float:
     """The rate as a share of the way. Raises ConfigurationError where it goes another way."""
     square = float(way @ way)
     share = float(way @ rate) / square if square > STILL * STILL else 0.0
-    if abs(rate - share * way).max() > ALONG * max(1.0, abs(rate).max()):
+    if abs(rate - share * way).max() > ALONG * max(1.0, float(abs(rate).max())):
         raise ConfigurationError(
             f"joint {joint.name!r} goes along the shortest way: its velocities and accelerations must, or be 0"
         )
