@@ -234,5 +234,5 @@ def _write(order: int, axis: Axis, pieces: Pieces, T: float, knots: Array) -> No
             knots[row] = (time, p, v, a, u) if order == 3 else (time, p, v, u, 0.0)
             row += 1
         state = _step(order, state, t, u)
-        time += t
+        time = min(time + t, T)
     knots[row:] = (T, *axis.end, 0.0)

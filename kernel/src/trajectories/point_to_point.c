@@ -234,7 +234,7 @@ static void write(const axis *x, const rk_piece *pieces, int count, double T, do
       row++;
     }
     s = step(x->order, s, t, u);
-    time += t;
+    time = smaller(time + t, T);
   }
   for (; row < RK_KNOTS; row++) put(knots + 5 * row, T, x->end[0], x->end[1], x->end[2], 0.0);
 }
