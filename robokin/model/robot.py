@@ -163,7 +163,7 @@ class RobotModel:
         return np.array([each for joint in self.moving_joints for each in joint.kind.lengths], bool)
 
     def with_root(self, root: str, drive: Drive | None = None) -> RobotModel:
-        """The same robot on another kind of base ("fixed", "floating", "planar", "wheeled"). drive: see `__init__`."""
+        """This robot on another kind of base ("fixed", "floating", "planar", "wheeled"). drive: see `__init__`."""
         return RobotModel(self.name, self.links, self.joints[1:], root, drive)
 
     # -- configurations ------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def checked_model(model: object) -> RobotModel:
 
 
 def solvable_model(model: object) -> RobotModel:
-    """As `checked_model`; raises ModelError also for a robot of more than MAX_SOLVED degrees of freedom."""
+    """A robot that solvers take. Raises ModelError as `checked_model`, and beyond MAX_SOLVED degrees of freedom."""
     found = checked_model(model)
     if found.nv > MAX_SOLVED:
         raise ModelError(f"{found.name!r} has {found.nv} degrees of freedom; solvers take at most {MAX_SOLVED}")

@@ -24,7 +24,7 @@ class Edge:
     frames: Array
 
     def top(self, count: int) -> Edge:
-        """Of the largest eigenvalues alone, smooth for as long as they are apart from the rest. A must be diagonal,
+        """The largest eigenvalues alone, smooth for as long as they are apart from the rest. A must be diagonal,
         ascending."""
         return Edge(self.A[-count:, -count:], self.slopes[-count:, -count:], self.frames[-count:])
 
@@ -34,7 +34,7 @@ class Edge:
         return int((values >= values[-1] - gap * abs(values).max()).sum())
 
     def as_seen_from(self, other: Edge) -> Edge:
-        """The same in the frames of another configuration nearby, so that A and its slopes are smooth."""
+        """The matrix in the frames of another configuration nearby, so that A and its slopes are smooth."""
         U, _, Vt = np.linalg.svd(self.frames @ other.frames.T)
         Q = U @ Vt
         return Edge(Q.T @ self.A @ Q, np.einsum("ai,abk,bj->ijk", Q, self.slopes, Q), Q.T @ self.frames)

@@ -18,8 +18,9 @@ NOISE = 1e-14  # relative: to which a sum of potentials is known
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """Of an objective at a configuration. smooth: (nv,) the gradient of what is smooth.   edges: of the rest, weighted.
-    chosen: of each edge, columns w (r, k) that make the matrix W = sum of ww', which chooses one of its gradients."""
+    """Slopes of an objective at a configuration. smooth: (nv,) the gradient of what is smooth.   edges: of the rest,
+    weighted. chosen: of each edge, columns w (r, k) that make the matrix W = sum of ww', which chooses one of its
+    gradients."""
 
     smooth: Array
     edges: Sequence[Edge]

@@ -61,7 +61,7 @@ class SmallestSingularValue(Potential):
         return Edge(-np.diag(s[:used]), 0.5 * (slopes + slopes.swapaxes(0, 1)), np.hstack((U.T, Vt)))
 
     def _count(self, state: State, s: Array) -> int:
-        """Of the singular values here, those that count; at least one, if there is any."""
+        """How many of the singular values here count: at least one, if there is any."""
         return min(max(self._rank(state), _moving(s), 1), len(s))
 
     def _rank(self, state: State) -> int:

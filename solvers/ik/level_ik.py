@@ -132,7 +132,7 @@ class LevelIK:
         return self._restarts.drawn(q, q, generator, partial=False)
 
     def linearised(self, targets: Sequence[Any], q: Array) -> tuple[Array, Array, list[Array]]:
-        """Of the first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
+        """The first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
         something or are equations, for the f motions that leave the equations of the levels above as they are; and J
         around, where the level has as many rows."""
         posing = self.posing(targets, q)
@@ -158,7 +158,7 @@ class LevelIK:
         return e[active], level.J[active], [levels[unmet].J[active] for levels in others]
 
     def within(self, limits: PositionLimits) -> LevelIK:
-        """The same inside other limits."""
+        """This problem inside other limits."""
         other = copy(self)
         other.limits, other._searches = limits, {}
         for name in ("_reaches", "bounded", "_restarts"):
@@ -167,7 +167,7 @@ class LevelIK:
 
     @property
     def count(self) -> int:
-        """Of levels, loop closures first."""
+        """Number of levels, loop closures first."""
         return len(self.levels.groups)
 
     @property
@@ -230,7 +230,7 @@ class LevelIK:
 
     @cached_property
     def _reaches(self) -> dict[int, IKData]:
-        """Of tasks on one tip, how far it can come."""
+        """How far the tip of each task on one tip can come."""
         found = {}
         for i, task in enumerate(self.tasks):
             if (

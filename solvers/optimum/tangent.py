@@ -118,7 +118,7 @@ class Tangent:
         return multipliers.held @ rows[self.is_held] + multipliers.walls @ rows[~self.is_held]
 
     def multipliers_of_levels(self, multipliers: Multipliers, levels: Sequence[Level]) -> list[Array]:
-        """Of each level of tasks."""
+        """Multipliers of each level of tasks."""
         of_rows = np.zeros(len(self.rows))
         of_rows[self.is_held], of_rows[~self.is_held] = multipliers.held, multipliers.walls
         ends = np.cumsum([len(level.J) for level in levels[::-1]])[::-1]

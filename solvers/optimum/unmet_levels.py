@@ -43,8 +43,8 @@ def _slope(posing: PoseProblem, tangent: Tangent, q: Array, multipliers: Array) 
 
 
 def _multipliers(tangent: Tangent, first: int, e: Array) -> Array:
-    """Of the rows up to those of the level, which begin at `first`: of its own what they lack, with the other sign, and
-    of those above it what holds it."""
+    """Multipliers of the rows up to those of the level, which begin at `first`: of its own what they lack, with the
+    other sign, and of those above it what holds it."""
     rows, touched = tangent.rows, tangent.is_held.copy()
     touched[~tangent.is_held] = np.minimum(-tangent.lower, tangent.upper) <= TOUCHED
     above = np.flatnonzero(touched[:first])
