@@ -17,7 +17,7 @@ from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
 from ..optimum.pose_problem import Point, PoseProblem, lacking
-from ..qp.hierarchy import USELESS
+from ..qp.hierarchy import RANK_TOLERANCE
 from ..qp.level import Level
 from ..random_numbers import SplitMix64
 from ..tasks import PositionTask, Task
@@ -145,7 +145,7 @@ class LevelIK:
         def left(levels: Sequence[Level]) -> Array:
             above = [level.J[level.lower == level.upper][:, self.columns] for level in levels[:unmet]]
             seen = [J / (np.linalg.norm(J) or 1.0) for J in above]
-            Z = null_space(np.concatenate([np.empty((0, int(self.columns.sum()))), *seen]), USELESS)
+            Z = null_space(np.concatenate([np.empty((0, int(self.columns.sum()))), *seen]), RANK_TOLERANCE)
             return levels[unmet].J[active][:, self.columns] @ Z
 
         moves = around(self.model.nv)

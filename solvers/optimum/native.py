@@ -94,7 +94,11 @@ class KernelOptimum(NativeStack):
         for each in potentials:
             is_known = type(each) in KINDS.values() and each.record(neutral) is not None
             looks_at_rows = isinstance(each, Manipulability | SmallestSingularValue)
-            if (looks_at_rows and not is_whole) if is_known else (type(each).edge is not Potential.edge):
+            if (
+                (looks_at_rows and not is_whole)
+                if is_known
+                else (type(each).largest_eigenvalue is not Potential.largest_eigenvalue)
+            ):
                 return None
         return cls(levels, potentials, influence)
 
