@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .library import library_robot
     from .mirror import mirrored_configuration
     from .model.drive import Drive
+    from .model.locking import locked_model
     from .model.robot import Joint, Link, Mimic, RobotModel
     from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
     from .urdf.srdf import import_srdf, save_srdf
@@ -66,6 +67,7 @@ else:
                 "with_stick_figure",
             ],
             "model.drive": ["Drive"],
+            "model.locking": ["locked_model"],
             "dynamics": ["bias_torque", "drive_effort", "gravity_torque", "inverse_dynamics", "mass_matrix"],
             "errors": [
                 "BackendError",
@@ -133,6 +135,7 @@ __all__ = [
     "library_robot",
     "load_robot_table",
     "load_urdf",
+    "locked_model",
     "mass_matrix",
     "mirrored_configuration",
     "missing_meshes",

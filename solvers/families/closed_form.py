@@ -79,7 +79,9 @@ def closed_form(model: RobotModel, tasks: Sequence[Task], limits: PositionLimits
     if oriented and not task.orientation_weights.all():
         return None
     chain = chain_of(model, task.link, task.offset, limits)
-    family = None if chain is None else recognise(chain, oriented)
+    if chain is None or (chain.lower == chain.upper).any():  # what the other joints do alone is of another form
+        return None
+    family = recognise(chain, oriented)
     return None if family is None else ClosedForm(family, task, oriented, model.nq, backend)
 
 

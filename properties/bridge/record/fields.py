@@ -70,7 +70,7 @@ def field_values(record: BoneRecord) -> dict[str, Any]:
     mimic = joint.mimic or Mimic("")
     values |= {"mimic_joint": mimic.joint, "mimic_multiplier": mimic.multiplier, "mimic_offset": mimic.offset}
     values |= {"link": link.name, "mass": link.mass, "com": tuple(link.com)}
-    values["inertia"] = tuple(link.inertia[_UPPER_TRIANGLE])
+    values |= {"inertia": tuple(link.inertia[_UPPER_TRIANGLE]), "locked": record.locked}
     return values
 
 
@@ -95,6 +95,7 @@ FIELDS: tuple[str, ...] = (
     "mass",
     "com",
     "inertia",
+    "locked",
 )
 
 
@@ -135,7 +136,8 @@ def edited_record(record: BoneRecord, shown: tuple[Any, ...]) -> BoneRecord:
     if not edits:
         return record
     values = recorded | edits
-    return dataclasses.replace(record, joint=_joint(record, values, edits), link=_link(record, values, edits))
+    joint, link = _joint(record, values, edits), _link(record, values, edits)
+    return dataclasses.replace(record, joint=joint, link=link, locked=values["locked"])
 
 
 def becomes_ball(record: BoneRecord, joint_type: str) -> bool:

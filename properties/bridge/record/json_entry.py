@@ -75,6 +75,11 @@ class JsonEntry:
             self.refuse(f"a whole number of {lowest} to {highest}")
         return self.value
 
+    def switch(self) -> bool:
+        if type(self.value) is not bool:
+            self.refuse("true or false")
+        return self.value
+
     def number(self, lowest: float = -LARGEST) -> float:
         """One from `lowest` to LARGEST."""
         if type(self.value) not in (int, float) or not lowest <= self.value <= LARGEST:

@@ -243,6 +243,7 @@ _PARTS: dict[str, Callable[[JsonEntry], Any]] = {
     "joint": _joint,
     "frame": _frame,
     "rest": _rest,
+    "locked": JsonEntry.switch,
 }
 
 
