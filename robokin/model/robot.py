@@ -45,7 +45,7 @@ class RobotModel:
     velocity, effort, acceleration: (nv,) bounds; infinite where absent.
     far_limits: names of the joints with such position limits.
     unheld_mimics: names of the mimic joints whose position limits cannot be kept anywhere in the range of the joint
-    that they follow; that range stands, and they leave theirs (`limit_warnings.mimic_warnings` says so in words).
+    that they follow; that range stands, and they leave theirs (`robokin/limit_warnings.py` says so in words).
     rolling_bases: the wheeled joints with their wheels.
     Raises ModelError for anything that is not one tree with unique names, of at most MAX_LINKS links and MAX_FREEDOMS
     degrees of freedom.
