@@ -70,7 +70,7 @@ def make_door(context: bpy.types.Context, door: Door) -> bpy.types.Object:
 
 
 def _hand() -> list[Geometry]:
-    """Of the flange: two fingers about an upright bar."""
+    """The hand on the flange: two fingers about an upright bar."""
     fingers = [box((0.0, side * 0.03, 0.08), (0.02, 0.012, 0.07), DARK) for side in (1.0, -1.0)]
     return [box((0.0, 0.0, 0.025), (0.05, 0.09, 0.05), STEEL), *fingers]
 
