@@ -55,7 +55,7 @@ class Freedom:
 
 
 def freedoms(robot: Binding, joint: str) -> list[Freedom]:
-    """Those that can be dragged: not of a floating joint, which Blender's own tools move and turn."""
+    """What can be dragged of a joint: nothing of a floating one, which Blender's own tools move and turn."""
     model, found = robot.model, []
     for node in np.flatnonzero(model.tree.node_joint == model.joint_index(joint)).tolist():
         motion = MotionPrimitive(model.tree.motion[node])
@@ -91,7 +91,7 @@ def clamped(robot: Binding, freedom: Freedom, value: float) -> float:
 
 
 def present_value(robot: Binding, q: Array, freedom: Freedom) -> float:
-    """Of its own coordinate; 0 of a ball."""
+    """The value of its own coordinate; 0 of a ball."""
     if freedom.is_ball:
         return 0.0
     tree = robot.model.tree

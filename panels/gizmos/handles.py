@@ -43,7 +43,7 @@ class Handle:
 
 
 def joint_handles(view: RobotView, joint: int, pixel: float) -> list[Handle]:
-    """Those at limits first, which lie on those of values. joint: of the model.   pixel: [Blender units] its size where
+    """Handles at limits first, which lie on those of values. joint: of the model.   pixel: [Blender units] its size where
     the joint is."""
     structure = view.structure
     assert structure is not None
