@@ -133,7 +133,7 @@ def speed_shares(model: RobotModel, Q: Array, times: Array) -> Array:
 
 
 def residual_share(ratios: Array) -> Array:
-    """The shares of residuals that are told as multiples of their tolerances: 0 within them, from 2/3 up where they are missed."""
+    """The shares of residuals, as multiples of their tolerances: 0 within them, from 2/3 up where they are missed."""
     missed = 2.0 / 3.0 + np.log10(np.maximum(ratios, 1.0)) / np.log10(WORST) / 3.0
     return np.where(ratios > 1.0, np.minimum(missed, 1.0), 0.0)
 

@@ -43,8 +43,8 @@ class Handle:
 
 
 def joint_handles(view: RobotView, joint: int, pixel: float) -> list[Handle]:
-    """Handles at limits first, which lie on those of values. joint: of the model.   pixel: [Blender units] its size where
-    the joint is."""
+    """Handles at limits first, which lie on those of values. joint: of the model.   pixel: [Blender units] its size
+    where the joint is."""
     structure = view.structure
     assert structure is not None
     nodes = np.flatnonzero(structure.joint == joint).tolist()
