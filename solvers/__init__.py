@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .motion.dynamics import MotionDynamics
     from .motion.files import read_motion, write_motion
     from .motion.motion import Motion
+    from .optimal_control.optimize import optimize_motion
+    from .optimal_control.result import OptimizedMotion
     from .results import BatchResult, Diagnosis, SolveResult, Status
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
@@ -29,6 +31,8 @@ else:
             "velocity.extended_jacobian": ["ExtendedJacobian"],
             "ik.problem": ["IKProblem"],
             "motion.motion": ["Motion"],
+            "optimal_control.optimize": ["optimize_motion"],
+            "optimal_control.result": ["OptimizedMotion"],
             "motion.dynamics": ["MotionDynamics"],
             "motion.files": ["read_motion", "write_motion"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
@@ -48,6 +52,7 @@ __all__ = [
     "Motion",
     "MotionCheck",
     "MotionDynamics",
+    "OptimizedMotion",
     "PostureBatch",
     "PostureProblem",
     "Postures",
@@ -61,6 +66,7 @@ __all__ = [
     "Violation",
     "all_postures",
     "check_motion",
+    "optimize_motion",
     "read_motion",
     "solve_ik",
     "track",
