@@ -22,11 +22,13 @@ from .handlers import (
     save_handler,
     scene_marks,
     select_link,
+    shown_goals,
+    shown_motion,
     shown_shapes,
     task_readouts,
     unit_scale,
 )
-from .posture import joint_text, posture, posture_list
+from .posture import all_postures, joint_text, posture, posture_list
 from .robot import (
     convert_rig,
     duplicate_robot,
@@ -65,9 +67,12 @@ MODULES: tuple[ModuleType, ...] = (
     scene_marks,
     task_readouts,
     shown_shapes,
+    shown_goals,
+    shown_motion,
     live,
     posture,
     posture_list,
+    all_postures,
     joint_text,
     srdf,
     solve,

@@ -11,6 +11,7 @@ from . import (
     link,
     make_robot,
     menus,
+    overlays,
     postures,
     robot,
     solve,
@@ -31,6 +32,7 @@ MODULES: tuple[ModuleType, ...] = (
     solve,
     tables,
     menus,
+    overlays,
 )
 
 

@@ -30,6 +30,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.separator()
         layout.operator("robokin.home", text="Robot Home", icon="HOME")
         layout.operator("robokin.reset_pose", text="Robot To Rest", icon="LOOP_BACK").start = "REST"
+        layout.operator("robokin.postures", text="All Postures (Elbow, Wrist, Shoulder)", icon="POSE_HLT")
         layout.operator("robokin.posture_add", text="Store Posture", icon="POSE_HLT")
         layout.operator("robokin.mirror_pose", text="Mirror Robot Pose", icon="MOD_MIRROR")
         layout.separator()

@@ -65,6 +65,8 @@ class ROBOKIN_PT_postures(RobotPanel, bpy.types.Panel):
         row = column.row(align=True)
         row.operator("robokin.home", icon="HOME")
         row.operator("robokin.mirror_pose", text="Mirror", icon="MOD_MIRROR")
+        if obj.robokin.tasks:
+            column.operator("robokin.postures", icon="POSE_HLT")
         row = column.row(align=True)
         row.operator("robokin.copy_joint_values", text="Copy", icon="COPYDOWN")
         row.operator("robokin.paste_joint_values", text="Paste", icon="PASTEDOWN")

@@ -20,6 +20,7 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
     def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         settings = obj.robokin.solver
         _button(layout, "robokin.solve_pose", "ARMATURE_DATA")
+        layout.operator("robokin.postures", icon="POSE_HLT")
         layout.operator("robokin.snap_targets", icon="SNAP_ON")
         if settings.status:
             draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))

@@ -136,6 +136,9 @@ def _wide(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
     return row
 
 
+_OFFSETS = {"offset_location": "Tip Offset", "offset_rotation": "Tip Rotation"}
+
+
 class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
     bl_label = "Axes and Weights"
     bl_idname = "ROBOKIN_PT_task_axes"
@@ -170,6 +173,8 @@ class ROBOKIN_PT_task_axes(RobotPanel, bpy.types.Panel):
                 column.prop(task, f"{name}_band", text=f"Band{rate}")
         if kind.has_frame and not (task.kind == "TWIST" and task.use_target):
             layout.row().prop(task, "frame", expand=True)
+        for name in kind.offset:
+            layout.column().prop(task, name, text=_OFFSETS[name])
 
 
 def _draw_axes(layout: bpy.types.UILayout, task: bpy.types.PropertyGroup, name: str, text: str) -> None:

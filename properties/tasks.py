@@ -124,6 +124,22 @@ class RobokinTask(bpy.types.PropertyGroup):
         subtype="EULER",
         size=3,
     )
+    offset_location: bpy.props.FloatVectorProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Offset",
+        description="Where the tip is in the frame of the bone's link: a point of the tool, the mouth of a beam",
+        subtype="TRANSLATION",
+        size=3,
+    )
+    offset_rotation: bpy.props.FloatVectorProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Offset Rotation",
+        description="How the tip is turned in the frame of the bone's link (XYZ)",
+        subtype="EULER",
+        size=3,
+    )
     surface: bpy.props.PointerProperty(
         override=VALUE,
         name="Surface",

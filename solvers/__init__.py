@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from . import tasks
 
 if TYPE_CHECKING:
-    from .families import PostureBatch, PostureProblem, Postures, all_postures
     from .ik.problem import IKProblem
     from .ik.solve import solve_ik
     from .motion.check import MotionCheck, Violation, check_motion
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from .motion.motion import Motion
     from .optimal_control.optimize import optimize_motion
     from .optimal_control.result import OptimizedMotion
+    from .postures import PostureBatch, PostureProblem, Postures, all_postures
     from .results import BatchResult, Diagnosis, SolveResult, Status
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
@@ -26,7 +26,7 @@ else:
     __getattr__, __dir__ = exports(
         __name__,
         {
-            "families": ["PostureBatch", "PostureProblem", "Postures", "all_postures"],
+            "postures": ["PostureBatch", "PostureProblem", "Postures", "all_postures"],
             "motion.check": ["MotionCheck", "Violation", "check_motion"],
             "velocity.extended_jacobian": ["ExtendedJacobian"],
             "ik.problem": ["IKProblem"],

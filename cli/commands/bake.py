@@ -47,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
     )
     add_criteria(parser)
-    parser.add_argument("--mode", choices=("frames", "whole"), help="frame by frame, or the optimum of the whole motion")
+    parser.add_argument(
+        "--mode", choices=("frames", "whole"), help="frame by frame, or the optimum of the whole motion"
+    )
     parser.add_argument("--cost", metavar="COST", help=f"what the whole motion has little of: {COSTS}")
     parser.add_argument("--seed", metavar="N", type=seed, help="which restarts are drawn when the first attempt fails")
     add_json(parser)

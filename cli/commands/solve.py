@@ -13,6 +13,7 @@ from ...robokin import Joint, RobotModel, TaskError
 from ...robokin.units import coordinate_units, with_unit
 from ...solvers import Task, all_postures, solve_ik
 from ...solvers.tasks import FrameTask
+from ...solvers.tasks.protocols import VelocityTask
 from ..arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, is_blend, seed
 from ..errors import UsageError
 from ..report import read_joint_values, write_report
@@ -116,7 +117,7 @@ def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | N
 
 def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:
     for text, task in zip(texts, tasks, strict=True):
-        if task.is_velocity:
+        if isinstance(task, VelocityTask):
             raise TaskError(f"task {text!r}: no pose can meet a velocity: robokin bake takes it")
 
 

@@ -21,6 +21,7 @@ from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.tasks.given import Place
 from ...solvers import IKProblem, SolveResult, Task
 from ...solvers.tasks.influence import is_partial
+from ...solvers.tasks.protocols import is_counted_from_start
 from ..handlers.shown_shapes import shown_shape
 from ..solve.solve import left_out_text, show_bake, show_nothing, show_result
 from .descend import ATTEMPTS, ITERATIONS, Descent
@@ -252,12 +253,12 @@ class Session:
         tasks, shares = descent.problem.tasks, [one.influence for one in asked]
         targets = [KINDS[one.task.kind].target_at(one) for one in asked]
         fades = any(map(is_partial, shares))
-        if not fades and not any(task.is_counted_from_start for task in tasks):
+        if not fades and not any(map(is_counted_from_start, tasks)):
             if obj.robokin.live_memory:
                 obj.robokin.live_memory = ""
             return descent.solve(targets, q)
         problem, memory = descent.problem, read_memory(obj, descent.problem.model)
-        counted = [i for i, task in enumerate(tasks) if task.is_counted_from_start]
+        counted = [i for i, task in enumerate(tasks) if is_counted_from_start(task)]
         memory.origins = {tasks[i].name: memory.origins.get(tasks[i].name, q) for i in counted}
         for i in counted:
             targets[i] = problem.resolve_target(i, targets[i], memory.origins[tasks[i].name])

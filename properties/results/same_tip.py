@@ -15,5 +15,8 @@ def rivals(obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> list[str]:
     def holds(one: bpy.types.PropertyGroup) -> set[str]:
         return _HOLDS.get(one.kind, set()) if one.enabled and one.influence > 0.0 else set()
 
-    others = (other for other in obj.robokin.tasks if other != task and other.tip == task.tip)
+    def tip(one: bpy.types.PropertyGroup) -> tuple[object, ...]:
+        return one.tip, *one.offset_location, *one.offset_rotation
+
+    others = (other for other in obj.robokin.tasks if other != task and tip(other) == tip(task))
     return [other.name for other in others if holds(other) & holds(task)]

@@ -5,7 +5,7 @@ To add a kind: its entry in the file of its family; menus, panels and the bake f
 
 from collections.abc import Iterator
 
-from .context import Reading, TaskContext, tip_axis
+from .context import Reading, TaskContext, tip_axis, tip_offset
 from .joints import KINDS as JOINTS
 from .kind import LENGTH, TaskKind
 from .mass import KINDS as MASS
@@ -35,4 +35,4 @@ def _items() -> Iterator[tuple]:
 
 ITEMS = tuple(_items())
 
-__all__ = ["ITEMS", "KINDS", "LENGTH", "Reading", "TaskContext", "TaskKind", "tip_axis"]
+__all__ = ["ITEMS", "KINDS", "LENGTH", "Reading", "TaskContext", "TaskKind", "tip_axis", "tip_offset"]

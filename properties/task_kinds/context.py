@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.spatial import so3
 from ..bridge import Binding
 
 
@@ -49,6 +50,16 @@ class TaskContext:
     def common(self) -> dict[str, Any]:
         """What every task with a level takes."""
         return {"name": self.name, "priority": self.level, "influence": self.influence}
+
+    @property
+    def on_tip(self) -> dict[str, Any]:
+        """What every task on a frame of the tip takes."""
+        return {"offset": tip_offset(self.task, self.unit), **self.common}
+
+    @property
+    def on_point(self) -> dict[str, Any]:
+        """What every task on a point of the tip takes."""
+        return {"point": np.array(self.task.offset_location) * self.unit, **self.common}
 
     @property
     def link(self) -> str:
@@ -113,6 +124,17 @@ class TaskContext:
     def cone(self) -> float:
         """[rad] that does not count."""
         return self.task.orientation_band
+
+
+def tip_offset(task: bpy.types.PropertyGroup, unit: float) -> Array | None:
+    """(4, 4) T_link_tip [m] of a task; None: the tip is the frame of its link. unit: metres in a Blender unit."""
+    location, rotation = task.offset_location, task.offset_rotation
+    if not any(location) and not any(rotation):
+        return None
+    T = np.eye(4)
+    T[:3, :3] = so3.from_rpy(rotation)
+    T[:3, 3] = np.array(location) * unit
+    return T
 
 
 def tip_axis(task: bpy.types.PropertyGroup) -> Array:

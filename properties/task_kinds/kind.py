@@ -24,6 +24,7 @@ class TaskKind:
     tip, other: what its bones are called; "" when it has none.   needs_other: the other one must be given.
     target: "" no target; "POSE" an object or a fixed pose; else the type of object that it must be.
     pose: which of location and rotation say the fixed pose, or else what is taken from the present one.
+    offset: which of location and rotation its tip may have in the frame of its link.
     fields: what the panel draws between the bones and the influence.
     animated: what is read anew at each frame, beside the influence.
     axes: which of `use_location`, `use_rotation` count.   weighted: its parts have weights.   banded: and bands.
@@ -42,6 +43,7 @@ class TaskKind:
     needs_other: bool = False
     target: str = ""
     pose: tuple[str, ...] = ()
+    offset: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     animated: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
@@ -64,4 +66,5 @@ class TaskKind:
 
 
 BOTH = ("location", "rotation")
+OFFSET = ("offset_location", "offset_rotation")
 AXES = ("use_location", "use_rotation")

@@ -8,7 +8,7 @@ from ...robokin.arrays import Array
 from ...solvers import DistanceTask, LaserTask, OnCurveTask, OnLineTask, OnPlaneTask, Plane
 from ...solvers.tasks.places.surface import MovedSurface, Surface
 from .context import TaskContext
-from .kind import ANGLE, BOTH, DISTANCE, LENGTH, TaskKind
+from .kind import ANGLE, BOTH, DISTANCE, LENGTH, OFFSET, TaskKind
 
 
 def _plane(a: TaskContext, plane: object) -> OnPlaneTask:
@@ -24,7 +24,7 @@ def _curve(a: TaskContext, curve: object) -> OnCurveTask:
 
 
 def _near(a: TaskContext) -> dict:
-    return {"weight": a.task.position_weight, "tolerance": a.near, "band": a.band, **a.common}
+    return {"weight": a.task.position_weight, "tolerance": a.near, "band": a.band, **a.on_point}
 
 
 def _distance_target(a: TaskContext) -> tuple[float, Array]:
@@ -42,7 +42,7 @@ def _distance(a: TaskContext, target: tuple[float, Array]) -> DistanceTask:
         weight=a.task.position_weight,
         tolerance=a.near,
         band=a.band,
-        **a.common,
+        **a.on_point,
     )
 
 
@@ -55,7 +55,7 @@ def _laser_target(a: TaskContext) -> tuple[Array, Surface]:
 def _laser(a: TaskContext, target: tuple[Array, Surface]) -> LaserTask:
     spot, surface = target
     weight = a.task.position_weight
-    return LaserTask(a.link, a.axis, spot, surface, weight, tolerance=a.near, beam_tolerance=a.turned, **a.common)
+    return LaserTask(a.link, a.axis, spot, surface, weight, tolerance=a.near, beam_tolerance=a.turned, **a.on_tip)
 
 
 KINDS = {
@@ -67,6 +67,7 @@ KINDS = {
         (("Spot", LENGTH), ("Beam", ANGLE)),
         target="POSE",
         pose=BOTH,
+        offset=OFFSET,
         fields=("axis", "surface"),
         banded=False,
         target_at=_laser_target,
@@ -80,6 +81,7 @@ KINDS = {
         (DISTANCE,),
         target="POSE",
         pose=BOTH,
+        offset=OFFSET[:1],
         fields=("side",),
         target_at=lambda a: (a.point, a.z),
         build=_plane,
@@ -92,6 +94,7 @@ KINDS = {
         (DISTANCE,),
         target="POSE",
         pose=BOTH,
+        offset=OFFSET[:1],
         target_at=lambda a: (a.point, a.z),
         build=_line,
     ),
@@ -102,6 +105,7 @@ KINDS = {
         7,
         (DISTANCE,),
         target="CURVE",
+        offset=OFFSET[:1],
         target_at=lambda a: a.reading.shape.moved(a.T),
         build=_curve,
     ),
@@ -114,6 +118,7 @@ KINDS = {
         other="From",
         target="POSE",
         pose=("location",),
+        offset=OFFSET[:1],
         fields=("relation", "distance"),
         animated=("distance",),
         target_at=_distance_target,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...solvers import AimTask, AxisTask, OrientationTask, PoseTask, PositionTask
 from .context import TaskContext
-from .kind import ANGLE, AXES, BOTH, ORIENTATION, POSITION, TaskKind
+from .kind import ANGLE, AXES, BOTH, OFFSET, ORIENTATION, POSITION, TaskKind
 
 
 def _pose(a: TaskContext, T: object) -> PoseTask:
@@ -18,27 +18,27 @@ def _pose(a: TaskContext, T: object) -> PoseTask:
         orientation_tolerance=a.turned,
         position_band=a.band,
         orientation_band=a.cone,
-        **a.common,
+        **a.on_tip,
     )
 
 
 def _position(a: TaskContext, T: object) -> PositionTask:
     frame = a.task.frame.lower()
-    return PositionTask(a.link, T, a.position_weights, frame, tolerance=a.near, band=a.band, **a.common)
+    return PositionTask(a.link, T, a.position_weights, frame, tolerance=a.near, band=a.band, **a.on_tip)
 
 
 def _orientation(a: TaskContext, T: object) -> OrientationTask:
     frame = a.task.frame.lower()
-    return OrientationTask(a.link, T, a.orientation_weights, frame, tolerance=a.turned, band=a.cone, **a.common)
+    return OrientationTask(a.link, T, a.orientation_weights, frame, tolerance=a.turned, band=a.cone, **a.on_tip)
 
 
 def _axis(a: TaskContext, direction: object) -> AxisTask:
     weight = a.task.orientation_weight
-    return AxisTask(a.link, a.axis, direction, weight, tolerance=a.turned, band=a.cone, **a.common)
+    return AxisTask(a.link, a.axis, direction, weight, tolerance=a.turned, band=a.cone, **a.on_tip)
 
 
 def _aim(a: TaskContext, point: object) -> AimTask:
-    return AimTask(a.link, a.axis, point, a.task.orientation_weight, tolerance=a.turned, band=a.cone, **a.common)
+    return AimTask(a.link, a.axis, point, a.task.orientation_weight, tolerance=a.turned, band=a.cone, **a.on_tip)
 
 
 KINDS = {
@@ -50,6 +50,7 @@ KINDS = {
         (POSITION, ORIENTATION),
         target="POSE",
         pose=BOTH,
+        offset=OFFSET,
         axes=AXES,
         has_frame=True,
         target_at=lambda a: a.T,
@@ -63,6 +64,7 @@ KINDS = {
         (POSITION,),
         target="POSE",
         pose=("location",),
+        offset=OFFSET,
         axes=("use_location",),
         has_frame=True,
         target_at=lambda a: a.point,
@@ -76,6 +78,7 @@ KINDS = {
         (ORIENTATION,),
         target="POSE",
         pose=("rotation",),
+        offset=OFFSET[1:],
         axes=("use_rotation",),
         has_frame=True,
         target_at=lambda a: a.T[:3, :3],
@@ -89,6 +92,7 @@ KINDS = {
         (ORIENTATION,),
         target="POSE",
         pose=("rotation",),
+        offset=OFFSET[1:],
         fields=("axis",),
         target_at=lambda a: a.z,
         build=_axis,
@@ -101,6 +105,7 @@ KINDS = {
         (("Direction", ANGLE),),
         target="POSE",
         pose=("location",),
+        offset=OFFSET,
         fields=("axis",),
         target_at=lambda a: a.point,
         build=_aim,

@@ -10,11 +10,11 @@ from ...robokin.arrays import Array
 from ...robokin.spatial.se3 import inverse
 from ...solvers import AdvanceTask, LoopClosureTask, PinTask, RelativePoseTask
 from .context import TaskContext
-from .kind import AXES, BOTH, ORIENTATION, POSITION, TaskKind
+from .kind import AXES, BOTH, OFFSET, ORIENTATION, POSITION, TaskKind
 
 
 def _advance(a: TaskContext, vector: Array) -> AdvanceTask:
-    return AdvanceTask(a.link, vector, a.position_weights, a.task.frame.lower(), tolerance=a.near, **a.common)
+    return AdvanceTask(a.link, vector, a.position_weights, a.task.frame.lower(), tolerance=a.near, **a.on_tip)
 
 
 def _pin(a: TaskContext, target: None) -> PinTask:
@@ -25,7 +25,7 @@ def _pin(a: TaskContext, target: None) -> PinTask:
         a.orientation_weights,
         position_tolerance=a.near,
         orientation_tolerance=a.turned,
-        **a.common,
+        **a.on_tip,
     )
 
 
@@ -47,7 +47,7 @@ def _relative(a: TaskContext, T_other_tip: Array) -> RelativePoseTask:
         orientation_tolerance=a.turned,
         position_band=a.band,
         orientation_band=a.cone,
-        **a.common,
+        **a.on_tip,
     )
 
 
@@ -80,6 +80,7 @@ KINDS = {
         other="To",
         needs_other=True,
         pose=BOTH,
+        offset=OFFSET,
         fields=BOTH,
         animated=BOTH,
         axes=AXES,
@@ -92,6 +93,7 @@ KINDS = {
         "PINNED",
         11,
         (POSITION, ORIENTATION),
+        offset=OFFSET,
         axes=AXES,
         banded=False,
         target_at=lambda a: None,
@@ -103,6 +105,7 @@ KINDS = {
         "FORWARD",
         20,
         (POSITION,),
+        offset=OFFSET,
         fields=("location",),
         animated=("location",),
         axes=("use_location",),

@@ -10,7 +10,7 @@ from ...solvers import AlongCurveTask, JointVelocityTask, LinearVelocityTask, Tw
 from ..postures import joint_numbers
 from .context import TaskContext
 from .joints import joint_of, joint_weights
-from .kind import ANGLE, AXES, LENGTH, POSITION, TaskKind
+from .kind import ANGLE, AXES, LENGTH, OFFSET, POSITION, TaskKind
 
 _VELOCITIES = ("linear_velocity", "angular_velocity")
 
@@ -45,7 +45,7 @@ def _along_target(a: TaskContext) -> tuple[float, object]:
 
 def _along(a: TaskContext, target: tuple[float, object]) -> AlongCurveTask:
     speed, curve = target
-    return AlongCurveTask(a.link, curve, speed, weight=a.task.position_weight, tolerance=a.near, **a.common)
+    return AlongCurveTask(a.link, curve, speed, weight=a.task.position_weight, tolerance=a.near, **a.on_point)
 
 
 def _twist_target(a: TaskContext) -> Array:
@@ -63,7 +63,7 @@ def _twist(a: TaskContext, twist: Array) -> TwistTask:
         linear_tolerance=a.near,
         angular_tolerance=a.turned,
         band=np.repeat((a.band, a.cone), 3),
-        **a.common,
+        **a.on_tip,
     )
 
 
@@ -75,6 +75,7 @@ KINDS = {
         17,
         (POSITION,),
         target="CURVE",
+        offset=OFFSET[:1],
         fields=("speed",),
         animated=("speed",),
         banded=False,
@@ -90,6 +91,7 @@ KINDS = {
         (("Linear", LENGTH), ("Angular", ANGLE)),
         target="POSE",
         pose=(),
+        offset=OFFSET,
         fields=_VELOCITIES,
         animated=_VELOCITIES,
         axes=AXES,

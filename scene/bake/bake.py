@@ -24,8 +24,8 @@ from ...scene.animation.curves import (
     write_numbers,
 )
 from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
-from ...scene.bake.whole import whole_motion, whole_note
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
+from ...scene.bake.whole import whole_motion, whole_note
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries
 from ...scene.tasks.given import AdHocTask
@@ -57,8 +57,8 @@ def bake_steps(
     solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
     is met, rest first. criteria: in place of the robot's own, whose costs are keyed. given: tasks besides the robot's
     own, or (not `use_own`) in place of them. cost: what the whole motion is to have little of, as of `optimize_motion`
-    (the animation is then that of the robot's curves); None: frame by frame. Nothing is written before the last step; a generator closed early leaves
-    the scene as it was. Raises RobokinError.
+    (the animation is then that of the robot's curves); None: frame by frame. Nothing is written before the last step; a
+    generator closed early leaves the scene as it was. Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
     follow_renamed_bones(obj)

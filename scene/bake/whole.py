@@ -47,7 +47,7 @@ def chosen_cost(settings: bpy.types.PropertyGroup, mode: str | None = None, cost
 
 
 def parse_cost(text: str) -> str | dict[str, float]:
-    """"word", or "word=weight,word=weight". Raises RobokinError."""
+    """ "word", or "word=weight,word=weight". Raises RobokinError."""
     if "=" not in text and "," not in text:
         return text
     found: dict[str, float] = {}

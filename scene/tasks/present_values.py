@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion
 
 from ...properties.bridge import binding, read_configuration, robot_model, to_blender
-from ...properties.task_kinds import KINDS, tip_axis
+from ...properties.task_kinds import KINDS, tip_axis, tip_offset
 from ...robokin import center_of_mass, forward_kinematics
 from ...robokin.arrays import Array
 from ...robokin.model.tree import axis_to_z
@@ -27,7 +29,7 @@ def take_present(context: bpy.types.Context, obj: bpy.types.Object, task: Roboki
     """
     links = binding(obj).link_of_bone
     frames = forward_kinematics(robot_model(obj), read_configuration(obj))
-    tip, other = (None if bone not in links else frames[links[bone]] for bone in (task.tip, task.other))
+    tip, other = _tip(obj, task, frames), frames.get(links.get(task.other, ""))
     if task.kind == "JOINT":
         _take_joint(obj, task)
     elif task.kind == "RELATIVE" and tip is not None and other is not None:
@@ -54,15 +56,25 @@ def present_target(context: bpy.types.Context, obj: bpy.types.Object, task: Robo
     if task.kind == "CENTER_OF_MASS":
         T[:3, 3] = center_of_mass(robot_model(obj), read_configuration(obj))
         return T
-    links = binding(obj).link_of_bone
-    if task.tip not in links:
+    tip = _tip(obj, task, forward_kinematics(robot_model(obj), read_configuration(obj)))
+    if tip is None:
         return None
-    T[:] = tip = forward_kinematics(robot_model(obj), read_configuration(obj))[links[task.tip]]
+    T[:] = tip
     if task.kind in ("AXIS", "AIM", "LASER"):
         T[:3, :3] = tip[:3, :3] @ axis_to_z(tip_axis(task))
         if task.kind != "AXIS":
             T[:3, 3] += _way_ahead(context, obj, task, tip, T[:3, 2]) * T[:3, 2]
     return T
+
+
+def _tip(obj: bpy.types.Object, task: RobokinTask, frames: Mapping[str, Array]) -> Array | None:
+    """(4, 4) T_root_tip [m] of a task, with its offset; None without a bone. frames: of all links."""
+    links = binding(obj).link_of_bone
+    if task.tip not in links:
+        return None
+    offset = tip_offset(task, metres_per_world_unit(obj)) if KINDS[task.kind].offset else None
+    T = frames[links[task.tip]]
+    return T if offset is None else T @ offset
 
 
 def _way_ahead(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask, tip: Array, along: Array) -> float:

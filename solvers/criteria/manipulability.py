@@ -81,7 +81,7 @@ def _change(state: State, task: Task, target: object) -> Array:
 
 
 def _seen(state: State, task: Task, target: object) -> TaskJacobian | None:
-    return task.task_jacobian(state, target) if states_rows_of(type(task), "seen") else None
+    return task.task_jacobian(state, target) if states_rows_of(type(task), "task_jacobian") else None
 
 
 def _counting(state: State) -> list[tuple[Task, Any]]:

@@ -16,6 +16,7 @@ from ...robokin.spatial import quaternion
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
 from ..tasks.influence import Left, leaving
+from ..tasks.protocols import HistoryTask, VelocityTask
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.task_levels import TaskLevels, stacked, tolerances
 from .data import IKData
@@ -61,8 +62,8 @@ class StackRows:
         self.levels = len(levels.groups)
         self.are_velocities = levels.are_velocities
         # What a frame leaves lacking of a velocity, or of what is counted from another motion, adds up.
-        self.adds_up = bool(self.left) or any(task.is_velocity or task.remembers for task in levels.tasks)
-        self.changes = bool(self.left) or any(task.is_velocity for task in levels.tasks)
+        self.adds_up = bool(self.left) or any(isinstance(task, VelocityTask | HistoryTask) for task in levels.tasks)
+        self.changes = bool(self.left) or any(isinstance(task, VelocityTask) for task in levels.tasks)
         self.tolerance = tolerances(levels.tasks)
         self._tolerances = [self.tolerance[group] for group, _ in levels.groups]
         self.scale = levels.state(levels.model.neutral(), targets, dt).scale

@@ -19,8 +19,8 @@ from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Rows
-from ..tasks.base import Displacement
 from ..tasks.influence import Left, leaving
+from ..tasks.protocols import Displacement, HistoryTask, VelocityTask, has_path
 from ..tasks.robot_rows import ROBOT_ROW
 from ..velocity.native import NativeStep
 from ..velocity.native_layout import Given
@@ -67,7 +67,7 @@ class NativeStack:
         model = levels.model
         self.levels, self.criteria, self.dt = levels, tuple(criteria), dt
         self.influence = [task.influence for task in levels.tasks] if influence is None else list(influence)
-        self._moves, self._fading = any(task.is_velocity for task in levels.tasks), frozenset(fading)
+        self._moves, self._fading = any(isinstance(task, VelocityTask) for task in levels.tasks), frozenset(fading)
         neutral = levels.state(model.neutral(), levels.targets, dt)
         self.scale = neutral.scale
         self._neutral, self._limits = neutral, StepLimits.of(model, dt)
@@ -117,7 +117,7 @@ class NativeStack:
             return Level(np.zeros((rows, nv)), np.zeros(rows), np.zeros(rows))
 
         # Of a velocity that has a way a second level, of one row.
-        parts = {i: [blank(self._most[i]), blank(1)][: 1 + levels.tasks[i].has_path] for i in step.other_tasks}
+        parts = {i: [blank(self._most[i]), blank(1)][: 1 + has_path(levels.tasks[i])] for i in step.other_tasks}
         blocks = step.lay_out(Given([parts[i][0] for i in self._loops], (), {i: parts[i] for i in self._others}))
         of_level = {id(block.level): block for block in blocks}
         self._blocks = {i: [of_level[id(part)] for part in own if id(part) in of_level] for i, own in parts.items()}
@@ -143,7 +143,7 @@ class NativeStack:
             n_tasks=len(self.tasks),
             n_criteria=len(self.criteria),
             reachable=len(self.levels.groups),
-            adds_up=self._moves or bool(self._fading) or any(task.remembers for task in levels.tasks),
+            adds_up=self._moves or bool(self._fading) or any(isinstance(task, HistoryTask) for task in levels.tasks),
             changes=self._moves or bool(self._fading),
         )
         if self._moves:
@@ -219,7 +219,7 @@ class NativeStack:
         rows: dict[int, Rows] = {}
         nothing = Level(np.zeros((0, len(still))), np.zeros(0), np.zeros(0))
         for number, i in enumerate(self.step.other_tasks, len(self.step.native_tasks)):
-            at = moved if moved is not None and levels.tasks[i].is_velocity else state
+            at = moved if moved is not None and isinstance(levels.tasks[i], VelocityTask) else state
             own = levels.rows_of(i, at, self._frames[frame][i], self.influence[i])
             rows[i] = leaving(levels.tasks[i], own, self._left[i]) if i in self._left else own
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)

@@ -1,5 +1,1 @@
-"""All postures of a robot: closed forms of the armature families, many starts for other robots."""
-
-from .postures import PostureBatch, PostureProblem, Postures, all_postures
-
-__all__ = ["PostureBatch", "PostureProblem", "Postures", "all_postures"]
+"""Closed forms: chains of joints recognised from their axes, and every posture of a pose."""

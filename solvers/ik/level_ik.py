@@ -23,6 +23,7 @@ from ..random_numbers import SplitMix64
 from ..tasks import PositionTask, Task
 from ..tasks.base import states_rows_of
 from ..tasks.influence import Left
+from ..tasks.protocols import DistanceBoundTask, resolve_target
 from ..tasks.tip import TipTask
 from ..velocity.task_levels import TaskLevels
 from .diagnosis import around, rank
@@ -61,7 +62,7 @@ class LevelIK:
     def posing(self, targets: Sequence[Any], start: Array, shares: Sequence[float] | None = None) -> PoseProblem:
         """shares: influences, the tasks' own unless given."""
         state = self.levels.state(start, targets, 1.0)
-        fixed = [task.resolve_target(state, target) for task, target in zip(self.tasks, targets, strict=True)]
+        fixed = [resolve_target(task, state, target) for task, target in zip(self.tasks, targets, strict=True)]
         return PoseProblem(self.levels, fixed, self.limits, shares)
 
     def found(
@@ -192,6 +193,7 @@ class LevelIK:
 
     def _excess_of(self, i: int, target: Any) -> float:
         task, reach = self.tasks[i], self._reaches[i]
+        assert isinstance(task, DistanceBoundTask)
         record = reach.records[0]
         slack = task.parts[0].tolerance + 1e-9 * self.levels.length
         found = task.distance_bound(target, record["reach_centre"], record["reach"]) - slack
@@ -233,6 +235,7 @@ class LevelIK:
         for i, task in enumerate(self.tasks):
             if (
                 isinstance(task, TipTask)
+                and isinstance(task, DistanceBoundTask)
                 and states_rows_of(type(task), "distance_bound")
                 and task.influence
                 and task.parts[0].is_length

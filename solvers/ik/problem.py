@@ -1,7 +1,8 @@
 """Inverse kinematics of any tree: poses for tasks of any kind and strict priorities, and what criteria prefer of those.
 
 The kernel searches (kernel/src/ik/ik.c), or its twin (`reference.py`); tasks on tips, all of one priority, are its
-fast case. Where the tasks are met the criteria are brought to their optimum (`optimum/sqp.py`).
+fast case. A whole pose that the search misses is looked up in the arm's closed form, where it has one (`families/`).
+Where the tasks are met the criteria are brought to their optimum (`optimum/sqp.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from ...robokin.model.robot import RobotModel, solvable_model
 from .. import results
 from ..criteria import Criterion, Potential, checked_criteria
 from ..criteria.base import costs
-from ..descent.engine import CODES, CONVERGED
+from ..descent.engine import CODES, CONVERGED, NOT_CONVERGED, Outcome
+from ..families.closed_form import ClosedForm, closed_form
 from ..fixed_arrays import compiled
 from ..optimum.choice import optimum_of
 from ..optimum.pose_problem import PoseProblem
@@ -30,6 +32,7 @@ from ..progress import finish, scaled
 from ..results import BatchResult, Diagnosis, SolveResult, Status
 from ..tasks import Task
 from ..tasks.influence import Left, checked_shares, is_partial, left_in
+from ..tasks.protocols import VelocityTask, resolve_target
 from ..velocity.task_levels import checked_tasks, tolerances
 from .diagnosis import describe, explain
 from .level_ik import LevelIK
@@ -42,7 +45,8 @@ class IKProblem:
 
     criteria: what to prefer among the poses that meet the tasks; of several, the weighted sum is at its minimum.
     backend: "auto", "native" or "numpy".   attempts: starts to try, the given one included; None: 50 for tasks on tips
-    of one priority, and up to 400 where screws of several turns have a minimum at each of them, else 30.
+    of one priority, and up to 400 where screws of several turns have a minimum at each of them, else 30, and then the
+    postures of the closed form where there is one.
     iterations: of one attempt, at most.   limits: in place of the model's on positions.
     A problem is of its tasks as they were when it was made, and of the targets that they have now (`fixed_arrays.py`).
     Raises TaskError (also for tasks that ask for a velocity), UnknownNameError, ModelError, BackendError.
@@ -60,7 +64,7 @@ class IKProblem:
     ) -> None:
         self.model, self.tasks, self.criteria = solvable_model(model), checked_tasks(tasks), checked_criteria(criteria)
         for task in self.tasks:
-            if task.is_velocity:
+            if isinstance(task, VelocityTask):
                 raise TaskError(f"{task.name} asks for a velocity: it can be stepped or tracked, not solved for a pose")
         compiled(self.tasks)
         compiled(self.criteria)
@@ -133,6 +137,11 @@ class IKProblem:
         own_seed = checked_seed(seed)
         best, iterations, attempts = search.found(posing, start, own_seed, search.attempts, gaps, shares, left)
         yield 0.5
+        if not best.is_met and not gaps.any() and shares == [1.0] and self._closed_form:
+            posture = self._closed_form.nearest(posing.targets[0], start)
+            if posture is not None:
+                best, more, _ = search.found(posing, posture, own_seed, 1, gaps)
+                iterations, attempts = iterations + more, attempts + 1
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
         preferred = [each for each in self.criteria if each.weight]
@@ -192,6 +201,11 @@ class IKProblem:
         starts = starts_of(search, self.middle if q0 is None else q0, count)
         if isinstance(search, TipIK) and not self._is_empty:
             codes, *arrays = search.solve_batch(goals, starts, checked_seed(seed), most)
+            for i in np.flatnonzero(codes == NOT_CONVERGED):
+                missed = (codes[i], *(array[i] for array in arrays))
+                codes[i], *others = self._else_in_closed_form(search, goals[i], starts[i], missed)
+                for array, other in zip(arrays, others, strict=True):
+                    array[i] = other
             return BatchResult([CODES[code] for code in codes.tolist()], *arrays)
         found = [self.solve(goal, start, seed, diagnose=False) for goal, start in zip(goals, starts, strict=True)]
         return BatchResult(
@@ -205,7 +219,7 @@ class IKProblem:
     def resolve_target(self, i: int, target: object, q: Array) -> Any:
         """The target of a task, fixed where it begins at q (nq,), where it is counted from there. Raises TaskError."""
         levels, task = self._levels.levels, self.tasks[i]
-        return task.resolve_target(levels.state(q, levels.targets, 1.0), task.checked_target(target))
+        return resolve_target(task, levels.state(q, levels.targets, 1.0), task.checked_target(target))
 
     def limits_active(self, q: Array) -> tuple[str, ...]:
         """Names of the joints of which a coordinate is at a bound."""
@@ -222,6 +236,7 @@ class IKProblem:
         other = copy(self)
         other.limits = self.limits.without(coordinates)
         other.middle = other.limits.middle(self.model.neutral())
+        vars(other).pop("_closed_form", None)
         if isinstance(self.search, TipIK):
             vars(other).pop("_levels", None)
             other.search = other._tips()
@@ -265,7 +280,10 @@ class IKProblem:
         if self._is_empty:
             start = self.limits.clamp(self.model.check_configuration(start))
             return SolveResult(results.EMPTY, start, np.zeros((len(self.tasks), 2)), 0, 0, self.limits_active)
-        code, q, residuals, iterations, attempts = search.solve(goal, start, checked_seed(seed))
+        outcome = search.solve(goal, start, checked_seed(seed))
+        if outcome[0] == NOT_CONVERGED:
+            outcome = self._else_in_closed_form(search, goal, start, outcome)
+        code, q, residuals, iterations, attempts = outcome
         if code == CONVERGED:
             return SolveResult(results.CONVERGED, q, residuals, iterations, attempts, self.limits_active)
         missed = self, CODES[code], goal.copy()
@@ -281,6 +299,20 @@ class IKProblem:
         if diagnose:
             result.diagnose()
         return result
+
+    def _else_in_closed_form(self, search: TipIK, goal: Array, start: Array, missed: Outcome) -> Outcome:
+        """The outcome of a search that missed, or that from the nearest posture of the closed form."""
+        form = self._closed_form
+        posture = None if form is None else form.nearest(goal[0], self.limits.clamp(start))
+        if posture is None:
+            return missed
+        code, q, residuals, iterations, _ = search.solve(goal, posture, 0)
+        return code, q, residuals, missed[3] + iterations, missed[4] + 1
+
+    @cached_property
+    def _closed_form(self) -> ClosedForm | None:
+        """None also where the attempts are told: they are all then."""
+        return None if self._most[0] else closed_form(self.model, self.tasks, self.limits, self.backend)
 
     def _missed(
         self, targets: Sequence[Any], residuals: Array, shares: Sequence[float]

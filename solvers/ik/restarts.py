@@ -9,14 +9,14 @@ from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..descent.data import compile_whole
 from ..random_numbers import SplitMix64
-from ..tasks import FrameTask, Task
+from ..tasks import FrameTask, PinTask, Task
 from ..tasks.tips.frame import is_plain_task
 from .reference import restart
 
 
 def known_task(task: Task) -> FrameTask | None:
     """The task as the kernel's solver knows it, when it does."""
-    same = task.on_tip()
+    same = task.pose_task() if isinstance(task, PinTask) else task
     return same if same is not None and is_plain_task(same) and same.influence == 1.0 else None
 
 

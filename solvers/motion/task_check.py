@@ -12,7 +12,7 @@ from ...robokin.arrays import Array, shown
 from ...robokin.configuration import difference
 from ...robokin.errors import TaskError
 from ..tasks import Task
-from ..tasks.base import Displacement
+from ..tasks.protocols import Displacement, VelocityTask, advance_target, resolve_target
 from ..velocity.task_levels import TaskLevels
 from .motion import Motion
 
@@ -35,10 +35,10 @@ def motion_targets(levels: TaskLevels, targets: object | None, motion: Motion) -
         return []
     start = levels.state(motion.q[0], checked[0], 1.0)
     started = [
-        [task.resolve_target(start, own) for task, own in zip(levels.tasks, each, strict=True)] for each in checked
+        [resolve_target(task, start, own) for task, own in zip(levels.tasks, each, strict=True)] for each in checked
     ]
     followed = [
-        [task.advance_target(own, last) for task, own, last in zip(levels.tasks, each, before, strict=True)]
+        [advance_target(task, own, last) for task, own, last in zip(levels.tasks, each, before, strict=True)]
         for before, each in pairwise(started)
     ]
     return [started[0], *followed]
@@ -54,7 +54,7 @@ def motion_residuals(
     for frame, wanted in enumerate(targets):
         here = levels.state(motion.q[frame], wanted, 1.0)
         for i, task in enumerate(levels.tasks):
-            if not task.is_velocity:
+            if not isinstance(task, VelocityTask):
                 found[frame, i] = levels.residuals_of(i, levels.rows_of(i, here, wanted[i]), still, 1.0)
             elif frame:
                 dt = float(motion.times[frame] - motion.times[frame - 1])
@@ -69,4 +69,4 @@ def motion_residuals(
 
 def poses_of(tasks: Sequence[Task]) -> list[int]:
     """Indices of the tasks that ask for a pose."""
-    return [i for i, task in enumerate(tasks) if not task.is_velocity]
+    return [i for i, task in enumerate(tasks) if not isinstance(task, VelocityTask)]

@@ -21,7 +21,7 @@ class MotionCost(ABC):
 
     order = 0
 
-    def check(self, grid: Discretization) -> None:
+    def check(self, grid: Discretization) -> None:  # noqa: B027 - most need nothing
         """Raises a RobokinError when the robot has not what the cost needs."""
 
     @abstractmethod
@@ -114,7 +114,10 @@ class KineticEnergy(MotionCost):
     @staticmethod
     def _momentum(at: Trajectory, q: Array, v: Array) -> Array:
         tree = at.grid.model.tree
-        return at.grid.backend.inverse_dynamics(tree, q, np.zeros_like(v), v, np.zeros(3)) + Drives.of(at.grid.model).rotor_inertia * v
+        return (
+            at.grid.backend.inverse_dynamics(tree, q, np.zeros_like(v), v, np.zeros(3))
+            + Drives.of(at.grid.model).rotor_inertia * v
+        )
 
 
 class Torque(MotionCost):

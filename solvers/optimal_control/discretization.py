@@ -17,7 +17,7 @@ from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, swing_twist
 from ..limits.viability import StepLimits
-from ..qp.banded import SparseRows
+from ..qp.sparse_rows import SparseRows
 
 STEP = 1e-6  # of central differences of what turns
 INSIDE = 1e-7  # share of a curved limit that is left unused: steps leave it to second order
@@ -43,7 +43,10 @@ class Discretization:
         self.limits = StepLimits.of(model, dt)
         self.scale = np.where(model.is_length, length, 1.0)
         tree = model.tree
-        nodes = [(MotionPrimitive(motion), int(iq), int(iv)) for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True)]
+        nodes = [
+            (MotionPrimitive(motion), int(iq), int(iv))
+            for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True)
+        ]
         self.free = [(iq, iv) for motion, iq, iv in nodes if motion == MotionPrimitive.FREE]
         balls = [iv for motion, _, iv in nodes if motion == MotionPrimitive.BALL]
         self.joined = [(iv, 3) for iv in balls] + [(iv, 6) for _, iv in self.free]  # first and count of each

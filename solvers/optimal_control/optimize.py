@@ -16,6 +16,7 @@ from ..descent.engine import CONVERGED
 from ..ik.problem import part_names
 from ..motion.motion import Motion
 from ..tasks import PostureTask, Task
+from ..tasks.protocols import VelocityTask
 from ..tracking.result import EMPTY, TrackResult
 from ..tracking.track import track
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
@@ -183,7 +184,15 @@ def _result(part: TrackedFrames, best: Optimum, before: Optimum, own: slice, not
     fields |= {"codes": codes, "residuals": residuals, "q": best.trajectory.q[own]}
     fields["behind"] = np.where(met[:, None], False, start.behind)
     costs = before.cost, best.cost
-    return OptimizedMotion(**fields, cost_before=costs[0], cost_after=costs[1], kkt=best.kkt, is_optimal=best.is_optimal, note=note, steps=best.iterations)
+    return OptimizedMotion(
+        **fields,
+        cost_before=costs[0],
+        cost_after=costs[1],
+        kkt=best.kkt,
+        is_optimal=best.is_optimal,
+        note=note,
+        steps=best.iterations,
+    )
 
 
 def _check(model: RobotModel, parts: Sequence[TrackedFrames]) -> None:
@@ -191,7 +200,7 @@ def _check(model: RobotModel, parts: Sequence[TrackedFrames]) -> None:
         raise TaskError("the optimum of a whole motion is not for robots on wheels: bake them frame by frame")
     for part in parts:
         for task in part.tasks:
-            if task.is_velocity:
+            if isinstance(task, VelocityTask):
                 raise TaskError(f"{task.name}: a whole motion takes tasks on poses, not on velocities")
 
 
@@ -216,9 +225,7 @@ def _start(
     return _without_last(model, tasks, found, dt, backend)
 
 
-def _without_last(
-    model: RobotModel, tasks: Sequence[Task], found: TrackResult, dt: float, backend: str
-) -> TrackResult:
+def _without_last(model: RobotModel, tasks: Sequence[Task], found: TrackResult, dt: float, backend: str) -> TrackResult:
     """The result as one of all tasks but the last."""
     from ..tracking.tracker import Tracker
 

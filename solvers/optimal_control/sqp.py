@@ -2,8 +2,8 @@
 
 Each step solves a block-banded quadratic program: the cost's Hessian, how the tasks bend times their multipliers, the
 tasks as equations, the limits as inequalities (Nocedal and Wright, "Numerical Optimization", 2006, chapter 18). Where
-that is no minimum, the bending counts less. A step is shortened until a filter takes it: it betters all before it in
-the cost or in what tasks lack (section 15.4).
+that is no minimum, as little is added to its diagonal as makes it one (section 3.4). A step is shortened until a filter
+takes it: it betters all before it in the cost or in what tasks lack (section 15.4).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..qp.banded import BandedQPResult, SparseRows, solve_banded_qp
+from ..qp.banded import BandedQPResult, solve_banded_qp
+from ..qp.sparse_rows import SparseRows
 from .costs import MotionCost
 from .discretization import Trajectory
 from .task_rows import LinearisedTasks, TaskRows
@@ -29,7 +30,8 @@ HELD = 1e-9  # [rad, L] by which what is held may be off
 RESTORATIONS = 2  # steps that take back what tasks lack by bending
 NOTHING = 1e-9  # [rad, L] of all frames: what tasks lack by rounding
 ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
-BENDINGS = (1.0, 0.5, 0.2, 0.0)  # how much of the tasks' bending counts, tried in turn
+LEAST_ADDED, MOST_ADDED = 1e-9, 1e3  # relative, to the diagonal of the Hessian
+ADDED_LESS, ADDED_MORE = 0.3, 8.0  # times what the last step needed; and what was too little
 LONGEST = 0.5  # [rad, L] of a frame in one step
 
 
@@ -66,13 +68,11 @@ class _Local:
     @classmethod
     def of(cls, at: Trajectory, tasks: LinearisedTasks, cost: MotionCost) -> _Local:
         gradient, H = cost.quadratic(at)
-        own, limits = tasks.rows(), at.limit_rows()
-        rows = SparseRows.joined([own[0], limits[0]])
-        lower, upper = (np.concatenate((own[i], limits[i])) for i in (1, 2))
+        rows, lower, upper, count = _all_rows(at, tasks)
         width = max(H.shape[1], 3)  # limits on accelerations reach over three frames
         wide = np.zeros((len(H), width, *H.shape[2:]))
         wide[:, : H.shape[1]] = H
-        return cls(at, tasks, cost.value(at), gradient, wide, rows, lower, upper, len(own[1]))
+        return cls(at, tasks, cost.value(at), gradient, wide, rows, lower, upper, count)
 
     @property
     def lacking(self) -> float:
@@ -87,7 +87,7 @@ class _Local:
         """The KKT residual with multipliers z (m,)."""
         force = self.rows.transposed(z, self.gradient.size)
         g = self.gradient.ravel()
-        size = max(abs(g).max(initial=0.0), abs(force).max(initial=0.0), 1e-12)
+        size = max(float(abs(g).max(initial=0.0)), float(abs(force).max(initial=0.0)), 1e-12)
         room = np.where(z > 0.0, self.upper, np.where(z < 0.0, -self.lower, 0.0))
         with np.errstate(invalid="ignore"):
             apart = np.nan_to_num(np.minimum(abs(room), abs(z) / size), posinf=np.inf)
@@ -103,7 +103,7 @@ def optimise(
     here = _Local.of(start, tasks.at(start), cost)
     z = np.zeros(len(here.rows))
     passed: list[tuple[float, float]] = []
-    kkt, count = np.inf, 0
+    kkt, count, added = np.inf, 0, 0.0
     for count in range(iterations):
         if len(z) != len(here.rows):  # a task has other rows here
             z = np.zeros(len(here.rows))
@@ -111,7 +111,7 @@ def optimise(
         if kkt <= SOLVED and here.most_lacking <= HELD:
             break
         yield Optimum(here.at, here.value, kkt, here.tasks, count)
-        found = _direction(here, z)
+        found, added = _direction(here, z, added)
         if found is None:
             break
         z = found.multipliers
@@ -122,16 +122,19 @@ def optimise(
     return Optimum(here.at, here.value, kkt, here.tasks, count)
 
 
-def _direction(here: _Local, z: Array) -> BandedQPResult | None:
-    """The step, and the multipliers after it."""
-    bending = here.tasks.bending(z[: here.count])
-    for share in BENDINGS:
-        H = here.H.copy()
-        H[:, 0] += share * bending
+def _direction(here: _Local, z: Array, added: float) -> tuple[BandedQPResult | None, float]:
+    """The step, the multipliers after it, and what had to be added to the diagonal, `added` for the step before."""
+    H, n = here.H.copy(), here.H.shape[-1]
+    H[:, 0] += here.tasks.bending(z[: here.count])
+    size, more = float(abs(H).max(initial=0.0)), 0.0
+    while more <= MOST_ADDED:
+        H[:, 0] += more * size * np.eye(n)
         found = solve_banded_qp(H, here.gradient, here.rows, here.lower, here.upper, here.at.grid.backend_name)
+        H[:, 0] -= more * size * np.eye(n)
         if found is not None:
-            return found
-    return None
+            return found, more
+        more = max(ADDED_MORE * more, ADDED_LESS * added, LEAST_ADDED)
+    return None, more
 
 
 def _line_search(
@@ -140,7 +143,7 @@ def _line_search(
     """The program after as much of the step as the filter takes; None when it takes none. passed: what was lacking and
     the cost of trajectories that later ones have to better in one of the two."""
     lacking, slope = here.lacking, float((here.gradient * step).sum())
-    most = abs(step).max(initial=0.0)
+    most = float(abs(step).max(initial=0.0))
     t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
     rounding = ROUNDING * abs(here.value)
     while t > SHORTEST:
@@ -160,6 +163,13 @@ def _line_search(
     return None
 
 
+def _all_rows(at: Trajectory, tasks: LinearisedTasks) -> tuple[SparseRows, Array, Array, int]:
+    """Rows and sides of the tasks, then of the limits; how many are of tasks."""
+    own, low, high = tasks.rows()
+    limits, lower, upper = at.limit_rows()
+    return SparseRows.joined([own, limits]), np.concatenate((low, lower)), np.concatenate((high, upper)), len(low)
+
+
 def _restored(here: _Local, at: Trajectory, tasks: TaskRows) -> tuple[Trajectory, LinearisedTasks]:
     """The trajectory moved back to where the tasks lack nothing, near where it is in the measure of the cost."""
     own = tasks.at(at)
@@ -167,10 +177,8 @@ def _restored(here: _Local, at: Trajectory, tasks: TaskRows) -> tuple[Trajectory
     for _ in range(RESTORATIONS):
         if lacking <= NOTHING:
             break
-        rows, limits = own.rows(), at.limit_rows()
-        both = SparseRows.joined([rows[0], limits[0]])
-        lower, upper = (np.concatenate((rows[i], limits[i])) for i in (1, 2))
-        back = solve_banded_qp(here.H, np.zeros_like(here.gradient), both, lower, upper, at.grid.backend_name)
+        rows, lower, upper, _ = _all_rows(at, own)
+        back = solve_banded_qp(here.H, np.zeros_like(here.gradient), rows, lower, upper, at.grid.backend_name)
         if back is None:
             break
         moved = at.moved(back.x)

@@ -1,7 +1,7 @@
 """Tasks at every frame as rows of one program over all frames, and how they bend.
 
-What the start lacks of a task is held: a row asks that it stays so. So tasks that are met stay met, those that cannot be
-met lack no more than they did, and a level below never costs one above.
+What the start lacks of a task is held: a row asks that it stays so. So tasks that are met stay met, those that cannot
+be met lack no more than they did, and a level below never costs one above.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import Reference
-from ...robokin.spatial.so3 import hat
-from ..qp.banded import SparseRows
+from ..qp.sparse_rows import SparseRows
 from ..tasks import FrameTask, Rows
 from ..tasks.tips.frame import PART, to_tip_axes
 from ..velocity.task_levels import TaskLevels
@@ -69,9 +68,7 @@ class TaskRows:
         """Ask from now on that the tasks lack what they lack here."""
         self.held = [rows.lacking for rows in here.frames]
 
-    def _segment(
-        self, segment: TaskSegment, here: Trajectory, found: list[FrameRows], residuals: list[Array]
-    ) -> None:
+    def _segment(self, segment: TaskSegment, here: Trajectory, found: list[FrameRows], residuals: list[Array]) -> None:
         levels, frames = segment.levels, range(segment.first, segment.first + len(segment.targets))
         tips = {
             i: _TipFrames(self.grid, task, here.q[frames.start : frames.stop])
@@ -94,7 +91,7 @@ class TaskRows:
                     rows = levels.rows_of(i, state, targets[i], shares[i])
                 level = levels.level_of(i, state, rows)
                 if i in tips:
-                    size = np.where(PART == 0, 1.0 / levels.length, 1.0)[task.weights > 0.0]
+                    size = np.where(PART == 0, 1.0 / levels.length, 1.0)[tips[i].task.weights > 0.0]
                     bent.append((tips[i], k, A, size * rows.weight, slice(row, row + len(level.J))))
                 row += len(level.J)
                 own[i] = levels.residuals_of(i, rows, still, self.grid.dt)
@@ -163,8 +160,8 @@ class _TipFrames:
         return Rows.wanted(A @ self.J[k], e, weights, PART, self.task.band), A[weights > 0.0]
 
     def bending(self, k: int, A: Array, z: Array) -> Array:
-        """(n, n) derivative of J'A'z near the target, with the wrench A'z on the tip: joints nearer to the root turn the
-        columns of those after them. Exact for chains of joints with one axis; a guess where a joint mimics another."""
+        """(n, n) derivative of J'A'z near the target, with the wrench A'z on the tip: joints nearer to the root turn
+        the columns of those after them. Exact for joints with one axis; a guess where one mimics another."""
         force, moment = np.split(A.T @ z, 2)
         linear, angular = self.J[k, :3].T, self.J[k, 3:].T
         turned = linear @ np.cross(force, angular).T  # [i, j]: force . (angular_j x linear_i)

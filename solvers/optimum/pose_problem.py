@@ -24,6 +24,7 @@ from ..kinematics.state import State
 from ..limits.curved import cone_level
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
+from ..tasks import PostureTask
 from ..tasks.influence import Left, leaving
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.kernel_rows import KernelRows
@@ -89,10 +90,10 @@ class PoseProblem:
         there, lowest = q, 0
         for number, group in reversed(list(enumerate(self._groups, 1))):
             for i in group.tolist():
-                if self.levels.tasks[i].influence if self.influence is None else self.influence[i]:
-                    before = there
-                    there = self.levels.tasks[i].posed(self.model, there, self.targets[i])
-                    lowest = lowest or (number if there is not before else 0)
+                task = self.levels.tasks[i]
+                if isinstance(task, PostureTask) and (task.influence if self.influence is None else self.influence[i]):
+                    there = task.prescribed(self.model, there, self.targets[i])
+                    lowest = lowest or number
         return (lowest, self.limits.clamp(there)) if lowest else None
 
     def levels_without(self, tasks: Array) -> int:

@@ -9,16 +9,15 @@ found which sides are active, these as equations give the point to the last digi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...robokin.arrays import Array
-from .banded import SparseRows
+from .sparse_rows import SparseRows
 
 OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = range(5)
 DELTA = 1e-5  # by which equations give way, rows of length 1 and H of size 1
-RHOS = (1e-13, 1e-11, 1e-9, 1e-7)  # added to H of size 1, as much as rounding makes it need
+RHOS = (1e-13, 1e-11, 1e-9, 1e-7)  # added to H of size 1, as much as rounding makes it need: the first two, or ...
+FEW = 2
 SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second where the first was not polished
 POLISHED, NEAR = 1e-12, 1e-9  # the same after it: of a solution, and where rounding stops the method
 STEEP = 1e9  # weights of sides beyond which rounding may take the definiteness
@@ -78,9 +77,12 @@ class _Program:
         self.equal = self.lower == self.upper
         self.has_lower = np.isfinite(self.lower) & ~self.equal
         self.has_upper = np.isfinite(self.upper) & ~self.equal
+        self.sides = int(self.has_lower.sum() + self.has_upper.sum())
+        # The sides that count, 0 for others.
+        self.low = np.where(self.equal | self.has_lower, self.lower, 0.0)
+        self.high = np.where(self.has_upper, self.upper, 0.0)
         self.size_g = max(abs(self.g).max(initial=0.0), 1e-12)
-        sides = np.concatenate((self.lower[self.equal | self.has_lower], self.upper[self.has_upper]))
-        self.size_b = 1.0 + abs(sides).max(initial=0.0)
+        self.size_b = 1.0 + max(abs(self.low).max(initial=0.0), abs(self.high).max(initial=0.0))
         self.pairs = self._pairs()
 
     def _pairs(self) -> tuple[Array, Array, Array]:
@@ -117,7 +119,7 @@ class _Program:
         """L of K = H + C' diag(weight) C, weight (m,)."""
         index, product, row = self.pairs
         K = self.H + np.bincount(index, product * weight[row], self.H.size).reshape(self.H.shape)
-        for rho in RHOS:
+        for rho in RHOS[: None if weight.max(initial=0.0) > STEEP else FEW]:  # ... all, where sides are steep
             regular = K.copy()
             regular[:, 0] += rho * np.eye(self.shape[1])
             try:
@@ -147,7 +149,7 @@ def solve(
 ) -> tuple[int, Array, Array, int]:
     """Status, x (F, n), multipliers (m,) and Newton steps; arguments as in `solve_banded_qp`."""
     program = _Program(H, g, rows, lower, upper)
-    point = _begin(program)
+    point = _Point(program)
     count = 0
     try:
         for tolerance in SOLVED:
@@ -167,95 +169,103 @@ def solve(
     return status, x.reshape(g.shape), -z * program.scale / program.length, count
 
 
-@dataclass(eq=False)
 class _Point:
-    """x, multipliers y of equations, slacks and multipliers of lower and upper sides."""
+    """x, multipliers y of equations, slacks s and multipliers z of lower and upper sides, and what they lack."""
 
-    x: Array
-    y: Array
-    sl: Array
-    su: Array
-    zl: Array
-    zu: Array
+    def __init__(self, p: _Program) -> None:
+        self.p, low, up = p, p.has_lower, p.has_upper
+        start = max(1e-4, min(1.0, abs(p.g).max(initial=0.0)))
+        # Slacks begin near the rows' own room: a step may use it at once.
+        room = np.where(low & up, np.minimum(0.5 * (p.high - p.low), 1.0), 1.0)
+        self.x, self.y = np.zeros(p.size), np.zeros(len(low))
+        self.sl, self.su = np.where(low, np.maximum(-p.low, room), 1.0), np.where(up, np.maximum(p.high, room), 1.0)
+        self.zl = np.where(low, start / np.maximum(self.sl, 1e-3), 0.0)
+        self.zu = np.where(up, start / np.maximum(self.su, 1e-3), 0.0)
 
     @property
     def z(self) -> Array:
         """(m,) multipliers of all, positive at a lower side."""
         return self.y + self.zl - self.zu
 
+    def look(self) -> None:
+        """Find what is lacking: rx, ry, rl, ru in Newton's equations, mu of complementarity."""
+        p, Cx = self.p, self.p.rows.times(self.x)
+        self.Hx, self.force = p.times(self.x), p.rows.transposed(self.z, p.size)
+        self.rx = -(self.Hx + p.g - self.force)
+        self.ry = np.where(p.equal, p.low - Cx, 0.0)
+        self.rl = np.where(p.has_lower, p.low + self.sl - Cx, 0.0)
+        self.ru = np.where(p.has_upper, self.su - p.high + Cx, 0.0)
+        self.mu = float(self.sl @ self.zl + self.su @ self.zu) / max(p.sides, 1)
 
-def _begin(p: _Program) -> _Point:
-    low, up = p.has_lower, p.has_upper
-    l, u = np.where(low, p.lower, 0.0), np.where(up, p.upper, 0.0)
-    start = max(1e-4, min(1.0, abs(p.g).max(initial=0.0)))
-    # Slacks begin near the rows' own room: a step may use it at once.
-    room = np.where(low & up, np.minimum(0.5 * (u - l), 1.0), 1.0)
-    sl, su = np.where(low, np.maximum(-l, room), 1.0), np.where(up, np.maximum(u, room), 1.0)
-    zl, zu = np.where(low, start / np.maximum(sl, 1e-3), 0.0), np.where(up, start / np.maximum(su, 1e-3), 0.0)
-    return _Point(np.zeros(p.size), np.zeros(len(low)), sl, su, zl, zu)
+    @property
+    def lack(self) -> float:
+        """The largest of it, relative."""
+        p, most = self.p, [abs(each).max(initial=0.0) for each in (self.ry, self.rl, self.ru)]
+        dual = abs(self.rx).max(initial=0.0) / max(
+            p.size_g, abs(self.force).max(initial=0.0), abs(self.Hx).max(initial=0.0)
+        )
+        return max(dual, max(most) / p.size_b, self.mu / max(p.size_g, abs(self.z).max(initial=0.0)))
+
+    @property
+    def shows_infeasible(self) -> bool:
+        """Multipliers that make a contradiction of the rows (Farkas)."""
+        largest = abs(self.z).max(initial=0.0)
+        ray = float(self.p.low @ (self.y + self.zl) - self.p.high @ self.zu)
+        is_none = abs(self.force).max(initial=0.0) <= CERTAIN * largest
+        return bool(ray > CERTAIN * largest and is_none and largest > self.p.size_g / CERTAIN)
+
+    @property
+    def weight(self) -> Array:
+        """(m,) of the rows in Newton's matrix."""
+        return np.where(self.p.equal, 1.0 / DELTA, self.zl / self.sl + self.zu / self.su)
+
+    def newton(self, L: Array, weight: Array, cl: Array, cu: Array) -> tuple[Array, ...]:
+        """Changes of x, y, sl, su, zl, zu with zl dsl + sl dzl = cl, and of the upper sides."""
+        p, low, up = self.p, self.p.has_lower, self.p.has_upper
+        push = np.where(low, (cl + self.zl * self.rl) / self.sl, 0.0)
+        push -= np.where(up, (cu + self.zu * self.ru) / self.su, 0.0)
+        dx, dy = p.solved(L, weight, self.rx + p.rows.transposed(push, p.size), self.ry)
+        Cdx = p.rows.times(dx)
+        dsl, dsu = np.where(low, Cdx - self.rl, 0.0), np.where(up, -Cdx - self.ru, 0.0)
+        dzl = np.where(low, (cl - self.zl * dsl) / self.sl, 0.0)
+        return dx, dy, dsl, dsu, dzl, np.where(up, (cu - self.zu * dsu) / self.su, 0.0)
+
+    def longest(self, change: tuple[Array, ...]) -> float:
+        """Share of a change up to which slacks and multipliers stay positive."""
+        values, changes = np.concatenate((self.sl, self.su, self.zl, self.zu)), np.concatenate(change[2:])
+        shrinking = changes < 0.0
+        return float(min(1.0, np.min(-values[shrinking] / changes[shrinking], initial=np.inf)))
+
+    def step(self, L: Array, weight: Array) -> None:
+        """Mehrotra's predictor and corrector."""
+        sl, su, zl, zu = self.sl, self.su, self.zl, self.zu
+        change, t = self.newton(L, weight, -sl * zl, -su * zu), 1.0
+        if self.p.sides:
+            t, (_, _, dsl, dsu, dzl, dzu) = self.longest(change), change
+            after = float((sl + t * dsl) @ (zl + t * dzl) + (su + t * dsu) @ (zu + t * dzu)) / self.p.sides
+            centre = (max(after, 0.0) / self.mu) ** 3 * self.mu if self.mu > 0.0 else 0.0
+            change = self.newton(L, weight, centre - sl * zl - dsl * dzl, centre - su * zu - dsu * dzu)
+            t = min(1.0, CLOSEST * self.longest(change))
+        for name, by in zip(("x", "y", "sl", "su", "zl", "zu"), change, strict=True):
+            setattr(self, name, getattr(self, name) + t * by)
 
 
 def _interior(p: _Program, at: _Point, tolerance: float, iterations: int, count: int) -> tuple[int, int]:
     """Move the point until it is solved; status and steps so far."""
-    rows, N = p.rows, p.size
-    equal, low, up = p.equal, p.has_lower, p.has_upper
-    b, l, u = np.where(equal, p.lower, 0.0), np.where(low, p.lower, 0.0), np.where(up, p.upper, 0.0)
-    sides = int(low.sum() + up.sum())
-    size_g, size_b = p.size_g, p.size_b
     while True:
-        x, y, sl, su, zl, zu = at.x, at.y, at.sl, at.su, at.zl, at.zu
-        z = y + zl - zu
-        Cx, Hx, force = rows.times(x), p.times(x), rows.transposed(z, N)
-        rx = -(Hx + p.g - force)
-        ry = np.where(equal, b - Cx, 0.0)
-        rl, ru = np.where(low, l + sl - Cx, 0.0), np.where(up, su - u + Cx, 0.0)
-        mu = float(sl @ zl + su @ zu) / max(sides, 1)
-        dual = abs(rx).max(initial=0.0) / max(size_g, abs(force).max(initial=0.0), abs(Hx).max(initial=0.0))
-        primal = max(abs(each).max(initial=0.0) for each in (ry, rl, ru)) / size_b
-        gap = mu / max(size_g, abs(z).max(initial=0.0))
-        if max(dual, primal, gap) <= tolerance:
+        at.look()
+        if at.lack <= tolerance:
             return OPTIMAL, count
-        ray = float(b @ y + l @ zl - u @ zu)
-        largest = abs(z).max(initial=0.0)
-        if ray > CERTAIN * largest and abs(force).max() <= CERTAIN * largest and largest > 1.0 / CERTAIN * size_g:
+        if at.shows_infeasible:
             return INFEASIBLE, count
         if count == iterations:
             return MAX_ITERATIONS, count
-        count += 1
-        weight = np.where(equal, 1.0 / DELTA, zl / sl + zu / su)
+        count, weight = count + 1, at.weight
         try:
             L = p.newton_matrix(weight)
         except NotConvexError:
             return (STALLED if weight.max(initial=0.0) > STEEP else NOT_CONVEX), count
-
-        def step(cl: Array, cu: Array) -> tuple[Array, ...]:
-            """For zl dsl + sl dzl = cl, and of the upper sides."""
-            push = np.where(low, (cl + zl * rl) / sl, 0.0) - np.where(up, (cu + zu * ru) / su, 0.0)
-            dx, dy = p.solved(L, weight, rx + rows.transposed(push, N), ry)
-            Cdx = rows.times(dx)
-            dsl, dsu = np.where(low, Cdx - rl, 0.0), np.where(up, -Cdx - ru, 0.0)
-            return dx, dy, dsl, dsu, np.where(low, (cl - zl * dsl) / sl, 0.0), np.where(up, (cu - zu * dsu) / su, 0.0)
-
-        def longest(dsl: Array, dsu: Array, dzl: Array, dzu: Array) -> float:
-            values, changes = np.concatenate((sl, su, zl, zu)), np.concatenate((dsl, dsu, dzl, dzu))
-            shrinking = changes < 0.0
-            return float(min(1.0, np.min(-values[shrinking] / changes[shrinking], initial=np.inf)))
-
-        if sides:
-            _, _, *affine = step(-sl * zl, -su * zu)
-            t = longest(*affine)
-            dsl, dsu, dzl, dzu = affine
-            after = float((sl + t * dsl) @ (zl + t * dzl) + (su + t * dsu) @ (zu + t * dzu)) / sides
-            centre = (max(after, 0.0) / mu) ** 3 * mu if mu > 0.0 else 0.0
-            dx, dy, *rest = step(centre - sl * zl - dsl * dzl, centre - su * zu - dsu * dzu)
-            t = longest(*rest)
-            t = min(1.0, CLOSEST * t)
-        else:
-            dx, dy, *rest = step(-sl * zl, -su * zu)
-            t = 1.0
-        dsl, dsu, dzl, dzu = rest
-        at.x, at.y, at.sl, at.su = x + t * dx, y + t * dy, sl + t * dsl, su + t * dsu
-        at.zl, at.zu = zl + t * dzl, zu + t * dzu
+        at.step(L, weight)
 
 
 def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend.library import load_library
-from .banded import SparseRows
+from .sparse_rows import SparseRows
 
 
 class _Program(ctypes.Structure):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .places.on_line import OnLineTask
     from .places.on_plane import OnPlaneTask
     from .places.surface import Mesh, Plane
+    from .protocols import HistoryTask, StartRelativeTask, VelocityTask
     from .tips.advance import AdvanceTask
     from .tips.aim import AimTask
     from .tips.axis import AxisTask
@@ -38,6 +39,7 @@ else:
             "places.on_line": ["OnLineTask"],
             "places.on_plane": ["OnPlaneTask"],
             "places.surface": ["Mesh", "Plane"],
+            "protocols": ["HistoryTask", "StartRelativeTask", "VelocityTask"],
             "tips.advance": ["AdvanceTask"],
             "tips.aim": ["AimTask"],
             "tips.axis": ["AxisTask"],
@@ -64,6 +66,7 @@ __all__ = [
     "Curves",
     "DistanceTask",
     "FrameTask",
+    "HistoryTask",
     "JointTask",
     "JointVelocityTask",
     "LaserTask",
@@ -82,7 +85,9 @@ __all__ = [
     "PostureTask",
     "RelativePoseTask",
     "Rows",
+    "StartRelativeTask",
     "SupportTask",
     "Task",
     "TwistTask",
+    "VelocityTask",
 ]

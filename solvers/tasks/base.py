@@ -3,8 +3,8 @@
 A task has one or two parts, named residuals with a unit and a tolerance each ("position" [m] and "orientation" [rad]
 of a pose); results report a number for each. Rows of lengths are divided by the robot's length L where they meet rows
 of angles; a task states them in its own units.
-To add a kind of task: one class with `kind`, `parts`, `checked_target` and `rows`, its file in this folder. Tasks on
-one tip are also solved by the kernel (`frame.py`); of most others it has the rows (`tip_rows.py`, `robot_rows.py`).
+To add a kind of task: one class with `kind`, `parts`, `checked_target` and `rows`, its file in this folder. What only
+velocities, targets counted from the start, tasks with a history or the kernel need is in `protocols.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,9 +24,6 @@ from ..fixed_arrays import Checks, FixedArrays, fixed_value
 from ..kinematics.state import State
 from .checks import level, share
 from .task_jacobian import TaskJacobian
-
-if TYPE_CHECKING:
-    from .tip_rows import TipForm
 
 Forms = Mapping[str, str]
 
@@ -102,19 +98,6 @@ class Rows:
         return np.clip(moved, self.lower, self.upper) - moved
 
 
-@dataclass(frozen=True, eq=False)
-class Displacement:
-    """A frame of a motion so far: from one state to another, by a displacement (nv,)."""
-
-    start: State
-    end: State
-    by: Array
-
-    @cached_property
-    def middle(self) -> State:
-        return self.start.moved(0.5 * self.by)
-
-
 class Task(FixedArrays, ABC):
     """Base of all tasks. Another target, in the task's own terms, can be set at any time, any other attribute until a
     problem is made of the task (`fixed_arrays.py`).
@@ -130,10 +113,7 @@ class Task(FixedArrays, ABC):
     kind: ClassVar[str]
     forms: ClassVar[Forms] = {}
     checks: ClassVar[Checks] = {"priority": level, "influence": share}
-    is_velocity: ClassVar[bool] = False  # a velocity is asked for: nothing that a pose could meet
-    has_path: bool = False  # its rows say what is ahead
     is_comparable: ClassVar[bool] = True  # what its rows lack in two poses has the same axes
-    is_counted_from_start: ClassVar[bool] = False  # its target is told from where a solve or a motion starts
     parts: tuple[Part, ...]
     priority: int
     influence: float
@@ -179,90 +159,8 @@ class Task(FixedArrays, ABC):
         """(link, point (3,) in it) whose motions the task's lengths are: how the length L is found."""
         return ()
 
-    def posed(self, model: RobotModel, q: Array, target: Any) -> Array:
-        """(nq,) q with the joint values that the target tells; q itself when it tells none."""
-        return q
-
-    def resolve_target(self, state: State, target: Any) -> Any:
-        """The checked target of a solve or a motion that starts at `state`: what is told relative to the start is
-        fixed here."""
-        return target
-
-    def distance_bound(self, target: Any, centre: Array, reach: float) -> float:
-        """[m] by how much the started target is missed at least, while the one point of `points` is never farther than
-        `reach` from `centre` (3,) in the root frame; at most 0 where that does not tell."""
-        return 0.0
-
-    def on_tip(self) -> Task | None:
-        """The task on the pose of one tip (`frame.py`) whose rows towards a target that is started are the same."""
-        return None
-
-    def tip_form(self) -> TipForm | None:
-        """How the kernel makes the same rows from where tips are (`tip_rows.py`); None where it has not those of this
-        kind."""
-        return None
-
-    def tip_target(self, target: Any, out: Array) -> bool | None:
-        """Writes the numbers (16,) of a checked target as the kernel takes them. Returns whether it is counted from
-        where the tip is; None for a target that the kernel does not know."""
-        if target is None:
-            return True
-        out.reshape(4, 4)[...] = target
-        return False
-
-    def robot_rows(self, model: RobotModel, target: Any) -> Array | None:
-        """The same rows towards a checked target as the kernel makes them (`robot_rows.py`); None where it has not
-        those of this kind."""
-        return None
-
-    def rates(self, model: RobotModel) -> Array | None:
-        """(k, nv) what the `robot_rows` of sums of velocities are of; None where it changes with the configuration, so
-        that the kernel has not those rows."""
-        return np.zeros((0, model.nv))
-
-    def rows_after(self, moved: Displacement, target: Any) -> Rows:
-        """Of a velocity, from where the frame began: what of it is lacking at the end of `moved`. Here with J at the
-        middle of the way, which is where a finite motion has its velocity."""
-        rows, J = self.rows(moved.start, target), self.rows(moved.middle, target).J
-        return replace(rows, J=J).less(J @ moved.by)
-
-    def start_task(self, target: Any) -> Task | None:
-        """Of a velocity, what a motion that follows it had best start from, as a task that asks for a pose; None where
-        any pose will do."""
-        return None
-
-    def reached(self, moved: Displacement, target: Any) -> Any:
-        """The checked target of a frame that has been followed, as the next one takes it for `last`."""
-        return target
-
-    def advance_target(self, target: Any, last: Any) -> Any:
-        """The checked target of a frame that comes after one whose target was `last`: for what has to know how its
-        target moves."""
-        return target
-
-    def is_left(self, before: State, after: State, target: Any) -> bool:
-        """Whether a frame that meets the task does so by leaving the motion that it asks for; `failure_note` says
-        why."""
-        return False
-
-    def failure_note(self, states: Sequence[State], target: Any) -> str:
-        """Why a motion cannot go on from the last of `states`, those of its last frames; empty when not because of
-        this task."""
-        return ""
-
-    @property
-    def remembers(self) -> bool:
-        """Whether what it asks for or says depends on the frames before: then they are followed one by one."""
-        return _remembers(type(self))
-
     def __repr__(self) -> str:
         return f"<{self.name}>"
-
-
-@cache
-def _remembers(kind: type[Task]) -> bool:
-    own = ("advance_target", "reached", "is_left", "failure_note")
-    return any(getattr(kind, method) is not getattr(Task, method) for method in own)
 
 
 def states_rows_of(kind: type[Task], method: str) -> bool:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ...robokin.model.tree import Tree, pack_placement, unpack_placement
 from ..alike import content
 from . import Task, TwistTask
 from .base import states_rows_of
+from .protocols import KernelRobotTask, KernelTipTask, VelocityTask
 from .robot_rows import ROBOT_ROW, RowKind
 from .tip_rows import TARGET, TIP_ROWS, WHOLE, TipForm, TipKind
 
@@ -24,14 +25,16 @@ _IS_NONE = partial(operator.is_, None)
 
 def tip_form_of(task: Task) -> TipForm | None:
     """Of a task on tips whose rows the kernel makes; None when it does not."""
-    return task.tip_form() if states_rows_of(type(task), "tip_form") else None
+    if isinstance(task, KernelTipTask) and states_rows_of(type(task), "tip_form"):
+        return task.tip_form()
+    return None
 
 
-def is_on_robot(model: RobotModel, task: Task) -> bool:
+def is_on_robot(task: Task, model: RobotModel) -> TypeGuard[KernelRobotTask]:
     """Whether the kernel makes the rows of a task on the whole robot."""
-    kind = type(task)
-    is_known = kind.robot_rows is not Task.robot_rows and states_rows_of(kind, "robot_rows")
-    return is_known and task.rates(model) is not None
+    if isinstance(task, KernelRobotTask) and states_rows_of(type(task), "robot_rows"):
+        return task.rates(model) is not None
+    return False
 
 
 class TipTasks:
@@ -44,7 +47,12 @@ class TipTasks:
     """
 
     def __init__(
-        self, model: RobotModel, tasks: Sequence[Task], forms: Sequence[TipForm], first: Sequence[bool], length: float
+        self,
+        model: RobotModel,
+        tasks: Sequence[KernelTipTask],
+        forms: Sequence[TipForm],
+        first: Sequence[bool],
+        length: float,
     ) -> None:
         """first: whether each is of the first level, for criteria."""
         self.tasks, self.forms = tasks, forms
@@ -87,7 +95,7 @@ class TipTasks:
     def can_fade(self, number: int) -> bool:
         """Whether the kernel leaves away what is not asked for of one of the tasks: it always has the same rows."""
         task = self.tasks[number]
-        return task.is_comparable and not task.is_velocity and number not in self._distances
+        return task.is_comparable and not isinstance(task, VelocityTask) and number not in self._distances
 
     def fade(self, number: int, factor: float, left: Array) -> None:
         """Weight the rows of one of the tasks so, and do not ask for `left` (m,) of them."""
@@ -120,7 +128,7 @@ class RobotTask:
     """The rows of a task on the whole robot, the `number`-th of these, as the kernel takes them. Of its sums of
     velocities (`Task.rates`) the first is number `first_rate` of all."""
 
-    def __init__(self, model: RobotModel, task: Task, number: int, length: float, first_rate: int) -> None:
+    def __init__(self, model: RobotModel, task: KernelRobotTask, number: int, length: float, first_rate: int) -> None:
         self._model, self._task, self._number = model, task, number
         self._size, self._first_rate = _sizes(task, length), first_rate
         self._target: Any = None

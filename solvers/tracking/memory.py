@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 from ...robokin.arrays import Array
 from ..kinematics.state import State
 from ..tasks import Task
-from ..tasks.base import Displacement
+from ..tasks.protocols import Displacement, HistoryTask, StartRelativeTask, advance_target, resolve_target
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +30,13 @@ class Memory:
         """Targets of the next frame, told from the start and from the frame before."""
         found = []
         for task, target in zip(tasks, targets, strict=True):
-            started = task.resolve_target(self.origins[task], target) if task in self.origins else target
-            found.append(task.advance_target(started, self.targets[task]) if task in self.targets else started)
+            started = resolve_target(task, self.origins[task], target) if task in self.origins else target
+            found.append(advance_target(task, started, self.targets[task]) if task in self.targets else started)
         return found
 
     def followed_all(self, tasks: Sequence[Task], frames: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """The same of each of these frames, of which more than one come only where none is told from the one before."""
-        if not any(_is_told_anew(type(task)) for task in tasks):
+        if not any(isinstance(task, StartRelativeTask | HistoryTask) for task in tasks):
             return frames
         return [self.followed(tasks, targets) for targets in frames]
 
@@ -50,13 +49,8 @@ class Memory:
     ) -> Memory:
         """After a frame. moved: what it was."""
         known = dict(zip(tasks, targets, strict=True))
-        going = [task for task in tasks if task.is_velocity and task.remembers]
+        going = [task for task in tasks if isinstance(task, HistoryTask)]
         if going:
             whole = moved()
             known |= {task: task.reached(whole, known[task]) for task in going}
         return replace(self, without=without, targets=known)
-
-
-@cache
-def _is_told_anew(kind: type[Task]) -> bool:
-    return kind.resolve_target is not Task.resolve_target or kind.advance_target is not Task.advance_target

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...robokin.arrays import Array
+from ..tasks.protocols import VelocityTask, is_counted_from_start
 from .result import TrackResult
 from .tracker import Tracker
 
@@ -51,7 +52,7 @@ class Segment:
     @property
     def turns_back(self) -> bool:
         """Whether its frames followed backwards lead to where they come from."""
-        return not any(task.is_velocity or task.is_counted_from_start for task in self.tracker.tasks)
+        return not any(isinstance(task, VelocityTask) or is_counted_from_start(task) for task in self.tracker.tasks)
 
 
 def follow(

@@ -24,6 +24,7 @@ from ..results import SolveResult, Status
 from ..tasks import Task
 from ..tasks.checks import numbers
 from ..tasks.influence import Left, checked_shares, is_partial, left_in
+from ..tasks.protocols import HistoryTask, VelocityTask, is_counted_from_start
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .data import TrackOutcome
 from .level_engines import LevelEngines, state_at
@@ -65,7 +66,7 @@ class Tracker:
         self._own = np.array([task.influence for task in self.tasks])
         self._plain: SupportTracking | None = None
         self.is_plain = is_plain(self.tasks) and not self.criteria
-        self._static = [i for i, task in enumerate(self.tasks) if not task.is_velocity]
+        self._static = [i for i, task in enumerate(self.tasks) if not isinstance(task, VelocityTask)]
         if self.is_plain:
             self.problem = IKProblem(model, self.tasks, (), backend)
         else:
@@ -169,9 +170,9 @@ class Tracker:
         influence: Array | None = None,
         origin: Array | None = None,
     ) -> TrackResult:
-        """Solve the first frame as a pose, with restarts, and stand there; tasks that ask for a velocity are left out,
-        or what they ask of a start is in their place (`Task.start_task`). targets: one set of them.   origin: (nq,)
-        where what is counted from the start starts, q0 unless given."""
+        """Solve the first frame as a pose, with restarts, and stand there. A velocity task is left out, or its
+        `start_task` takes its place. targets: one set of them.   origin: (nq,) where targets that are counted from the
+        start begin, q0 unless given."""
         if influence is not None:
             self.let_fade()
         shares = self._shares(influence)
@@ -236,14 +237,15 @@ class Tracker:
         before = self.model.limits.clamp(self.model.check_configuration(before if origin is None else origin))
         here = self.levels.state(before, targets, self.dt)
         counting = [task for task, share in zip(self.tasks, shares, strict=True) if share]
-        return {task: here for task in counting if origin is None or task.is_counted_from_start}
+        return {task: here for task in counting if origin is None or is_counted_from_start(task)}
 
     def _on_ways(
         self, found: SolveResult, aims: Sequence[Any], wanted: Sequence[Any], shares: Array, seed: int
     ) -> SolveResult:
         """The first pose, from which whole velocities can be followed at once; as it was found, where there is none."""
         asking = zip(self.tasks, wanted, shares, strict=True)
-        ways = [way for task, target, share in asking if share >= 1.0 and (way := task.start_task(target)) is not None]
+        whole = ((task, target) for task, target, share in asking if share >= 1.0 and isinstance(task, VelocityTask))
+        ways = [way for task, target in whole if (way := task.start_task(target)) is not None]
         if not ways or found.status not in (Status.CONVERGED, Status.EMPTY):
             return found
         problem = IKProblem(self.model, [*(self.tasks[i] for i in self._static), *ways], (), self.backend)
@@ -303,7 +305,7 @@ class Tracker:
     def _remembers(self, shares: Array) -> bool:
         """Whether what frames ask for depends on where the frames before them led."""
         asked = zip(self.tasks, shares.tolist(), strict=True)
-        return any(is_partial(share) or (share and task.remembers) for task, share in asked)
+        return any(is_partial(share) or (share and isinstance(task, HistoryTask)) for task, share in asked)
 
     def _follow(self, targets: Any, shares: Array) -> TrackResult:
         """Frames of the same influences; one, when it remembers those before."""
@@ -333,20 +335,19 @@ class Tracker:
         missed = (residuals > self.tolerance).any(axis=2) & whole
         codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
         poses = [self._before, start, *outcome.q]
-        remembers = any(task.remembers for task in self.tasks)
+        asking = [(i, task) for i, task in enumerate(self.tasks) if isinstance(task, HistoryTask)]
         search, lacking = self.problem.search, missed[:, self._static]
         for frame in np.flatnonzero((codes == NOT_CONVERGED) & lacking[:, search.bounded].any(axis=1)).tolist():
             if search.excess([wanted[frame][i] for i in self._static], lacking[frame]).any():
                 codes[frame] = OUT_OF_REACH
-        for frame, own in enumerate(wanted if remembers else ()):
+        for frame, own in enumerate(wanted if asking else ()):
             before, here, there = (self.levels.state(q, own, self.dt) for q in poses[frame : frame + 3])
-            asking = list(zip(self.tasks, own, whole, strict=True))
-            is_left = any(task.is_left(here, there, aim) for task, aim, is_whole in asking if is_whole)
+            is_left = any(task.is_left(here, there, own[i]) for i, task in asking if whole[i])
             if codes[frame] == CONVERGED and is_left:
                 codes[frame] = NOT_CONVERGED
             if codes[frame] == NOT_CONVERGED:
                 remarks[frame] = "; ".join(
-                    filter(None, (task.failure_note([before, here], aim) for task, aim, _ in asking))
+                    filter(None, (task.failure_note([before, here], own[i]) for i, task in asking))
                 )
         return remarks
 
@@ -406,7 +407,7 @@ class Tracker:
         """By a task, of what it would lack in a state. before: the one of the frame before, unless that is it."""
         nq = self.model.nq
         at: Any = self.levels.state(state[:nq], wanted, self.dt)
-        if before is not None and self.tasks[i].is_velocity:
+        if before is not None and isinstance(self.tasks[i], VelocityTask):
             at = self.levels.moved(self.levels.state(before[:nq], wanted, self.dt), at)
         return left_in(shares[i], self.levels.rows_of(i, at, wanted[i], shares[i]))
 

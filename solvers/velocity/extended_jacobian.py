@@ -23,7 +23,8 @@ from ...robokin.errors import TaskError
 from ...robokin.generalized_inverses import RANK, null_space, transversality
 from ..criteria import Criterion, Potential, checked_criteria, criterion_names
 from ..kinematics.state import State
-from ..tasks import Part, Rows, Task
+from ..tasks import Part, Rows
+from ..tasks.protocols import HistoryTask, StartRelativeTask, VelocityTask
 from .turning_points import turn
 
 STEP = 1e-5  # of the differences that give A, whose error is then about 1e-10
@@ -42,7 +43,7 @@ class Held:
     s: Array
 
 
-class ExtendedJacobian(Task):
+class ExtendedJacobian(StartRelativeTask, HistoryTask):
     """Z' grad V stays as it is, with V the weighted sum of potentials (weight times gain of each criterion).
 
     A task of its own level, below those it extends. Target: a `Held`, from `starting_target` where the motion begins;
@@ -53,6 +54,7 @@ class ExtendedJacobian(Task):
 
     kind = "extended_jacobian"
     parts = (Part("stationarity", "", 1e-6),)
+    is_counted_from_start = False
 
     def __init__(self, criteria: Sequence[Criterion], priority: int = 2, name: str = "extended Jacobian") -> None:
         super().__init__(name, priority, 1.0)
@@ -161,7 +163,7 @@ class ExtendedJacobian(Task):
     def _turn(self, start: State, held: Held) -> State | None:
         """Where the way from a state to its targets turns back although the robot is neither singular nor at a limit;
         None when it does not, or when tasks ask for velocities, which lead to no pose."""
-        if any(task.is_velocity for task in start.tasks):
+        if any(isinstance(task, VelocityTask) for task in start.tasks):
             return None
         model = start.model
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Task
 from ..tasks.native import RobotTask, TipTasks, is_on_robot, tip_form_of
+from ..tasks.protocols import KernelRobotTask, KernelTipTask
 from ..tasks.robot_rows import ROBOT_ROW
 from .native_layout import NOTHING, Block, Given, Layout
 from .structs import CriterionStruct, DataStruct, StepStruct, fill_criterion, step_library
@@ -76,10 +77,11 @@ class NativeStep:
         self._tip_numbers = {i: k for k, i in enumerate(forms)}
         top = levels.indices[0] if levels.indices else []
         first = [i in top and bool(tasks[i].influence) for i in forms]
-        self._tips = TipTasks(model, [tasks[i] for i in forms], list(forms.values()), first, length)
-        on_robot = [i for i, task in enumerate(tasks) if i not in others and is_on_robot(model, task)]
+        on_tips = cast("list[KernelTipTask]", [tasks[i] for i in forms])
+        self._tips = TipTasks(model, on_tips, list(forms.values()), first, length)
+        on_robot = {i: task for i, task in enumerate(tasks) if i not in others and is_on_robot(task, model)}
         self._robot_numbers = {i: k for k, i in enumerate(on_robot)}
-        self._add_robot_tasks([tasks[i] for i in on_robot], length)
+        self._add_robot_tasks(list(on_robot.values()), length)
         self.native_tasks = [*forms, *on_robot]
         is_in_order = self.native_tasks == sorted(self.native_tasks)
         self.order: slice | Array = slice(None) if is_in_order else np.argsort(self.native_tasks)
@@ -105,7 +107,7 @@ class NativeStep:
         self._shares = np.array([tasks[i].influence if is_step else 1.0 for i in self.native_tasks], np.float64)
         self._make_buffers(len(self.native_criteria))
 
-    def _add_robot_tasks(self, tasks: Sequence[Task], length: float) -> None:
+    def _add_robot_tasks(self, tasks: Sequence[KernelRobotTask], length: float) -> None:
         self._on_robot: list[RobotTask] = []
         self._rates = np.zeros((0, self.model.nv))
         for k, task in enumerate(tasks):

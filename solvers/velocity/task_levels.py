@@ -20,8 +20,9 @@ from ..fixed_arrays import compiled
 from ..kinematics.state import State
 from ..qp.level import Level
 from ..tasks import LoopClosureTask, Rows, Task
-from ..tasks.base import Displacement, checked_targets, residuals
+from ..tasks.base import checked_targets, residuals
 from ..tasks.influence import closing_share
+from ..tasks.protocols import Displacement, VelocityTask, has_path
 from .chain_length import chain_length
 
 # Motions of a loop slower than this, relative to its fastest one, are the rounding of its axes (a planar loop has
@@ -46,14 +47,16 @@ class TaskLevels:
             [i for i, task in enumerate(self.tasks) if task.priority == priority] for priority in self.priorities
         ]
         # Of each priority: its tasks, and after them the ways of its velocities.
-        self.counts = [1 + any(self.tasks[i].has_path for i in indices) for indices in self.indices]
+        self.counts = [1 + any(has_path(self.tasks[i]) for i in indices) for indices in self.indices]
         # Of each level, loop closures first, its tasks; and whether it is their ways.
         self.groups = [([i], False) for i, _ in self.loops]
         for indices, count in zip(self.indices, self.counts, strict=True):
-            ways = [i for i in indices if self.tasks[i].has_path]
+            ways = [i for i in indices if has_path(self.tasks[i])]
             self.groups += [(indices, False), (ways, True)][:count]
         # (levels,) bool, those that ask for nothing but velocities, and those that are ways
-        self.are_velocities = np.array([all(self.tasks[i].is_velocity for i in own) for own, _ in self.groups], bool)
+        self.are_velocities = np.array(
+            [all(isinstance(self.tasks[i], VelocityTask) for i in own) for own, _ in self.groups], bool
+        )
         self.are_paths = np.array([is_path for _, is_path in self.groups], bool)
         self._first = self.indices[0] if self.indices else []
         points = [point for i in self._first for point in self.tasks[i].points(model)]
@@ -111,7 +114,7 @@ class TaskLevels:
         shares = [task.influence for task in self.tasks] if influence is None else influence
         moved = None if start is None else self.moved(start, state)
         return [
-            self.rows_of(i, moved if moved and self.tasks[i].is_velocity else state, target, shares[i])
+            self.rows_of(i, moved if moved and isinstance(self.tasks[i], VelocityTask) else state, target, shares[i])
             for i, target in enumerate(targets)
         ]
 
@@ -124,7 +127,11 @@ class TaskLevels:
         share = task.influence if influence is None else influence
         if not (share and task.influence):
             return Rows.none(self.model.nv)
-        rows = task.rows_after(at, target) if isinstance(at, Displacement) else task.rows(at, target)
+        if isinstance(at, Displacement):
+            assert isinstance(task, VelocityTask)
+            rows = task.rows_after(at, target)
+        else:
+            rows = task.rows(at, target)
         return rows if share == task.influence else rows.weighted(share / task.influence)
 
     def step_rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:

@@ -11,6 +11,7 @@ import pytest
 from robokin_addon import robokin, solvers
 from robokin_addon.robokin import DHRow, Drive, Joint, Link, Mimic, RobokinError, RobotModel, library_robot
 from robokin_addon.solvers.criteria import JointSprings
+from robokin_addon.solvers.tasks.protocols import VelocityTask
 
 WRONG = [
     *(None, "x", b"x", [], {}, set(), object(), len, True, 0, -1, -1.5, 1j, float("nan"), float("inf"), 10**400),
@@ -31,7 +32,7 @@ JOINT: dict[str, Any] = {"name": "j", "type": "revolute", "parent": "a", "child"
 
 def _solved(kind: Callable[..., solvers.Task], **given: object) -> None:
     task = kind(**given)
-    if task.is_velocity:
+    if isinstance(task, VelocityTask):
         solvers.velocity_step(MODEL, Q, [task])
     else:
         solvers.solve_ik(MODEL, [task], attempts=1)

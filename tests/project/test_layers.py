@@ -29,7 +29,8 @@ ALLOWED = {
 }
 # The order inside a part: a package may import those before it, and modules that lie in the part itself.
 ORDER = {
-    "solvers": "qp kinematics tasks limits criteria velocity descent optimum ik families motion tracking optimal_control",
+    "solvers": "qp kinematics tasks limits criteria velocity descent optimum families ik postures motion tracking "
+    "optimal_control",
     "robokin": "spatial model structure files backend inertia construction library urdf",
     "properties.bridge": "record model pose rig editing visuals files",
     "scene": "animation tasks criteria bake conversion",

@@ -11,7 +11,7 @@
 
 static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-12, NEAR = 1e-9, STEEP = 1e9;
 static const double RHOS[] = {1e-13, 1e-11, 1e-9, 1e-7}, SOLVED[] = {1e-9, 1e-13};
-enum { REFINEMENTS = 2, POLISHES = 12, REGULARISATIONS = 4, TOLERANCES = 2, STALLED = 4 };
+enum { REFINEMENTS = 2, POLISHES = 12, REGULARISATIONS = 4, FEW = 2, TOLERANCES = 2, STALLED = 4 };
 
 /* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
    multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation. */
@@ -105,7 +105,8 @@ static int32_t factor_with(solver *s, double rho) {
 }
 
 static int32_t factor(solver *s) {
-  for (int32_t i = 0; i < REGULARISATIONS; i++)
+  const int32_t most = largest(s->weight, s->rows) > STEEP ? REGULARISATIONS : FEW;
+  for (int32_t i = 0; i < most; i++)
     if (factor_with(s, RHOS[i])) return 1;
   return 0;
 }

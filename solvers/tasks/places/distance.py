@@ -12,6 +12,7 @@ from ....robokin.model.robot import RobotModel
 from ...kinematics.state import State
 from ..base import Rows
 from ..checks import choice, link_name, not_negative, vector
+from ..protocols import DistanceBoundTask, KernelTipTask
 from ..task_jacobian import TaskJacobian, point_task_jacobian
 from ..tip import AT_LINK, PointTask
 from ..tip_rows import TipForm, TipKind, uniform
@@ -20,7 +21,7 @@ from .on_plane import one_sided
 RELATIONS = {"equal": 0, "inside": -1, "outside": 1}  # which side counts, see `one_sided`
 
 
-class DistanceTask(PointTask):
+class DistanceTask(PointTask, DistanceBoundTask, KernelTipTask):
     """The distance from `point` (3,) of the link to another point is the target, at most it or at least.
 
     Part: distance [m].   other: the link that `other_point` (3,) belongs to; None: it is in the root frame.

@@ -13,6 +13,7 @@ from ...fixed_arrays import Checks
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import direction, positive, vector
+from ..protocols import KernelTipTask
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from ..tips.aim import aim
@@ -20,7 +21,7 @@ from ..tips.frame import PART
 from .surface import Plane, Surface
 
 
-class LaserTask(TipTask):
+class LaserTask(TipTask, KernelTipTask):
     """The beam from the tip's origin along `axis` (3,) of the tip falls on `surface` at `target` (3,), a moving spot of
     it in the root frame. Parts: spot [m], beam [rad].
 

@@ -11,15 +11,16 @@ import numpy as np
 from ....robokin.arrays import Array
 from ....robokin.errors import TaskError
 from ...kinematics.state import State
-from ..base import Displacement, Forms, Rows
+from ..base import Forms, Rows
 from ..checks import number
+from ..protocols import Displacement, DistanceBoundTask, HistoryTask, VelocityTask
 from ..tip import PointTask
 from .curve import Curve, Curves, as_curve
 
 CORNER = 1e-9  # of the gap and the curve: a gap that leans more than this along the curve is one to a corner or an end
 
 
-class OnCurveTask(PointTask):
+class OnCurveTask(PointTask, DistanceBoundTask):
     """`point` (3,) of the link is on a curve, anywhere. Part: distance [m].
 
     target: points (n, 3) in the root frame, joined by straight lines (sample a spline finely), a `Curve`, or several
@@ -92,7 +93,7 @@ class Way(NamedTuple):
     goal: float
 
 
-class AlongCurveTask(PointTask):
+class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
     """`point` (3,) of the link goes along a curve at a speed, from its nearest point on. Part: position [m].
 
     Of several lines it keeps to the one that it is nearest to at first.
@@ -106,7 +107,6 @@ class AlongCurveTask(PointTask):
 
     kind: ClassVar[str] = "along curve"
     part: ClassVar[str] = "position"
-    is_velocity: ClassVar[bool] = True
     has_path = True
 
     def __init__(

@@ -11,13 +11,14 @@ from ....robokin.model.tree import axis_to_z
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import direction, vector
+from ..protocols import DistanceBoundTask, KernelTipTask
 from ..task_jacobian import TaskJacobian
 from ..tip import PointTask
 from ..tip_rows import TipForm, TipKind, uniform
 from .on_plane import pair
 
 
-class OnLineTask(PointTask):
+class OnLineTask(PointTask, DistanceBoundTask, KernelTipTask):
     """`point` (3,) of the link is on a line. Part: distance [m].
 
     target: (point (3,), direction (3,)) of the line in the root frame.   band: [m] radius of a tube about it.

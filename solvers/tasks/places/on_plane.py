@@ -11,6 +11,7 @@ from ....robokin.errors import TaskError
 from ...kinematics.state import State
 from ..base import Forms, Rows
 from ..checks import choice, direction, vector
+from ..protocols import DistanceBoundTask, KernelTipTask
 from ..task_jacobian import TaskJacobian
 from ..tip import PointTask
 from ..tip_rows import TipForm, TipKind, uniform
@@ -18,7 +19,7 @@ from ..tip_rows import TipForm, TipKind, uniform
 SIDES = {"on": 0, "above": 1, "below": -1}  # which side counts, see `one_sided`
 
 
-class OnPlaneTask(PointTask):
+class OnPlaneTask(PointTask, DistanceBoundTask, KernelTipTask):
     """`point` (3,) of the link is on a plane. Part: distance [m].
 
     target: (point (3,), normal (3,)) of the plane in the root frame.   side: "on"; "above" the plane, where its normal

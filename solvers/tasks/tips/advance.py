@@ -11,6 +11,7 @@ from ....robokin.arrays import Array
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, positive, vector
+from ..protocols import DistanceBoundTask, KernelTipTask, StartRelativeTask
 from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -26,7 +27,7 @@ class Advance:
     start: Array | None = None
 
 
-class AdvanceTask(TipTask):
+class AdvanceTask(TipTask, StartRelativeTask, DistanceBoundTask, KernelTipTask):
     """The tip moves by the error vector `target` (3,) [m] from where a solve or a motion starts. Part: position [m].
 
     frame: the axes of the vector and of the weights (3,): "tip" (those of the tip at the start), or "world".
@@ -37,7 +38,6 @@ class AdvanceTask(TipTask):
 
     kind: ClassVar[str] = "advance"
     forms: ClassVar[Forms] = {"target": "vector"}
-    is_counted_from_start: ClassVar[bool] = True
 
     def __init__(
         self,

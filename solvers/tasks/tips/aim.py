@@ -13,6 +13,7 @@ from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import direction, not_negative, positive, vector
 from ..places.on_line import across
+from ..protocols import KernelTipTask
 from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind, uniform
@@ -21,7 +22,7 @@ from .axis import alignment
 NEAREST = 1e-9  # [m] nearer to the target than this, every direction points at it
 
 
-class AimTask(TipTask):
+class AimTask(TipTask, KernelTipTask):
     """The axis (3,) of the tip points from the tip's origin at `target` (3,) in the root frame. Part: direction [rad].
 
     With a the axis and d the direction to the target, r away, e is the rotation vector that turns a into d, and

@@ -25,6 +25,7 @@ from ...fixed_arrays import Checks
 from ...kinematics.state import State
 from ..base import Part, Rows, Task
 from ..checks import choice, per_axis, positive, rigid
+from ..protocols import DistanceBoundTask, KernelTipTask
 from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -41,7 +42,7 @@ FRAMES = ("world", "tip")
 PART = np.repeat((0, 1), 3)
 
 
-class FrameTask(TipTask):
+class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
     """Base of the tasks on one tip. Parts: position [m] and orientation [rad].
 
     link: whose motion the task concerns.   target: (4, 4), see `target_matrix`.   offset: (4, 4) T_link_tip.
@@ -125,9 +126,6 @@ class FrameTask(TipTask):
             return whole - reach if self.weights[:3].all() else 0.0
         used = self.weights[:3] > 0.0
         return float(np.linalg.norm(np.maximum(away - self.position_band, 0.0)[used])) - reach if used.any() else 0.0
-
-    def on_tip(self) -> FrameTask:
-        return self
 
     def tip_form(self) -> TipForm:
         kind = TipKind(self.record_kind)

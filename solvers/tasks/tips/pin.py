@@ -11,6 +11,7 @@ from ....robokin.errors import TaskError
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import per_axis, positive, rigid
+from ..protocols import DistanceBoundTask, KernelTipTask, StartRelativeTask
 from ..task_jacobian import TaskJacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -18,7 +19,7 @@ from .frame import PART
 from .pose import PoseTask, pose_error
 
 
-class PinTask(TipTask):
+class PinTask(TipTask, StartRelativeTask, DistanceBoundTask, KernelTipTask):
     """The tip keeps its pose. Parts: position [m], orientation [rad].
 
     target: None, the pose that it has where a solve or a motion starts; or a pose (4, 4) that it had, to which it
@@ -29,7 +30,6 @@ class PinTask(TipTask):
 
     kind: ClassVar[str] = "pin"
     forms: ClassVar[Forms] = {"target": "pose"}
-    is_counted_from_start: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -66,7 +66,8 @@ class PinTask(TipTask):
     def resolve_target(self, state: State, target: Array | None) -> Array:
         return self.tip(state) if target is None else target
 
-    def on_tip(self) -> PoseTask | None:
+    def pose_task(self) -> PoseTask | None:
+        """The pose task with the same rows towards a resolved target; None without influence."""
         if not self.influence:
             return None
         position, orientation = self.parts

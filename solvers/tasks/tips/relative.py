@@ -14,6 +14,7 @@ from ....robokin.spatial.se3 import inverse
 from ...kinematics.state import State
 from ..base import Forms, Part, Rows
 from ..checks import link_name, own_name, per_axis, positive, rigid
+from ..protocols import KernelTipTask
 from ..task_jacobian import TaskJacobian, point_task_jacobian
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
@@ -21,7 +22,7 @@ from .frame import PART
 from .pose import pose_error
 
 
-class RelativePoseTask(TipTask):
+class RelativePoseTask(TipTask, KernelTipTask):
     """The tip takes a pose in the frame of another link. Parts: position [m], orientation [rad].
 
     target: (4, 4) T_other_tip, `other` the frame at `other_offset` (4, 4) in the other link.

@@ -10,8 +10,9 @@ import numpy as np
 from ....robokin.arrays import Array
 from ....robokin.spatial import se3, so3
 from ...kinematics.state import State
-from ..base import Displacement, Forms, Part, Rows
+from ..base import Forms, Part, Rows
 from ..checks import axis_weights, choice, direction, number, per_axis, positive, rigid, vector
+from ..protocols import Displacement, KernelTipTask, VelocityTask
 from ..tip import TipTask
 from ..tip_rows import TipForm, TipKind
 from .frame import PART
@@ -20,7 +21,7 @@ FRAMES = ("world", "tip", "space")
 NEARING = 4  # steps to the nearest place on the way
 
 
-class TwistTask(TipTask):
+class TwistTask(TipTask, VelocityTask, KernelTipTask):
     """The tip moves with a twist. Parts: linear [m/s], angular [rad/s].
 
     target: (6,) linear part first.   frame: "world": of the tip's origin, in root axes; "tip": in tip axes; "space": of
@@ -34,7 +35,6 @@ class TwistTask(TipTask):
 
     kind: ClassVar[str] = "twist"
     forms: ClassVar[Forms] = {"target": "twist", "weights": "six", "band": "six"}
-    is_velocity: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -13,16 +13,17 @@ from ....robokin.kinematics import require_mass
 from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks
 from ...kinematics.state import State
-from ..base import Forms, Part, Rows, Task
+from ..base import Forms, Part, Rows
 from ..checks import axis_weights, direction, not_negative, numbers, own_name, per_axis, positive, vector
 from ..places.on_line import across
+from ..protocols import KernelRobotTask
 from ..robot_rows import center_rows
 from ..task_jacobian import TaskJacobian
 
 Corner = tuple[float, float]
 
 
-class CenterOfMassTask(Task):
+class CenterOfMassTask(KernelRobotTask):
     """The centre of mass takes a place. Part: position [m]. Raises ModelError without masses.
 
     target: (3,) in the root frame.   weights: (3,) per root axis, 0 leaves it free.   band: (3,) or one for all [m],
@@ -83,7 +84,7 @@ class Edges:
         self.normals.flags.writeable = self.reach.flags.writeable = False
 
 
-class SupportTask(Task):
+class SupportTask(KernelRobotTask):
     """The centre of mass is above a support polygon: the robot can stand still. Part: distance [m] outside of it.
 
     target: points (n, 3) of the contacts in the root frame, or (n, 2) with z = 0, of which the convex hull counts, seen
@@ -93,7 +94,7 @@ class SupportTask(Task):
 
     kind: ClassVar[str] = "support"
     forms: ClassVar[Forms] = {"target": "points"}
-    checks: ClassVar[Checks] = {**Task.checks, "margin": not_negative, "weight": positive}
+    checks: ClassVar[Checks] = {**KernelRobotTask.checks, "margin": not_negative, "weight": positive}
 
     def __init__(
         self,

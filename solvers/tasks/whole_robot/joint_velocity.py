@@ -12,12 +12,13 @@ from ....robokin.errors import ConfigurationError, TaskError
 from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks, fixed
 from ...kinematics.state import State
-from ..base import Forms, Part, Rows, Task
+from ..base import Forms, Part, Rows
 from ..checks import numbers, own_name, per_axis, positive
+from ..protocols import KernelRobotTask, VelocityTask
 from ..robot_rows import rate_rows
 
 
-class JointVelocityTask(Task):
+class JointVelocityTask(VelocityTask, KernelRobotTask):
     """Joints move at given velocities. Parts: angular [rad/s], linear [m/s].
 
     target: {joint name: velocity, a list for several degrees of freedom}.   band: what does not count, one
@@ -27,8 +28,7 @@ class JointVelocityTask(Task):
 
     kind: ClassVar[str] = "joint velocity"
     forms: ClassVar[Forms] = {"target": "joints", "band": "pair"}
-    checks: ClassVar[Checks] = {**Task.checks, "weight": positive}
-    is_velocity: ClassVar[bool] = True
+    checks: ClassVar[Checks] = {**VelocityTask.checks, "weight": positive}
 
     def __init__(
         self,

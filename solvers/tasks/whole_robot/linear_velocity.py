@@ -12,8 +12,9 @@ from ....robokin.errors import TaskError, UnknownNameError
 from ....robokin.model.robot import RobotModel
 from ...fixed_arrays import Checks, fixed
 from ...kinematics.state import State
-from ..base import Forms, Part, Rows, Task
+from ..base import Forms, Part, Rows
 from ..checks import axis_weights, numbers, own_name, per_axis, positive
+from ..protocols import KernelRobotTask, VelocityTask
 from ..robot_rows import sum_rows
 
 
@@ -36,7 +37,7 @@ def _law(A: Any, what: str) -> Any:
     return fixed(factors)
 
 
-class LinearVelocityTask(Task):
+class LinearVelocityTask(VelocityTask, KernelRobotTask):
     """A(q) v = c, at the task's level. Part: rate [1/s].
 
     A: (m, nv); a function of q (nq,) that returns it; or one row as {joint: factor}, a list for a joint with several
@@ -48,8 +49,7 @@ class LinearVelocityTask(Task):
 
     kind: ClassVar[str] = "linear velocity"
     forms: ClassVar[Forms] = {"A": "joints", "target": "number", "weights": "number", "band": "number"}
-    checks: ClassVar[Checks] = {**Task.checks, "A": _law}
-    is_velocity: ClassVar[bool] = True
+    checks: ClassVar[Checks] = {**VelocityTask.checks, "A": _law}
 
     def __init__(
         self,

@@ -14,12 +14,13 @@ from ....robokin.model.robot import RobotModel
 from ....robokin.spatial import quaternion, so3
 from ...fixed_arrays import fixed
 from ...kinematics.state import State
-from ..base import Forms, Part, Rows, Task
+from ..base import Forms, Part, Rows
 from ..checks import not_negative, numbers, own_name, per_axis, positive
+from ..protocols import KernelRobotTask
 from ..robot_rows import coordinate_rows
 
 
-class PostureTask(Task):
+class PostureTask(KernelRobotTask):
     """Joints take values. Parts: angle [rad], length [m].
 
     target: {joint name: value, a list for several coordinates}, or (nq,) of all joints.
@@ -84,7 +85,8 @@ class PostureTask(Task):
             weight[model.slot(joint).v] = self.weights.get(joint, 1.0) * self.influence
         return _configuration(model, target), weight
 
-    def posed(self, model: RobotModel, q: Array, target: dict[str, Array] | Array) -> Array:
+    def prescribed(self, model: RobotModel, q: Array, target: dict[str, Array] | Array) -> Array:
+        """(nq,) q with the joint values of the target."""
         wanted, there = _configuration(model, target), q.copy()
         for joint in model.moving_joints:
             at = model.slot(joint.name).q

@@ -6,8 +6,9 @@ import clarabel
 import numpy as np
 import pytest
 from robokin_addon.robokin import TaskError
-from robokin_addon.solvers.qp.banded import SparseRows, solve_banded_qp
+from robokin_addon.solvers.qp.banded import solve_banded_qp
 from robokin_addon.solvers.qp.dense import QPStatus
+from robokin_addon.solvers.qp.sparse_rows import SparseRows
 from scipy import sparse
 
 
@@ -42,7 +43,13 @@ def random_program(seed: int, degenerate: bool):
     lower, upper = np.where(kind >= 0.9, inside, lower), np.where(kind >= 0.9, inside, upper)
     if degenerate:
         for i in range(1, m, 5):
-            first[i], blocks[i], C[i], lower[i], upper[i] = first[i - 1], blocks[i - 1], C[i - 1], lower[i - 1], upper[i - 1]
+            first[i], blocks[i], C[i], lower[i], upper[i] = (
+                first[i - 1],
+                blocks[i - 1],
+                C[i - 1],
+                lower[i - 1],
+                upper[i - 1],
+            )
     return H, g, SparseRows.of(blocks, first, size), lower, upper, dense, C
 
 

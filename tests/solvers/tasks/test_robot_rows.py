@@ -134,7 +134,7 @@ def test_rows_of_other_makers_are_asked_for() -> None:
     model = random_robot(4, 8)
     q = random_configuration(model, np.random.default_rng(4))
     other = [Halfway([0.1, 0.2, 0.3]), Loose(model.link_names[-1], np.eye(4))]
-    assert not any(is_on_robot(model, task) or tip_form_of(task) for task in other)
+    assert not any(is_on_robot(task, model) or tip_form_of(task) for task in other)
     own = AxisTask(model.link_names[-1], (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
     assert tip_form_of(own) and tip_form_of(PinTask(model.link_names[-1]))
     whole, half = (

@@ -331,5 +331,5 @@ def test_classes_of_other_makers_are_asked_for_their_rows() -> None:
     np.testing.assert_allclose(velocity_step(model, q, [loose, below]).v, whole.v, atol=1e-9)
     both = [LoopClosureTask(link, other, position_weights=(1.0, 0.0, 0.0), orientation_weights=0.0), loose, below]
     _assert_same(*(velocity_step(model, q, both, backend=each) for each in ("native", "numpy")))
-    assert not is_on_robot(model, Sum(np.ones((1, model.nv)), 1.0))
+    assert not is_on_robot(Sum(np.ones((1, model.nv)), 1.0), model)
     assert not velocity_step(model, q, [Sum(np.ones((1, model.nv)), 1.0)]).v.any()

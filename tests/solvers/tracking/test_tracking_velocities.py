@@ -26,6 +26,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import Criterion, JointSprings
 from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.tasks.places.curve import Curve
+from robokin_addon.solvers.tasks.protocols import HistoryTask
 from robokin_addon.solvers.tracking.starts import Segment, follow
 from support.problems.wheeled import platform, slip
 from support.robots import robot
@@ -160,7 +161,7 @@ def test_a_velocity_below_does_not_hold_up_what_is_late_above(panda: RobotModel,
     np.testing.assert_allclose(np.diff(result.q[:, 6])[1:], 0.3 * DT, atol=1e-6)
 
 
-class _Nearing(PositionTask):
+class _Nearing(PositionTask, HistoryTask):
     """Of a class of another maker: half the way from where the frame before wanted to be."""
 
     def advance_target(self, target: np.ndarray, last: np.ndarray) -> np.ndarray:

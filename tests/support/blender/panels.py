@@ -10,7 +10,8 @@ from robokin_addon.properties.pages import PAGES
 
 from support.blender.drawing import writes_refused
 
-PANELS = [cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
+_ALL = [cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
+PANELS = [cls for cls in _ALL if cls.bl_region_type != "HEADER"]  # without popovers
 PANELS.sort(key=lambda cls: hasattr(cls, "bl_parent_id"))  # parents first
 LISTS = {cls.__name__: cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.UIList)}
 
@@ -66,6 +67,9 @@ class FakeLayout:
 
     def prop_decorator(self, data, name, index=-1):
         assert name in data.bl_rna.properties
+
+    def popover(self, panel, text=None, icon="NONE"):
+        assert hasattr(bpy.types, panel) and icon in _icons()
 
     def menu(self, name, text=None, icon="NONE"):
         self.drawn["texts"].append(text)

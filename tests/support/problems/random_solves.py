@@ -25,6 +25,7 @@ from robokin_addon.solvers.criteria.kinds import KINDS
 from robokin_addon.solvers.ik.diagnosis import SINGULAR_VALUE, STATIONARY
 from robokin_addon.solvers.ik.tip_ik import is_plain
 from robokin_addon.solvers.optimum.pose_problem import PoseProblem
+from robokin_addon.solvers.tasks.protocols import resolve_target
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 
 from support.blender.every_task import every_task
@@ -322,7 +323,7 @@ def _started(problem: Problem) -> list:
     levels = TaskLevels(problem.model, problem.tasks)
     start = problem.model.limits.clamp(problem.start)
     state = levels.state(start, levels.targets, 1.0)
-    return [task.resolve_target(state, task.target) for task in levels.tasks]
+    return [resolve_target(task, state, task.target) for task in levels.tasks]
 
 
 STEP = 1e-6

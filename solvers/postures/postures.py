@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,27 +13,19 @@ from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel, solvable_model
+from ..families.closed_form import closed_form
+from ..families.family import Branch, Told
+from ..ik.problem import checked_count, checked_seed
 from ..ik.tip_ik import starts_of
-from ..tasks import FrameTask, Task
+from ..progress import finish
+from ..tasks import Task
 from ..tasks.base import checked_targets
 from ..tasks.checks import LAST_ROW
-from ..tasks.tips.frame import FrameKind, is_plain_task
+from ..tasks.influence import is_partial
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks
-from .chain import chain_of
-from .family import Branch, Family, Kind, Told
 from .multistart import Multistart
-from .names import BranchNames
-from .recognition import recognise
 
-LABELS = {
-    Kind.SPHERICAL_WRIST: "spherical wrist",
-    Kind.THREE_PARALLEL: "three parallel axes",
-    Kind.SPHERICAL_BOTH: "spherical shoulder and wrist",
-    Kind.PLANAR: "planar",
-    Kind.GANTRY: "gantry",
-}
-ROUNDING = 1e-11  # [sizes of the chain, rad]
 ROUNDED = 1e-7  # by which products of rows of a rotation are wrong that need no closer look
 CONTINUUM = "one posture of each continuum, near to q0"
 HIDDEN = "a continuum was seen, but no posture of it inside the limits was found"
@@ -92,31 +84,22 @@ class PostureProblem:
         self, model: RobotModel, tasks: Sequence[Task], backend: str = "auto", limits: PositionLimits | None = None
     ) -> None:
         self.model, self.tasks = solvable_model(model), checked_tasks(tasks)
-        if not self.tasks:
-            raise TaskError("postures of no task are all: at least one task is needed")
+        for task in self.tasks:
+            if is_partial(task.influence):
+                raise TaskError(f"postures meet whole tasks: {task.name} has influence {task.influence:g}, not 1 or 0")
+        if not any(task.influence for task in self.tasks):
+            raise TaskError("postures of no task are all: at least one task of influence 1 is needed")
         self.limits = self.model.limits if limits is None else limits
         self.backend = get_backend(backend).name
         self.middle = self.limits.middle(self.model.neutral())
-        self._family = self._recognised()
-        if self._family is None:
+        self._closed_form = closed_form(self.model, self.tasks, self.limits, self.backend)
+        if self._closed_form is None:
             self._multistart = Multistart(self.model, self.tasks, self.backend, self.limits)
-            return
-        task = self.tasks[0]
-        assert isinstance(task, FrameTask)
-        # No finer than rounding is.
-        position = max(task.position_tolerance, ROUNDING * self._family.chain.size)
-        orientation = max(task.orientation_tolerance, ROUNDING) if self._is_oriented else np.inf
-        self._names = BranchNames(self._family)
-        self._is_all = np.array_equal(self._family.chain.q_index, np.arange(self.model.nq))
-        self._solver = _solver_type(self.backend)(self._family, self._is_oriented, (position, orientation))
 
     @property
     def family(self) -> str:
         """Which family the chain belongs to; empty when to none."""
-        if self._family is None:
-            return ""
-        is_scara = self._family.kind is Kind.PLANAR and self._family.chain.slides.any()
-        return "SCARA" if is_scara else LABELS[self._family.kind]
+        return "" if self._closed_form is None else self._closed_form.label
 
     def solve(self, targets: object = None, q0: object | None = None, seed: int = 0) -> Postures:
         """The postures for these targets, one per task, each in its task's own terms; the tasks' own when None.
@@ -125,9 +108,15 @@ class PostureProblem:
         (whole turns, continua); mid-range when None.   seed: of the starts where there is no closed form.
         Joints that do not move the tip keep q0's values. Raises TaskError, ConfigurationError.
         """
-        start = self.start(q0)
-        if self._family is None:
-            return self._searched(self._targets(targets), start, seed)
+        return finish(self.solve_steps(targets, q0, seed))
+
+    def solve_steps(
+        self, targets: object = None, q0: object | None = None, seed: int = 0
+    ) -> Generator[float, None, Postures]:
+        """`solve` that yields the share of the work done (0..1) now and then, where it takes long."""
+        start, own_seed = self.start(q0), checked_seed(seed)
+        if self._closed_form is None:
+            return (yield from self._searched(self._targets(targets), start, own_seed))
         goals = np.asarray(self._targets(targets)[0], float)[None]
         return self._closed(goals, start[None], None)[0]
 
@@ -143,16 +132,20 @@ class PostureProblem:
             given: Any = targets if isinstance(targets, np.ndarray) else list(targets)  # type: ignore[call-overload]
         except TypeError:
             raise TaskError(f"targets must be a list of sets of targets, not {shown(targets)}") from None
-        starts = starts_of(self, q0, len(given))
-        if self._family is not None:
+        starts, own_seed = starts_of(self, q0, len(given)), checked_seed(seed)
+        most = None if threads is None else checked_count(threads, "threads")
+        if self._closed_form is not None:
             if isinstance(given, np.ndarray) and given.shape[1:] == (1, 4, 4) and given.dtype.kind in "fiu":
                 goals = given[:, 0].astype(float)
                 for i in np.flatnonzero(~_look_rigid(goals)):
                     self._targets(given[i])
             else:
                 goals = np.array([self._targets(each)[0] for each in given], float).reshape(-1, 4, 4)
-            return self._closed(goals, starts, threads)
-        found = [self._searched(self._targets(each), start, seed) for each, start in zip(given, starts, strict=True)]
+            return self._closed(goals, starts, most)
+        found = [
+            finish(self._searched(self._targets(each), start, own_seed))
+            for each, start in zip(given, starts, strict=True)
+        ]
         most = max(map(len, found), default=0)
         q = np.full((len(found), most, self.model.nq), np.nan)
         for own, each in zip(q, found, strict=True):
@@ -162,27 +155,10 @@ class PostureProblem:
 
     # -- closed form ---------------------------------------------------------------------------------------------------
 
-    def _recognised(self) -> Family | None:
-        task = self.tasks[0]
-        if len(self.tasks) > 1 or not is_plain_task(task) or task.influence != 1.0:
-            return None
-        if task.record_kind is not FrameKind.POSE or not task.position_weights.all():
-            return None
-        self._is_oriented = bool(task.orientation_weights.any())
-        if self._is_oriented and not task.orientation_weights.all():
-            return None
-        chain = chain_of(self.model, task.link, task.offset, self.limits)
-        return None if chain is None else recognise(chain, self._is_oriented)
-
     def _closed(self, goals: Array, starts: Array, threads: int | None) -> PostureBatch:
-        family = self._family
-        assert family is not None
-        index = family.chain.q_index
-        own, branch, found = self._solver.postures(goals, starts[:, index], threads)
-        q = own
-        if not self._is_all:
-            q = np.where(np.isnan(own[:, :, :1]), np.nan, starts[:, None])
-            q[:, :, index] = own
+        form = self._closed_form
+        assert form is not None
+        q, branch, found = form.postures(goals, starts, threads)
         hidden = (found[:, 1] & Told.HIDDEN) != 0
         doubtful = (found[:, 1] & Told.DOUBTFUL) != 0
 
@@ -194,14 +170,14 @@ class PostureProblem:
                 for line, holds in ((CONTINUUM, continuum.any()), (HIDDEN, hidden[i]), (DOUBTFUL, doubtful[i]))
                 if holds
             ]
-            names = tuple(self._names.name(bits) for bits in branch[i, :count].tolist())
+            names = tuple(form.names.name(bits) for bits in branch[i, :count].tolist())
             complete = not (hidden[i] or doubtful[i])
             return Postures(q[i, :count].copy(), names, complete, self.family, continuum, "; ".join(lines))
 
         return PostureBatch(q, found[:, 0].astype(int), ~(hidden | doubtful), made)
 
-    def _searched(self, targets: list[Any], start: Array, seed: int) -> Postures:
-        found = self._multistart.search(targets, start, seed)
+    def _searched(self, targets: list[Any], start: Array, seed: int) -> Generator[float, None, Postures]:
+        found = yield from self._multistart.search(targets, start, seed)
         names = tuple(f"posture {i + 1}" for i in range(len(found.q)))
         return Postures(found.q, names, False, "", np.full(len(found.q), found.is_continuum), found.remark)
 
@@ -223,17 +199,6 @@ def _look_rigid(poses: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         is_fine = (np.max(off, axis=0) < ROUNDED) & ((np.cross(a, b) * c).sum(axis=1) > 0.0)
         return is_fine & (abs(poses[:, :3, 3]).sum(axis=1) <= MOST) & (poses[:, 3] == LAST_ROW).all(axis=1)
-
-
-def _solver_type(backend: str) -> Any:
-    """Raises BackendError."""
-    if backend == "numpy":
-        from .reference import ReferencePostures
-
-        return ReferencePostures
-    from .native import NativePostures
-
-    return NativePostures
 
 
 def all_postures(

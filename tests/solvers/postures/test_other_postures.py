@@ -107,6 +107,12 @@ def test_wrong_input_is_one_clear_line() -> None:
     cases = {
         "list of tasks": lambda: all_postures(model, task),  # type: ignore[arg-type]
         "at least one task": lambda: all_postures(model, []),
+        "one task of influence 1": lambda: PostureProblem(model, [PositionTask("tool", (0, 0, 0), influence=0.0)]),
+        "has influence 0.5": lambda: all_postures(model, [PoseTask("tool", np.eye(4), influence=0.5)]),
+        "seed must be a whole number": lambda: all_postures(model, [task], seed=1.5),  # type: ignore[arg-type]
+        "seed must be": lambda: problem.solve_batch(np.eye(4)[None, None], seed="a"),  # type: ignore[arg-type]
+        "threads must be a whole number": lambda: problem.solve_batch(np.eye(4)[None, None], threads=0),
+        "threads must be": lambda: problem.solve_batch(np.eye(4)[None, None], threads=2.0),  # type: ignore[arg-type]
         "robot": lambda: all_postures("puma560", [task]),  # type: ignore[arg-type]
         "no link": lambda: all_postures(model, [PoseTask("tol", np.eye(4))]),
         "shape": lambda: all_postures(model, [task], q0=np.zeros(5)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +17,11 @@ from ..ik.problem import IKProblem
 from ..ik.tip_ik import TipIK
 from ..random_numbers import SplitMix64
 from ..tasks import FrameTask, Task
+from ..tasks.protocols import resolve_target
 from ..velocity.task_levels import TaskLevels, tolerances
 
 STARTS, STARTS_OF_LEVELS = 200, 40
+PIECE = 20  # starts between two reports of progress
 EXACT = 1e-11  # [m], [rad] tolerance of tasks on tips while postures are searched
 SAME = 1e-4  # [rad], [lengths] postures nearer to each other are one
 APART = 0.5  # [rad], [lengths] of those of a continuum, which are as many as one likes
@@ -48,19 +50,17 @@ class Multistart:
         self._unit = np.where(_lengths(model), 1.0 / self._levels.length, 1.0)
         self._turning = _turning(model) if self._is_on_tips else np.zeros(model.nq, bool)
 
-    def search(self, targets: list[Any], q0: Array, seed: int) -> Found:
-        """From q0 (nq,) inside the limits, and random starts."""
+    def search(self, targets: list[Any], q0: Array, seed: int) -> Generator[float, None, Found]:
+        """From q0 (nq,) inside the limits, and random starts. Yields the share of them that is done (0..1)."""
         generator = SplitMix64(seed)
-        count = STARTS if self._is_on_tips else STARTS_OF_LEVELS
-        starts = [q0, *(self._problem.search.drawn(q0, generator) for _ in range(count - 1))]
-        allowed = tolerances(self.tasks)
-        if self._is_on_tips:
-            outcome = self._problem.solve_batch([targets] * count, np.array(starts), seed)
-            met = (outcome.residuals <= allowed).all(axis=(1, 2))
-            reached = list(outcome.q[met])
-        else:
-            solved = [self._problem.solve(targets, start, seed, diagnose=False) for start in starts]
-            reached = [each.q for each in solved if (each.residual_array <= allowed).all()]
+        count, piece = (STARTS, PIECE) if self._is_on_tips else (STARTS_OF_LEVELS, 1)
+        starts = np.array([q0, *(self._problem.search.drawn(q0, generator) for _ in range(count - 1))])
+        allowed, reached = tolerances(self.tasks), list[Array]()
+        for first in range(0, count, piece):
+            own = starts[first : first + piece]
+            found = self._problem.solve_batch([targets] * len(own), own, seed)
+            reached += list(found.q[(found.residuals <= allowed).all(axis=(1, 2))])
+            yield min(first + piece, count) / count
         near = [self._nearest_turns(q, q0) for q in reached]
         near.sort(key=lambda q: float(np.linalg.norm(self._unit * (q - q0))))
         is_continuum = bool(near) and self._freedom(near[0], targets) > 0
@@ -93,7 +93,7 @@ class Multistart:
         """Degrees of freedom, of those that the tasks depend on, that their equations leave."""
         state = self._levels.state(q, targets, 1.0)
         rows = [
-            task.rows(state, task.resolve_target(state, target))
+            task.rows(state, resolve_target(task, state, target))
             for task, target in zip(self.tasks, targets, strict=True)
         ]
         J = np.vstack([(own.J * self._levels_unit(i, own))[own.lower == own.upper] for i, own in enumerate(rows)])

@@ -1,0 +1,49 @@
+"""All postures that meet the robot's tasks where its targets stand now."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import read_configuration, robot_model
+from ...properties.task_kinds import KINDS
+from ...properties.tasks import follow_renamed_bones
+from ...robokin import RobokinError, RobotModel, UnknownNameError
+from ...robokin.arrays import Array
+from ...solvers import PostureProblem, Postures
+from .solver_tasks import SolverTasks, enabled_tasks
+from .targets import targets_now
+
+
+def present_postures(
+    context: bpy.types.Context, obj: bpy.types.Object, seed: int = 0
+) -> Generator[float, None, Postures]:
+    """Yield the share of the work done (0..1) now and then; return the postures, that nearest to the present pose
+    first. Nothing is written. Raises RobokinError."""
+    follow_renamed_bones(obj)
+    tasks = [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
+    _, wanted = SolverTasks(obj, tasks).at(targets_now(context, obj, tasks))
+    if not wanted:
+        raise RobokinError("there is no task to meet: add a target, or enable a task")
+    return (yield from PostureProblem(robot_model(obj), wanted).solve_steps(None, read_configuration(obj), seed))
+
+
+def largest_turn(model: RobotModel, q: Array, Q: Array) -> Array:
+    """(n,) [rad] by how much the angle that turns farthest differs between q (nq,) and each of Q (n, nq)."""
+    is_angle = ~np.asarray(model.is_length)
+    for start in model.tree.quaternions:
+        is_angle[start : start + 4] = False
+    return np.where(is_angle, abs(Q - q), 0.0).max(axis=1, initial=0.0)
+
+
+def named_posture(found: Postures, branch: str) -> int:
+    """The first posture whose name has these words, as "elbow up"; the first of all for "". Raises RobokinError when
+    there is none."""
+    if not len(found):
+        raise RobokinError("no posture meets the tasks: Solve Pose tells why")
+    for i, name in enumerate(found.names):
+        if all(words.strip().lower() in name.lower() for words in branch.split(",")):
+            return i
+    raise UnknownNameError("posture", branch, found.names)

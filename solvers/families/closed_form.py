@@ -1,0 +1,93 @@
+"""Every posture of a pose in closed form, where the joints that move the tip belong to a family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.model.limits import PositionLimits
+from ...robokin.model.robot import RobotModel
+from ..tasks import FrameTask, Task
+from ..tasks.tips.frame import FrameKind, is_plain_task
+from .chain import chain_of
+from .family import Family, Kind
+from .names import BranchNames
+from .recognition import recognise
+
+LABELS = {
+    Kind.SPHERICAL_WRIST: "spherical wrist",
+    Kind.THREE_PARALLEL: "three parallel axes",
+    Kind.SPHERICAL_BOTH: "spherical shoulder and wrist",
+    Kind.PLANAR: "planar",
+    Kind.GANTRY: "gantry",
+}
+ROUNDING = 1e-11  # [sizes of the chain, rad]
+
+
+class ClosedForm:
+    """A task on the pose of a tip, or on its position alone (`oriented` is False), of a robot with nq coordinates.
+
+    names: of branches, from their bits.   Raises BackendError.
+    """
+
+    def __init__(self, family: Family, task: FrameTask, oriented: bool, nq: int, backend: str) -> None:
+        self.family, self.names = family, BranchNames(family)
+        # No finer than rounding is.
+        position = max(task.position_tolerance, ROUNDING * family.chain.size)
+        orientation = max(task.orientation_tolerance, ROUNDING) if oriented else np.inf
+        self._is_all = np.array_equal(family.chain.q_index, np.arange(nq))
+        self._solver = _solver_type(backend)(family, oriented, (position, orientation))
+
+    @property
+    def label(self) -> str:
+        is_scara = self.family.kind is Kind.PLANAR and self.family.chain.slides.any()
+        return "SCARA" if is_scara else LABELS[self.family.kind]
+
+    def postures(self, goals: Array, starts: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
+        """Of b targets (b, 4, 4), from starts (b, nq) inside the limits: q (b, POSTURES, nq), the nearest to its start
+        first and NaN behind the last one, branch (b, POSTURES), and found (b, 2): how many, and bits of `Told`.
+
+        Coordinates that do not move the tip are the start's.
+        """
+        index = self.family.chain.q_index
+        own, branch, found = self._solver.postures(goals, starts[:, index], threads)
+        if self._is_all:
+            return own, branch, found
+        q = np.where(np.isnan(own[:, :, :1]), np.nan, starts[:, None])
+        q[:, :, index] = own
+        return q, branch, found
+
+    def nearest(self, target: Array, start: Array) -> Array | None:
+        """(nq,) the posture nearest to a start (nq,) inside the limits; None when there is none at all."""
+        q, _, found = self.postures(target[None], start[None])
+        return q[0, 0] if found[0, 0] else None
+
+
+def closed_form(model: RobotModel, tasks: Sequence[Task], limits: PositionLimits, backend: str) -> ClosedForm | None:
+    """The closed form of these tasks: one of influence 1 on a whole pose, or on the position that is all the chain can
+    choose. None when there is none. Raises UnknownNameError, BackendError."""
+    task = tasks[0]
+    if len(tasks) > 1 or not is_plain_task(task) or task.influence != 1.0:
+        return None
+    if task.record_kind is not FrameKind.POSE or not task.position_weights.all():
+        return None
+    oriented = bool(task.orientation_weights.any())
+    if oriented and not task.orientation_weights.all():
+        return None
+    chain = chain_of(model, task.link, task.offset, limits)
+    family = None if chain is None else recognise(chain, oriented)
+    return None if family is None else ClosedForm(family, task, oriented, model.nq, backend)
+
+
+def _solver_type(backend: str) -> Any:
+    """Raises BackendError."""
+    if backend == "numpy":
+        from .reference import ReferencePostures
+
+        return ReferencePostures
+    from .native import NativePostures
+
+    return NativePostures
