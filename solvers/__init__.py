@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
+    from .trajectories.motion_limits import MotionLimits
+    from .trajectories.point_to_point import point_to_point
+    from .trajectories.trajectory import Trajectory
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
@@ -40,6 +43,9 @@ else:
             "tasks": tasks.__all__,
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
+            "trajectories.motion_limits": ["MotionLimits"],
+            "trajectories.point_to_point": ["point_to_point"],
+            "trajectories.trajectory": ["Trajectory"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
@@ -52,6 +58,7 @@ __all__ = [
     "Motion",
     "MotionCheck",
     "MotionDynamics",
+    "MotionLimits",
     "OptimizedMotion",
     "PostureBatch",
     "PostureProblem",
@@ -60,6 +67,7 @@ __all__ = [
     "Status",
     "TrackResult",
     "Tracker",
+    "Trajectory",
     "VelocityConstraint",
     "VelocityProblem",
     "VelocityStep",
@@ -67,6 +75,7 @@ __all__ = [
     "all_postures",
     "check_motion",
     "optimize_motion",
+    "point_to_point",
     "read_motion",
     "solve_ik",
     "track",

@@ -8,11 +8,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import robot_model
+from ...properties.bridge import binding, read_configuration, robot_model
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import start_configuration
 from ...properties.tasks import follow_renamed_bones
-from ...robokin import RobokinError
+from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
 from ...scene.animation.curves import (
     pose_held,
@@ -55,10 +55,10 @@ def bake_steps(
 
     A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
     solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
-    is met, rest first. criteria: in place of the robot's own, whose costs are keyed. given: tasks besides the robot's
-    own, or (not `use_own`) in place of them. cost: what the whole motion is to have little of, as of `optimize_motion`
-    (the animation is then that of the robot's curves); None: frame by frame. Nothing is written before the last step; a
-    generator closed early leaves the scene as it was. Raises RobokinError.
+    is met, rest first. Joints with a padlock stay where they are. criteria: in place of the robot's own, whose costs
+    are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion is
+    to have little of, as of `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
+    Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
     follow_renamed_bones(obj)
@@ -68,6 +68,10 @@ def bake_steps(
     if not count:
         raise RobokinError("there is no task to bake: add a target, or enable a task")
     hint = start_configuration(obj, "REST") if q0 is None else q0
+    robot = binding(obj)
+    model = robot.model_at(read_configuration(obj))
+    if robot.locked:
+        hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint):
         targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
@@ -75,7 +79,7 @@ def bake_steps(
     dt = step * frame_seconds(scene)
     animation = yield from _animation(scene, obj, frames, cost)
     is_whole = cost is not None
-    plans = yield from scaled(bake_plans(obj, tasks, targets, criteria, dt, given, is_whole), 0.4, 0.5)
+    plans = yield from scaled(bake_plans(obj, model, tasks, targets, criteria, dt, given, is_whole), 0.4, 0.5)
     segments = [plan.segment for plan in plans]
     if q0 is None:
         search = follow_from_best(segments, hint, "rest", seed=seed)
@@ -87,7 +91,7 @@ def bake_steps(
     parts = stretches_of(plans, results)
     note = ""
     if is_whole:
-        parts = yield from scaled(whole_motion(robot_model(obj), parts, cost, animation, q0 is not None), 0.6, 0.9)
+        parts = yield from scaled(whole_motion(model, parts, cost, animation, q0 is not None), 0.6, 0.9)
         note = whole_note(parts)
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
