@@ -6,6 +6,7 @@ from types import ModuleType
 
 from . import live
 from .files import (
+    add_example,
     add_robot,
     export_motion,
     export_urdf,
@@ -28,7 +29,7 @@ from .handlers import (
     task_readouts,
     unit_scale,
 )
-from .posture import all_postures, joint_text, posture, posture_list
+from .posture import all_postures, drag_joint, joint_text, posture, posture_list
 from .robot import (
     collisions,
     convert_rig,
@@ -48,6 +49,7 @@ MODULES: tuple[ModuleType, ...] = (
     find_meshes,
     import_table,
     robot_text,
+    add_example,
     add_robot,
     make_robot,
     duplicate_robot,
@@ -76,6 +78,7 @@ MODULES: tuple[ModuleType, ...] = (
     posture_list,
     all_postures,
     joint_text,
+    drag_joint,
     srdf,
     solve,
     bake,

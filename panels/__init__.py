@@ -7,6 +7,7 @@ from types import ModuleType
 from . import (
     collisions,
     criteria,
+    gizmos,
     joint,
     joint_values,
     link,
@@ -35,6 +36,7 @@ MODULES: tuple[ModuleType, ...] = (
     collisions,
     menus,
     overlays,
+    gizmos,
 )
 
 

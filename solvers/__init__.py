@@ -11,11 +11,16 @@ if TYPE_CHECKING:
     from .motion.dynamics import MotionDynamics
     from .motion.files import read_motion, write_motion
     from .motion.motion import Motion
+    from .optimal_control.optimize import optimize_motion
+    from .optimal_control.result import OptimizedMotion
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
     from .results import BatchResult, Diagnosis, SolveResult, Status
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
+    from .trajectories.motion_limits import MotionLimits
+    from .trajectories.point_to_point import point_to_point
+    from .trajectories.trajectory import Trajectory
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
@@ -29,6 +34,8 @@ else:
             "velocity.extended_jacobian": ["ExtendedJacobian"],
             "ik.problem": ["IKProblem"],
             "motion.motion": ["Motion"],
+            "optimal_control.optimize": ["optimize_motion"],
+            "optimal_control.result": ["OptimizedMotion"],
             "motion.dynamics": ["MotionDynamics"],
             "motion.files": ["read_motion", "write_motion"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
@@ -36,6 +43,9 @@ else:
             "tasks": tasks.__all__,
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
+            "trajectories.motion_limits": ["MotionLimits"],
+            "trajectories.point_to_point": ["point_to_point"],
+            "trajectories.trajectory": ["Trajectory"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
@@ -48,6 +58,8 @@ __all__ = [
     "Motion",
     "MotionCheck",
     "MotionDynamics",
+    "MotionLimits",
+    "OptimizedMotion",
     "PostureBatch",
     "PostureProblem",
     "Postures",
@@ -55,12 +67,15 @@ __all__ = [
     "Status",
     "TrackResult",
     "Tracker",
+    "Trajectory",
     "VelocityConstraint",
     "VelocityProblem",
     "VelocityStep",
     "Violation",
     "all_postures",
     "check_motion",
+    "optimize_motion",
+    "point_to_point",
     "read_motion",
     "solve_ik",
     "track",

@@ -1,6 +1,6 @@
 """Compare a robot's animation as it stands with its tasks and with the limits on position, speed
-and acceleration, and find where it collides with itself or with obstacles. Nothing is changed. Exit code 1 when a task is
-missed, a limit is broken, or something collides."""
+and acceleration, and find where it collides with itself or with obstacles. Nothing is changed. Exit code 1
+when a task is missed, a limit is broken, or something collides."""
 
 from __future__ import annotations
 

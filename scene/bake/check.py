@@ -115,8 +115,8 @@ def check_steps(
     motion = yield from scaled(sample_motion(scene, obj, frames), 0.0, 0.3)
     targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
     judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
-    seen = yield from scaled(judged, 0.6, 1.0)
-    collisions = yield from collisions_over(scene, view_layer, obj, frames)
+    seen = yield from scaled(judged, 0.6, 0.9)
+    collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.9, 1.0)
     gravity = root_gravity(obj) if efforts else None
     limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
     names = [*(task.name for task in tasks), *(each.task.name for each in given)]
@@ -128,7 +128,7 @@ def check_steps(
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """As of `AnimationCheck`."""
+    """What an `AnimationCheck` has judged."""
 
     statuses: list[Status]
     residuals: Array

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import robot_model
+from ...robokin import RobotModel
 from ...robokin.arrays import Array
 from ...solvers import ExtendedJacobian, Task, Tracker
 from ...solvers.criteria import Criterion
@@ -53,18 +53,20 @@ class BakedSegment:
 
 def bake_plans(
     obj: bpy.types.Object,
+    model: RobotModel,
     tasks: Sequence[bpy.types.PropertyGroup],
     targets: Targets,
     criteria: Sequence[Criterion] | None,
     dt: float,
     given: Sequence[AdHocTask] = (),
+    is_whole: bool = False,
 ) -> Generator[float, None, list[PlannedSegment]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
-    in which tasks fade are one plan.
+    in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
     """
-    forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED"
+    forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
     held: list[Task] = []
     plans = []
@@ -78,7 +80,7 @@ def bake_plans(
         own = influence[:, counting]
         wanted, asked = [*forms.whole(targets, first, counting), *held], [] if held else chosen
         if asked or not is_plain(wanted) or _fades(own).any():
-            tracker = Tracker(robot_model(obj), wanted, dt, criteria=asked)
+            tracker = Tracker(model, wanted, dt, criteria=asked)
             tracker.let_fade()
             aims = []
             for frame in range(first, last):
@@ -89,14 +91,14 @@ def bake_plans(
             shares = np.hstack((own, np.ones((len(own), len(held)))))
             plans.append(PlannedSegment(counting, chosen, Segment(tracker, aims, shares), own))
         else:
-            plain = Tracker(robot_model(obj), wanted, dt)
+            plain = Tracker(model, wanted, dt)
             plans.append(PlannedSegment(counting, chosen, Segment(plain, targets.T[first:last, counting]), own))
         yield last / len(targets.influence)
     return plans
 
 
 def stretches_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult]) -> list[BakedSegment]:
-    """Of results in order, each of frames of one plan: those of a plan as one."""
+    """Join results in order, each of frames of one plan, plan by plan."""
     planned = {plan.segment.tracker.problem: plan for plan in plans}
     found = []
     for problem, own in itertools.groupby(results, key=lambda result: result.problem):

@@ -15,7 +15,7 @@ from ...robokin.spatial import so3
 from . import gantry, planar, spherical_both, spherical_wrist, three_parallel
 from .candidates import Candidate, Pose
 from .chain import Chain, jacobian, placement
-from .family import POSTURES, Branch, Family, Kind, Told
+from .family import POSTURES, Branch, Family, FamilyKind, Told
 
 TURN = 2.0 * math.pi
 EXACT = 1e-13  # [sizes, rad] residuals that are left alone
@@ -32,11 +32,11 @@ MOST_TURNS = 1e5  # that q0 may be away: beyond, angles are rounded too much
 STEPS, USUAL_STEPS, TRIES = 30, 3, 35
 
 SOLVERS = {
-    Kind.SPHERICAL_WRIST: spherical_wrist.solve,
-    Kind.THREE_PARALLEL: three_parallel.solve,
-    Kind.SPHERICAL_BOTH: spherical_both.solve,
-    Kind.PLANAR: planar.solve,
-    Kind.GANTRY: gantry.solve,
+    FamilyKind.SPHERICAL_WRIST: spherical_wrist.solve,
+    FamilyKind.THREE_PARALLEL: three_parallel.solve,
+    FamilyKind.SPHERICAL_BOTH: spherical_both.solve,
+    FamilyKind.PLANAR: planar.solve,
+    FamilyKind.GANTRY: gantry.solve,
 }
 
 
@@ -53,7 +53,7 @@ class ReferencePostures:
         self._unit = np.where(self.chain.slides, 1.0 / self.chain.size, 1.0)
 
     def postures(self, targets: Array, q0: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
-        """As `native.NativePostures.postures`."""
+        """NumPy twin of `native.NativePostures.postures`."""
         q = np.full((len(q0), POSTURES, self.chain.joints), np.nan)
         branch, found = np.zeros((len(q0), POSTURES), np.int32), np.zeros((len(q0), 2), np.int32)
         for i, (target, start) in enumerate(zip(targets, q0, strict=True)):
@@ -97,7 +97,7 @@ class ReferencePostures:
                 fitted = self._fitted(candidate, x, q0)
                 (outside if fitted is None else inside).add(candidate.branch)
                 if fitted is not None:
-                    is_any = pose.is_free or candidate.couplings or self.family.kind is Kind.SPHERICAL_BOTH
+                    is_any = pose.is_free or candidate.couplings or self.family.kind is FamilyKind.SPHERICAL_BOTH
                     self._insert(found, fitted, candidate.branch | (Branch.CONTINUUM if is_any else 0))
             told |= Told.HIDDEN if pose.is_hidden else 0
             if not pose.is_free or outside <= inside:
@@ -193,7 +193,7 @@ class ReferencePostures:
         return min(max(found, lower), upper) if lower - AT_LIMIT <= found <= upper + AT_LIMIT else None
 
     def _shared(self, x: Array, q0: Array, a: int, b: int, sign: float) -> tuple[float, float] | None:
-        """Of two coupled turns the values nearest to q0 inside their limits."""
+        """The values of two coupled turns that are nearest to q0 inside their limits."""
         lower, upper = self.chain.lower, self.chain.upper
         total = float(x[b] - q0[b] + sign * (x[a] - q0[a]))
         total -= TURN * math.floor(total / TURN + 0.5)

@@ -18,9 +18,9 @@ import numpy as np
 
 from ...robokin.arrays import LEAST, Array, shown
 from ...robokin.errors import ConfigurationError
-from ...robokin.model.drive import RollingBase
 from ...robokin.model.joint_types import MotionPrimitive as Elementary
 from ...robokin.model.robot import RobotModel
+from ...robokin.model.rolling import RollingBase
 from ...robokin.spatial.swing_twist import Cone
 from .coupled import balls_are_safe, base_is_safe, braked, shortened
 
@@ -141,7 +141,7 @@ class StepLimits:
         return slower
 
     def _coupled_columns(self) -> list[list[int]]:
-        """Those that brake together, along one way."""
+        """Columns that brake together, along one direction."""
         return [*([c.v, c.v + 1, c.v + 2] for c in self.cones), *(list(base.wheel_v) for base in self.bases)]
 
 

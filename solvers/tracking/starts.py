@@ -81,7 +81,7 @@ def follow_from_best(
     meets the frames that are missed. Yields the results so far of the start being tried, now and then. Errors: see
     `track`.
     """
-    search = _Search(segments, hint, start_velocity, seed)
+    search = _StartSearch(segments, hint, start_velocity, seed)
     yield from search.try_start(hint, name)
     if search.is_over:
         return search.best
@@ -109,7 +109,7 @@ def follow_from_best(
     return search.best
 
 
-class _Search:
+class _StartSearch:
     """The starts tried so far, and the best of them. Configurations are (nq,). Frames count from 0, over all
     segments."""
 
@@ -234,7 +234,7 @@ class _Search:
         return q, q[None]
 
     def _centred(self, q: Array, middle: Array) -> Array:
-        """The same posture, whole turns nearest to mid-range."""
+        """The posture with its whole turns nearest to mid-range."""
         turns = np.where(self.turning, np.rint((q - middle) / TURN), 0.0)
         return self._inside(q - TURN * turns, q)
 

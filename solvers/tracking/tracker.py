@@ -28,7 +28,7 @@ from ..tasks.protocols import HistoryTask, VelocityTask, is_counted_from_start
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .data import TrackOutcome
 from .level_engines import LevelEngines, state_at
-from .memory import Memory
+from .memory import MotionMemory
 from .result import EMPTY, TrackResult, joined, short_diagnosis
 from .support_tracking import SupportTracking
 
@@ -99,7 +99,7 @@ class Tracker:
 
     @property
     def _state(self) -> Array:
-        """As of an engine (`reference.py`), of all degrees of freedom and all levels."""
+        """The state of an engine (`reference.py`), of all degrees of freedom and all levels."""
         if self._told is None:
             assert self._plain is not None
             self._told = self._plain.state
@@ -123,8 +123,8 @@ class Tracker:
     # -- targets -------------------------------------------------------------------------------------------------------
 
     def check_targets(self, targets: object) -> Any:
-        """Of what `track` takes, those of every frame as `run` takes them: of plain tasks (frames, tasks, 4, 4), else a
-        list for each. Whether poses are rigid is found when they are used. Raises TaskError."""
+        """Targets of every frame as `run` takes them, from what `track` takes: of plain tasks (frames, tasks, 4, 4),
+        else a list for each. Whether poses are rigid is found when they are used. Raises TaskError."""
         if isinstance(targets, np.ndarray) and targets.ndim == 3 and len(self.tasks) == 1:
             targets = targets[:, None]
         if self.is_plain and isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
@@ -180,7 +180,7 @@ class Tracker:
         if self.is_plain:
             found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
         else:
-            memory = Memory(self._started_at(targets, shares, q0, origin))
+            memory = MotionMemory(self._started_at(targets, shares, q0, origin))
             wanted = memory.followed(self.tasks, targets)
             own, aims = shares[self._static], [wanted[i] for i in self._static]
             found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
@@ -199,18 +199,18 @@ class Tracker:
                 whole = np.where(own < 1.0, 0.0, own)
                 q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
                 state = state_at(q, self._count, state[-1 - self.model.nv : -1], state[-1])
-            self.memory = Memory(
+            self.memory = MotionMemory(
                 memory.origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True))
             )
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
         return self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
 
-    def stand(self, q: object, velocity: object | None = None, memory: Memory | None = None) -> None:
+    def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
         there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
         self._stand(self.model.limits.clamp(self.model.check_configuration(q)), velocity, late=0)
-        self.memory = memory or Memory()
+        self.memory = memory or MotionMemory()
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
         """late: how many levels are lost, which are the last ones."""
@@ -220,7 +220,7 @@ class Tracker:
 
     @property
     def _count(self) -> int:
-        """Of levels."""
+        """Number of levels."""
         return 1 if self.is_plain else len(self.levels.groups)
 
     def _lost(self, residuals: Array, shares: Array) -> int:
@@ -281,7 +281,7 @@ class Tracker:
         return SolveResult(found, q, residuals, iterations, 1, self.problem.limits_active)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
-        """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame.
+        """Track as many frames as there are sets of targets, as `check_targets` gives them. influence: of each frame.
         Raises TaskError."""
         if influence is not None:
             self.let_fade()
