@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def _sphere(points: Array, R: Array) -> list[tuple]:
 _FITS = {"box": _box, "capsule": _capsule, "sphere": _sphere}
 
 
-def _grown(size: Array, points: Array) -> Array:
+def _grown(size: Any, points: Array) -> Any:
     """By what rounding may hide."""
     return size + 1e-12 * (1.0 + abs(points).max())
 

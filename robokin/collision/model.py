@@ -175,11 +175,11 @@ class CollisionModel:
         has_shape = {body[i] for i in self._link}
         beside = set()
         for child in has_shape:
-            parent = above.get(child)
-            while parent is not None and parent not in has_shape:
-                parent = above.get(parent)
-            if parent is not None:
-                beside |= {(child, parent), (parent, child)}
+            over = above.get(child)
+            while over is not None and over not in has_shape:
+                over = above.get(over)
+            if over is not None:
+                beside |= {(child, over), (over, child)}
         return body, beside
 
 

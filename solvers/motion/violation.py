@@ -12,8 +12,8 @@ class Violation:
     collision. value, limit: SI, in `unit`; of a velocity, an acceleration or an effort the value has its sign and the
     limit is the bound on its size. A spherical joint has "joint/twist", and "joint/swing" with its swing as a share of
     the cone. Slip: by how much a wheel has not rolled since the sample before what its base has moved; the limit is
-    what rounding explains. Collision: `links`, two or a link and an obstacle, are minus `value` deep in each other; `half`:
-    half-way to the next sample."""
+    what rounding explains. Collision: `links`, two or a link and an obstacle, are minus `value` deep in each other;
+    `half`: half-way to the next sample."""
 
     frame: int
     joint: str
