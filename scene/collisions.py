@@ -36,7 +36,7 @@ def collisions_over(
     without collision shapes.
 
     A mesh counts as its convex hull, an obstacle with the form that it has now. Links that a joint connects, and those
-    that touch at every pose or at rest, do not count. Raises RobokinError.
+    that touch at rest, do not count. Raises RobokinError.
     """
     model = robot_model(obj)
     if not any(link.collisions for link in model.links):
@@ -62,15 +62,14 @@ def collisions_over(
         who = f"obstacle {owner.name!r}"
         hull = Hull(points_of(obj, owner, who))
         found.append(Obstacle(owner.name, hull, roots_from_world(obj, worlds[obj], worlds[owner], who)))
-    return CollisionModel(model, found, always_touching(model), mesh_hull)
+    return CollisionModel(model, found, touching_at_rest(model), mesh_hull)
 
 
 @lru_cache(maxsize=16)
-def always_touching(model: RobotModel) -> tuple[tuple[str, str], ...]:
-    """Pairs of links that are in each other at every pose, or at rest."""
-    collisions = CollisionModel(model, hull=mesh_hull)
-    resting = collisions.contacts(model.neutral()[None])
-    return tuple({*collisions.always_touching(), *(contact.names for contact in resting)})
+def touching_at_rest(model: RobotModel) -> tuple[tuple[str, str], ...]:
+    """Pairs of links that are in each other at rest, those that are so at every pose among them."""
+    resting = CollisionModel(model, hull=mesh_hull).contacts(model.neutral()[None])
+    return tuple({contact.names for contact in resting})
 
 
 def mesh_hull(mesh: Mesh) -> Hull | None:
