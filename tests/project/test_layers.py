@@ -33,7 +33,7 @@ ORDER = {
     "tracking",
     "robokin": "spatial model structure files backend inertia construction library urdf",
     "properties.bridge": "record model pose rig editing visuals files",
-    "scene": "animation tasks criteria bake conversion",
+    "scene": "animation tasks posing criteria bake conversion",
 }
 FILES = 15  # in a folder, at most
 PURE = ("robokin", "solvers")
