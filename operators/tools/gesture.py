@@ -54,7 +54,7 @@ class Gesture(RobotOperator):
     mouse: (2,) pixels of the region, where it is.   first: (2,) where it was when the gesture began.
     """
 
-    bl_options = {"REGISTER", "UNDO", "BLOCKING"}
+    bl_options = {"UNDO", "BLOCKING"}
 
     release_confirm: bpy.props.BoolProperty(
         name="Confirm on Release", description="Letting go of the mouse button keeps the pose", options={"SKIP_SAVE"}
@@ -153,7 +153,8 @@ class Gesture(RobotOperator):
         """The bone and place under the mouse where a drag began; else the active bone. Raises RobokinError."""
         found = body_under(context, self.first) if self.release_confirm else None
         if found is not None and found[0] == self._robot:
-            return found[1], np.array(tuple(found[2]))
+            x, y, z = found[2]
+            return found[1], np.array((x, y, z))
         bone = self._robot.data.bones.active
         if bone is None:
             raise RobokinError("no bone is active: click a link of the robot first")

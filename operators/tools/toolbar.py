@@ -41,7 +41,7 @@ class TurnJointTool(_Tool):
     bl_idname = "robokin.turn_joint"
     bl_label = "Turn Joint"
     bl_description = "Drag a link along the arc or the rail of its own joint"
-    bl_icon = "ops.transform.rotate"
+    bl_icon = "ops.mesh.spin"
     bl_cursor = "SCROLL_XY"
     bl_keymap = (_drag(ROBOKIN_OT_turn_joint.bl_idname),)
 
@@ -50,7 +50,7 @@ class SelfMotionTool(_Tool):
     bl_idname = "robokin.self_motion"
     bl_label = "Self-Motion"
     bl_description = "Drag a link while the tool stays where it is"
-    bl_icon = "ops.pose.relax"
+    bl_icon = "ops.armature.bone.roll"
     bl_cursor = "SCROLL_XY"
     bl_keymap = (_drag(ROBOKIN_OT_self_motion.bl_idname),)
 
@@ -77,7 +77,7 @@ class JogTool(_Tool):
     bl_description = (
         "Move a joint, or the tool, by keys\n1-9, 0: choose the joint   J L, U O, M .: its axes   Shift: fine steps"
     )
-    bl_icon = "ops.pose.breakdowner"
+    bl_icon = "ops.transform.edge_slide"
     bl_keymap = (*_jog_keys(), _drag(ROBOKIN_OT_turn_joint.bl_idname))
 
     @staticmethod

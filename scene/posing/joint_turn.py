@@ -30,6 +30,15 @@ def scalar_coordinates(robot: Binding, joint: Joint) -> list[int]:
     return list(range(at.start, at.stop - (4 if joint.nq != joint.nv else 0)))
 
 
+_LITTLE, _SEEN = 0.01, 1e-3  # a step of a joint [rad or m], and by what share of it a point moves that is off its axis
+
+
+def _points_of(obj: bpy.types.Object, bone: str) -> list[Array]:
+    """(3,) in the world, of places that move with a bone: where the bones below it begin, and its own end."""
+    pose = obj.pose.bones[bone]
+    return [np.array(obj.matrix_world @ at) for at in (*(below.head for below in pose.children_recursive), pose.tail)]
+
+
 class JointTurn:
     """One coordinate of a joint. joint: which.   index: in q.   axis, axes: which of its axes this is, of how many.
     is_length: it slides.   lower, upper: its limits, infinite where it has none."""
@@ -48,11 +57,12 @@ class JointTurn:
         self._link = robot.link_of_bone.get(robot.own_bone(bone), self.joint.child)
         self._world = world_from_root(obj)
         self._unit = robot.metres_per_unit
-        world = self._world @ self._frame()
-        if point is None:
-            pose = obj.pose.bones[bone]
-            point = np.array(obj.matrix_world @ (pose.tail if self.joint.child == self._link else pose.head))
-        self._offset = np.linalg.solve(world, np.append(np.asarray(point) * self._unit, 1.0))
+        for each in _points_of(obj, bone) if point is None else (point,):
+            self._hold(each)
+            moved = self.point_at(self.value + _LITTLE) - each
+            self._q[self.index] = self.start[self.index]
+            if np.linalg.norm(moved) > _SEEN * _LITTLE:
+                break
 
     @property
     def value(self) -> float:
@@ -67,6 +77,9 @@ class JointTurn:
         """(nq,) with the value, moved inside the limits."""
         self._q[self.index] = min(max(value, self.lower), self.upper)
         return self._q.copy()
+
+    def _hold(self, point: Array) -> None:
+        self._offset = np.linalg.solve(self._world @ self._frame(), np.append(point * self._unit, 1.0))
 
     def _frame(self) -> Array:
         return forward_kinematics(self._model, self._q)[self._link]
