@@ -24,7 +24,7 @@ from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
 from ..handlers.shown_shapes import shown_shape
 from ..solve.solve import ending, show_bake, show_nothing, show_result
-from .descend import ATTEMPTS, ITERATIONS, Descent
+from .descend import ATTEMPTS, ITERATIONS, LiveDescent
 from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
 from .memory import read_memory, write_memory
@@ -77,7 +77,7 @@ class Session:
         self._pose: PoseArrays | None = None
         self._read: Read | None = None  # what was followed last
         self._root: tuple[bytes, RootFrame] | None = None
-        self._descents: dict[tuple, tuple[Descent, list[Task]]] = {}
+        self._descents: dict[tuple, tuple[LiveDescent, list[Task]]] = {}
         self._drag: tuple[Read, Array, Drag] | None = None  # where a running transform began
         self._baked: tuple[int, ...] = NOT_BAKED
 
@@ -233,7 +233,7 @@ class Session:
             found.append(TaskContext(obj, self.robot, task, reading, 0, frame.unit, level, share))
         return found
 
-    def _descent(self, obj: bpy.types.Object, asked: Sequence[TaskContext], q: Array) -> tuple[Descent, list[Task]]:
+    def _descent(self, obj: bpy.types.Object, asked: Sequence[TaskContext], q: Array) -> tuple[LiveDescent, list[Task]]:
         """Made once for tasks and criteria as they are set, and where joints with a padlock are."""
         assert self.robot is not None and self._root is not None and self._read is not None
         model = self.robot.model
@@ -247,11 +247,11 @@ class Session:
             problem = IKProblem(self.robot.model_at(q), wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
             if len(self._descents) >= KEPT:
                 del self._descents[next(iter(self._descents))]
-            found = self._descents[key] = Descent(problem), wanted
+            found = self._descents[key] = LiveDescent(problem), wanted
         return found
 
     def _solved(
-        self, obj: bpy.types.Object, descent: Descent, asked: Sequence[TaskContext], q: Array, is_posed: bool
+        self, obj: bpy.types.Object, descent: LiveDescent, asked: Sequence[TaskContext], q: Array, is_posed: bool
     ) -> SolveResult:
         tasks, shares = descent.problem.tasks, [one.influence for one in asked]
         targets = [KINDS[one.task.kind].target_at(one) for one in asked]
