@@ -132,7 +132,7 @@ class Gesture(RobotOperator):
 
     def view(self, context: bpy.types.Context) -> View:
         size = np.array((context.region.width, context.region.height), float)
-        return View(np.array(context.region_data.perspective_matrix, float), size)
+        return View(np.array([row[:] for row in context.region_data.perspective_matrix]), size)
 
     def ray(self, context: bpy.types.Context) -> tuple[Array, Array]:
         """(origin, direction), each (3,) in the world, of what is under the mouse."""
