@@ -131,7 +131,7 @@ class Gesture(RobotOperator):
     # -- what screens say ----------------------------------------------------------------------------------------------
 
     def view(self, context: bpy.types.Context) -> View:
-        size = np.array((float(context.region.width), float(context.region.height)))
+        size: Array = np.array((float(context.region.width), float(context.region.height)))
         return View(np.array([row[:] for row in context.region_data.perspective_matrix]), size)
 
     def ray(self, context: bpy.types.Context) -> tuple[Array, Array]:
