@@ -38,7 +38,7 @@ from .robot import (
     reset_record,
 )
 from .solve import bake, check, dynamics, solve
-from .tasks import criteria, snap_targets, tasks
+from .tasks import criteria, remedies, snap_targets, tasks
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -60,6 +60,7 @@ MODULES: tuple[ModuleType, ...] = (
     unit_scale,
     tasks,
     snap_targets,
+    remedies,
     criteria,
     criterion_readouts,
     scene_marks,

@@ -16,6 +16,7 @@ from . import (
     solve,
     tables,
     tasks,
+    why,
 )
 from .prepared import redraw_cache
 
@@ -29,6 +30,7 @@ MODULES: tuple[ModuleType, ...] = (
     tasks,
     criteria,
     solve,
+    why,
     tables,
     menus,
 )

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import bpy
 
 from ...properties.results.readouts import LiveReadout
+from ...properties.results.why import why
 from ...scene.animation import frames as animation
 
 _SHOWN = 3  # joints or tasks that a text names
 
 
-def live_readout(obj: bpy.types.Object, problem: str, blocking: Sequence[str]) -> LiveReadout:
-    """problem: why the robot cannot follow; "" when it can.   blocking: joints at their limits."""
+def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
+    """problem: why the robot cannot follow; "" when it can."""
     if problem:
         return LiveReadout(f"Waits: {problem}", False)
     settings = obj.robokin.solver
@@ -31,6 +32,7 @@ def live_readout(obj: bpy.types.Object, problem: str, blocking: Sequence[str]) -
     if below:
         return LiveReadout(f"Follows; as near as the tasks above allow: {_named(below)}", True, notes)
     notes = (*notes, "Solve Pose looks for other postures")
+    blocking = why(obj).joints
     if not blocking:
         return LiveReadout("Cannot get there from this pose", False, notes)
     return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)

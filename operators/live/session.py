@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held
+from ...properties.results.why import NOTHING, Why
 from ...properties.task_kinds import KINDS, TaskContext
 from ...properties.tasks import RobokinTask, follow_renamed_bones
 from ...robokin import RobokinError
@@ -193,14 +194,6 @@ class Session:
             self._pose = PoseArrays(obj, self.robot)
         return self._pose
 
-    def blocking(self) -> list[str]:
-        """Joints of the tasks that are at their limits."""
-        if self.robot is None or self.q is None or not self._descents:
-            return []
-        model, (descent, _) = self.robot.model, list(self._descents.values())[-1]
-        held = model.limits.at_limit(self.q) & descent.problem.search.depends()
-        return [joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any()]
-
     # -- following -----------------------------------------------------------------------------------------------------
 
     def _followed(
@@ -215,7 +208,8 @@ class Session:
         descent, wanted = self._descent(obj, asked)
         result = self._solved(obj, descent, asked, q, is_posed)
         own, reason = [one.task for one in asked], result.reason + left_out_text(obj)
-        show_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit)
+        blamed = NOTHING if result.converged else Why(_at_limits(descent, result.q), result.tasks)
+        show_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit, blamed)
         return result
 
     def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
@@ -271,6 +265,13 @@ class Session:
         memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
         write_memory(obj, memory)
         return descent.solve(targets, q, shares, memory.without)
+
+
+def _at_limits(descent: Descent, q: Array) -> tuple[str, ...]:
+    """Joints that the tasks depend on, which are at their limits: known without a diagnosis."""
+    model = descent.problem.model
+    held = model.limits.at_limit(q) & descent.problem.search.depends()
+    return tuple(joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any())
 
 
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:

@@ -10,8 +10,7 @@ import numpy as np
 from ...properties.bridge import read_configuration, robot_model
 from ...properties.task_kinds import KINDS
 from ...properties.tasks import follow_renamed_bones
-from ...robokin import RobokinError, UnknownNameError
-from ...robokin import RobotModel
+from ...robokin import RobokinError, RobotModel, UnknownNameError
 from ...robokin.arrays import Array
 from ...solvers import PostureProblem, Postures
 from .solver_tasks import SolverTasks, enabled_tasks

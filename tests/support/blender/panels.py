@@ -34,6 +34,10 @@ class FakeLayout:
     def separator(self, **_):
         pass
 
+    def popover(self, panel, text="", icon="NONE"):
+        assert hasattr(bpy.types, panel) and icon in _icons()
+        self.drawn["texts"].append(text)
+
     def label(self, text="", icon="NONE"):
         assert icon in _icons()
         self.drawn["labels"].append(text)
