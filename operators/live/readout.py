@@ -22,11 +22,11 @@ def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
     if first <= bpy.context.scene.frame_current_final <= last:
         return LiveReadout("Shows its bake until something changes", settings.status == "CONVERGED")
     notes = ("Live wins over the robot's keys; renders show the keys",) if is_keyed(obj) else ()
-    if settings.status in ("CONVERGED", ""):
+    if settings.status == "CONVERGED":
         return LiveReadout("Follows its targets", True, notes)
     if settings.status == "OUT_OF_REACH":
         return LiveReadout(f"Too far: {settings.reason}", False, notes)
-    if settings.status == "EMPTY":
+    if not settings.status:
         return LiveReadout("No task counts now", True, notes)
     below = _missed_below(obj)
     if below:

@@ -70,7 +70,7 @@ class ROBOKIN_OT_task_relax(RobotOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
-    """Move the robot towards a target that is too far away, so near that the arm need not be stretched"""
+    """Move the robot toward a target that is too far away, so near that the arm need not be stretched"""
 
     bl_idname = "robokin.base_nearer"
     bl_label = "Move Base Nearer"

@@ -10,7 +10,7 @@ from robokin_addon.properties.bridge import binding, robot_model, write_configur
 from robokin_addon.properties.results.why import remedies, why
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.scene.animation.frames import fcurves
-from support.blender.panels import draw
+from support.blender.panels import draw_popover
 from support.blender.scene_robots import TOOL, add_robot, add_target, build, world_error
 
 
@@ -38,7 +38,7 @@ def offered(robot):
 
 
 def drawn(robot):
-    return draw(object=robot, active_object=robot)["ROBOKIN_PT_why"]
+    return draw_popover("ROBOKIN_PT_why", object=robot, active_object=robot)
 
 
 def test_what_is_too_far_away_comes_into_reach(robot):
