@@ -11,6 +11,7 @@ from . import (
     link,
     make_robot,
     menus,
+    overlays,
     postures,
     robot,
     solve,
@@ -33,6 +34,7 @@ MODULES: tuple[ModuleType, ...] = (
     why,
     tables,
     menus,
+    overlays,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.results.result_text import status_words, told
-from ..properties.results.why import HOWS, is_missed, remedies, why
+from ..properties.results.why import HOWS, held_joints, is_missed, remedies, why
 from ..properties.selected.active_robot import active_robot
 from .prepared.robot_panel import draw_text
 
@@ -30,7 +30,7 @@ class ROBOKIN_PT_why(bpy.types.Panel):
         layout, settings, blamed = self.layout, obj.robokin.solver, why(obj)
         draw_text(context, layout, f"{status_words(settings.status)}: {told(context.scene, settings.reason)}", "INFO")
         if blamed.joints:
-            draw_text(context, layout, f"At their limits: {', '.join(blamed.joints)}", "LOCKED")
+            draw_text(context, layout, f"At their limits: {', '.join(held_joints(obj))}", "LOCKED")
         if blamed.tasks:
             draw_text(context, layout, f"Tasks: {', '.join(blamed.tasks)}", "CONSTRAINT_BONE")
         layout.separator(type="LINE")

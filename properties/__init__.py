@@ -10,6 +10,7 @@ from . import (
     handlers,
     joint,
     joint_range,
+    overlays,
     overrides,
     pages,
     postures,
@@ -26,6 +27,7 @@ CLASSES = (
     *joint.CLASSES,
     *postures.CLASSES,
     *robot.CLASSES,
+    *overlays.CLASSES,
     *preferences.CLASSES,
 )
 
@@ -39,6 +41,7 @@ def register() -> None:
     # Bone and EditBone share one storage: what is edited in one mode is there in the other.
     bpy.types.Bone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
     bpy.types.EditBone.robokin = bpy.props.PointerProperty(type=joint.RobokinJoint, name="Robokin")
+    bpy.types.Scene.robokin = bpy.props.PointerProperty(type=overlays.RobokinScene, name="Robokin")
     bpy.types.WindowManager.robokin_page = pages.new_property()
     bpy.types.PoseBone.robokin_range = joint_range.new_property()
     bpy.types.PoseBone.robokin_angles = ball_angles.new_property()
@@ -49,6 +52,7 @@ def unregister() -> None:
     handlers.remove_handler("load_post", postures.adopt_unnamed)
     del bpy.types.PoseBone.robokin_angles
     del bpy.types.WindowManager.robokin_page
+    del bpy.types.Scene.robokin
     del bpy.types.PoseBone.robokin_range
     del bpy.types.EditBone.robokin
     del bpy.types.Bone.robokin

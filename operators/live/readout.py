@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bpy
 
 from ...properties.results.readouts import LiveReadout
-from ...properties.results.why import why
+from ...properties.results.why import held_joints
 from ...scene.animation import frames as animation
 
 _SHOWN = 3  # joints or tasks that a text names
@@ -32,7 +32,7 @@ def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
     if below:
         return LiveReadout(f"Follows; as near as the tasks above allow: {_named(below)}", True, notes)
     notes = (*notes, "Solve Pose looks for other postures")
-    blocking = why(obj).joints
+    blocking = held_joints(obj)
     if not blocking:
         return LiveReadout("Cannot get there from this pose", False, notes)
     return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import bpy
 
+from ...robokin.arrays import Array
+
 
 @dataclass(frozen=True)
 class CriterionReadout:
@@ -44,8 +46,47 @@ class TaskReadout:
     problem: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """Where a task of a tip, or of the centre of mass, wants it now. task: its place in the list.   link: the tip's;
+    "" of the centre of mass.   point: (3,) in the world.   normal: (3,) the point is anywhere on the plane across it;
+    line: (3,) anywhere on the line along it; None: at the point."""
+
+    task: int
+    link: str
+    point: Array
+    normal: Array | None = None
+    line: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ShownMotion:
+    """The motion that a robot's keys are. frames: (n,).   q: (n, nq).   shares: (n,) 0 where all is well, 1 where a
+    limit or a tolerance is broken, NaN where that is not known."""
+
+    frames: Array
+    q: Array
+    shares: Array
+
+
 def nothing(obj: bpy.types.Object) -> Sequence:
     return ()
+
+
+def no_points(obj: bpy.types.Object) -> Array | None:
+    return None
+
+
+def no_motion(obj: bpy.types.Object, color: str, mark: int) -> ShownMotion | None:
+    return None
+
+
+def never() -> int:
+    return 0
+
+
+def no_poses(obj: bpy.types.Object, frames: Sequence[float]) -> Array | None:
+    return None
 
 
 def always(obj: bpy.types.Object, result: str) -> bool:
@@ -53,6 +94,11 @@ def always(obj: bpy.types.Object, result: str) -> bool:
 
 
 criteria: Callable[[bpy.types.Object], Sequence[CriterionReadout]] = nothing
+goals: Callable[[bpy.types.Object], Sequence[Goal]] = nothing
+support: Callable[[bpy.types.Object], Array | None] = no_points  # (n, 3) that a support task names, in the world
+motion: Callable[[bpy.types.Object, str, int], ShownMotion | None] = no_motion
+motion_count: Callable[[], int] = never  # how often a motion was judged anew
+poses: Callable[[bpy.types.Object, Sequence[float]], Array | None] = no_poses  # (n, nq) that the keys are at frames
 tasks: Callable[[bpy.types.Object], Sequence[TaskReadout | None]] = nothing
 is_present: Callable[[bpy.types.Object, str], bool] = always  # of the last "solve", "bake" or "check"
 

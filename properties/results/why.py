@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import bpy
 
+from ..bridge import binding
 from ..task_kinds import KINDS
 
 HOWS = (
@@ -58,6 +59,12 @@ def _parsed(text: str) -> Why:
         joints, tasks = json.loads(text)
         return Why(tuple(map(str, joints)), tuple(map(str, tasks)))
     return NOTHING
+
+
+def held_joints(obj: bpy.types.Object) -> list[str]:
+    """Names of the joints that hold the robot up, those with a padlock being told as locked. Raises RobokinError."""
+    locked = binding(obj).locked
+    return [f"{name} (locked)" if name in locked else name for name in why(obj).joints]
 
 
 def is_missed(obj: bpy.types.Object) -> bool:

@@ -173,6 +173,7 @@ def test_every_operator_command_status_and_task_is_explained() -> None:
         ("tasks", "RobokinTask"),
         ("criteria", "RobokinCriterion"),
         ("solver_settings", "RobokinSolverSettings"),
+        ("overlays", "RobokinOverlays"),
         ("preferences", "RobokinPreferences"),
     ],
 )

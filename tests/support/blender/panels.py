@@ -11,7 +11,7 @@ from robokin_addon.properties.pages import PAGES
 from support.blender.drawing import writes_refused
 
 _ALL = [cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
-PANELS = [cls for cls in _ALL if "INSTANCED" not in getattr(cls, "bl_options", ())]
+PANELS = [cls for cls in _ALL if cls.bl_region_type != "HEADER"]  # without popovers
 POPOVERS = [cls for cls in _ALL if cls not in PANELS]
 PANELS.sort(key=lambda cls: hasattr(cls, "bl_parent_id"))  # parents first
 LISTS = {cls.__name__: cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.UIList)}
@@ -35,10 +35,6 @@ class FakeLayout:
 
     def separator(self, **_):
         pass
-
-    def popover(self, panel, text="", icon="NONE"):
-        assert hasattr(bpy.types, panel) and icon in _icons()
-        self.drawn["texts"].append(text)
 
     def label(self, text="", icon="NONE"):
         assert icon in _icons()
@@ -72,6 +68,9 @@ class FakeLayout:
 
     def prop_decorator(self, data, name, index=-1):
         assert name in data.bl_rna.properties
+
+    def popover(self, panel, text=None, icon="NONE"):
+        assert hasattr(bpy.types, panel) and icon in _icons()
 
     def menu(self, name, text=None, icon="NONE"):
         self.drawn["texts"].append(text)

@@ -1,0 +1,126 @@
+"""Drawing in the 3D view: batches of what is prepared, made anew only where that is another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import blf
+import bpy
+import gpu
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from gpu_extras.batch import batch_for_shader
+from mathutils import Vector
+
+from ...properties.handlers import going_on
+from .scene_view import SceneOverlays, shows_anything
+
+WIDTH = 1.8  # of lines, in pixels of a screen of usual resolution
+SIZE = 11  # of letters
+
+_handles: list[Any] = []
+_shown = SceneOverlays()
+_batches: dict[str, Any] = {"version": -1}
+
+
+def overlays() -> SceneOverlays:
+    """What is prepared."""
+    return _shown
+
+
+def _draw_shapes() -> None:
+    context = bpy.context
+    if not _is_shown(context):
+        return
+    with going_on("drawing overlays"):
+        _shown.look(context)
+        if _batches["version"] != _shown.version:
+            _make_batches()
+        settings = context.scene.robokin.overlays
+        gpu.state.blend_set("ALPHA")
+        gpu.state.depth_test_set("NONE" if settings.xray else "LESS_EQUAL")
+        try:
+            _draw_batches(context)
+        finally:
+            gpu.state.depth_test_set("NONE")
+            gpu.state.blend_set("NONE")
+
+
+def _is_shown(context: bpy.types.Context) -> bool:
+    return (
+        len(bpy.data.armatures) > 0
+        and context.space_data.overlay.show_overlays
+        and shows_anything(context.scene.robokin.overlays)
+    )
+
+
+def _make_batches() -> None:
+    _batches.clear()
+    _batches["version"] = _shown.version
+    for name, shader, kind, prepared in (
+        ("triangles", "SMOOTH_COLOR", "TRIS", _shown.triangles),
+        ("lines", "POLYLINE_SMOOTH_COLOR", "LINES", _shown.lines),
+    ):
+        if prepared is not None:
+            program = gpu.shader.from_builtin(shader)
+            content: Any = {"pos": prepared[0], "color": prepared[1]}
+            _batches[name] = program, batch_for_shader(program, kind, content)
+
+
+def _draw_batches(context: bpy.types.Context) -> None:
+    if "triangles" in _batches:
+        program, batch = _batches["triangles"]
+        program.bind()
+        batch.draw(program)
+    if "lines" in _batches:
+        program, batch = _batches["lines"]
+        program.bind()
+        program.uniform_float("viewportSize", (context.region.width, context.region.height))
+        program.uniform_float("lineWidth", WIDTH * context.preferences.system.ui_scale)
+        batch.draw(program)
+
+
+def _draw_labels() -> None:
+    context = bpy.context
+    if not _is_shown(context):
+        return
+    with going_on("drawing labels"):
+        scale = context.preferences.system.ui_scale
+        blf.size(0, SIZE * scale)
+        blf.enable(0, blf.SHADOW)
+        blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.85)
+        taken: list[tuple[float, float, float]] = []
+        for label in _shown.labels:
+            at = location_3d_to_region_2d(context.region, context.region_data, Vector(label.point))
+            if at is not None:
+                width = blf.dimensions(0, label.text)[0]
+                left = max(min(at.x + 8.0 * scale, context.region.width - width - 60.0 * scale), 8.0 * scale)
+                x, y = _free(left, at.y + 4.0 * scale, width, 1.3 * SIZE * scale, taken)
+                blf.color(0, *label.color)
+                blf.position(0, x, y, 0.0)
+                blf.draw(0, label.text)
+        blf.disable(0, blf.SHADOW)
+
+
+def _free(
+    x: float, y: float, width: float, height: float, taken: list[tuple[float, float, float]]
+) -> tuple[float, float]:
+    """Above what stands there already."""
+    for left, right, at in sorted(taken, key=lambda one: one[2]):
+        if left < x + width and x < right and abs(at - y) < height:
+            y = at + height
+    taken.append((x, x + width, y))
+    return x, y
+
+
+def register() -> None:
+    if not bpy.app.background:
+        for draw, when in ((_draw_shapes, "POST_VIEW"), (_draw_labels, "POST_PIXEL")):
+            _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when))
+
+
+def unregister() -> None:
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    _batches.clear()
+    _batches["version"] = -1
+    _shown.forget()

@@ -1,0 +1,61 @@
+"""Marks of what has changed since something was drawn. Handlers only count; whoever draws looks at the counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import bpy
+
+from ...properties.handlers import add_handler, remove_handler
+
+
+@dataclass
+class Marks:
+    """scene: raised by each update and frame.   armatures: when an armature's own data changed.   motions: when keys
+    did."""
+
+    scene: int = 0
+    armatures: int = 0
+    motions: int = 0
+
+
+MARKS = Marks()
+
+
+def mark_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    MARKS.scene += 1
+    if depsgraph.id_type_updated("ARMATURE"):
+        MARKS.armatures += 1
+    if depsgraph.id_type_updated("ACTION"):
+        MARKS.motions += 1
+
+
+def mark_frame(*_: object) -> None:
+    MARKS.scene += 1
+
+
+def mark_all(*_: object) -> None:
+    """All data are others."""
+    MARKS.scene += 1
+    MARKS.armatures += 1
+    MARKS.motions += 1
+
+
+_HANDLERS = (
+    ("depsgraph_update_post", mark_update),
+    ("frame_change_post", mark_frame),
+    ("undo_post", mark_all),
+    ("redo_post", mark_all),
+    ("load_post", mark_all),
+)
+
+
+def register() -> None:
+    for event, handler in _HANDLERS:
+        add_handler(event, handler)
+    mark_all()
+
+
+def unregister() -> None:
+    for event, handler in reversed(_HANDLERS):
+        remove_handler(event, handler)

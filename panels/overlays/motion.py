@@ -1,0 +1,82 @@
+"""The robot at other frames: the way of each tool, frames with problems on it, and ghosts."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...properties.results import readouts
+from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
+from ...robokin.structure.tool_links import tool_links
+from ..shapes import colors
+from ..shapes.lines import polyline
+from .marks import MARKS
+from .pieces import Pieces
+from .robot_view import RobotView, Structure
+
+DOT = 0.008  # of the size of what is seen: half the size of a mark on the path
+
+
+def problem_spans(obj: bpy.types.Object) -> list[tuple[int, int]]:
+    """(first, last) frames in which the last bake or check found something, while that is about what is there."""
+    settings, spans = obj.robokin.solver, []
+    for result, rows in (("bake", settings.bake_failures), ("check", settings.check_failures)):
+        own = [(row.first, row.last) for row in rows if row.status]
+        if own and readouts.is_present(obj, result):
+            spans += own
+    return spans
+
+
+class MotionOverlay:
+    """Of one structure."""
+
+    def __init__(self, structure: Structure) -> None:
+        model = structure.robot.model
+        self._tree = model.tree
+        self._tools = [model.link_index(link) for link in tool_links(model)]
+        parents = [-1 if joint.parent is None else model.link_index(joint.parent) for joint in model.joints]
+        self._bones = np.array([(parent, i) for i, parent in enumerate(parents) if parent >= 0], int).reshape(-1, 2)
+        self._ghosts: tuple[tuple, Array] | None = None
+
+    def path(self, obj: bpy.types.Object, view: RobotView, settings: bpy.types.PropertyGroup) -> Pieces:
+        found = Pieces()
+        motion = readouts.motion(obj, settings.path_color, MARKS.motions)
+        if motion is None or len(motion.frames) < 2:
+            return found
+        spans = problem_spans(obj) if settings.problem_frames else []
+        bad = np.zeros(len(motion.frames), bool)
+        for first, last in spans:
+            bad |= (motion.frames >= first) & (motion.frames <= last)
+        tints = colors.ramp(np.fmax(motion.shares[:-1], motion.shares[1:]))
+        links = get_backend("auto").frame_placements(self._tree, motion.q)
+        for tool in self._tools:
+            points = view.points(links[:, tool, :3, 3])
+            found.lines.append((polyline(points), tints))
+            size = DOT * view.scale()
+            if bad.any():
+                star = size * np.array(
+                    [[[-1.0, 0, 0], [1.0, 0, 0]], [[0, -1.0, 0], [0, 1.0, 0]], [[0, 0, -1.0], [0, 0, 1.0]]]
+                )
+                found.lines.append(((points[bad][:, None, None] + star).reshape(-1, 2, 3), colors.BAD))
+        return found
+
+    def ghosts(self, obj: bpy.types.Object, view: RobotView, settings: bpy.types.PropertyGroup, frame: float) -> Pieces:
+        """Lines between the joints, fading with the distance in time."""
+        found = Pieces()
+        steps = settings.ghost_step * np.arange(1, settings.ghost_count + 1)
+        key = MARKS.motions, frame, tuple(steps)
+        if self._ghosts is None or self._ghosts[0] != key:
+            Q = readouts.poses(obj, [*(frame - steps), *(frame + steps)])
+            placed = np.zeros((0, 1, 4, 4))
+            if Q is not None and obj.animation_data is not None and obj.animation_data.action is not None:
+                placed = get_backend("auto").frame_placements(self._tree, Q)
+            self._ghosts = key, placed
+        placed = self._ghosts[1]
+        for i, links in enumerate(placed):
+            at = i % len(steps)
+            color = colors.PAST if i < len(steps) else colors.FUTURE
+            points = view.points(links[:, :3, 3])
+            opacity = 1.0 - 0.7 * at / len(steps)
+            found.lines.append((points[self._bones], colors.faded(color, opacity)))
+        return found

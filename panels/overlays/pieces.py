@@ -1,0 +1,49 @@
+"""What an overlay prepares: coloured segments and triangles, and labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...robokin.arrays import Array
+
+Color = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Label:
+    text: str
+    point: tuple[float, float, float]
+    color: Color
+
+
+@dataclass(eq=False)
+class Pieces:
+    """lines, triangles: (points (n, 2 or 3, 3) in the world, colour (4,) or (n, 4)).   labels: beside their points."""
+
+    lines: list[tuple[Array, Array | Color]] = field(default_factory=list)
+    triangles: list[tuple[Array, Array | Color]] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+
+    def label(self, text: str, point: Array, color: Color) -> None:
+        self.labels.append(Label(text, (float(point[0]), float(point[1]), float(point[2])), color))
+
+    def add(self, other: Pieces) -> None:
+        self.lines += other.lines
+        self.triangles += other.triangles
+        self.labels += other.labels
+
+
+def vertices(pieces: list[tuple[Array, Array | Color]]) -> tuple[Array, Array] | None:
+    """(points (v, 3), colours (v, 4)) in single precision, as the graphics card takes them; None without any."""
+    points, colors = [], []
+    for shape, color in pieces:
+        if len(shape):
+            points.append(shape.reshape(-1, 3))
+            own = np.asarray(color, np.float32)
+            size = shape.shape[1]
+            colors.append(np.repeat(own, size, axis=0) if own.ndim == 2 else np.tile(own, (size * len(shape), 1)))
+    if not points:
+        return None
+    return np.concatenate(points).astype(np.float32), np.concatenate(colors)

@@ -1,0 +1,126 @@
+"""A robot as it is drawn: where its joints and links are in the world, in Blender units. Numbers only, kept from one
+redraw to the next for as long as they hold."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import Binding, PoseArrays, binding, binding_held, world_from_root
+from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
+from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.tree import ROOT
+from .marks import MARKS
+
+
+class Structure:
+    """What does not change with the pose, of a binding and the sizes of its bones.
+
+    Nodes are elementary motions, as in `Tree`: each moves about or along its Z axis. origin: (n, 4, 4) T_parent_node.
+    joint: (n,) which joint of the model each belongs to.   sizes: (n,) of their joints [m].   lower, upper: (n,) bounds
+    of their own coordinates.   turns, slides: (n,) bool, of motions with an angle, with a length.
+    """
+
+    def __init__(self, obj: bpy.types.Object, robot: Binding) -> None:
+        tree = robot.model.tree
+        self.robot = robot
+        self.origin = _matrices(tree.placement)
+        self.joint = np.asarray(tree.node_joint)
+        self.sizes = joint_sizes(obj, robot)[self.joint]
+        self.turns = np.isin(tree.motion, (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL))
+        self.slides = tree.motion == MotionPrimitive.TRANSLATION
+        self.lower, self.upper = self._bounds()
+
+    def _bounds(self) -> tuple[Array, Array]:
+        tree, single = self.robot.model.tree, self.turns | self.slides
+        lower, upper = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
+        for node in np.flatnonzero(single):
+            iq = tree.iq[node]
+            lower[node], upper[node] = sorted(
+                tree.scale[node] * end + tree.offset[node] for end in (tree.lower[iq], tree.upper[iq])
+            )
+        return lower, upper
+
+    def values(self, q: Array) -> Array:
+        """(n,) coordinate of each motion about or along its axis; 0 of those that have none."""
+        tree = self.robot.model.tree
+        return np.where(self.turns | self.slides, tree.scale * q[tree.iq] + tree.offset, 0.0)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(joint.name for joint in self.robot.model.joints)
+
+
+def joint_sizes(obj: bpy.types.Object, robot: Binding) -> Array:
+    """(joints,) [m] of the shapes that their bones have: what is drawn around a joint is as large as its ring."""
+    sizes = []
+    for name in robot.bones:
+        bone = obj.pose.bones[name]
+        shown = bone.custom_shape_scale_xyz[0] if bone.custom_shape is not None else 0.5 * bone.length
+        sizes.append(abs(shown) * robot.metres_per_unit)
+    return np.array(sizes)
+
+
+def _matrices(packed: Array) -> Array:
+    """(n, 4, 4) of placements as `Tree` has them, (n, 12)."""
+    T = np.zeros((len(packed), 4, 4))
+    T[:, :3, :3], T[:, :3, 3], T[:, 3, 3] = packed[:, :9].reshape(-1, 3, 3), packed[:, 9:], 1.0
+    return T
+
+
+class RobotView:
+    """q: (nq,).   world: (4, 4) from metres in the root frame to Blender units of the world.   nodes, before:
+    (n, 4, 4) of each motion after and before it has moved.   links: (f, 4, 4). All of them in the world."""
+
+    def __init__(self) -> None:
+        self.structure: Structure | None = None
+        self._armatures = -1
+        self._arrays: PoseArrays | None = None
+        self._key: tuple[bytes, bytes] | None = None
+
+    def look(self, obj: bpy.types.Object) -> bool:
+        """Read what is there; whether anything is another than before. Raises RobokinError."""
+        is_new = self._bind(obj)
+        assert self._arrays is not None and self.structure is not None
+        q, matrix = self._arrays.read(obj), np.array(obj.matrix_world, float)
+        key = q.tobytes(), matrix.tobytes()
+        if key == self._key and not is_new:
+            return False
+        if is_new or self._key is None or key[1] != self._key[1]:
+            with binding_held(obj, self.structure.robot) as robot:
+                self.world = world_from_root(obj)
+            self.world[:3] /= robot.metres_per_unit
+        self._key, self.q = key, q
+        tree, backend = self.structure.robot.model.tree, get_backend("auto")
+        self.nodes = self.world @ _matrices(backend.node_placements(tree, q))
+        self.links = self.world @ backend.frame_placements(tree, q)
+        parents = np.concatenate((self.nodes, self.world[None]))[tree.parent]  # ROOT is the last one
+        self.before = parents @ self.structure.origin
+        return True
+
+    def _bind(self, obj: bpy.types.Object) -> bool:
+        """Look at the armature anew, where it was changed itself; whether it is another robot now."""
+        if self.structure is not None and self._armatures == MARKS.armatures and self._fits(obj):
+            return False
+        robot = binding(obj)
+        self._armatures = MARKS.armatures
+        self._arrays = PoseArrays(obj, robot)
+        self.structure = Structure(obj, robot)
+        return True
+
+    def _fits(self, obj: bpy.types.Object) -> bool:
+        return self._arrays is not None and len(self._arrays.names) == len(obj.pose.bones)
+
+    def scale(self) -> float:
+        """Blender units of the world in a metre of the robot."""
+        return float(np.cbrt(np.linalg.det(self.world[:3, :3])))
+
+    def points(self, local: Array) -> Array:
+        """Points (..., 3) [m] of the root frame in the world."""
+        return local @ self.world[:3, :3].T + self.world[:3, 3]
+
+
+assert ROOT == -1  # which `RobotView.look` takes as the last entry

@@ -1,0 +1,68 @@
+"""Frames with problems in the timeline and the dope sheet: a red band below the frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+
+from ...properties.handlers import going_on
+from ...properties.selected.active_robot import active_robot
+from ..shapes import colors
+from .motion import problem_spans
+
+HEIGHT = 5.0  # [pixels] of the band
+
+_handles: list[Any] = []
+
+
+def bands(spans: list[tuple[int, int]], height: float) -> np.ndarray:
+    """(n, 3, 2) triangles in pixels: a rectangle for each pair (left, right), at least as wide as it is high."""
+    found = []
+    for left, right in spans:
+        right = max(right, left + height)
+        a, b, c, d = (left, 0.0), (right, 0.0), (right, height), (left, height)
+        found += [(a, b, c), (a, c, d)]
+    return np.array(found, float).reshape(-1, 3, 2)
+
+
+def _draw() -> None:
+    context = bpy.context
+    if not len(bpy.data.armatures):
+        return
+    settings = context.scene.robokin.overlays
+    if not (settings.show and settings.problem_frames):
+        return
+    with going_on("drawing problem frames"):
+        obj = active_robot(context)
+        spans = problem_spans(obj) if obj is not None else []
+        if not spans:
+            return
+        view, scale = context.region.view2d, context.preferences.system.ui_scale
+        pixels = [
+            (view.view_to_region(a - 0.5, 0, clip=False)[0], view.view_to_region(b + 0.5, 0, clip=False)[0])
+            for a, b in spans
+        ]
+        points: Any = bands(pixels, HEIGHT * scale).reshape(-1, 2).astype(np.float32)
+        gpu.state.blend_set("ALPHA")
+        try:
+            shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+            shader.uniform_float("color", colors.BAD)
+            batch_for_shader(shader, "TRIS", {"pos": points}).draw(shader)
+        finally:
+            gpu.state.blend_set("NONE")
+
+
+def register() -> None:
+    if not bpy.app.background:
+        for space in (bpy.types.SpaceDopeSheetEditor, bpy.types.SpaceGraphEditor):
+            _handles.append((space, space.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL")))
+
+
+def unregister() -> None:
+    while _handles:
+        space, handle = _handles.pop()
+        space.draw_handler_remove(handle, "WINDOW")

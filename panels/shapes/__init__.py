@@ -1,0 +1,1 @@
+"""What overlays and gizmos look like, as plain geometry: line segments and triangles in NumPy."""

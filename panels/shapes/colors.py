@@ -1,0 +1,44 @@
+"""Colours of overlays: red, green, blue and opacity, as Blender's themes count them. They are told apart on dark and on
+light backgrounds, and by those who do not see red and green alike: what is bad is also brighter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.arrays import Array
+
+AXIS = (0.36, 0.62, 1.0, 0.9)
+RANGE = (0.25, 0.8, 0.82, 0.85)
+NEEDLE = (1.0, 1.0, 1.0, 0.95)
+BAD = (1.0, 0.22, 0.16, 1.0)
+GOOD = (0.3, 0.85, 0.42, 0.9)
+MASS = (1.0, 0.83, 0.2, 1.0)
+ELLIPSOID = (0.78, 0.5, 1.0, 0.85)
+ERROR = (1.0, 0.5, 0.1, 1.0)
+PAST = (0.95, 0.42, 0.34, 0.55)
+FUTURE = (0.35, 0.62, 1.0, 0.55)
+PLAIN = (0.75, 0.75, 0.75, 0.9)
+
+_RAMP = np.array([[0.2, 0.75, 0.95], [0.35, 0.85, 0.4], [1.0, 0.85, 0.2], [1.0, 0.22, 0.16]])
+
+
+def faded(color: tuple[float, ...], opacity: float) -> tuple[float, ...]:
+    return (*color[:3], color[3] * opacity)
+
+
+def blend(first: tuple[float, ...], second: tuple[float, ...], share: Array) -> Array:
+    """(n, 4) between two colours, by shares (n,)."""
+    share = np.asarray(share, float)[..., None]
+    return (1.0 - share) * np.array(first) + share * np.array(second)
+
+
+def ramp(shares: Array) -> Array:
+    """(n, 4) of shares (n,) from 0, which is good, to 1, where a limit or a tolerance is broken: blue, green, yellow,
+    red; grey where it is not known (NaN)."""
+    known = np.nan_to_num(np.clip(shares, 0.0, 1.0))
+    at = known * (len(_RAMP) - 1)
+    low = np.minimum(at.astype(int), len(_RAMP) - 2)
+    share = (at - low)[..., None]
+    found = np.ones((*np.shape(shares), 4))
+    found[..., :3] = (1.0 - share) * _RAMP[low] + share * _RAMP[low + 1]
+    return np.where(np.isnan(shares)[..., None], np.array(PLAIN), found)

@@ -1,0 +1,72 @@
+"""Shapes made of line segments: (n, 2, 3), the two ends of each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.arrays import Array
+
+ROUND = 64  # segments of a full turn
+
+
+def polyline(points: Array) -> Array:
+    """The segments between points (n, 3) in a row."""
+    return np.stack((points[:-1], points[1:]), axis=1)
+
+
+def joined(*shapes: Array) -> Array:
+    return np.concatenate(shapes) if shapes else np.zeros((0, 2, 3))
+
+
+def moved(T: Array, shape: Array) -> Array:
+    """The segments in the frame T (4, 4)."""
+    return shape @ T[:3, :3].T + T[:3, 3]
+
+
+def on_circle(angles: Array, radius: Array | float) -> Array:
+    """(n, 3) points about Z at angles [rad] from X."""
+    return np.stack((radius * np.cos(angles), radius * np.sin(angles), np.zeros_like(angles)), axis=-1)
+
+
+def arc(lower: float, upper: float, radius: float = 1.0, pitch: float = 0.0) -> Array:
+    """About Z from one angle [rad] to another, counted from X. pitch: by how much the radius grows in a turn, so that a
+    range of more than a turn is a spiral."""
+    count = max(int(np.ceil(abs(upper - lower) / (2.0 * np.pi) * ROUND)), 2)
+    angles = np.linspace(lower, upper, count + 1)
+    return polyline(on_circle(angles, radius + pitch * angles / (2.0 * np.pi)))
+
+
+def circle(radius: float = 1.0) -> Array:
+    return arc(-np.pi, np.pi, radius)
+
+
+def arrow(start: Array, end: Array, head: float = 0.2, longest: float = np.inf) -> Array:
+    """From start (3,) to end (3,), with a head of four lines that is this share of its length, at most `longest`."""
+    way = end - start
+    length = float(np.linalg.norm(way))
+    if length < 1e-12:
+        return np.zeros((0, 2, 3))
+    forward = way / length
+    across = np.cross(forward, np.eye(3)[np.argmin(abs(forward))])
+    across /= np.linalg.norm(across)
+    size = min(head * length, longest)
+    sides = [across, -across, np.cross(forward, across), np.cross(across, forward)]
+    return np.array([[start, end], *([end, end - size * forward + 0.35 * size * side] for side in sides)])
+
+
+def dashes(start: Array, end: Array, count: int = 12) -> Array:
+    """A dashed line."""
+    shares = np.linspace(0.0, 1.0, 2 * count)[:, None]
+    return (start + shares * (end - start)).reshape(count, 2, 3)
+
+
+def cross(size: float = 1.0) -> Array:
+    """In the plane of X and Y."""
+    return size * np.array([[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]]])
+
+
+def rings(axes: Array) -> Array:
+    """The outlines of an ellipsoid with semi-axes (3, 3), one in each column: three ellipses."""
+    flat = circle()
+    turned = (flat, flat[..., [1, 2, 0]], flat[..., [2, 0, 1]])
+    return joined(*(shape @ axes.T for shape in turned))

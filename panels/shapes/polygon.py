@@ -1,0 +1,42 @@
+"""Convex polygons in a plane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.arrays import Array
+
+
+def convex_hull(points: Array) -> Array:
+    """(m, 2) corners of the hull of points (n, 2), counter-clockwise (Andrew's monotone chain)."""
+    ordered = sorted({(float(x), float(y)) for x, y in points})
+    if len(ordered) < 3:
+        return np.array(ordered).reshape(-1, 2)
+    return np.array(_chain(ordered)[:-1] + _chain(ordered[::-1])[:-1])
+
+
+def _chain(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    kept: list[tuple[float, float]] = []
+    for x, y in points:
+        while len(kept) > 1:
+            (ax, ay), (bx, by) = kept[-2:]
+            if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0.0:
+                break
+            kept.pop()
+        kept.append((x, y))
+    return kept
+
+
+def inside(polygon: Array, point: Array) -> bool:
+    """Whether a point (2,) is in a convex polygon (m, 2), counter-clockwise; never, of less than three corners."""
+    if len(polygon) < 3:
+        return False
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    away = point - polygon
+    return bool((edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0] >= 0.0).all())
+
+
+def fan(polygon: Array) -> Array:
+    """(m - 2, 3, d) triangles of a convex polygon (m, d)."""
+    count = max(len(polygon) - 2, 0)
+    return np.stack((np.repeat(polygon[:1], count, axis=0), polygon[1 : count + 1], polygon[2 : count + 2]), axis=1)
