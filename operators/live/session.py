@@ -270,7 +270,7 @@ class Session:
         return descent.solve(targets, q, shares, memory.without)
 
 
-def _at_limits(descent: Descent, q: Array) -> tuple[str, ...]:
+def _at_limits(descent: LiveDescent, q: Array) -> tuple[str, ...]:
     """Joints that the tasks depend on, which are at their limits: known without a diagnosis."""
     model = descent.problem.model
     held = model.limits.at_limit(q) & descent.problem.search.depends()
