@@ -25,12 +25,12 @@ typedef struct rk_stack {
   double *residuals;         /* [n_tasks][2] at data->q: the kernel's tasks, then others */
   double *across;            /* [n_tasks][2] the same without what is along a way */
   const int32_t *used_from;  /* [nq] so many levels count at least when restarts draw a coordinate; null: no restarts */
-  const double *posture;     /* [nq] that tasks prescribe: one more initial guess; null: none */
+  const double *postures;    /* [levels][nq] that tasks of the first levels prescribe: one more initial guess; null: none */
   rk_other_rows rows;         /* null: the kernel has all */
   rk_other_criteria criteria; /* null: the kernel has all */
   int32_t n_tasks, n_criteria; /* n_criteria: all of them, with those of others */
   int32_t reachable;         /* levels before the first one that a distance certificate shows to be out of reach */
-  int32_t posture_from;      /* so many levels count at least when `posture` is a guess */
+  int32_t posture_from;      /* so many levels count at least when one of them is a guess */
   int32_t adds_up;           /* what a frame leaves lacking adds up */
   int32_t changes;           /* the same targets ask for other places from frame to frame */
 } rk_stack;

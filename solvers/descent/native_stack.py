@@ -39,7 +39,7 @@ class StackStruct(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("step", "data", "q", "previous", "from", "kind", "level", "way")),
-        *((name, ctypes.c_void_p) for name in ("tolerance", "residuals", "across", "used_from", "posture")),
+        *((name, ctypes.c_void_p) for name in ("tolerance", "residuals", "across", "used_from", "postures")),
         ("rows", _ROWS),
         ("criteria", _ROWS),
         *((name, ctypes.c_int32) for name in ("n_tasks", "n_criteria", "reachable", "posture_from")),
@@ -282,13 +282,12 @@ class NativeLevelSearch:
         q0: Array,
         seed: int,
         reachable: int,
-        posture: tuple[int, Array] | None,
+        postures: tuple[int, Array] | None,
         attempts: int,
         left: Mapping[int, Left],
     ) -> Outcome:
         """targets: checked.   q0: (nq,) inside the limits.   reachable: levels, loop closures first, before the first
-        one out of reach.   posture: (nq,) that tasks of the first levels, so many, prescribe.   left: see
-        `NativeStack.aim`."""
+        one out of reach.   postures: see `PoseProblem.postures`.   left: see `NativeStack.aim`."""
         stack, problem = self._stack, self._problem
         q, outcome = np.array(q0), np.zeros(3, np.int32)
         while True:
@@ -300,8 +299,8 @@ class NativeLevelSearch:
                 self._residuals = np.zeros_like(stack.residuals)
             stack.struct.reachable, problem.attempts = reachable, attempts
             stack.struct.used_from = self._used_from.ctypes.data
-            count, given = (0, None) if posture is None else posture
-            stack.struct.posture, stack.struct.posture_from = None if given is None else given.ctypes.data, count
+            first, given = (0, None) if postures is None else postures
+            stack.struct.postures, stack.struct.posture_from = None if given is None else given.ctypes.data, first
             arrays = (np.ascontiguousarray(q0), self._work, q, self._residuals, outcome)
             start, work, *results = (ctypes.c_void_p(array.ctypes.data) for array in arrays)
             self._solve(self._reference, ctypes.c_int64(1), None, start, ctypes.c_uint64(seed), work, *results)

@@ -15,6 +15,7 @@ from ...robokin.generalized_inverses import null_space
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
+from ..descent.engine import CONVERGED
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
 from ..optimum.pose_problem import Point, PoseProblem, lacking
 from ..qp.hierarchy import USELESS
@@ -29,6 +30,7 @@ from ..velocity.task_levels import TaskLevels
 from .diagnosis import around, rank
 from .reference import LevelSearch
 from .restarts import Restarts, known_task
+from .tip_ik import TipIK, is_plain
 
 if TYPE_CHECKING:
     from ..descent.native_stack import NativeLevelSearch
@@ -56,6 +58,7 @@ class LevelIK:
         self.model, self.limits = model, limits
         self.levels = TaskLevels(model, tasks, backend)
         self.tasks = self.levels.tasks
+        self._most = attempts, iterations
         self.attempts, self._iterations = attempts or ATTEMPTS, iterations or ITERATIONS
         self._searches: dict[tuple[float, ...], NativeLevelSearch | LevelSearch] = {}
 
@@ -76,15 +79,38 @@ class LevelIK:
         left: Mapping[int, Left] | None = None,
     ) -> tuple[Point, int, int]:
         """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
-        reach."""
+        reach. Where the first level is one for `TipIK`, and not met, it gets what that finds: as it would alone."""
+        best, iterations, tried = self._searched(posing, start, seed, attempts, gaps, shares, left)
+        alone = None if best.met[:1].all() else self._first_level(posing.influence)
+        if alone is None:
+            return best, iterations, tried
+        search, indices = alone
+        targets = np.array([posing.targets[i] for i in indices])
+        code, q, _, more, number = search.solve(targets, start, seed)
+        again = gaps if code == CONVERGED else np.ones(len(gaps))
+        best, further, others = self._searched(posing, self.limits.clamp(q), seed, attempts, again, shares, left)
+        return best, iterations + more + further, tried + number + others
+
+    def _searched(
+        self,
+        posing: PoseProblem,
+        start: Array,
+        seed: int,
+        attempts: int,
+        gaps: Array,
+        shares: Sequence[float] | None = None,
+        left: Mapping[int, Left] | None = None,
+    ) -> tuple[Point, int, int]:
         here = posing.point(start)
         if here.is_met:
             return self._closed(posing, here), 0, 1
         shares = [task.influence for task in self.tasks] if shares is None else list(shares)
         reachable = posing.levels_without(np.flatnonzero(gaps))
-        posture = posing.posture(start)
+        postures = posing.postures(start)
         search = self._search_of(shares)
-        _, q, _, iterations, tried = search.solve(posing.targets, start, seed, reachable, posture, attempts, left or {})
+        _, q, _, iterations, tried = search.solve(
+            posing.targets, start, seed, reachable, postures, attempts, left or {}
+        )
         best = posing.point(self.limits.clamp(q))
         return self._closed(posing, best), iterations, tried
 
@@ -124,7 +150,7 @@ class LevelIK:
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        best, _, _ = self.found(self.posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        best, _, _ = self._searched(self.posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
         return best.q if best.is_met else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:
@@ -161,7 +187,7 @@ class LevelIK:
         """The same inside other limits."""
         other = copy(self)
         other.limits, other._searches = limits, {}
-        for name in ("_reaches", "bounded", "_restarts"):
+        for name in ("_reaches", "bounded", "_restarts", "_first"):
             vars(other).pop(name, None)
         return other
 
@@ -190,6 +216,23 @@ class LevelIK:
         return needed_from
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _first_level(self, shares: Sequence[float] | None) -> tuple[TipIK, list[int]] | None:
+        """The search for the tasks of the first level alone, and which they are; None where they are none for it."""
+        if self.levels.loops:
+            return None
+        own = [i for i in self.levels.indices[0] if (self.tasks[i].influence if shares is None else shares[i])]
+        if not is_plain([self.tasks[i] for i in own]) or (shares is not None and any(shares[i] < 1.0 for i in own)):
+            return None
+        key = tuple(own)
+        if key not in self._first:
+            tasks = [self.tasks[i] for i in own]
+            self._first[key] = TipIK(self.model, tasks, self.limits, self.levels.backend, *self._most)
+        return self._first[key], own
+
+    @cached_property
+    def _first(self) -> dict[tuple[int, ...], TipIK]:
+        return {}
 
     def _excess_of(self, i: int, target: Any) -> float:
         task, reach = self.tasks[i], self._reaches[i]

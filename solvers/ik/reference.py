@@ -104,13 +104,13 @@ class LevelSearch:
         q0: Array,
         seed: int,
         reachable: int,
-        posture: tuple[int, Array] | None,
+        postures: tuple[int, Array] | None,
         attempts: int,
         left: Mapping[int, Left],
     ) -> Outcome:
         rows = StackRows(self.levels, self.data, targets, self.influence, left)
         search = _Search(self.data, rows, q0, attempts, self.iterations, self.used_from)
-        code = search.solve(seed, reachable, posture)
+        code = search.solve(seed, reachable, postures)
         return code, search.best.q, search.best.residuals, search.iterations, search.tried
 
 
@@ -146,8 +146,8 @@ class _Search(Descent):
         self.is_stack = isinstance(rows, StackRows)
         self.tried = 0
 
-    def solve(self, seed: int, reachable: int, posture: tuple[int, Array] | None) -> int:
-        """The code of the outcome; posture: (nq,) that the first levels, so many, prescribe."""
+    def solve(self, seed: int, reachable: int, postures: tuple[int, Array] | None) -> int:
+        """The code of the outcome; postures: see `PoseProblem.postures`."""
         code = CONVERGED
         self.best = self.rows.measure(self.start)
         for on in range(1, self.rows.levels + 1):
@@ -157,7 +157,7 @@ class _Search(Descent):
                 continue
             if self.on > reachable:
                 code = OUT_OF_REACH
-            told = posture[1] if posture is not None and self.on >= posture[0] else None
+            told = postures[1][on - 1] if postures is not None and on >= postures[0] else None
             if self.on == 1 and code == OUT_OF_REACH:
                 self.tried = 1
                 if not self._attempt(self.start, 0)[1]:

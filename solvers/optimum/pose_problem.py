@@ -84,17 +84,28 @@ class PoseProblem:
         """Whether every task counts wholly."""
         return self.influence is None or all(share >= 1.0 for share in self.influence)
 
-    def posture(self, q: Array) -> tuple[int, Array] | None:
-        """(nq,) q with the joint values that tasks prescribe, inside the limits, those of the first levels the last,
-        and how many levels do so; None when none prescribes any."""
-        there, lowest = q, 0
-        for number, group in reversed(list(enumerate(self._groups, 1))):
-            for i in group.tolist():
+    def postures(self, q: Array) -> tuple[int, Array] | None:
+        """(levels, nq) q with the joint values that tasks of the first level prescribe, of the first two ..., inside
+        the limits, those of upper levels before those of lower ones; and the first level that prescribes any. None when
+        none does."""
+        prescribing: list[list[int]] = [
+            [i for i in group.tolist() if isinstance(self.levels.tasks[i], PostureTask) and self._share(i)]
+            for group in self._groups
+        ]
+        first = next((number for number, own in enumerate(prescribing, 1) if own), 0)
+        found = []
+        for number in range(1, len(prescribing) + 1):
+            there = q
+            for i in (i for own in reversed(prescribing[:number]) for i in own):
                 task = self.levels.tasks[i]
-                if isinstance(task, PostureTask) and (task.influence if self.influence is None else self.influence[i]):
-                    there = task.prescribed(self.model, there, self.targets[i])
-                    lowest = lowest or number
-        return (lowest, self.limits.clamp(there)) if lowest else None
+                assert isinstance(task, PostureTask)
+                there = task.prescribed(self.model, there, self.targets[i])
+            found.append(self.limits.clamp(there))
+        return (first, np.array(found)) if first else None
+
+    def _share(self, i: int) -> float:
+        """The influence of a task."""
+        return self.levels.tasks[i].influence if self.influence is None else self.influence[i]
 
     def levels_without(self, tasks: Array) -> int:
         """How many levels come before the first one that has one of these tasks."""

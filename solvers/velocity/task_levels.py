@@ -171,10 +171,11 @@ class TaskLevels:
     def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
         """(2,) of one task, without what it lacks along its way."""
         e, ahead = rows.e, rows.ahead
-        if ahead is not None and ahead.any():
+        if ahead is not None:
             factor = self._factors(i, rows)
             way = factor * ahead
-            e = e - way @ (factor * e) / (way @ way) * ahead
+            square = float(way @ way)
+            e = e - way @ (factor * e) / square * ahead if square else e
         return residuals(self.tasks[i], rows, e, dt)
 
     def names(self, priority: int) -> tuple[str, ...]:
@@ -191,8 +192,9 @@ class TaskLevels:
         level, ahead = self.level_of(i, state, rows, damping), rows.ahead
         if ahead is None:
             return [level]
-        u = self._factors(i, rows) * ahead if ahead.any() else np.eye(1, len(ahead))[0]
-        w = u / np.linalg.norm(u)
+        u = self._factors(i, rows) * ahead
+        length = float(np.linalg.norm(u))  # 0 also of numbers so small that their squares vanish
+        w = u / length if length else np.eye(1, len(ahead))[0]
         w[0] += -1.0 if w[0] < 0.0 else 1.0
         turned = np.eye(len(w)) - np.outer(w, w) / abs(w[0])  # a reflection: its first row is along u
         return [Level(own @ level.J, own @ level.lower, own @ level.upper, damping) for own in (turned[1:], turned[:1])]

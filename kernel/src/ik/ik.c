@@ -211,11 +211,11 @@ static int settle_ends(rk_search *s) {
   return 0;
 }
 
-/* Attempts from s->q, of levels also from beside the start and from the posture that is prescribed, and from restarts, drawn anew for each level; their number is
-   added to `attempts`. 1 when all levels that count are met; else the ends of the attempts are settled. */
+/* Attempts from s->q, of levels also from beside the start and from the posture that is prescribed, and from restarts, drawn
+   anew for each level; their number is added to `attempts`. 1 when all levels that count are met; else the ends of the attempts are settled. */
 static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
   const rk_stack *stack = s->ik->stack;
-  const double *posture = stack && s->on >= stack->posture_from ? stack->posture : 0;
+  const int has_posture = stack && stack->postures && s->on >= stack->posture_from;
   s->least_error = s->chosen.error = s->rival.error = __builtin_inf();
   s->chosen.distance = s->rival.distance = __builtin_inf();
   const int32_t enough = s->on > 1 ? IDLE : ENOUGH;
@@ -226,8 +226,8 @@ static int search(rk_search *s, uint64_t seed, int32_t *attempts) {
     if (stack) alike = same < 0 ? 1 : alike + (same || s->on > 1);
     if (number == 1 && stack)
       rk_search_nudge(s, s->start);
-    else if (number == 2 && posture)
-      rk_copy(s->q, posture, s->ik->model->nq);
+    else if (number == 2 && has_posture)
+      rk_copy(s->q, stack->postures + (int64_t)(s->on - 1) * s->ik->model->nq, s->ik->model->nq);
     else
       restart(s, &seed, number % 2 == 0);
   }

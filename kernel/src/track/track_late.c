@@ -177,7 +177,7 @@ int rk_tracking_hurry(rk_tracking *t, int32_t at_once, int32_t unbraked) {
     if (k > 1 && at_goal) {
       rk_search_hold(s, k - 1);
       rk_tracking_look(t, t->pulled);
-      is_kept = rk_search_holds(s);
+      is_kept = are_met(s, k - 1) || rk_search_holds(s);
       rk_search_hold(s, 0);
     }
     at_goal = at_goal && is_kept;

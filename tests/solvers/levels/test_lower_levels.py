@@ -62,6 +62,11 @@ def test_one_frame(robot: str) -> None:
     assert not faults, "\n".join(faults)
 
 
+def test_a_goal_that_is_at_hand_is_taken_with_levels_below_too() -> None:
+    """The third level, which cannot be met, is at its goal in this frame, where those above are within tolerance."""
+    assert not frame_faults(engine_stack("icub", 118), range(9, 10))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_one_frame_of_many_stacks(robot: str) -> None:
@@ -203,6 +208,13 @@ def pose_faults(stack: Stack, frame: int) -> list[str]:
 def test_a_pose(robot: str) -> None:
     faults = [fault for seed in FEW for fault in pose_faults(engine_stack(robot, seed), 5 + seed)]
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(("robot", "seed", "frame"), [("a1f", 107, 11), ("xarm7", 124, 4), ("scara", 106, 10)])
+def test_a_first_level_that_is_not_met_is_searched_as_it_is_alone(robot: str, seed: int, frame: int) -> None:
+    """Poses and axes of tips are searched with arrays alone when nothing is below them, and a posture of a lower level
+    is no start for an upper one."""
+    assert not pose_faults(engine_stack(robot, seed), frame)
 
 
 @pytest.mark.slow

@@ -211,6 +211,14 @@ def test_a_motion_begins_on_the_curve_where_it_can(panda, oracle) -> None:
         np.testing.assert_allclose(np.diff(places[:, 1]), 0.1 * DT, atol=1e-5)
 
 
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_velocity_whose_square_is_no_number_has_no_way(panda: RobotModel, backend: str) -> None:
+    tasks = [TwistTask(TIP, (1e-310, 0, 0, 0, 0, 0)), PositionTask(TIP, (0.4, 0.0, 0.4), priority=2)]
+    still = [TwistTask(TIP, np.zeros(6)), tasks[1]]
+    steps = [velocity_step(panda, Q, each, dt=DT, backend=backend) for each in (tasks, still)]
+    np.testing.assert_allclose(steps[0].v, steps[1].v, atol=1e-9)
+
+
 def test_of_several_curves_each_is_open_or_closed_by_itself():
     ring = Curve([[0, 0, 0], [1, 0, 0], [1, 1, 0]], closed=True)
     line = Curve([[0, 0, 1], [1, 0, 1]])

@@ -21,8 +21,8 @@ SLOW = {"velocity": 2.0, "acceleration": 8.0}
 
 @cache
 def engine_robot(name: str) -> RobotModel:
-    """A robot of `ROBOTS`, the same object at every call."""
-    return ROBOTS[name]()
+    """A robot of `ROBOTS` or `OTHERS`, the same object at every call."""
+    return (ROBOTS | OTHERS)[name]()
 
 
 def at(*place: float) -> Array:
@@ -114,4 +114,12 @@ ROBOTS: dict[str, Callable[[], RobotModel]] = {
     "gantry": lambda: library_robot("gantry"),
     "gripper": gripper,
     "solo12": lambda: load_urdf(robot("solo12"), root="floating"),
+}
+
+# Robots that showed a fault once.
+OTHERS: dict[str, Callable[[], RobotModel]] = {
+    "a1f": lambda: load_urdf(robot("a1"), root="floating"),
+    "xarm7": lambda: load_urdf(robot("xarm7")),
+    "scara": lambda: library_robot("scara"),
+    "icub": lambda: load_urdf(robot("icub_reduced")),
 }
