@@ -8,6 +8,7 @@ from ..properties.results.result_text import status_words, told
 from ..properties.results.why import HOWS, held_joints, is_missed, remedies, why
 from ..properties.selected.active_robot import active_robot
 from .prepared.robot_panel import draw_text
+from .prepared.task_rows import residual_text, task_readouts
 
 _ICONS = {"ROTATION": "ORIENTATION_GIMBAL", "AXIS": "DRIVER_ROTATIONAL_DIFFERENCE", "PRIORITY": "SORT_DESC"}
 WIDTH = 16  # [units of the interface]
@@ -27,8 +28,8 @@ class ROBOKIN_PT_why(bpy.types.Panel):
         obj = active_robot(context)
         if obj is None:
             return
-        layout, settings, blamed = self.layout, obj.robokin.solver, why(obj)
-        draw_text(context, layout, f"{status_words(settings.status)}: {told(context.scene, settings.reason)}", "INFO")
+        layout, blamed = self.layout, why(obj)
+        _draw_status(context, layout, obj)
         if blamed.joints:
             draw_text(context, layout, f"At their limits: {', '.join(held_joints(obj))}", "LOCKED")
         if blamed.tasks:
@@ -45,6 +46,19 @@ class ROBOKIN_PT_why(bpy.types.Panel):
                 button.how = remedy.how
             button.task = remedy.task
         column.operator("robokin.postures", text="Try Other Postures", icon="POSE_HLT")
+
+
+def _draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """What the last solve came to; where nothing more could be shown, what each task lacks."""
+    settings = obj.robokin.solver
+    if settings.status != "MAX_ITERATIONS":
+        draw_text(context, layout, f"{status_words(settings.status)}: {told(context.scene, settings.reason)}", "INFO")
+        return
+    layout.label(text=status_words(settings.status), icon="INFO")
+    for task, readout in zip(obj.robokin.tasks, task_readouts(obj), strict=False):
+        if readout is not None and not readout.reached and not readout.problem:
+            off = residual_text(context.scene, task.kind, readout)
+            draw_text(context, layout, f"{task.name}: {off[:1].lower()}{off[1:]}", "BLANK1")
 
 
 def draw_why(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
