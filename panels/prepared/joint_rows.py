@@ -14,7 +14,7 @@ from ...properties.joint_range import ranged_channel
 from ...properties.results.result_text import quantity_text
 from ...properties.results.why import why
 from ...robokin import RobokinError
-from ...robokin.model.locking import can_lock
+from ...robokin.structure.locking import can_lock
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import bpy
 import numpy as np
 
 from ....robokin.arrays import Array
-from ....robokin.model.locking import can_lock, locked_model
 from ....robokin.model.robot import ROOT_TYPES, Joint, RobotModel
 from ....robokin.model.wheels import find_drive
+from ....robokin.structure.locking import can_lock, locked_model
 from ..errors import BridgeError
 from ..record.current import MOVED, Records, present_records
 from ..record.snapshot import ArmatureContent, armature_content

@@ -11,11 +11,11 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelError
+from ..model.joint import Joint
+from ..model.joint_types import plane_basis
+from ..model.limits import PositionLimits
+from ..model.robot import RobotModel, checked_model
 from ..spatial.swing_twist import Cone
-from .joint import Joint
-from .joint_types import plane_basis
-from .limits import PositionLimits
-from .robot import RobotModel, checked_model
 
 
 def locked_model(model: RobotModel, names: Iterable[str], q: Array) -> RobotModel:
