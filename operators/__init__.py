@@ -41,7 +41,7 @@ from .robot import (
     reset_record,
 )
 from .solve import bake, check, dynamics, solve
-from .tasks import criteria, remedies, snap_targets, tasks
+from .tasks import criteria, jog, remedies, snap_targets, tasks, tasks from .tools import grab_link, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -65,6 +65,10 @@ MODULES: tuple[ModuleType, ...] = (
     tasks,
     snap_targets,
     remedies,
+    grab_link,
+    turn_joint,
+    jog,
+    toolbar,
     criteria,
     criterion_readouts,
     scene_marks,
