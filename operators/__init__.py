@@ -41,7 +41,8 @@ from .robot import (
     reset_record,
 )
 from .solve import bake, check, dynamics, solve
-from .tasks import criteria, jog, remedies, snap_targets, tasks, tasks from .tools import grab_link, toolbar, turn_joint
+from .tasks import criteria, remedies, snap_targets, tasks
+from .tools import grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
