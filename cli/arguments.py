@@ -46,6 +46,12 @@ def add_posture(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--posture", metavar="NAME", help="start from this stored posture")
 
 
+def add_lock(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--lock", metavar="JOINT", action="append", default=[], help="leave a joint where the start has it (repeatable)"
+    )
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="OUT", type=report_file, help="write the report as JSON; - is stdout")
 

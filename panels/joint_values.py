@@ -32,7 +32,8 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         row = joint_rows(item.id_data).get(item.name)
         if row is None:
             return
-        split = layout.split(factor=NAMES)
+        row_layout = layout.row(align=True)
+        split = row_layout.split(factor=NAMES)
         split.active = not row.follows
         split.label(text=clipped(context, row.name, NAMES))
         line = split.row(align=True)
@@ -47,6 +48,12 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
                 field = line.row(align=True)
                 field.enabled = channel.role == OWN
                 field.prop(item, channel.path, index=channel.index, text=label)
+        padlock = row_layout.row()
+        if row.lockable:
+            joint = item.bone.robokin
+            padlock.prop(joint, "locked", text="", icon="LOCKED" if joint.locked else "UNLOCKED", emboss=False)
+        else:
+            padlock.label(text="", icon="BLANK1")
 
 
 class ROBOKIN_PT_joint_values(RobotPanel, bpy.types.Panel):

@@ -181,6 +181,7 @@ class RobokinJoint(bpy.types.PropertyGroup):
     mimic_offset: _number("Offset", "Position = multiplier * followed joint + offset [rad or m]")
     mimic_offset_angle: _angle("Offset", "mimic_offset")
     mimic_offset_length: _length("Offset", "mimic_offset")
+    locked: _switch("Lock", "Solve, Live and Bake leave the joint where it is; by hand it can still be moved")
     link: bpy.props.StringProperty(name="Link", description="Name of the rigid body that moves with the bone")
     mass: bpy.props.FloatProperty(name="Mass", description="Mass of the link [kg]", min=0.0, precision=4)
     mass_shown: bpy.props.FloatProperty(

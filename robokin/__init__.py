@@ -29,12 +29,20 @@ if TYPE_CHECKING:
     )
     from .files.resources import missing_meshes
     from .generalized_inverses import extended_inverse, null_space, transversality, weighted_pseudo_inverse
-    from .jacobians import body_jacobian, center_of_mass_jacobian, frame_jacobian, rpy_jacobian, space_jacobian
+    from .jacobians import (
+        body_jacobian,
+        center_of_mass_jacobian,
+        frame_jacobian,
+        rolling_constraints,
+        rpy_jacobian,
+        space_jacobian,
+    )
     from .joint_text import format_joint_values, parse_joint_values, within_limits
     from .kinematics import FramePlacements, center_of_mass, forward_kinematics
     from .library import library_robot
     from .mirror import mirrored_configuration
-    from .model.drive import Drive, rolling_constraints
+    from .model.drive import Drive
+    from .model.locking import locked_model
     from .model.robot import Joint, Link, Mimic, RobotModel
     from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
     from .urdf.srdf import import_srdf, save_srdf
@@ -58,7 +66,8 @@ else:
                 "screw_table",
                 "with_stick_figure",
             ],
-            "model.drive": ["Drive", "rolling_constraints"],
+            "model.drive": ["Drive"],
+            "model.locking": ["locked_model"],
             "dynamics": ["bias_torque", "drive_effort", "gravity_torque", "inverse_dynamics", "mass_matrix"],
             "errors": [
                 "BackendError",
@@ -74,6 +83,7 @@ else:
                 "body_jacobian",
                 "center_of_mass_jacobian",
                 "frame_jacobian",
+                "rolling_constraints",
                 "rpy_jacobian",
                 "space_jacobian",
             ],
@@ -125,6 +135,7 @@ __all__ = [
     "library_robot",
     "load_robot_table",
     "load_urdf",
+    "locked_model",
     "mass_matrix",
     "mirrored_configuration",
     "missing_meshes",

@@ -80,3 +80,12 @@ def center_of_mass_jacobian(model: RobotModel, q: Array, *, backend: str = "auto
     q = checked_model(model).check_configuration(q)
     require_mass(model)
     return get_backend(backend).center_of_mass_jacobian(model.tree, q)
+
+
+def rolling_constraints(model: RobotModel, q: object) -> Array:
+    """(3 per wheeled base, nv) A with A v = 0 when nothing slips: `RollingBase.rows`. Raises ConfigurationError."""
+    q = model.check_configuration(q)
+    rows = np.zeros((3 * len(model.rolling_bases), model.nv))
+    for i, base in enumerate(model.rolling_bases):
+        rows[3 * i : 3 * i + 3, base.columns] = base.rows(float(q[base.q + 2]))
+    return rows

@@ -10,11 +10,12 @@ import argparse
 import numpy as np
 
 from ...robokin import Joint, RobotModel, TaskError
+from ...robokin.model.locking import locked_model
 from ...robokin.units import coordinate_units, with_unit
 from ...solvers import Task, all_postures, solve_ik
 from ...solvers.tasks import FrameTask
 from ...solvers.tasks.protocols import VelocityTask
-from ..arguments import add_backend, add_criteria, add_json, add_posture, add_robot_file, is_blend, seed
+from ..arguments import add_backend, add_criteria, add_json, add_lock, add_posture, add_robot_file, is_blend, seed
 from ..errors import UsageError
 from ..report import read_joint_values, write_report
 from ..robot_file import load_posed, posed_of_blend
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_criteria(parser)
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it (default: mid-range)')
     add_posture(parser)
+    add_lock(parser)
     parser.add_argument("--srdf", metavar="FILE", help="named poses for --posture, where the robot is no .blend")
     parser.add_argument(
         "--seed", metavar="N", type=seed, default=0, help="which restarts are drawn when the first attempt fails (0)"
@@ -52,6 +54,9 @@ def run(arguments: argparse.Namespace) -> bool:
     model, q0, tasks = _in_scene(arguments) if is_blend(arguments.file) else _without_scene(arguments)
     if arguments.q0 is not None:
         q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
+    if arguments.lock:
+        q0 = model.limits.middle(model.neutral()) if q0 is None else q0
+        model = locked_model(model, arguments.lock, q0)
     if arguments.all:
         return _tell_all(model, tasks, q0, arguments)
     criteria = [parse_criterion(text, model) for text in arguments.criterion]
@@ -104,15 +109,17 @@ def _without_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarra
 
 
 def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task]]:
-    """Targets that are objects are where the scene has them at its present frame."""
+    """Targets that are objects are where the scene has them at its present frame, and so are joints with a padlock."""
     with posed_of_blend(arguments, arguments.posture, arguments.srdf) as (robot, model, q0):
         import bpy
 
+        from ...properties.bridge import binding, read_configuration
         from ...scene.tasks.solver_tasks import given_now
 
         given = parse_scene_tasks(arguments.task, model)
         _refuse_velocities(arguments.task, [each.task for each in given])
-        return model, q0, given_now(bpy.context, robot, given)
+        padlocked = binding(robot).model_at(read_configuration(robot))
+        return padlocked, q0, given_now(bpy.context, robot, given)
 
 
 def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:

@@ -18,7 +18,7 @@ OF_A_SCENE = ("object", "bone", "surface_object")  # fields that name what only 
 
 
 @dataclass(frozen=True)
-class Kind:
+class TaskText:
     """How a kind of task is written. Fields: {name: (argument of `build`, reader)}; the first `required` must be there.
     A reader returns the argument's value, or a dict of several arguments where no argument is named."""
 
@@ -76,7 +76,7 @@ _PAIRS = {"_weights": ("weights", sixes), "_tolerance": ("tolerance", tolerances
 _BESIDE = {"twist": ("about", "pitch")}
 
 
-def kind_of(task: type[Task]) -> Kind:
+def kind_of(task: type[Task]) -> TaskText:
     """The fields are the arguments of a task. Their forms are what the task says (`Task.forms`), or what the name or
     the type of the argument tells."""
     parameters = list(inspect.signature(task).parameters.values())
@@ -97,10 +97,10 @@ def kind_of(task: type[Task]) -> Kind:
         fields[name] = "" if form == "twist" else each.name, read
     fields |= dict.fromkeys(_BESIDE.get(task.kind, ()), ("", with_target))
     needed = [_NAMES.get(each.name, each.name) for each in parameters if each.default is each.empty]
-    return Kind(task, len(needed), {name: fields[name] for name in [*needed, *fields]})
+    return TaskText(task, len(needed), {name: fields[name] for name in [*needed, *fields]})
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, TaskText] = {
     each.kind.replace(" ", "_"): kind_of(each)
     for each in (getattr(tasks, name) for name in tasks.__all__)
     if isinstance(each, type) and issubclass(each, Task) and "kind" in vars(each)

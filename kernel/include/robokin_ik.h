@@ -27,7 +27,7 @@ typedef struct rk_cone {
   double swing[2], twist[2]; /* half-angles along u and w; range */
 } rk_cone;
 
-/* A wheeled base: BASE_RECORD, and RollingBase in robokin/model/drive.py. q, v: where x, y, angle start. */
+/* A wheeled base: BASE_RECORD, and RollingBase in robokin/model/rolling.py. q, v: where x, y, angle start. */
 typedef struct rk_base {
   int32_t q, v, wheel_q[2], wheel_v[2];
   double centre[2], forward[2]; /* the axle's middle and its forward direction in the base */

@@ -17,7 +17,7 @@ LEAP = 0.5  # [rad, m] a coordinate that moves farther in one solve may have com
 PIECES = 16  # that the way of the targets is then cut into; the nearer pose of the two counts
 
 
-class Descent:
+class LiveDescent:
     """A problem, and the targets for which it was solved last."""
 
     def __init__(self, problem: IKProblem) -> None:

@@ -14,7 +14,7 @@ from ...robokin.arrays import Array
 
 
 @dataclass(eq=False)
-class Memory:
+class LiveMemory:
     """origins: (nq,) where each task, by its name, began that is counted from its start.   without: (nq,) where the
     robot would be without the tasks that have faded, None where none has."""
 
@@ -22,8 +22,8 @@ class Memory:
     without: Array | None = None
 
 
-def read_memory(obj: bpy.types.Object, model: RobotModel) -> Memory:
-    text, memory = obj.robokin.live_memory, Memory()
+def read_memory(obj: bpy.types.Object, model: RobotModel) -> LiveMemory:
+    text, memory = obj.robokin.live_memory, LiveMemory()
     if not text:
         return memory
     with suppress(ValueError, TypeError, AttributeError, RobokinError):  # of a robot that was another then
@@ -34,7 +34,7 @@ def read_memory(obj: bpy.types.Object, model: RobotModel) -> Memory:
     return memory
 
 
-def write_memory(obj: bpy.types.Object, memory: Memory) -> None:
+def write_memory(obj: bpy.types.Object, memory: LiveMemory) -> None:
     text = ""
     if memory.origins or memory.without is not None:
         without = None if memory.without is None else memory.without.tolist()

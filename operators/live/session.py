@@ -23,8 +23,8 @@ from ...solvers import IKProblem, SolveResult, Task
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
 from ..handlers.shown_shapes import shown_shape
-from ..solve.solve import left_out_text, show_bake, show_nothing, show_result
-from .descend import ATTEMPTS, ITERATIONS, Descent
+from ..solve.solve import ending, show_bake, show_nothing, show_result
+from .descend import ATTEMPTS, ITERATIONS, LiveDescent
 from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
 from .memory import read_memory, write_memory
@@ -77,7 +77,7 @@ class Session:
         self._pose: PoseArrays | None = None
         self._read: Read | None = None  # what was followed last
         self._root: tuple[bytes, RootFrame] | None = None
-        self._descents: dict[tuple, tuple[Descent, list[Task]]] = {}
+        self._descents: dict[tuple, tuple[LiveDescent, list[Task]]] = {}
         self._drag: tuple[Read, Array, Drag] | None = None  # where a running transform began
         self._baked: tuple[int, ...] = NOT_BAKED
 
@@ -199,7 +199,8 @@ class Session:
             return []
         model, (descent, _) = self.robot.model, list(self._descents.values())[-1]
         held = model.limits.at_limit(self.q) & descent.problem.search.depends()
-        return [joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any()]
+        names = [joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any()]
+        return [*names, *(f"{name} (locked)" for name in self.robot.locked)]
 
     # -- following -----------------------------------------------------------------------------------------------------
 
@@ -212,9 +213,9 @@ class Session:
         if not asked:
             show_nothing(obj)
             return None
-        descent, wanted = self._descent(obj, asked)
+        descent, wanted = self._descent(obj, asked, q)
         result = self._solved(obj, descent, asked, q, is_posed)
-        own, reason = [one.task for one in asked], result.reason + left_out_text(obj)
+        own, reason = [one.task for one in asked], result.reason + ending(obj, result)
         show_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit)
         return result
 
@@ -232,23 +233,25 @@ class Session:
             found.append(TaskContext(obj, self.robot, task, reading, 0, frame.unit, level, share))
         return found
 
-    def _descent(self, obj: bpy.types.Object, asked: Sequence[TaskContext]) -> tuple[Descent, list[Task]]:
-        """Made once for tasks and criteria as they are set."""
+    def _descent(self, obj: bpy.types.Object, asked: Sequence[TaskContext], q: Array) -> tuple[LiveDescent, list[Task]]:
+        """Made once for tasks and criteria as they are set, and where joints with a padlock are."""
         assert self.robot is not None and self._root is not None and self._read is not None
-        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit
+        model = self.robot.model
+        held = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
+        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit, held
         found = self._descents.get(key)
         if found is None:
             whole = [replace(one, influence=1.0) for one in asked]
             wanted = [KINDS[one.task.kind].build(one, KINDS[one.task.kind].target_at(one)) for one in whole]
             criteria = enabled_criteria(obj)
-            problem = IKProblem(self.robot.model, wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
+            problem = IKProblem(self.robot.model_at(q), wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
             if len(self._descents) >= KEPT:
                 del self._descents[next(iter(self._descents))]
-            found = self._descents[key] = Descent(problem), wanted
+            found = self._descents[key] = LiveDescent(problem), wanted
         return found
 
     def _solved(
-        self, obj: bpy.types.Object, descent: Descent, asked: Sequence[TaskContext], q: Array, is_posed: bool
+        self, obj: bpy.types.Object, descent: LiveDescent, asked: Sequence[TaskContext], q: Array, is_posed: bool
     ) -> SolveResult:
         tasks, shares = descent.problem.tasks, [one.influence for one in asked]
         targets = [KINDS[one.task.kind].target_at(one) for one in asked]

@@ -25,7 +25,7 @@ from ...properties.bridge.record.snapshot import OWN_CONSTRAINT
 from ...properties.bridge.record.stored import KEY
 from ...robokin import RobokinError
 from ...scene.animation.lists import move_curves
-from ...scene.conversion.constraint_goals import Goal, ProxyEmpty, link_axis, read_constraint
+from ...scene.conversion.constraint_goals import ConstraintGoal, ProxyEmpty, link_axis, read_constraint
 from ...scene.conversion.copied_goals import copied_goal, is_copied
 from ...scene.conversion.goal_targets import target_of, turned
 from ...scene.conversion.ik_goals import chain, read_goal
@@ -106,7 +106,9 @@ def _foreign_constraints(obj: bpy.types.Object, members: list[str]) -> list[Owne
     ]
 
 
-def _goals(obj: bpy.types.Object, members: list[str], constraints: list[Owned]) -> tuple[list[Goal], list[str]]:
+def _goals(
+    obj: bpy.types.Object, members: list[str], constraints: list[Owned]
+) -> tuple[list[ConstraintGoal], list[str]]:
     goals, lost = [], []
     for name, owned in itertools.groupby(constraints, key=lambda pair: pair[0].name):
         bone, own = obj.pose.bones[name], [constraint for _, constraint in owned]
@@ -131,7 +133,7 @@ def _lost(bone: str, constraint: str, problem: str) -> str:
     return f"could not be converted: bone {bone!r}, constraint {constraint!r}: {problem}"
 
 
-def _base(obj: bpy.types.Object, members: list[str], constraints: list[Owned], goals: list[Goal]) -> str:
+def _base(obj: bpy.types.Object, members: list[str], constraints: list[Owned], goals: list[ConstraintGoal]) -> str:
     """A root bone that a constraint turns is a joint, one that it carries along floats; one that says nothing of itself
     stays where it is."""
     root = next((obj.pose.bones[name] for name in members if obj.pose.bones[name].parent is None), None)
@@ -175,7 +177,7 @@ def _unmute(obj: bpy.types.Object, bone: str, constraint: str) -> None:
 
 
 def _tips(
-    context: bpy.types.Context, obj: bpy.types.Object, goals: list[Goal], undo: ExitStack
+    context: bpy.types.Context, obj: bpy.types.Object, goals: list[ConstraintGoal], undo: ExitStack
 ) -> dict[tuple[str, bool], str]:
     """{(bone, whether it is its tail): the bone whose head is the tip}. A tail where no other bone begins, or whose
     rotation counts, gets a bone of its own, turned as the one that it ends."""
@@ -211,14 +213,14 @@ def _remove_bone(context: bpy.types.Context, obj: bpy.types.Object, name: str) -
         bones.remove(bones[name])
 
 
-def _all(goals: list[Goal]) -> list[Goal]:
+def _all(goals: list[ConstraintGoal]) -> list[ConstraintGoal]:
     return [each for goal in goals for each in (goal, *goal.beside)]
 
 
 def _add_tasks(
     context: bpy.types.Context,
     obj: bpy.types.Object,
-    goals: list[Goal],
+    goals: list[ConstraintGoal],
     tips: dict[tuple[str, bool], str],
     rig: bpy.types.Object | None,
 ) -> list[str]:
@@ -242,7 +244,7 @@ def _add_tasks(
     return lost
 
 
-def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip: str) -> list[str]:
+def _add_task(context: bpy.types.Context, obj: bpy.types.Object, goal: ConstraintGoal, tip: str) -> list[str]:
     """What could not be converted."""
     robot = binding(obj)
     R_link_bone = robot.frames[robot.bones.index(tip)]

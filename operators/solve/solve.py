@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 
 import bpy
 
-from ...properties.bridge import read_configuration, robot_model, write_configuration
+from ...properties.bridge import binding, read_configuration, robot_model, write_configuration
 from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
 from ...properties.results.result_text import status_words, told
@@ -39,7 +39,8 @@ def solve_steps(
     tasks = [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
     targets = targets_now(context, obj, tasks)
     counting, wanted = SolverTasks(obj, tasks).at(targets)
-    model, q0, criteria = robot_model(obj), read_configuration(obj), enabled_criteria(obj)
+    q0 = read_configuration(obj)
+    model, criteria = binding(obj).model_at(q0), enabled_criteria(obj)
     result = yield from solve_ik_steps(model, wanted, q0, seed, criteria=criteria)
     return result, [tasks[i] for i in counting], wanted
 
@@ -101,6 +102,12 @@ def left_out_text(obj: bpy.types.Object) -> str:
     return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""
 
 
+def ending(obj: bpy.types.Object, result: SolveResult) -> str:
+    """What a reason does not say by itself: the tasks left out, and the padlocks of a robot that lacks something."""
+    locked = () if result.converged else binding(obj).locked
+    return left_out_text(obj) + (f" (locked: {', '.join(locked)})" if locked else "")
+
+
 class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
     """Pose the robot so that its tasks are met, as far as joint limits allow"""
 
@@ -133,7 +140,7 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         write_configuration(obj, result.q)
         if keyed:
             key_channels(obj, context.scene.frame_current_final)
-        reason = result.reason + left_out_text(obj)
+        reason = result.reason + ending(obj, result)
         show_result(obj, str(result.status), reason, tasks, wanted, result.residual_array, metres_per_world_unit(obj))
         obj.robokin.solver.solve_mark = pose_mark(obj)
         said = f"{status_words(result.status, reason)}: {told(context.scene, reason)}"

@@ -13,18 +13,21 @@ from ...properties.bridge.model.channels import COUPLED, DRIVEN, LOCATION, QUATE
 from ...properties.joint_range import ranged_channel
 from ...properties.results.result_text import quantity_text
 from ...robokin import RobokinError
+from ...robokin.model.locking import can_lock
 
 
 @dataclass(frozen=True)
 class JointRow:
     """name: what tells the bone from the others.   channels: (label, channel); a single one needs no label.
-    ranged: there is a range to show.   follows: it moves by itself.   ball: its channels are a quaternion."""
+    ranged: there is a range to show.   follows: it moves by itself.   ball: its channels are a quaternion.
+    lockable: it can have a padlock."""
 
     name: str
     channels: tuple[tuple[str, Channel], ...]
     ranged: bool
     follows: bool
     ball: bool
+    lockable: bool
 
 
 def joint_rows(obj: bpy.types.Object, fresh: bool = False) -> dict[str, JointRow]:
@@ -49,7 +52,8 @@ def _joint_rows(robot: Binding) -> dict[str, JointRow]:
         follows = all(channel.role == DRIVEN for channel in channels)
         ball = any(channel.path == QUATERNION for channel in channels)
         ranged = ranged_channel(robot, bone) is not None
-        rows[bone] = JointRow(bone[common:], tuple(labels), ranged, follows, ball)
+        lockable = not follows and bone in robot.bones and can_lock(robot.joint_of_bone[bone])
+        rows[bone] = JointRow(bone[common:], tuple(labels), ranged, follows, ball, lockable)
     return rows
 
 

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import MOST, Array
 from .joint import Joint
 from .joint_types import MotionPrimitive
-from .mimics import mimic_warnings
-
-if TYPE_CHECKING:
-    from .robot import RobotModel
 
 FAR_STROKE = 1000.0  # [m]; no joint of a robot goes so far ...
 FAR_LENGTHS = 100.0  # ... unless the robot is large: so many times the length of its links
@@ -51,16 +46,3 @@ def far_values(joint: Joint, near: tuple[Array, Array]) -> list[float]:
     """The position limits that a joint has and `near_limits` leaves out."""
     sides = zip((joint.lower, joint.upper), near, strict=True)
     return [value for own, kept in sides for value in own[np.isfinite(own) & np.isinf(kept)].tolist()]
-
-
-def far_limit_warning(model: RobotModel, name: str) -> str:
-    """The line of one of `RobotModel.far_limits`."""
-    values = [f"{value:g}" for value in far_values(model.joint(name), model.joint_limits(name))]
-    what = "is too far away for a position limit" if len(values) == 1 else "are too far away for position limits"
-    return f"joint {name!r}: {', '.join(values)} {what}: taken as none"
-
-
-def limit_warnings(model: RobotModel) -> list[str]:
-    """A line for each joint of which the model leaves position limits: far ones, and those of mimic joints that exclude
-    all that they can follow."""
-    return [*(far_limit_warning(model, name) for name in model.far_limits), *mimic_warnings(model)]

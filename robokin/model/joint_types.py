@@ -11,14 +11,11 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from ..arrays import Array
-
-if TYPE_CHECKING:
-    from .joint import Joint
 
 
 class MotionPrimitive(enum.IntEnum):
@@ -52,6 +49,19 @@ class Elementary:
     pitch: float = 0.0
 
 
+class JointAxes(Protocol):
+    """What elementary motions need to know of a joint: fields of `Joint`."""
+
+    @property
+    def axis(self) -> Array: ...
+    @property
+    def axes(self) -> Array | None: ...
+    @property
+    def order(self) -> str: ...
+    @property
+    def pitch(self) -> float: ...
+
+
 @dataclass(frozen=True)
 class JointType:
     """A joint type: its name, what it is made of, and what URDF calls it.
@@ -66,7 +76,7 @@ class JointType:
     name: str
     label: str
     motions: tuple[MotionPrimitive, ...]
-    decompose: Callable[[Joint], tuple[Elementary, ...]]
+    decompose: Callable[[JointAxes], tuple[Elementary, ...]]
     urdf: str | None = None
     bounded: bool = True
     orders: tuple[str, ...] = ()
@@ -113,21 +123,21 @@ def plane_basis(normal: Array) -> tuple[Array, Array]:
     return u, np.cross(normal, u)
 
 
-def _along_axis(*motions: MotionPrimitive) -> Callable[[Joint], tuple[Elementary, ...]]:
+def _along_axis(*motions: MotionPrimitive) -> Callable[[JointAxes], tuple[Elementary, ...]]:
     return lambda joint: tuple(Elementary(motion, joint.axis) for motion in motions)
 
 
-def _screw(joint: Joint) -> tuple[Elementary, ...]:
+def _screw(joint: JointAxes) -> tuple[Elementary, ...]:
     return (Elementary(MotionPrimitive.HELICAL, joint.axis, joint.pitch),)
 
 
-def _in_order(joint: Joint) -> tuple[Elementary, ...]:
+def _in_order(joint: JointAxes) -> tuple[Elementary, ...]:
     """Rotations about axes of the joint frame: order "ZYX" is R_joint_child = Rz(q0) Ry(q1) Rx(q2)."""
     axes = np.eye(3)[["XYZ".index(letter) for letter in joint.order]] if joint.axes is None else joint.axes
     return tuple(Elementary(MotionPrimitive.ROTATION, axis) for axis in axes)
 
 
-def _planar(joint: Joint) -> tuple[Elementary, ...]:
+def _planar(joint: JointAxes) -> tuple[Elementary, ...]:
     u, w = plane_basis(joint.axis)
     return (
         Elementary(MotionPrimitive.TRANSLATION, u),
@@ -136,7 +146,7 @@ def _planar(joint: Joint) -> tuple[Elementary, ...]:
     )
 
 
-def _whole(motion: MotionPrimitive) -> Callable[[Joint], tuple[Elementary, ...]]:
+def _whole(motion: MotionPrimitive) -> Callable[[JointAxes], tuple[Elementary, ...]]:
     return lambda joint: (Elementary(motion, joint.axis),)
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from ..errors import ModelError
 from .joint import Joint
-
-if TYPE_CHECKING:
-    from .robot import RobotModel
 
 MAX_MIMIC_CHAIN = 32  # keeps the cost linear in the joints
 
@@ -45,21 +41,3 @@ def mimic_law(joint: Joint, joints: Mapping[str, Joint]) -> tuple[float, float]:
         scale *= joint.mimic.multiplier
         joint = joints[joint.mimic.joint]
     return scale, offset
-
-
-def mimic_warnings(model: RobotModel) -> list[str]:
-    """A line for each joint whose position limits are not kept, because they exclude all that it can follow."""
-    return [mimic_warning(model, name) for name in model.unheld_mimics]
-
-
-def mimic_warning(model: RobotModel, name: str) -> str:
-    """The line of one of them."""
-    joint, (scale, offset) = model.joint(name), model.mimic_map(name)
-    at = model.slot(name).q.start
-    low, high = sorted(scale * float(end) + offset if scale else offset for end in (model.lower[at], model.upper[at]))
-    own = f"{float(joint.lower[0]):.5g} .. {float(joint.upper[0]):.5g}"
-    leader = followed_joint(joint, {each.name: each for each in model.joints}).name
-    return (
-        f"joint {name!r}: its limits {own} are not kept, since with {leader!r}, which it follows, "
-        f"it goes from {low:.5g} to {high:.5g}"
-    )

@@ -16,12 +16,13 @@ import numpy as np
 
 from ..arrays import MOST, Array, check_size, float_array, list_of, shown, text
 from ..errors import ConfigurationError, ModelError, UnknownNameError
-from .drive import Drive, RollingBase, rolling_base
+from .drive import Drive
 from .far_limits import far_values
 from .joint import SHORTEST, Joint, Mimic
 from .link import Link
 from .mimics import followed_joint, mimic_law
 from .model_limits import JointSlot, collect_limits
+from .rolling import RollingBase, rolling_base
 from .topology import depth_first, free_name, root_link_name, unique
 from .tree import Tree, compile_tree
 from .wheels import find_drive, with_wheels
@@ -44,7 +45,7 @@ class RobotModel:
     velocity, effort, acceleration: (nv,) bounds; infinite where absent.
     far_limits: names of the joints with such position limits.
     unheld_mimics: names of the mimic joints whose position limits cannot be kept anywhere in the range of the joint
-    that they follow; that range stands, and they leave theirs (`mimics.mimic_warnings` says so in words).
+    that they follow; that range stands, and they leave theirs (`limit_warnings.mimic_warnings` says so in words).
     rolling_bases: the wheeled joints with their wheels.
     Raises ModelError for anything that is not one tree with unique names, of at most MAX_LINKS links and MAX_FREEDOMS
     degrees of freedom.
@@ -95,8 +96,10 @@ class RobotModel:
         self.unheld_mimics, self._joint_limits = limits.unheld_mimics, limits.of_joints
         sides = zip(self.joints, limits.of_joints, strict=True)
         self.far_limits = tuple(joint.name for joint, near in sides if far_values(joint, near))
+        slots = dict(zip(self._by_name, self.slots, strict=True))
+        wheeled = [joint for joint in self.joints if joint.type == "wheeled"]
         self.rolling_bases: tuple[RollingBase, ...] = tuple(
-            rolling_base(self, joint) for joint in self.joints if joint.type == "wheeled"
+            rolling_base(joint, self._by_name, slots) for joint in wheeled
         )
 
     # -- names ---------------------------------------------------------------------------------------------------
@@ -152,7 +155,7 @@ class RobotModel:
     @cached_property
     def tree(self) -> Tree:
         """The compiled tree of elementary motions: what the kernel and its NumPy twin work on."""
-        return compile_tree(self)
+        return compile_tree(self.joints, self.links, self.slots, self.limits)
 
     @cached_property
     def is_length(self) -> Array:

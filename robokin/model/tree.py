@@ -9,16 +9,18 @@ placement * Tz(length), which costs the kernel a third of the multiplications of
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Array
+from .joint import Joint
 from .joint_types import Elementary, MotionPrimitive
-
-if TYPE_CHECKING:
-    from .robot import RobotModel
+from .limits import PositionLimits
+from .link import Link
+from .mimics import mimic_law
+from .model_limits import JointSlot
 
 ROOT = -1  # parent or node index of what is fixed to the root frame
 
@@ -105,24 +107,31 @@ def spatial_inertia(mass: float, com: Array, inertia: Array, placement: Array) -
     return np.concatenate(([mass], mass * c, upper))
 
 
-def compile_tree(model: RobotModel) -> Tree:
-    """Expand every joint into its elementary motions and merge what is fixed. Cost: linear in the joints."""
+def compile_tree(
+    joints: Sequence[Joint], links: Sequence[Link], slots: Sequence[JointSlot], limits: PositionLimits
+) -> Tree:
+    """Expand every joint into its elementary motions and merge what is fixed. Cost: linear in the joints.
+
+    joints: parents first, joint i moves link i.   slots: of each joint.   limits: of q.
+    """
+    by_name = {joint.name: joint for joint in joints}
+    link_index = {link.name: index for index, link in enumerate(links)}
     rows: list[tuple] = []
     placements: list[Array] = []
     inertias: list[Array] = []
     quaternions: list[int] = []
     root_inertia = np.zeros(10)
-    link_node = np.full(len(model.links), ROOT, np.int32)
-    link_placement = np.tile(np.eye(4), (len(model.links), 1, 1))
+    link_node = np.full(len(links), ROOT, np.int32)
+    link_placement = np.tile(np.eye(4), (len(links), 1, 1))
 
-    for index, (joint, link) in enumerate(zip(model.joints, model.links, strict=True)):
+    for index, (joint, link) in enumerate(zip(joints, links, strict=True)):
         node, T_node_frame = ROOT, np.eye(4)
         if joint.parent is not None:
-            parent = model.link_index(joint.parent)
+            parent = link_index[joint.parent]
             node, T_node_frame = int(link_node[parent]), link_placement[parent]
         T_node_frame = T_node_frame @ joint.placement
-        iq, iv = model.slots[index].q.start, model.slots[index].v.start
-        scale, offset = model.mimic_map(joint.name)
+        iq, iv = slots[index].q.start, slots[index].v.start
+        scale, offset = mimic_law(joint, by_name)
         for step in joint.kind.decompose(joint):
             R_z = _z_frame(step)
             rows.append((node, int(step.motion), iq, iv, step.pitch, scale, offset, index))
@@ -154,13 +163,14 @@ def compile_tree(model: RobotModel) -> Tree:
         "frame_node": link_node,
         "frame_placement": frame_placement,
         "root_inertia": root_inertia,
-        "lower": np.array(model.lower),
-        "upper": np.array(model.upper),
+        "lower": np.array(limits.lower),
+        "upper": np.array(limits.upper),
         "node_joint": np.array(columns[7], np.int32),
     }
     for array in arrays.values():
         array.flags.writeable = False
-    return Tree(nq=model.nq, nv=model.nv, quaternions=tuple(quaternions), **arrays)
+    nv = max(slot.v.stop for slot in slots)
+    return Tree(nq=len(limits.lower), nv=nv, quaternions=tuple(quaternions), **arrays)
 
 
 def _z_frame(step: Elementary) -> Array:

@@ -20,7 +20,7 @@ from ..model.topology import take_name
 
 
 @dataclass(frozen=True)
-class Chain:
+class JointChain:
     """A joint and what stands for it. `links`: those between the parts, in order."""
 
     joint: Joint
@@ -28,7 +28,7 @@ class Chain:
     links: tuple[Link, ...]
 
 
-def chains(model: RobotModel) -> list[Chain]:
+def chains(model: RobotModel) -> list[JointChain]:
     """One for each joint that URDF has no word for. Raises ModelError naming a joint that no chain stands for."""
     joints, links = {joint.name for joint in checked_model(model).joints}, set(model.link_names)
     # The root joint is no part of a URDF.
@@ -47,9 +47,9 @@ def with_chains(model: RobotModel) -> RobotModel:
     return RobotModel(model.name, links, joints, model.root, model.drive) if found else model
 
 
-def _chain(joint: Joint, joints: set[str], links: set[str]) -> Chain:
+def _chain(joint: Joint, joints: set[str], links: set[str]) -> JointChain:
     if joint.type == "wheeled":
-        return Chain(joint, (replace(joint, type="planar", drive=None),), ())
+        return JointChain(joint, (replace(joint, type="planar", drive=None),), ())
     steps = _turns(joint) if joint.kind.has_cone else joint.kind.decompose(joint)
     if any(not step.motion.has_axis for step in steps):
         raise ModelError(f"joint {joint.name!r}: URDF has no {joint.type} joints", joint)
@@ -65,7 +65,7 @@ def _chain(joint: Joint, joints: set[str], links: set[str]) -> Chain:
     placements = [joint.placement, *[np.eye(4)] * len(between)]
     whole = zip(parts, placements, ends, ends[1:], strict=False)
     joined = tuple(replace(part, placement=T, parent=a, child=b) for part, T, a, b in whole)
-    return Chain(joint, joined, tuple(map(Link, between)))
+    return JointChain(joint, joined, tuple(map(Link, between)))
 
 
 def _turns(joint: Joint) -> tuple[Elementary, ...]:

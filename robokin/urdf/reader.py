@@ -18,8 +18,8 @@ from ..errors import FileFormatError, ModelError
 from ..files.resources import PackagePaths, ResourceFinder
 from ..files.text_file import checked_path, read_bytes
 from ..model.drive import Drive
-from ..model.far_limits import limit_warnings
 from ..model.joint_types import JOINT_TYPES
+from ..model.limit_warnings import limit_warnings
 from ..model.robot import Joint, Link, Mimic, RobotModel, check_count
 from .placement import read_placement
 from .shapes import ShapeReader

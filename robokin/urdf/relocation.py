@@ -15,7 +15,7 @@ from ..model.robot import RobotModel
 def relocated(model: RobotModel, path: str | os.PathLike) -> RobotModel:
     """The robot as it must be written to `path`: relative names of files that were found are relative to its folder,
     or absolute where the folders have too little in common for a reader to follow. Other names stay as read."""
-    place = _Place(path)
+    place = _Destination(path)
     links = [
         replace(
             link,
@@ -27,7 +27,7 @@ def relocated(model: RobotModel, path: str | os.PathLike) -> RobotModel:
     return RobotModel(model.name, links, model.joints[1:], model.root, model.drive)
 
 
-class _Place:
+class _Destination:
     def __init__(self, path: str | os.PathLike) -> None:
         self.folder = Path(os.path.abspath(path)).parent
         self.finder = ResourceFinder(path)

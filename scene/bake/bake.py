@@ -8,11 +8,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import robot_model
+from ...properties.bridge import binding, read_configuration, robot_model
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import start_configuration
 from ...properties.tasks import follow_renamed_bones
-from ...robokin import RobokinError
+from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
 from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
 from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
@@ -45,9 +45,9 @@ def bake_steps(
 
     A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
     solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
-    is met, rest first. criteria: in place of the robot's own, whose costs are keyed. given: tasks besides the robot's
-    own, or (not `use_own`) in place of them. Nothing is written before the last step; a generator closed early leaves
-    the scene as it was. Raises RobokinError.
+    is met, rest first. Joints with a padlock stay where they are. criteria: in place of the robot's own, whose costs
+    are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. Nothing is written before the
+    last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
     follow_renamed_bones(obj)
@@ -57,12 +57,16 @@ def bake_steps(
     if not count:
         raise RobokinError("there is no task to bake: add a target, or enable a task")
     hint = start_configuration(obj, "REST") if q0 is None else q0
+    robot = binding(obj)
+    model = robot.model_at(read_configuration(obj))
+    if robot.locked:
+        hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint):
         targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
-    plans = yield from scaled(bake_plans(obj, tasks, targets, criteria, dt, given), 0.4, 0.5)
+    plans = yield from scaled(bake_plans(obj, model, tasks, targets, criteria, dt, given), 0.4, 0.5)
     segments = [plan.segment for plan in plans]
     if q0 is None:
         search = follow_from_best(segments, hint, "rest", seed=seed)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import robot_model
+from ...robokin import RobotModel
 from ...robokin.arrays import Array
 from ...solvers import ExtendedJacobian, Task, Tracker
 from ...solvers.criteria import Criterion
@@ -53,6 +53,7 @@ class BakedSegment:
 
 def bake_plans(
     obj: bpy.types.Object,
+    model: RobotModel,
     tasks: Sequence[bpy.types.PropertyGroup],
     targets: Targets,
     criteria: Sequence[Criterion] | None,
@@ -78,7 +79,7 @@ def bake_plans(
         own = influence[:, counting]
         wanted, asked = [*forms.whole(targets, first, counting), *held], [] if held else chosen
         if asked or not is_plain(wanted) or _fades(own).any():
-            tracker = Tracker(robot_model(obj), wanted, dt, criteria=asked)
+            tracker = Tracker(model, wanted, dt, criteria=asked)
             tracker.let_fade()
             aims = []
             for frame in range(first, last):
@@ -89,7 +90,7 @@ def bake_plans(
             shares = np.hstack((own, np.ones((len(own), len(held)))))
             plans.append(PlannedSegment(counting, chosen, Segment(tracker, aims, shares), own))
         else:
-            plain = Tracker(robot_model(obj), wanted, dt)
+            plain = Tracker(model, wanted, dt)
             plans.append(PlannedSegment(counting, chosen, Segment(plain, targets.T[first:last, counting]), own))
         yield last / len(targets.influence)
     return plans

@@ -44,7 +44,7 @@ _POINTED = ("DAMPED_TRACK", "TRACK_TO", "LIMIT_DISTANCE")
 
 
 @dataclass(frozen=True)
-class Goal:
+class ConstraintGoal:
     """What one constraint asks of the head of a bone, or of its tail: a task of this kind.
 
     subtarget: bone of the target, "" for the object itself.   head_tail: how far along that bone.
@@ -80,7 +80,7 @@ class Goal:
     rotation_mode: str = "XYZ"
     space: tuple[bpy.types.Object, str] | None = None
     priority: int = 1
-    beside: tuple[Goal, ...] = ()
+    beside: tuple[ConstraintGoal, ...] = ()
 
     @property
     def is_turned(self) -> bool:
@@ -88,7 +88,9 @@ class Goal:
         return self.kind in ("POSE", "ORIENTATION", "AIM") and any(self.rotation) and not self.is_held
 
 
-def read_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]) -> Goal | None:
+def read_constraint(
+    bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]
+) -> ConstraintGoal | None:
     """What the constraint asks for, if it can be read for itself (`copied_goals.py`); what no task can say is added to
     `problems`. None: no task can say any of it."""
     if constraint.type == "CHILD_OF":
@@ -112,7 +114,7 @@ def read_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, 
         problems.append(f"up axis {constraint.up_axis[-1]} (turning about the aim is free)")
     if constraint.type == "CLAMP_TO":
         problems.append("which place of the curve (any is taken)")
-    return Goal(
+    return ConstraintGoal(
         _KINDS[constraint.type],
         bone.name,
         constraint.name,
@@ -187,7 +189,9 @@ def _axis(constraint: bpy.types.Constraint) -> str:
     return getattr(constraint, "track_axis", "TRACK_Z").replace("TRACK_", "").replace("NEGATIVE_", "-")
 
 
-def _read_child_of(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]) -> Goal | None:
+def _read_child_of(
+    bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]
+) -> ConstraintGoal | None:
     location, rotation = (
         {getattr(constraint, f"use_{what}_{axis}") for axis in "xyz"} for what in ("location", "rotation")
     )
@@ -196,7 +200,7 @@ def _read_child_of(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, p
     elif not (any(location) or any(rotation)):
         problems.append("neither position nor rotation")
     else:
-        return Goal(
+        return ConstraintGoal(
             ("POSE" if any(rotation) else "POSITION") if any(location) else "ORIENTATION",
             bone.name,
             constraint.name,

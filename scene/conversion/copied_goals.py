@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import bpy
 import numpy as np
 
-from .constraint_goals import BOUNDS, FROM_BONE, Goal, ProxyEmpty, has_target, type_label
+from .constraint_goals import BOUNDS, FROM_BONE, ConstraintGoal, ProxyEmpty, has_target, type_label
 
 # Whether a constraint moves a bone, and whether it turns it.
 _DOES = {
@@ -39,7 +39,7 @@ _ALIGNED = 1e-4
 
 def copied_goal(
     bone: bpy.types.PoseBone, constraints: Sequence[bpy.types.Constraint], members: Collection[str], problems: list[str]
-) -> Goal | None:
+) -> ConstraintGoal | None:
     """What the bone's constraints, all of them together, ask for; None where each can be read for itself.
 
     members: the robot's bones.   problems: what cannot be said even so is added.
@@ -50,7 +50,7 @@ def copied_goal(
         return None
     problems += [f"stretching ({type_label(each)})" for each in working if each.type == "STRETCH_TO"]
     moves, turns = (any(_DOES[each.type][i] for each in working) for i in (0, 1))
-    return Goal(
+    return ConstraintGoal(
         ("POSE" if turns else "POSITION") if moves else "ORIENTATION",
         bone.name,
         needing[0].name,

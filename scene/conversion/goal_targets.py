@@ -7,12 +7,12 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ...properties.bridge.visuals.new_data import collections_for
-from .constraint_goals import Goal, ProxyEmpty
+from .constraint_goals import ConstraintGoal, ProxyEmpty
 from .proxy_empties import proxy_empty
 
 
 def target_of(
-    context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, tip_pose: Matrix
+    context: bpy.types.Context, obj: bpy.types.Object, goal: ConstraintGoal, tip_pose: Matrix
 ) -> tuple[bpy.types.Object, str]:
     """(the object, its bone or ""). tip_pose: of the goal's tip in the world, where it stands now."""
     if goal.proxy_empty not in (None, ProxyEmpty.RIG):
@@ -29,7 +29,7 @@ def target_of(
 
 
 def turned(
-    obj: bpy.types.Object, goal: Goal, target: bpy.types.Object, subtarget: str, R: np.ndarray
+    obj: bpy.types.Object, goal: ConstraintGoal, target: bpy.types.Object, subtarget: str, R: np.ndarray
 ) -> bpy.types.Object:
     """Stands where the target is, turned by R (3, 3) in its axes: what a link follows whose axes are not its bone's."""
     if subtarget:
@@ -43,7 +43,7 @@ def turned(
     return empty
 
 
-def _along_bone(obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:
+def _along_bone(obj: bpy.types.Object, goal: ConstraintGoal) -> bpy.types.Object:
     """Follows a place between the ends of a bone."""
     empty = _empty(obj, goal)
     follow = empty.constraints.new("COPY_TRANSFORMS")
@@ -51,7 +51,7 @@ def _along_bone(obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:
     return empty
 
 
-def _floor(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:
+def _floor(context: bpy.types.Context, obj: bpy.types.Object, goal: ConstraintGoal) -> bpy.types.Object:
     """Its Z axis is the normal, towards the side where the tip may be."""
     axis = Vector([float(letter == goal.axis[-1]) for letter in "XYZ"])
     normal = -axis if goal.axis[0] == "-" else axis
@@ -65,7 +65,7 @@ def _floor(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal) -> bpy
     return empty
 
 
-def _carried(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, pose: Matrix) -> bpy.types.Object:
+def _carried(context: bpy.types.Context, obj: bpy.types.Object, goal: ConstraintGoal, pose: Matrix) -> bpy.types.Object:
     """A child of the target, at a place in the world."""
     empty = _empty(obj, goal)
     empty.parent = goal.target
@@ -76,12 +76,12 @@ def _carried(context: bpy.types.Context, obj: bpy.types.Object, goal: Goal, pose
     return empty
 
 
-def _world(goal: Goal) -> Matrix:
+def _world(goal: ConstraintGoal) -> Matrix:
     world = goal.target.matrix_world
     return world @ goal.target.pose.bones[goal.subtarget].matrix if goal.subtarget else world
 
 
-def _empty(obj: bpy.types.Object, goal: Goal) -> bpy.types.Object:
+def _empty(obj: bpy.types.Object, goal: ConstraintGoal) -> bpy.types.Object:
     empty = bpy.data.objects.new(f"{goal.subtarget or goal.target.name} target", None)
     empty.empty_display_type = "ARROWS"
     empty.empty_display_size = 0.5 * obj.data.bones[goal.bone].length

@@ -8,7 +8,7 @@ from dataclasses import replace
 import bpy
 
 from ..animation import frames as animation
-from .constraint_goals import RELATIONS, Axes, Goal, ProxyEmpty
+from .constraint_goals import RELATIONS, Axes, ConstraintGoal, ProxyEmpty
 
 
 def chain(obj: bpy.types.Object, constraint: bpy.types.Constraint, bone: bpy.types.PoseBone) -> list[str]:
@@ -23,7 +23,7 @@ def read_goal(
     constraint: bpy.types.Constraint,
     members: Collection[str],
     problems: list[str],
-) -> Goal | None:
+) -> ConstraintGoal | None:
     """What the constraint asks for; what no task can say is added to `problems`. None: no task can say any of it.
 
     members: the robot's bones. Where only Blender's solver says which pose is taken (a pole, a chain that ends below
@@ -56,8 +56,10 @@ def read_goal(
     return replace(goal, beside=tuple(beside))
 
 
-def _as_it_was(obj: bpy.types.Object, constraint: bpy.types.Constraint, bone: str, kind: str, priority: int) -> Goal:
-    return Goal(kind, bone, constraint.name, obj, bone, 1.0, proxy_empty=ProxyEmpty.RIG, priority=priority)
+def _as_it_was(
+    obj: bpy.types.Object, constraint: bpy.types.Constraint, bone: str, kind: str, priority: int
+) -> ConstraintGoal:
+    return ConstraintGoal(kind, bone, constraint.name, obj, bone, 1.0, proxy_empty=ProxyEmpty.RIG, priority=priority)
 
 
 def _is_whole(obj: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:
@@ -70,14 +72,14 @@ def _is_whole(obj: bpy.types.Object, constraint: bpy.types.Constraint) -> bool:
 
 def _read_tip(
     obj: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, problems: list[str]
-) -> Goal | None:
+) -> ConstraintGoal | None:
     itasc = obj.pose.ik_solver == "ITASC"
     if constraint.target is None:
         problems.append("no target")
         return None
     subtarget = constraint.subtarget if constraint.target.type == "ARMATURE" else ""
     if itasc and constraint.ik_type == "DISTANCE":
-        return Goal(
+        return ConstraintGoal(
             "DISTANCE",
             bone.name,
             constraint.name,
@@ -101,7 +103,7 @@ def _read_tip(
         problems.append("neither position nor rotation")
         return None
     kind = ("POSE" if any(rotation) else "POSITION") if any(position) else "ORIENTATION"
-    return Goal(
+    return ConstraintGoal(
         kind,
         bone.name,
         constraint.name,

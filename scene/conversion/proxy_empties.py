@@ -7,13 +7,13 @@ import numpy as np
 
 from ..animation import frames as animation
 from ..animation.curves import ensure_channelbag
-from .constraint_goals import Goal, ProxyEmpty
+from .constraint_goals import ConstraintGoal, ProxyEmpty
 
 _NUMBERS = ("co", "handle_left", "handle_right")
 _CHOICES = ("interpolation", "easing", "handle_left_type", "handle_right_type")
 
 
-def proxy_empty(obj: bpy.types.Object, goal: Goal, empty: bpy.types.Object) -> None:
+def proxy_empty(obj: bpy.types.Object, goal: ConstraintGoal, empty: bpy.types.Object) -> None:
     """Let a new empty be where the goal's constraint, of a bone of `obj`, would put the bone, or sees its target."""
     constraint = obj.pose.bones[goal.bone].constraints[goal.constraint]
     if goal.proxy_empty is ProxyEmpty.PLACE:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import bpy
 import numpy as np
 
-from ...properties.bridge import read_configuration, robot_model
+from ...properties.bridge import binding, read_configuration
 from ...properties.task_kinds import KINDS
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError, RobotModel, UnknownNameError
@@ -27,7 +27,8 @@ def present_postures(
     _, wanted = SolverTasks(obj, tasks).at(targets_now(context, obj, tasks))
     if not wanted:
         raise RobokinError("there is no task to meet: add a target, or enable a task")
-    return (yield from PostureProblem(robot_model(obj), wanted).solve_steps(None, read_configuration(obj), seed))
+    q = read_configuration(obj)
+    return (yield from PostureProblem(binding(obj).model_at(q), wanted).solve_steps(None, q, seed))
 
 
 def largest_turn(model: RobotModel, q: Array, Q: Array) -> Array:

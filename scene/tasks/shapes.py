@@ -11,7 +11,7 @@ import numpy as np
 
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
-from ...solvers.tasks import Curve, Curves, Mesh
+from ...solvers.tasks import Curve, Curves, MeshSurface
 from .root_frames import metres_per_world_unit, rotations_of
 
 Line = tuple[Array, bool]  # points (n, 3) and whether they are closed
@@ -23,8 +23,8 @@ def has_shape(task: RobokinTask) -> bool:
     return task.kind in ("CURVE", "ALONG_CURVE", "SUPPORT") or (task.kind == "LASER" and task.surface is not None)
 
 
-def read_shape(obj: bpy.types.Object, task: RobokinTask) -> Curves | Mesh | Array | None:
-    """Curves, a Mesh or points (n, 3) in metres of the robot, in the rigid frame of the object; None for a task
+def read_shape(obj: bpy.types.Object, task: RobokinTask) -> Curves | MeshSurface | Array | None:
+    """Curves, a MeshSurface or points (n, 3) in metres of the robot, in the rigid frame of the object; None for a task
     without. Raises RobokinError naming the task."""
     who = f"task {task.name!r}"
     if task.kind in ("CURVE", "ALONG_CURVE"):
@@ -53,7 +53,7 @@ def points_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Arr
     return _rigid(robot, owner, points, who)
 
 
-def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Mesh:
+def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> MeshSurface:
     """The faces of a mesh object. Raises RobokinError that begins with `who`."""
     with _evaluated_mesh(owner) as mesh:
         mesh.calc_loop_triangles()
@@ -61,7 +61,7 @@ def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Me
         points = _vertices(mesh)
     if not len(corners):
         raise RobokinError(f"{who}: its surface {owner.name!r} has no faces")
-    return Mesh(_rigid(robot, owner, points, who), corners)
+    return MeshSurface(_rigid(robot, owner, points, who), corners)
 
 
 def _rigid(robot: bpy.types.Object, owner: bpy.types.Object, points: Array, who: str) -> Array:

@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.model.drive import RollingBase
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
+from ...robokin.model.rolling import RollingBase
 from ...robokin.model.tree import Tree, unpack_placement
 from ...robokin.spatial.swing_twist import Cone
 from ..kinematics.support_tree import Support, chain_to, support_tree, with_ancestors

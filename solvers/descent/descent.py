@@ -36,7 +36,7 @@ class Iterate:
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldLevels:
     """The first levels, so many, are to keep what they have at an iterate: what is not met there is as near as it can
     be."""
 
@@ -53,11 +53,11 @@ class LevelRows(Protocol):
 
     def measure(self, q: Array) -> Iterate: ...
 
-    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool, held: Held | None) -> Array:
+    def step(self, at: Iterate, on: int, damping: float | None, as_one: bool, held: HeldLevels | None) -> Array:
         """(nq,) one step on from `at`, on the first `on` levels. damping: of the last of them; None: each by its own
         error.   as_one: they are weighed against each other.   held: these leave what they lack there."""
 
-    def holds(self, held: Held, at: Iterate) -> bool:
+    def holds(self, held: HeldLevels, at: Iterate) -> bool:
         """Whether each task that is held lacks what it lacked there, or is within its tolerance."""
 
 
@@ -67,7 +67,7 @@ class Descent:
     def __init__(self, rows: LevelRows) -> None:
         self.rows, self.on, self.iterations = rows, rows.levels, 0
         self.best: Iterate | None = None
-        self.held: Held | None = None
+        self.held: HeldLevels | None = None
 
     def error(self, at: Iterate) -> float:
         """Of the levels that count and are not met."""
@@ -78,10 +78,10 @@ class Descent:
 
     def offer(self, at: Iterate) -> None:
         """Keep it when it is the best so far."""
-        if self.best is None or self._is_better(at, self.best):
+        if self.best is None or self.is_better(at, self.best):
             self.best = at
 
-    def _is_better(self, at: Iterate, best: Iterate) -> bool:
+    def is_better(self, at: Iterate, best: Iterate) -> bool:
         if self.is_met(at) or self.on == 1:
             return self.is_met(at) or bool(at.errors[0] < best.errors[0])
         own, others = (np.where(each.met, 0.0, each.errors)[: self.on] for each in (at, best))
@@ -117,7 +117,7 @@ class Descent:
         if self.is_met(here):
             return True
         here = self.best = self._exact(here, last)
-        self.held = Held(here, last) if last else None
+        self.held = HeldLevels(here, last) if last else None
         damping = damping_for(float(here.errors[last]))
         for _ in range(steps):
             if damping >= DAMPING_MOST or here.met[last]:

@@ -20,7 +20,7 @@ from ..tasks.protocols import HistoryTask, VelocityTask
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.task_levels import TaskLevels, stacked, tolerances
 from .data import IKData
-from .descent import Held, Iterate
+from .descent import HeldLevels, Iterate
 from .steps import DAMPING_FLOOR, damping_for, integrate, local_bounds
 
 SPARE = 0.1  # of a tolerance: by how much a residual that is held may change
@@ -86,7 +86,7 @@ class StackRows:
         return Iterate(q, errors, np.array(met, bool), residuals, (own, lacking))
 
     def step(
-        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, held: Held | None = None
+        self, at: Iterate, on: int, damping: float | None, as_one: bool = False, held: HeldLevels | None = None
     ) -> Array:
         levels = []
         for k, own in enumerate(at.linear[0][:on]):
@@ -119,7 +119,7 @@ class StackRows:
         found = solve_hierarchy(lo, hi, own, H, g, "numpy")
         return integrate(data, q, B @ (scale * found.x))
 
-    def holds(self, held: Held, at: Iterate) -> bool:
+    def holds(self, held: HeldLevels, at: Iterate) -> bool:
         pairs = zip(at.linear[1][: held.levels], held.at.linear[1], self._tolerances, strict=False)
         return all(_are_as_they_were(*each) for each in pairs)
 

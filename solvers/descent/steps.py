@@ -14,8 +14,8 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import Reference, reference
-from ...robokin.model.drive import RollingBase
 from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.rolling import RollingBase
 from ...robokin.spatial import quaternion, swing_twist
 from ..qp.bounded_step import bounded_step
 from ..tasks import FrameTask

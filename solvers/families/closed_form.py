@@ -13,16 +13,16 @@ from ...robokin.model.robot import RobotModel
 from ..tasks import FrameTask, Task
 from ..tasks.tips.frame import FrameKind, is_plain_task
 from .chain import chain_of
-from .family import Family, Kind
+from .family import Family, FamilyKind
 from .names import BranchNames
 from .recognition import recognise
 
 LABELS = {
-    Kind.SPHERICAL_WRIST: "spherical wrist",
-    Kind.THREE_PARALLEL: "three parallel axes",
-    Kind.SPHERICAL_BOTH: "spherical shoulder and wrist",
-    Kind.PLANAR: "planar",
-    Kind.GANTRY: "gantry",
+    FamilyKind.SPHERICAL_WRIST: "spherical wrist",
+    FamilyKind.THREE_PARALLEL: "three parallel axes",
+    FamilyKind.SPHERICAL_BOTH: "spherical shoulder and wrist",
+    FamilyKind.PLANAR: "planar",
+    FamilyKind.GANTRY: "gantry",
 }
 ROUNDING = 1e-11  # [sizes of the chain, rad]
 
@@ -43,7 +43,7 @@ class ClosedForm:
 
     @property
     def label(self) -> str:
-        is_scara = self.family.kind is Kind.PLANAR and self.family.chain.slides.any()
+        is_scara = self.family.kind is FamilyKind.PLANAR and self.family.chain.slides.any()
         return "SCARA" if is_scara else LABELS[self.family.kind]
 
     def postures(self, goals: Array, starts: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
@@ -78,7 +78,9 @@ def closed_form(model: RobotModel, tasks: Sequence[Task], limits: PositionLimits
     if oriented and not task.orientation_weights.all():
         return None
     chain = chain_of(model, task.link, task.offset, limits)
-    family = None if chain is None else recognise(chain, oriented)
+    if chain is None or (chain.lower == chain.upper).any():  # what the other joints do alone is of another form
+        return None
+    family = recognise(chain, oriented)
     return None if family is None else ClosedForm(family, task, oriented, model.nq, backend)
 
 

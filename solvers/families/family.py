@@ -14,7 +14,7 @@ JOINTS = 7  # at most, of a family: RK_CHAIN of the kernel
 POSTURES = 8  # at most, of one pose: RK_POSTURES
 
 
-class Kind(enum.IntEnum):
+class FamilyKind(enum.IntEnum):
     """The values are those of `enum rk_family_kind` in the kernel."""
 
     SPHERICAL_WRIST = 0
@@ -78,7 +78,7 @@ class Family:
     off: [rad], [sizes of the chain] of the chain's geometry from the ideal one; 0 for no more than rounding.
     """
 
-    kind: Kind
+    kind: FamilyKind
     chain: Chain
     h: Array
     o: Array

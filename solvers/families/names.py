@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ...robokin.arrays import Array
-from .family import Arm, Branch, Family, Kind
+from .family import Arm, Branch, Family, FamilyKind
 
 Pair = tuple[str, str]
 
@@ -45,22 +45,22 @@ class BranchNames:
     def _root(self) -> str:
         """What is counted where there are up to four solutions without names."""
         family = self.family
-        if family.kind is Kind.SPHERICAL_WRIST and family.arm is Arm.GENERAL:
+        if family.kind is FamilyKind.SPHERICAL_WRIST and family.arm is Arm.GENERAL:
             return "arm"
-        if family.kind is Kind.THREE_PARALLEL and not family.meets:
+        if family.kind is FamilyKind.THREE_PARALLEL and not family.meets:
             return "wrist" if family.outer_last != family.reversed else "shoulder"
         return ""
 
     @cached_property
     def _words(self) -> dict[Branch, Pair]:
         family = self.family
-        if family.kind is Kind.PLANAR:
+        if family.kind is FamilyKind.PLANAR:
             return {Branch.ELBOW: LYING_ELBOW}
-        if family.kind is Kind.GANTRY:
+        if family.kind is FamilyKind.GANTRY:
             return {Branch.WRIST: WRIST} if (~family.chain.slides).sum() == 3 else {}
-        if family.kind is Kind.SPHERICAL_BOTH:
+        if family.kind is FamilyKind.SPHERICAL_BOTH:
             return {Branch.SHOULDER: FLIP_OF_SHOULDER, Branch.ELBOW: BENT_ELBOW, Branch.WRIST: WRIST}
-        if family.kind is Kind.THREE_PARALLEL:
+        if family.kind is FamilyKind.THREE_PARALLEL:
             if self._root:
                 return {Branch.ELBOW: ELBOW}
             outer = SIDE_OF_WRIST if family.outer_last != family.reversed else SHOULDER
@@ -86,8 +86,8 @@ class BranchNames:
     def _is_upright(self) -> bool:
         """Joint 1 turns an arm of joints 2 and 3: right, left, up and down have their meaning."""
         family = self.family
-        is_arm = family.kind is Kind.SPHERICAL_WRIST and family.arm is not Arm.GENERAL and not family.mirrored
-        is_arm |= family.kind is Kind.THREE_PARALLEL and family.meets and not family.outer_last
+        is_arm = family.kind is FamilyKind.SPHERICAL_WRIST and family.arm is not Arm.GENERAL and not family.mirrored
+        is_arm |= family.kind is FamilyKind.THREE_PARALLEL and family.meets and not family.outer_last
         return is_arm and not family.reversed
 
     @cached_property
@@ -100,7 +100,7 @@ class BranchNames:
             side = float(np.cross(h[0], h[1]) @ (o[4] - o[0]))
             found[Branch.SHOULDER] = side < -LEAST * family.chain.size
             found[Branch.ELBOW] = _upward(h[0]) * float(h[1] @ h[2]) < 0.0
-        if family.kind is Kind.PLANAR:
+        if family.kind is FamilyKind.PLANAR:
             turns = np.flatnonzero(~family.slides)
             found[Branch.ELBOW] = _upward(h[turns[0]]) * float(h[turns[0]] @ h[turns[1]]) < 0.0
         for bit, axes in self._three.items():
@@ -111,15 +111,15 @@ class BranchNames:
     def _three(self) -> dict[Branch, list[int]]:
         """The three axes whose turns have two solutions, by their bits."""
         family = self.family
-        if family.kind is Kind.SPHERICAL_BOTH:
+        if family.kind is FamilyKind.SPHERICAL_BOTH:
             return {Branch.SHOULDER: [0, 1, 2], Branch.WRIST: [4, 5, 6]}
-        if family.kind is Kind.GANTRY:
+        if family.kind is FamilyKind.GANTRY:
             turns = np.flatnonzero(~family.slides).tolist()
             return {Branch.WRIST: turns} if len(turns) == 3 else {}
-        if family.kind is Kind.THREE_PARALLEL:
+        if family.kind is FamilyKind.THREE_PARALLEL:
             first = 0 if family.outer_last else 1
             return {Branch.WRIST: [first, first + 3, first + 4]}
-        return {Branch.WRIST: [3, 4, 5]} if family.kind is Kind.SPHERICAL_WRIST else {}
+        return {Branch.WRIST: [3, 4, 5]} if family.kind is FamilyKind.SPHERICAL_WRIST else {}
 
 
 def _upward(axis: Array) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from .chain import Chain, jacobian
-from .family import Arm, Family, Kind
+from .family import Arm, Family, FamilyKind
 
 NEAR = 5e-5  # [rad], [sizes of the chain] so nearly parallel axes are parallel, so near ones meet: rounded as 1.5708
 ROUNDED = 1e-11  # the same, of a geometry that is the ideal one up to rounding
@@ -45,13 +45,13 @@ def _is_regular(family: Family, oriented: bool) -> bool:
     """Whether somewhere every joint, or, with seven of them, every direction, is of use."""
     chain = family.chain
     rng = np.random.default_rng(0)
-    is_by_position = not oriented or (family.kind is Kind.PLANAR and (~chain.slides).sum() == 2)
+    is_by_position = not oriented or (family.kind is FamilyKind.PLANAR and (~chain.slides).sum() == 2)
     rows = slice(0, 3) if is_by_position else slice(0, 6)
     largest = 0.0
     for _ in range(LOOKS):
         J = jacobian(chain, rng.uniform(-np.pi, np.pi, chain.joints))[rows]
         J = J * np.where(chain.slides, chain.size, 1.0)
-        if chain.joints > len(J) and family.kind is not Kind.SPHERICAL_BOTH:
+        if chain.joints > len(J) and family.kind is not FamilyKind.SPHERICAL_BOTH:
             return False
         largest = max(largest, float(np.linalg.svd(J, compute_uv=False)[-1]))
     return largest > REGULAR
@@ -90,7 +90,7 @@ def _spherical_wrists(chain: Chain, is_reversed: bool) -> Iterator[Family]:
         o[pair] = 0.5 * (feet[0] + feet[1])
     else:
         o[0], o[1] = _feet(h[0], o[0], h[1], o[1])
-    yield Family(Kind.SPHERICAL_WRIST, chain, h, o, arm, is_reversed, mirrored=mirrored, off=_worst(offs))
+    yield Family(FamilyKind.SPHERICAL_WRIST, chain, h, o, arm, is_reversed, mirrored=mirrored, off=_worst(offs))
 
 
 def _three_parallel(chain: Chain, is_reversed: bool) -> Iterator[Family]:
@@ -108,7 +108,14 @@ def _three_parallel(chain: Chain, is_reversed: bool) -> Iterator[Family]:
             offs.append(gap)
             o[a] = o[b] = 0.5 * (feet[0] + feet[1])
         yield Family(
-            Kind.THREE_PARALLEL, chain, h, o, reversed=is_reversed, outer_last=outer_last, meets=meets, off=_worst(offs)
+            FamilyKind.THREE_PARALLEL,
+            chain,
+            h,
+            o,
+            reversed=is_reversed,
+            outer_last=outer_last,
+            meets=meets,
+            off=_worst(offs),
         )
 
 
@@ -122,21 +129,21 @@ def _spherical_both(chain: Chain) -> Iterator[Family]:
         centre = _centre(h[own], o[own])
         offs.append(_off(h[own], o[own], centre) / chain.size)
         o[own] = centre
-    yield Family(Kind.SPHERICAL_BOTH, chain, h, o, off=_worst(offs))
+    yield Family(FamilyKind.SPHERICAL_BOTH, chain, h, o, off=_worst(offs))
 
 
 def _planar(chain: Chain) -> Iterator[Family]:
     h, o = (each.copy() for each in _solving_order(chain, False))
     if all(_parallel(h[0], each) for each in h):
         off = _make_parallel(h, list(range(len(h))))
-        yield Family(Kind.PLANAR, chain, h, o, off=_worst([off]))
+        yield Family(FamilyKind.PLANAR, chain, h, o, off=_worst([off]))
 
 
 def _gantries(chain: Chain) -> Iterator[Family]:
     h, o = _solving_order(chain, False)
     turns = np.flatnonzero(~chain.slides)
     if not any(_parallel(h[i], h[j]) for i, j in pairwise(turns)):
-        yield Family(Kind.GANTRY, chain, h, o)
+        yield Family(FamilyKind.GANTRY, chain, h, o)
 
 
 def _worst(offs: Sequence[float]) -> float:

@@ -15,7 +15,7 @@ from ...robokin.spatial import so3
 from . import gantry, planar, spherical_both, spherical_wrist, three_parallel
 from .candidates import Candidate, Pose
 from .chain import Chain, jacobian, placement
-from .family import POSTURES, Branch, Family, Kind, Told
+from .family import POSTURES, Branch, Family, FamilyKind, Told
 
 TURN = 2.0 * math.pi
 EXACT = 1e-13  # [sizes, rad] residuals that are left alone
@@ -32,11 +32,11 @@ MOST_TURNS = 1e5  # that q0 may be away: beyond, angles are rounded too much
 STEPS, USUAL_STEPS, TRIES = 30, 3, 35
 
 SOLVERS = {
-    Kind.SPHERICAL_WRIST: spherical_wrist.solve,
-    Kind.THREE_PARALLEL: three_parallel.solve,
-    Kind.SPHERICAL_BOTH: spherical_both.solve,
-    Kind.PLANAR: planar.solve,
-    Kind.GANTRY: gantry.solve,
+    FamilyKind.SPHERICAL_WRIST: spherical_wrist.solve,
+    FamilyKind.THREE_PARALLEL: three_parallel.solve,
+    FamilyKind.SPHERICAL_BOTH: spherical_both.solve,
+    FamilyKind.PLANAR: planar.solve,
+    FamilyKind.GANTRY: gantry.solve,
 }
 
 
@@ -97,7 +97,7 @@ class ReferencePostures:
                 fitted = self._fitted(candidate, x, q0)
                 (outside if fitted is None else inside).add(candidate.branch)
                 if fitted is not None:
-                    is_any = pose.is_free or candidate.couplings or self.family.kind is Kind.SPHERICAL_BOTH
+                    is_any = pose.is_free or candidate.couplings or self.family.kind is FamilyKind.SPHERICAL_BOTH
                     self._insert(found, fitted, candidate.branch | (Branch.CONTINUUM if is_any else 0))
             told |= Told.HIDDEN if pose.is_hidden else 0
             if not pose.is_free or outside <= inside:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.model.drive import RollingBase
 from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.rolling import RollingBase
 from ...robokin.model.tree import ROOT, Tree, pack_placement
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.model.drive import RollingBase
+from ...robokin.model.rolling import RollingBase
 from ...robokin.spatial import quaternion, swing_twist
 from ...robokin.spatial.swing_twist import Cone
 

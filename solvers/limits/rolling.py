@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.model.drive import RollingBase
+from ...robokin.model.rolling import RollingBase
 from ..qp.level import Level
 
 

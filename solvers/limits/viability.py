@@ -18,9 +18,9 @@ import numpy as np
 
 from ...robokin.arrays import LEAST, Array, shown
 from ...robokin.errors import ConfigurationError
-from ...robokin.model.drive import RollingBase
 from ...robokin.model.joint_types import MotionPrimitive as Elementary
 from ...robokin.model.robot import RobotModel
+from ...robokin.model.rolling import RollingBase
 from ...robokin.spatial.swing_twist import Cone
 from .coupled import balls_are_safe, base_is_safe, braked, shortened
 

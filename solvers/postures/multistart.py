@@ -31,7 +31,7 @@ TURN = 2.0 * np.pi
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundPosture:
     """q: (n, nq), nearest to the start first.   is_continuum: the tasks leave the robot free to move on."""
 
     q: Array
@@ -50,7 +50,7 @@ class Multistart:
         self._unit = np.where(_lengths(model), 1.0 / self._levels.length, 1.0)
         self._turning = _turning(model) if self._is_on_tips else np.zeros(model.nq, bool)
 
-    def search(self, targets: list[Any], q0: Array, seed: int) -> Generator[float, None, Found]:
+    def search(self, targets: list[Any], q0: Array, seed: int) -> Generator[float, None, FoundPosture]:
         """From q0 (nq,) inside the limits, and random starts. Yields the share of them that is done (0..1)."""
         generator = SplitMix64(seed)
         count, piece = (STARTS, PIECE) if self._is_on_tips else (STARTS_OF_LEVELS, 1)
@@ -73,7 +73,7 @@ class Multistart:
         if is_continuum:
             remark += f"; the robot is redundant there: the nearest samples at least {APART:g} rad apart in a joint"
             distinct = distinct[:MOST]
-        return Found(np.array(distinct).reshape(-1, self.model.nq), is_continuum, remark)
+        return FoundPosture(np.array(distinct).reshape(-1, self.model.nq), is_continuum, remark)
 
     def _nearest_turns(self, q: Array, q0: Array) -> Array:
         """q with every angle, of which whole turns do not matter, at the one nearest to q0 inside the limits, and every

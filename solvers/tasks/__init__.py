@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .places.on_curve import AlongCurveTask, OnCurveTask
     from .places.on_line import OnLineTask
     from .places.on_plane import OnPlaneTask
-    from .places.surface import Mesh, Plane
+    from .places.surface import MeshSurface, Plane
     from .protocols import HistoryTask, StartRelativeTask, VelocityTask
     from .tips.advance import AdvanceTask
     from .tips.aim import AimTask
@@ -38,7 +38,7 @@ else:
             "places.on_curve": ["AlongCurveTask", "OnCurveTask"],
             "places.on_line": ["OnLineTask"],
             "places.on_plane": ["OnPlaneTask"],
-            "places.surface": ["Mesh", "Plane"],
+            "places.surface": ["MeshSurface", "Plane"],
             "protocols": ["HistoryTask", "StartRelativeTask", "VelocityTask"],
             "tips.advance": ["AdvanceTask"],
             "tips.aim": ["AimTask"],
@@ -72,7 +72,7 @@ __all__ = [
     "LaserTask",
     "LinearVelocityTask",
     "LoopClosureTask",
-    "Mesh",
+    "MeshSurface",
     "OnCurveTask",
     "OnLineTask",
     "OnPlaneTask",

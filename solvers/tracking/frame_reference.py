@@ -7,18 +7,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
-from ..descent.descent import Descent, Held, Iterate, LevelRows
+from ..descent.data import IKData
+from ..descent.descent import Descent, HeldLevels, Iterate, LevelRows
 from ..descent.level_rows import Preference
 from ..descent.steps import nudged
-
-if TYPE_CHECKING:
-    from .reference import ReferenceTracking
+from .data import TrackLimits
 
 FRAME_STEPS = 10  # steps within a frame, at most
 GOAL_STEPS = 30
@@ -32,19 +31,35 @@ EXACT = 1e-24  # and frames of which errors add up
 IDLE = 1e-9  # of a row: what it hardly depends on
 
 
+class TrackedRobot(Protocol):
+    """What a frame needs to know of the robot that tracks: a `ReferenceTracking`. q: (nq,).   goals: of each level."""
+
+    data: IKData
+    limits: TrackLimits
+    q: Array
+    goals: list[Array]
+
+    def rows(self, targets: Any, data: IKData) -> LevelRows: ...
+    def box(self, last: Array, lo: Array, hi: Array) -> IKData: ...
+    def within(self, box: IKData, last: Array, lo: Array, hi: Array, q: Array) -> Array: ...
+    def goal_start(self, level: int) -> Array: ...
+    def followed(self, level: int, goal: Array) -> tuple[Array, bool]: ...
+    def is_brakeable(self, q: Array, level: int, goal: Array) -> bool: ...
+
+
 class Frame:
     """The descents of one frame. inside: within the frame's bounds."""
 
-    def __init__(self, tracking: ReferenceTracking, targets: Any, lo: Array, hi: Array) -> None:
+    def __init__(self, tracking: TrackedRobot, targets: Any, lo: Array, hi: Array) -> None:
         self._tracking, self._targets, self._bounds, self._spared = tracking, targets, (lo, hi), 0
         self.inside = self._within(lo, hi)
-        self._freely = FrameDescent(tracking._rows(targets, replace(tracking.data, rolled_from=tracking._q)))
+        self._freely = FrameDescent(tracking.rows(targets, replace(tracking.data, rolled_from=tracking.q)))
 
     def _within(self, lo: Array, hi: Array) -> FrameDescent:
         """Descents whose steps plain joints make inside [lo, hi] (nv,), and others inside the frame's bounds."""
-        tracking, last = self._tracking, self._tracking._q
+        tracking, last = self._tracking, self._tracking.q
         box = tracking.box(last, lo, hi)
-        rows = tracking._rows(self._targets, box)
+        rows = tracking.rows(self._targets, box)
         return FrameDescent(rows, lambda q: tracking.within(box, last, *self._bounds, q))
 
     @property
@@ -63,12 +78,12 @@ class Frame:
         goals: list[Array] = []
         possible = 0
         for on in range(1, free.rows.levels + 1):
-            start, is_velocity = tracking._goal_to_be(on - 1), bool(free.rows.are_velocities[on - 1])
+            start, is_velocity = tracking.goal_start(on - 1), bool(free.rows.are_velocities[on - 1])
             last = free.look(start)
             met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
             if on > 1 and is_velocity:
-                met = free.run(free.best.q, on, GOAL_STEPS)  # as far as a way leads, and round its corners
-            elif on > 1 and not (tracking._goals[on - 1] == tracking._goals[on - 2]).all():
+                met = self._gone(free, free.best, on, GOAL_STEPS)  # as far as a way leads, and round its corners
+            elif on > 1 and not (tracking.goals[on - 1] == tracking.goals[on - 2]).all():
                 free.best = self._restored(free.best, last, on - 1)
             free.on = on
             met = met or free.settle(GOAL_STEPS, SETTLED)
@@ -93,7 +108,7 @@ class Frame:
     def _restored(self, above: Iterate, last: Iterate, levels: int) -> Iterate:
         """From the last goal, if the first levels, so many, can have there what they have at their goal; else that."""
         free, at = self._freely, last
-        free.on, free.held = levels, Held(above, levels)
+        free.on, free.held = levels, HeldLevels(above, levels)
         for _ in range(GOAL_STEPS):
             if free.holds(at):
                 break
@@ -117,7 +132,7 @@ class Frame:
         when the others are met there too."""
         if not 0 < at_once < len(goals) or self.inside.rows.are_velocities.any():
             return None
-        followed = [self._tracking._followed(on, goals[on]) for on in range(at_once, len(goals))]
+        followed = [self._tracking.followed(on, goals[on]) for on in range(at_once, len(goals))]
         if not all(is_reached for _, is_reached in followed):
             return None
         at = self.inside.look(followed[-1][0])
@@ -138,13 +153,13 @@ class Frame:
                 is_last = on == len(goals) or rows.tasks.are_paths[on]  # it may go on along its way
                 busy = busy if in_time or is_last else self._claimed(at, on - 1, busy)
                 continue
-            (there, is_reached), is_braking = tracking._followed(on - 1, goal), on > unbraked
-            inside.held = Held(at, on - 1) if on > 1 else None
-            followed = inside.look(there)
-            at_goal = in_time and is_reached and (bool(followed.met[: on - 1].all()) or inside.holds(followed))
+            (there, is_reached), is_braking = tracking.followed(on - 1, goal), on > unbraked
+            inside.held = HeldLevels(at, on - 1) if on > 1 else None
+            pulled = inside.look(there)
+            at_goal = in_time and is_reached and (bool(pulled.met[: on - 1].all()) or inside.holds(pulled))
             is_met = in_time and bool(at.met[: on - 1].all())
             if at_goal:
-                at = followed
+                at = pulled
             elif is_met and (on > 1 or is_braking) and self._is_met(at, on, goal, is_braking):
                 at = inside.best
             else:
@@ -161,14 +176,26 @@ class Frame:
         (nv,) bool, who stays."""
         inside = self.inside
         inside.best, inside.on, inside.held, inside.rows.busy = at, on, None, busy
-        is_met = in_time and bool(at.met[: on - 1].all()) and inside.run(at.q, on, FRAME_STEPS)
+        is_met = in_time and bool(at.met[: on - 1].all()) and self._gone(inside, at, on, FRAME_STEPS)
         is_met = is_met or inside.settle(FRAME_STEPS, SETTLED)
         inside.rows.busy = None
         return inside.best, in_time and is_met
 
+    def _gone(self, descent: FrameDescent, at: Iterate, on: int, steps: int) -> bool:
+        """Descend on the first `on` levels, the last of velocities; whether they are met. A base that stands has no
+        motion across the line that its wheels point along, and is kept from moving on by what it is askew to that: so
+        from one step on that weighs the levels, too."""
+        if descent.run(at.q, on, steps) or not self._tracking.data.bases:
+            return bool(descent.best.met[:on].all())
+        straight = descent.best
+        if descent.run(descent.step(at, as_one=True), on, steps):
+            return True
+        descent.best = straight if descent.is_better(straight, descent.best) else descent.best
+        return False
+
     def _at_once(self, most: int) -> tuple[int, Iterate]:
         """How many levels, of the first `most`, can be met at once, and where they are."""
-        q = self._tracking._q
+        q = self._tracking.q
         for on in range(most, 0, -1):
             if self.inside.run(q, on, FRAME_STEPS):
                 return on, self.inside.best
@@ -219,7 +246,7 @@ class Frame:
         lo, hi = (each.copy() for each in self._bounds)
         lo[columns], hi[columns] = -np.inf, np.inf
         inside = self._within(lo, hi)
-        is_met = inside.run(self._tracking._q, level + 1, FRAME_STEPS)
+        is_met = inside.run(self._tracking.q, level + 1, FRAME_STEPS)
         self._spared += inside.iterations
         return is_met
 
@@ -227,7 +254,7 @@ class Frame:
         """From where the first `above` levels are as near as limits on speed allow, towards `there`, while they keep
         what they have. busy: (nv,) bool, who stays."""
         inside, at = self.inside, start
-        inside.on, inside.held, inside.rows.busy = above, Held(start, above), busy
+        inside.on, inside.held, inside.rows.busy = above, HeldLevels(start, above), busy
         nv = len(inside.rows.scale)
         for number in range(PULLS):
             inside.rows.preference = None if number else Preference(np.eye(nv), np.zeros(nv), there)
@@ -241,7 +268,7 @@ class Frame:
         """From where the levels are met as nearly as they can be: as the criteria prefer it, while the levels keep
         what they have."""
         inside, at = self.inside, best
-        inside.on, inside.held = inside.rows.levels, Held(best, inside.rows.levels)
+        inside.on, inside.held = inside.rows.levels, HeldLevels(best, inside.rows.levels)
         for wanted in (preference, None):  # then without criteria, for what their motion has bent
             inside.rows.preference = wanted
             at = inside.look(inside.step(at))

@@ -47,8 +47,8 @@ class LevelTracking(ReferenceTracking):
         self._influence, self._left = influence or np.ones(count).tolist(), left or {}
         return self._run(frames, TrackOutcome.empty(len(frames), count, model.nq, model.nv))
 
-    def _rows(self, targets: Any, data: IKData) -> LevelRows:
-        return StackRows(self.levels, data, targets, self._influence, self._left, self.dt, self._q)
+    def rows(self, targets: Any, data: IKData) -> LevelRows:
+        return StackRows(self.levels, data, targets, self._influence, self._left, self.dt, self.q)
 
     def _reachable(self, targets: Any) -> bool:
         return True  # what follows asks the tasks
@@ -56,6 +56,6 @@ class LevelTracking(ReferenceTracking):
     def _preference(self, targets: Any) -> Preference | None:
         if not self.criteria:
             return None
-        state = self.levels.state(self._q, targets, self.dt, self.step / self.dt, self._influence)
+        state = self.levels.state(self.q, targets, self.dt, self.step / self.dt, self._influence)
         H, g = combine(self.criteria, state)
-        return Preference(self._scale[:, None] * H * self._scale, self._scale * g * self.dt, self._q)
+        return Preference(self._scale[:, None] * H * self._scale, self._scale * g * self.dt, self.q)

@@ -13,7 +13,7 @@ from ..tasks.protocols import Displacement, HistoryTask, StartRelativeTask, adva
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class MotionMemory:
     """origins: where tasks began to count.   without: the states of the motions without them, of those that are neither
     whole nor out.   targets: of the frame before."""
 
@@ -21,7 +21,7 @@ class Memory:
     without: Mapping[Task, Array] = field(default_factory=dict)
     targets: Mapping[Task, Any] = field(default_factory=dict)
 
-    def begun(self, tasks: Sequence[Task], shares: Array, here: State) -> Memory:
+    def begun(self, tasks: Sequence[Task], shares: Array, here: State) -> MotionMemory:
         """With those that count from now on beginning here."""
         asked = zip(tasks, shares, strict=True)
         return replace(self, origins={task: self.origins.get(task, here) for task, share in asked if share})
@@ -46,7 +46,7 @@ class Memory:
         targets: Sequence[Any],
         moved: Callable[[], Displacement],
         without: Mapping[Task, Array],
-    ) -> Memory:
+    ) -> MotionMemory:
         """After a frame. moved: what it was."""
         known = dict(zip(tasks, targets, strict=True))
         going = [task for task in tasks if isinstance(task, HistoryTask)]

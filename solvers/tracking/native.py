@@ -45,7 +45,7 @@ class TrackStruct(ctypes.Structure):
             setattr(self, name, array.ctypes.data)
 
 
-class _Call:
+class _TrackCall:
     """Room for a number of frames, with its addresses: finding them takes longer than tracking a frame."""
 
     def __init__(self, frames: int, tasks: int, data: IKData) -> None:
@@ -72,7 +72,7 @@ class NativeTracking:
         self._work = np.empty(library.rk_track_workspace(self._reference))
         self._state = np.zeros(2 * nq + nv + 1)
         self._room = tuple(ctypes.c_void_p(array.ctypes.data) for array in (self._state, self._work))
-        self._single = _Call(1, len(tasks), data)
+        self._single = _TrackCall(1, len(tasks), data)
         self._last: bytes | None = None  # the last targets
 
     @property
@@ -89,7 +89,7 @@ class NativeTracking:
     def run(self, targets: Array) -> TrackOutcome:
         """The outcome's arrays are valid until the next call."""
         count = len(targets)
-        call = self._single if count == 1 else _Call(count, len(self.tasks), self.data)
+        call = self._single if count == 1 else _TrackCall(count, len(self.tasks), self.data)
         call.targets[:] = targets
         if count > 1:
             call.still[1:] = (targets[1:] == targets[:-1]).all(axis=(1, 2, 3))

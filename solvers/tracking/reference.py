@@ -58,13 +58,13 @@ class ReferenceTracking:
 
     @property
     def state(self) -> Array:
-        return np.concatenate((self._q, *self._goals, self.step, [float(self._late)]))
+        return np.concatenate((self.q, *self.goals, self.step, [float(self._late)]))
 
     @state.setter
     def state(self, state: Array) -> None:
         nq, nv = self.data.tree.nq, self.data.tree.nv
-        self._q, self.step, self._late = state[:nq].copy(), state[-1 - nv : -1].copy(), int(state[-1])
-        self._goals = list(state[nq : -1 - nv].reshape(self._levels, nq).copy())
+        self.q, self.step, self._late = state[:nq].copy(), state[-1 - nv : -1].copy(), int(state[-1])
+        self.goals = list(state[nq : -1 - nv].reshape(self._levels, nq).copy())
 
     def note(self, targets: Any) -> None:
         """Targets that the place where it stands was found for; None: not known."""
@@ -80,11 +80,11 @@ class ReferenceTracking:
     def _run(self, targets: Any, outcome: TrackOutcome) -> TrackOutcome:
         for frame, wanted in enumerate(targets):
             code, residuals, iterations, behind = self._frame(wanted)
-            outcome.codes[frame], outcome.q[frame] = code, self._q
+            outcome.codes[frame], outcome.q[frame] = code, self.q
             outcome.residuals[frame], outcome.iterations[frame], outcome.behind[frame] = residuals, iterations, behind
         return outcome
 
-    def _rows(self, targets: Any, data: IKData) -> LevelRows:
+    def rows(self, targets: Any, data: IKData) -> LevelRows:
         """Of a frame, inside the limits of `data`."""
         return TipRows(data, self.tasks, targets)
 
@@ -106,8 +106,8 @@ class ReferenceTracking:
         levels, are_velocities = here.inside.rows.levels, here.inside.rows.are_velocities
         is_still = is_still and not here.inside.rows.changes
         # Velocities are asked for anew.
-        pairs = zip(self._goals, are_velocities, strict=True)
-        self._goals = [self._q if is_velocity else goal for goal, is_velocity in pairs]
+        pairs = zip(self.goals, are_velocities, strict=True)
+        self.goals = [self.q if is_velocity else goal for goal, is_velocity in pairs]
         met_before = levels - self._late
         unbraked = met_before if self.limits.braked else levels
         preference = self._preference(targets)
@@ -115,20 +115,20 @@ class ReferenceTracking:
         # it can.
         most = 1 if met_before == 0 and unbraked else met_before
         if is_still and not self._late and preference is None and not self.step.any():
-            at = here.inside.look(self._q)  # what stands where all is met, for the same targets, stays there too
+            at = here.inside.look(self.q)  # what stands where all is met, for the same targets, stays there too
             return CONVERGED, at.residuals, 0, behind
         if most == levels:
             here.inside.rows.preference = preference
-            if here.inside.run(self._q, levels, FRAME_STEPS):
+            if here.inside.run(self.q, levels, FRAME_STEPS):
                 at = here.inside.best
                 self._advance(at.q, [at.q] * levels, late=0)
                 return CONVERGED, at.residuals, here.iterations, behind
         is_tried = most == levels and here.inside.rows.is_exact and preference is None
         here.make_exact()
         # What stands at its goal, for the same targets, stays there: searching on would only creep.
-        q, is_reached = self._followed(-1, self._goals[-1])
-        stays = is_still and self._late and is_reached and bool((self._q == self._goals[-1]).all())
-        goals, possible = (self._goals, 0) if stays else here.goals(is_still and self._late > 0)
+        q, is_reached = self.followed(-1, self.goals[-1])
+        stays = is_still and self._late and is_reached and bool((self.q == self.goals[-1]).all())
+        goals, possible = (self.goals, 0) if stays else here.goals(is_still and self._late > 0)
         if not stays:
             # All of them may have been tried above, though maybe not exactly, or not without criteria.
             q, is_reached = here.hurried(goals, most - is_tried, unbraked)
@@ -144,14 +144,14 @@ class ReferenceTracking:
         is_late = not is_met and possible > found
         if is_late:
             lost = goals[found]  # who does not get to the goal of the first level that is lost
-            there = self._kept(lost) if are_velocities[found] else self._followed(found, lost)[0]
+            there = self._kept(lost) if are_velocities[found] else self.followed(found, lost)[0]
             gaps = abs(reference.difference(self.data.tree, lost, there))
             behind[gaps > AT_GOAL] = 1
             if behind.any() and preference is not None and not are_velocities[found]:
                 here.spare(found, gaps, behind)
             if not behind.any():  # of a way that comes back to where it was, who is as fast as may be
                 lo, hi = self._bounds()
-                step = reference.difference(self.data.tree, self._q, at.q)
+                step = reference.difference(self.data.tree, self.q, at.q)
                 behind[(step <= lo + AT_GOAL) | (step >= hi - AT_GOAL)] = 1
             for base in self.data.bases:
                 behind[base.v : base.v + 3] = 0
@@ -164,35 +164,35 @@ class ReferenceTracking:
     def is_brakeable(self, q: Array, level: int, goal: Array) -> bool:
         """Whether a frame that ends at q leaves no more speed against that of the goal of a level than one frame can
         brake: what is met so is not passed in the next one."""
-        pairs = (self._q, q), (self._goals[level], goal)
+        pairs = (self.q, q), (self.goals[level], goal)
         way, pace = (reference.difference(self.data.tree, *pair) for pair in pairs)
         return bool((abs(way - pace) <= self.limits.max_step_change).all())
 
-    def _followed(self, level: int, goal: Array) -> tuple[Array, bool]:
+    def followed(self, level: int, goal: Array) -> tuple[Array, bool]:
         """Where following the goal of a level leads in this frame, and whether it is reached so."""
-        q = self._follow(self._goals[level], goal, *self._bounds())
+        q = self._follow(self.goals[level], goal, *self._bounds())
         return q, bool((abs(reference.difference(self.data.tree, goal, q)) <= AT_GOAL).all())
 
     def _kept(self, goal: Array) -> Array:
         """The goal as near as limits allow in this frame."""
         lo, hi = self._bounds()
-        return self.within(self.box(self._q, lo, hi), self._q, lo, hi, goal)
+        return self.within(self.box(self.q, lo, hi), self.q, lo, hi, goal)
 
-    def _goal_to_be(self, level: int) -> Array:
+    def goal_start(self, level: int) -> Array:
         """The last goal of a level, with the bases where they are: only from there they can roll."""
-        goal = self._goals[level].copy()
+        goal = self.goals[level].copy()
         for base in self.data.bases:
             own = [*range(base.q, base.q + 3), *base.wheel_q]
-            goal[own] = self._q[own]
+            goal[own] = self.q[own]
         return goal
 
     def _advance(self, q: Array, goals: list[Array], late: int) -> None:
-        self.step = reference.difference(self.data.tree, self._q, q)
-        self._q, self._goals, self._late = q, goals, late
+        self.step = reference.difference(self.data.tree, self.q, q)
+        self.q, self.goals, self._late = q, goals, late
 
     def _bounds(self) -> tuple[Array, Array]:
         limits = self.limits
-        position = np.where(limits.coordinate >= 0, self._q[limits.coordinate], 0.0)
+        position = np.where(limits.coordinate >= 0, self.q[limits.coordinate], 0.0)
         return viable_steps(
             self.step, position - limits.lower, limits.upper - position, limits.max_step, limits.max_step_change
         )
@@ -263,11 +263,11 @@ class ReferenceTracking:
         limits, tree = self.limits, self.data.tree
         pace = reference.difference(tree, last, goal)
         pace = np.minimum(np.maximum(pace, -limits.max_step), limits.max_step)
-        gap = reference.difference(tree, self._q, goal) - pace
+        gap = reference.difference(tree, self.q, goal) - pace
         step = pace + np.copysign(braking_step(abs(gap), limits.max_step_change), gap)
         step = np.minimum(np.maximum(step, lo), hi)
-        moved = reference.integrate(tree, self._q, step)
-        return self.within(self.box(self._q, lo, hi), self._q, lo, hi, moved)
+        moved = reference.integrate(tree, self.q, step)
+        return self.within(self.box(self.q, lo, hi), self.q, lo, hi, moved)
 
 
 def _leading(met: Array) -> int:

@@ -81,7 +81,7 @@ def follow_from_best(
     meets the frames that are missed. Yields the results so far of the start being tried, now and then. Errors: see
     `track`.
     """
-    search = _Search(segments, hint, start_velocity, seed)
+    search = _StartSearch(segments, hint, start_velocity, seed)
     yield from search.try_start(hint, name)
     if search.is_over:
         return search.best
@@ -109,7 +109,7 @@ def follow_from_best(
     return search.best
 
 
-class _Search:
+class _StartSearch:
     """The starts tried so far, and the best of them. Configurations are (nq,). Frames count from 0, over all
     segments."""
 

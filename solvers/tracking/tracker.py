@@ -28,7 +28,7 @@ from ..tasks.protocols import HistoryTask, VelocityTask, is_counted_from_start
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .data import TrackOutcome
 from .level_engines import LevelEngines, state_at
-from .memory import Memory
+from .memory import MotionMemory
 from .result import EMPTY, TrackResult, joined, short_diagnosis
 from .support_tracking import SupportTracking
 
@@ -180,7 +180,7 @@ class Tracker:
         if self.is_plain:
             found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
         else:
-            memory = Memory(self._started_at(targets, shares, q0, origin))
+            memory = MotionMemory(self._started_at(targets, shares, q0, origin))
             wanted = memory.followed(self.tasks, targets)
             own, aims = shares[self._static], [wanted[i] for i in self._static]
             found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
@@ -199,18 +199,18 @@ class Tracker:
                 whole = np.where(own < 1.0, 0.0, own)
                 q = self.problem.solve(aims, q0, seed, diagnose=False, influence=whole).q
                 state = state_at(q, self._count, state[-1 - self.model.nv : -1], state[-1])
-            self.memory = Memory(
+            self.memory = MotionMemory(
                 memory.origins, dict.fromkeys(fading, state), dict(zip(self.tasks, wanted, strict=True))
             )
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, found.q, found.iterations
         return self._result(self.v, wanted[None] if self.is_plain else [wanted], outcome, residuals, [""], shares)
 
-    def stand(self, q: object, velocity: object | None = None, memory: Memory | None = None) -> None:
+    def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
         """Continue from a configuration (nq,), moved inside the limits, with a velocity (nv,), 0 unless given; fix
         there what is counted from the start, unless the memory of an earlier tracker of the same tasks says where."""
         self._stand(self.model.limits.clamp(self.model.check_configuration(q)), velocity, late=0)
-        self.memory = memory or Memory()
+        self.memory = memory or MotionMemory()
 
     def _stand(self, q: Array, velocity: object | None, late: int) -> None:
         """late: how many levels are lost, which are the last ones."""

@@ -36,7 +36,7 @@ CONSTANT = 1e-10  # of the weights: a potential whose slope changes by less does
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class HeldStationarity:
     """What is held. reference: (nv, r) basis of Null J that s is counted along.   s: (r,)."""
 
     reference: Array
@@ -46,8 +46,8 @@ class Held:
 class ExtendedJacobian(StartRelativeTask, HistoryTask):
     """Z' grad V stays as it is, with V the weighted sum of potentials (weight times gain of each criterion).
 
-    A task of its own level, below those it extends. Target: a `Held`, from `starting_target` where the motion begins;
-    None holds, from any configuration, what is there: right for a step, adding up errors over many.
+    A task of its own level, below those it extends. Target: a `HeldStationarity`, from `starting_target` where the
+    motion begins; None holds, from any configuration, what is there: right for a step, adding up errors over many.
     Raises TaskError for criteria that are not potentials, as kinetic energy, which is not integrable; and when it is
     used on the first level, where there is nothing to extend; and where the potential is constant.
     """
@@ -58,7 +58,7 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
 
     def __init__(self, criteria: Sequence[Criterion], priority: int = 2, name: str = "extended Jacobian") -> None:
         super().__init__(name, priority, 1.0)
-        self.target: Held | None = None
+        self.target: HeldStationarity | None = None
         potentials = []
         for criterion in checked_criteria(criteria):
             if not isinstance(criterion, Potential):
@@ -68,21 +68,21 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         if not self.criteria:
             raise TaskError(f"{self.name}: there is no criterion to hold stationary")
 
-    def checked_target(self, target: object) -> Held | None:
-        if target is not None and not isinstance(target, Held):
+    def checked_target(self, target: object) -> HeldStationarity | None:
+        if target is not None and not isinstance(target, HeldStationarity):
             raise TaskError(f"{self.name}: a target comes from starting_target, it is not {shown(target)}")
         return target
 
-    def resolve_target(self, state: State, target: Held | None) -> Held:
+    def resolve_target(self, state: State, target: HeldStationarity | None) -> HeldStationarity:
         return self.starting_target(state) if target is None else target
 
-    def starting_target(self, state: State) -> Held:
+    def starting_target(self, state: State) -> HeldStationarity:
         """Raises TaskError where the potential is constant as far as the tasks leave the robot free."""
         held = self._held(state)
         self._check_changing(state, held, self._derivative(state, held.reference))
         return held
 
-    def failure_note(self, states: Sequence[State], target: Held | None) -> str:
+    def failure_note(self, states: Sequence[State], target: HeldStationarity | None) -> str:
         """Whether the way turns back between the last frame that was held and this one, where it is lost. After that,
         that it was lost before: what is seen there are other poses."""
         singular = f"algorithmic singularity of the {self.name}"
@@ -100,7 +100,7 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
             f"see only {self._seen(at, target):.1g} of a free motion"
         )
 
-    def is_left(self, before: State, after: State, target: Held | None) -> bool:
+    def is_left(self, before: State, after: State, target: HeldStationarity | None) -> bool:
         """Whether the way turns back and the frame jumps to another pose that holds the same. Short steps, and those
         along what is held, do not."""
         if target is None:
@@ -112,7 +112,7 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         across = np.linalg.norm(A @ way) > ACROSS * np.linalg.norm(A, 2) * np.linalg.norm(way)
         return bool(across) and self._turn(before, target) is not None
 
-    def rows(self, state: State, target: Held | None) -> Rows:
+    def rows(self, state: State, target: HeldStationarity | None) -> Rows:
         if target is not None and self in state.tasks:  # tried alone, to see what conflicts: nothing is extended
             return Rows.none(state.model.nv)
         held = self._held(state) if target is None else target
@@ -122,13 +122,13 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         e = held.s - self._stationarity(state, held.reference)
         return Rows.wanted(A / state.scale, e, np.ones(len(e)), 0)
 
-    def transversality(self, state: State, target: Held | None = None) -> float:
+    def transversality(self, state: State, target: HeldStationarity | None = None) -> float:
         """Sine of the smallest angle between what A and what the tasks do not see; below ALGORITHMIC the motion is
         singular although the robot is not: an algorithmic singularity. Joints that no task moves do not count."""
         rows, moving = self.rows(state, target), self._moving(state)
         return transversality(state.task_rows[:, moving], (rows.J * state.scale)[:, moving])
 
-    def _seen(self, state: State, held: Held) -> float:
+    def _seen(self, state: State, held: HeldStationarity) -> float:
         """The smallest singular value of A on the motions that the tasks leave free, over the largest of A: unlike
         the transversality it is small also where the rows of A become dependent, and they see less."""
         moving = self._moving(state)
@@ -137,13 +137,13 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         s = np.linalg.svd(A @ free, compute_uv=False)[: free.shape[1]]
         return float(s[-1] / np.linalg.norm(A, 2)) if s.any() else 0.0
 
-    def _held(self, state: State) -> Held:
+    def _held(self, state: State) -> HeldStationarity:
         if self in state.tasks:
             raise TaskError(f"{self.name}: its priority {self.priority} must come after that of the tasks it extends")
         reference = null_space(state.task_rows)
-        return Held(reference, self._stationarity(state, reference))
+        return HeldStationarity(reference, self._stationarity(state, reference))
 
-    def _check_changing(self, state: State, held: Held, A: Array) -> None:
+    def _check_changing(self, state: State, held: HeldStationarity, A: Array) -> None:
         """Joints that no task moves, as those of a gripper, stay where they are and need no potential."""
         moving = self._moving(state)
         weight = sum(own.weight * own.gain for own in self.criteria)
@@ -156,11 +156,11 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         """(nv,) bool, what the tasks of the first level move."""
         return abs(state.task_rows).max(axis=0, initial=0.0) > RANK
 
-    def _is_held(self, state: State, held: Held) -> bool:
+    def _is_held(self, state: State, held: HeldStationarity) -> bool:
         lacking = abs(held.s - self._stationarity(state, held.reference)).max(initial=0.0)
         return lacking <= self.parts[0].tolerance
 
-    def _turn(self, start: State, held: Held) -> State | None:
+    def _turn(self, start: State, held: HeldStationarity) -> State | None:
         """Where the way from a state to its targets turns back although the robot is neither singular nor at a limit;
         None when it does not, or when tasks ask for velocities, which lead to no pose."""
         if any(isinstance(task, VelocityTask) for task in start.tasks):

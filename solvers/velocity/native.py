@@ -28,7 +28,7 @@ BAD_START, NOT_CONVEX = 1, 2
 ROWS_ONLY = -1  # in place of the number of levels
 
 
-class Found(NamedTuple):
+class NativeResult(NamedTuple):
     """v: (nv,).   lacking: per level.   freedom: per level, what it leaves.   errors, residuals: of the native tasks
     (k, 2) before and after the step.   costs: of the native criteria.   active: indices of v at a limit.
     points: (levels + 1, nv) as in a HierarchyResult."""
@@ -145,7 +145,7 @@ class NativeStep:
     def _point(self, name: str, array: Array) -> None:
         setattr(self._data, name, array.ctypes.data)
 
-    def run(self, given: Given, objective: tuple[Array, Array] | None) -> Found | None:
+    def run(self, given: Given, objective: tuple[Array, Array] | None) -> NativeResult | None:
         """One step from what is in `q`, `previous`, towards what was aimed at; None when they are no start (see the
         kernel's header).
 
@@ -163,7 +163,7 @@ class NativeStep:
             raise TaskError("the criteria's matrix H is not positive semidefinite")
         lacking = self._lacking.copy()
         errors = self._errors.copy()
-        return Found(
+        return NativeResult(
             self._v.copy(),
             [lacking[first:last] for first, last in self._spans],
             self._freedom.tolist(),

@@ -1,4 +1,4 @@
-/* Rolling without slip, twin of RollingBase in robokin/model/drive.py, which explains it. */
+/* Rolling without slip, twin of RollingBase in robokin/model/rolling.py, which explains it. */
 #include "limits/rolling.h"
 
 #include "math/rk_trig.h"

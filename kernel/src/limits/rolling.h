@@ -1,4 +1,4 @@
-/* How a wheeled base moves on the arc that its wheels roll. Twin of RollingBase in robokin/model/drive.py. */
+/* How a wheeled base moves on the arc that its wheels roll. Twin of RollingBase in robokin/model/rolling.py. */
 #ifndef RK_ROLLING_H
 #define RK_ROLLING_H
 

@@ -16,6 +16,7 @@ import bpy
 import numpy as np
 
 from ....robokin.arrays import Array
+from ....robokin.model.locking import can_lock, locked_model
 from ....robokin.model.robot import ROOT_TYPES, Joint, RobotModel
 from ....robokin.model.wheels import find_drive
 from ..errors import BridgeError
@@ -38,6 +39,7 @@ class Binding:
     carriers: all bones of each joint, helper bones first.   modes: `Channel.modes` of every bone.
     channels: of every bone, own ones in the order of q, then others.
     root: (4, 4) T_armature_root [m]: where the root joint's frame stands in the armature's space.
+    locked: names of the joints with a padlock.
     """
 
     model: RobotModel
@@ -48,6 +50,11 @@ class Binding:
     channels: tuple[Channel, ...]
     root: Array
     metres_per_unit: float
+    locked: tuple[str, ...] = ()
+
+    def model_at(self, q: Array) -> RobotModel:
+        """The model that holds the joints with a padlock where they are in q (nq,); it is what solvers take."""
+        return locked_model(self.model, self.locked, q) if self.locked else self.model
 
     @cached_property
     def own_channels(self) -> tuple[Channel, ...]:
@@ -141,7 +148,10 @@ def _build(obj: bpy.types.Object, content: ArmatureContent) -> Binding:
         if b.connected and any(c.bone == b.name and c.path == "location" for c in channels):
             raise BridgeError(f"bone {b.name!r} slides but is connected to its parent: turn off Connected in Edit Mode")
     rest = found.rests[next(b.place for b in content.bones if b.name == found.root)]
-    return Binding(model, names, frames, carriers, modes, channels, _root_frame(records[found.root], rest, unit), unit)
+    root = _root_frame(records[found.root], rest, unit)
+    closed = [joint for joint, name in zip(model.joints, names, strict=True) if records[name].locked]
+    locked = tuple(joint.name for joint in closed if can_lock(joint))
+    return Binding(model, names, frames, carriers, modes, channels, root, unit, locked)
 
 
 def _assemble(found: Records) -> RobotModel:

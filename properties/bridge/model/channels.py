@@ -59,7 +59,7 @@ class Channel:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ChannelEntry:
     """A channel of a joint: sign * unit * value = slope * coordinate of the joint. See `Channel` for the fields."""
 
     bone: str
@@ -74,7 +74,7 @@ class Entry:
 
 def joint_channels(
     joint: Joint, carriers: Sequence[Carrier], metres_per_unit: float
-) -> tuple[list[Entry], dict[str, tuple[str, ...]]]:
+) -> tuple[list[ChannelEntry], dict[str, tuple[str, ...]]]:
     """(the joint's channels by coordinate, `Channel.modes` of each of its bones).
 
     Raises BridgeError naming the bone when its carriers cannot show the joint.
@@ -82,7 +82,7 @@ def joint_channels(
     steps = joint.kind.decompose(joint)
     if sum(carrier.count for carrier in carriers) != len(steps):
         raise BridgeError(_unfit(joint, carriers))
-    found: list[Entry] = []
+    found: list[ChannelEntry] = []
     modes: dict[str, tuple[str, ...]] = {}
     for carrier in carriers:
         if not native(steps[: carrier.count], carrier.frame):
@@ -105,20 +105,20 @@ def _unfit(joint: Joint, carriers: Sequence[Carrier]) -> str:
     )
 
 
-def _step_channels(step: Elementary, carrier: Carrier, iq: int, metres_per_unit: float) -> list[Entry]:
+def _step_channels(step: Elementary, carrier: Carrier, iq: int, metres_per_unit: float) -> list[ChannelEntry]:
     bone = carrier.bone
     if step.motion in (MotionPrimitive.FREE, MotionPrimitive.BALL):
         along = [bone_axis(axis, carrier.frame) for axis in np.eye(3)]
         channels = [(LOCATION, i, sign, metres_per_unit) for i, sign in along if step.motion is MotionPrimitive.FREE]
         channels += [(QUATERNION, 0, 1.0, 1.0), *((QUATERNION, i + 1, sign, 1.0) for i, sign in along)]
-        return [Entry(bone, iq + k, *channel) for k, channel in enumerate(channels)]
+        return [ChannelEntry(bone, iq + k, *channel) for k, channel in enumerate(channels)]
     index, sign = bone_axis(step.axis, carrier.frame)
     if step.motion is MotionPrimitive.TRANSLATION:
-        return [Entry(bone, iq, LOCATION, index, sign, metres_per_unit)]
-    turn = Entry(bone, iq, EULER, index, sign, 1.0)
+        return [ChannelEntry(bone, iq, LOCATION, index, sign, metres_per_unit)]
+    turn = ChannelEntry(bone, iq, EULER, index, sign, 1.0)
     if step.motion is MotionPrimitive.ROTATION:
         return [turn]
-    return [turn, Entry(bone, iq, LOCATION, index, sign, metres_per_unit, step.pitch, COUPLED)]
+    return [turn, ChannelEntry(bone, iq, LOCATION, index, sign, metres_per_unit, step.pitch, COUPLED)]
 
 
 def _euler_orders(turns: list[int]) -> tuple[str, ...]:

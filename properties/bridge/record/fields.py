@@ -20,8 +20,6 @@ from .stored import BoneRecord
 if TYPE_CHECKING:
     import bpy
 
-    from ...joint import RobokinJoint
-
 BOUNDS = ("lower", "upper", "velocity", "effort", "acceleration")
 # Degrees of freedom whose bounds can be edited: all of every joint but a floating one, of which the three lengths.
 FREEDOMS = 3
@@ -72,7 +70,7 @@ def field_values(record: BoneRecord) -> dict[str, Any]:
     mimic = joint.mimic or Mimic("")
     values |= {"mimic_joint": mimic.joint, "mimic_multiplier": mimic.multiplier, "mimic_offset": mimic.offset}
     values |= {"link": link.name, "mass": link.mass, "com": tuple(link.com)}
-    values["inertia"] = tuple(link.inertia[_UPPER_TRIANGLE])
+    values |= {"inertia": tuple(link.inertia[_UPPER_TRIANGLE]), "locked": record.locked}
     return values
 
 
@@ -97,10 +95,11 @@ FIELDS: tuple[str, ...] = (
     "mass",
     "com",
     "inertia",
+    "locked",
 )
 
 
-def read_fields(settings: RobokinJoint) -> tuple[Any, ...]:
+def read_fields(settings: bpy.types.PropertyGroup) -> tuple[Any, ...]:
     """The values of FIELDS as they stand on a bone, hashable; () when the bone's fields were never written."""
     if settings.version == 0:
         return ()
@@ -116,7 +115,7 @@ def stored_fields(bone: bpy.types.Bone) -> dict:
     return {} if group is None else group.to_dict()
 
 
-def write_fields(settings: RobokinJoint, record: BoneRecord, version: int) -> None:
+def write_fields(settings: bpy.types.PropertyGroup, record: BoneRecord, version: int) -> None:
     """Rebuild the fields from the record."""
     settings.version = 0
     for name, value in field_values(record).items():
@@ -137,7 +136,8 @@ def edited_record(record: BoneRecord, shown: tuple[Any, ...]) -> BoneRecord:
     if not edits:
         return record
     values = recorded | edits
-    return dataclasses.replace(record, joint=_joint(record, values, edits), link=_link(record, values, edits))
+    joint, link = _joint(record, values, edits), _link(record, values, edits)
+    return dataclasses.replace(record, joint=joint, link=link, locked=values["locked"])
 
 
 def becomes_ball(record: BoneRecord, joint_type: str) -> bool:
@@ -145,7 +145,7 @@ def becomes_ball(record: BoneRecord, joint_type: str) -> bool:
     return JOINT_TYPES[joint_type].has_cone and not record.joint.kind.has_cone
 
 
-def twist_along_bone(settings: RobokinJoint, record: BoneRecord) -> None:
+def twist_along_bone(settings: bpy.types.PropertyGroup, record: BoneRecord) -> None:
     """Let the fields of a joint that has just become a ball say the axis of a ball made anew, unless one was given."""
     given = _single(tuple(settings.axis)) != _single(tuple(record.joint.axis))
     if becomes_ball(record, settings.joint_type) and not given:

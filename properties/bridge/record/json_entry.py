@@ -16,7 +16,7 @@ LARGEST = 1e100  # no quantity of a robot is larger, and products of some stay f
 _LONGEST = 40  # characters of a wrong text that a message repeats
 
 
-class Entry:
+class JsonEntry:
     """A value in a JSON text. `owner`: begins every message, as "bone 'arm': its record"; `place`: as "joint.lower[0]".
 
     Each method returns the value as what it must be, or raises DamagedRecordError with the owner, the place, what is
@@ -34,7 +34,7 @@ class Entry:
     def damaged(self, problem: str) -> DamagedRecordError:
         return DamagedRecordError(f"{self.owner} is damaged: {problem}")
 
-    def members(self, *names: str) -> dict[str, Entry]:
+    def members(self, *names: str) -> dict[str, JsonEntry]:
         """Those of an object that has these and no others."""
         found = {name: self.member(name) for name in names}
         for name in self.value:
@@ -42,20 +42,20 @@ class Entry:
                 raise self.damaged(f"{self.place or 'it'} has {described(name)} (valid: {', '.join(names)})")
         return found
 
-    def member(self, name: str) -> Entry:
+    def member(self, name: str) -> JsonEntry:
         """That of an object."""
         place = f"{self.place}.{name}" if self.place else name
         if not isinstance(self.value, dict):
             self.refuse("an object")
         if name not in self.value:
             raise self.damaged(f"{place} is missing")
-        return Entry(self.owner, self.value[name], place)
+        return JsonEntry(self.owner, self.value[name], place)
 
-    def items(self, count: int | None = None) -> list[Entry]:
+    def items(self, count: int | None = None) -> list[JsonEntry]:
         """Those of a list; count: how many it must have."""
         if not isinstance(self.value, list) or count not in (None, len(self.value)):
             self.refuse("a list" if count is None else f"a list of {count}")
-        return [Entry(self.owner, item, f"{self.place}[{i}]") for i, item in enumerate(self.value)]
+        return [JsonEntry(self.owner, item, f"{self.place}[{i}]") for i, item in enumerate(self.value)]
 
     def text(self) -> str:
         """One that Blender can hold: it has neither half characters nor an end inside."""
@@ -73,6 +73,11 @@ class Entry:
     def whole(self, lowest: int, highest: int) -> int:
         if type(self.value) is not int or not lowest <= self.value <= highest:
             self.refuse(f"a whole number of {lowest} to {highest}")
+        return self.value
+
+    def switch(self) -> bool:
+        if type(self.value) is not bool:
+            self.refuse("true or false")
         return self.value
 
     def number(self, lowest: float = -LARGEST) -> float:
@@ -96,7 +101,7 @@ class Entry:
         array.flags.writeable = False
         return array
 
-    def present(self) -> Entry | None:
+    def present(self) -> JsonEntry | None:
         """None for null."""
         return None if self.value is None else self
 
@@ -109,9 +114,9 @@ def _is_quantity(value: object) -> bool:
     return type(value) is float and abs(value) <= LARGEST
 
 
-def parsed(owner: str, text: object) -> Entry:
+def parsed(owner: str, text: object) -> JsonEntry:
     """The whole of a JSON text. Raises DamagedRecordError."""
-    whole = Entry(owner, text)
+    whole = JsonEntry(owner, text)
     if not isinstance(text, str):
         whole.refuse("a text")
 
@@ -119,7 +124,7 @@ def parsed(owner: str, text: object) -> Entry:
         raise whole.damaged(f"it holds {constant}, which is no number")
 
     try:
-        return Entry(owner, json.loads(text, parse_constant=refuse))
+        return JsonEntry(owner, json.loads(text, parse_constant=refuse))
     except ValueError as fault:
         raise whole.damaged(f"it is not JSON ({' '.join(str(fault).split())[:80]})") from None
     except RecursionError:

@@ -23,7 +23,7 @@ from ....robokin.model.geometry import Geometry, Material, Shape
 from ....robokin.model.joint_types import JOINT_TYPES
 from ....robokin.model.robot import Joint, Link, Mimic
 from ..errors import BridgeError, DamagedRecordError
-from .json_entry import Entry, described, parsed
+from .json_entry import JsonEntry, described, parsed
 from .stored import (
     HELPER_KEY,
     JOINT_ARRAYS,
@@ -46,12 +46,12 @@ _UNITS = 0.99e-9, 1.01e9  # metres in a Blender unit, of which Blender takes 1e-
 def record_text(holder: bpy.types.ID | bpy.types.Bone | bpy.types.EditBone, key: str) -> str:
     """The record that lies on a bone or an armature. Raises BridgeError when something else lies there."""
     text = holder[key]
-    return text if isinstance(text, str) else Entry(_owner(key, holder.name), text).text()
+    return text if isinstance(text, str) else JsonEntry(_owner(key, holder.name), text).text()
 
 
 def read_record(text: object, bone: str) -> BoneRecord:
     """Raises BridgeError naming the bone when the text is damaged or of a newer version."""
-    return _read_record(Entry(_owner(KEY, bone), text).text(), bone)
+    return _read_record(JsonEntry(_owner(KEY, bone), text).text(), bone)
 
 
 @lru_cache(maxsize=16384)
@@ -93,7 +93,7 @@ def _owner(key: str, name: str) -> str:
     return f"{_OWNERS[key]} {name!r}: its record"
 
 
-def _current(text: object, key: str, name: str) -> Entry:
+def _current(text: object, key: str, name: str) -> JsonEntry:
     """The text as one of the present version, not looked into yet."""
     whole = parsed(_owner(key, name), text)
     version = whole.member("version")
@@ -103,14 +103,14 @@ def _current(text: object, key: str, name: str) -> Entry:
     data = whole.value
     for old in range(version.whole(1, VERSION), VERSION):
         data = MIGRATIONS[old](data)
-    return Entry(whole.owner, data)
+    return JsonEntry(whole.owner, data)
 
 
-def _modelled(read: Callable[[Entry], Any]) -> Callable[[Entry], Any]:
+def _modelled(read: Callable[[JsonEntry], Any]) -> Callable[[JsonEntry], Any]:
     """What the model refuses is damage as well."""
 
     @wraps(read)
-    def modelled(entry: Entry) -> Any:
+    def modelled(entry: JsonEntry) -> Any:
         try:
             return read(entry)
         except ModelError as error:
@@ -120,7 +120,7 @@ def _modelled(read: Callable[[Entry], Any]) -> Callable[[Entry], Any]:
 
 
 @_modelled
-def _joint(entry: Entry) -> Joint:
+def _joint(entry: JsonEntry) -> Joint:
     names = ("name", "type", "placement", "axis", "order", "axes", "drive", "mimic")
     data = entry.members(*names, *JOINT_ARRAYS, *JOINT_NUMBERS)
     kind = JOINT_TYPES[data["type"].choice(JOINT_TYPES)]
@@ -142,18 +142,18 @@ def _joint(entry: Entry) -> Joint:
     )
 
 
-def _bounds(entry: Entry, count: int, absent: float) -> list[float]:
+def _bounds(entry: JsonEntry, count: int, absent: float) -> list[float]:
     return [absent if bound.value is None else bound.limit() for bound in entry.items(count)]
 
 
-def _mimic(entry: Entry | None) -> Mimic | None:
+def _mimic(entry: JsonEntry | None) -> Mimic | None:
     if entry is None:
         return None
     data = entry.members("joint", "multiplier", "offset")
     return Mimic(data["joint"].text(), data["multiplier"].number(), data["offset"].number())
 
 
-def _drive(entry: Entry | None) -> Drive | None:
+def _drive(entry: JsonEntry | None) -> Drive | None:
     if entry is None:
         return None
     data = entry.members("left", "right", "radius", "separation")
@@ -161,7 +161,7 @@ def _drive(entry: Entry | None) -> Drive | None:
 
 
 @_modelled
-def _link(entry: Entry) -> Link:
+def _link(entry: JsonEntry) -> Link:
     data = entry.members("name", "mass", "com", "inertia", "visuals", "collisions")
     return Link(
         name=data["name"].text(),
@@ -173,43 +173,43 @@ def _link(entry: Entry) -> Link:
     )
 
 
-def _geometry(entry: Entry) -> Geometry:
+def _geometry(entry: JsonEntry) -> Geometry:
     data = entry.members("shape", "placement", "material", "name")
     shape, material = _shape(data["shape"]), _material(data["material"].present())
     placement = frozen_placement(_placement(data["placement"]), data["placement"].place)
     return Geometry(shape, placement, material, data["name"].text())
 
 
-def _shape(entry: Entry) -> Shape:
+def _shape(entry: JsonEntry) -> Shape:
     made = SHAPES[entry.member("type").choice(SHAPES)]
     data = entry.members("type", *(field.name for field in dataclasses.fields(made) if field.compare))
     return made(**{name: _SHAPE_PARTS[name](part) for name, part in data.items() if name != "type"})
 
 
-def _size(entry: Entry) -> float:
+def _size(entry: JsonEntry) -> float:
     return entry.number(lowest=0.0)
 
 
-def _scale(entry: Entry) -> tuple[float, ...]:
+def _scale(entry: JsonEntry) -> tuple[float, ...]:
     scale = tuple(entry.numbers(3).tolist())
     return scale if all(scale) else entry.refuse("three numbers other than 0")
 
 
-def _optional_text(entry: Entry) -> str | None:
+def _optional_text(entry: JsonEntry) -> str | None:
     return None if entry.value is None else entry.text()
 
 
-_SHAPE_PARTS: dict[str, Callable[[Entry], Any]] = {
+_SHAPE_PARTS: dict[str, Callable[[JsonEntry], Any]] = {
     "size": lambda entry: tuple(_size(item) for item in entry.items(3)),
     "radius": _size,
     "length": _size,
-    "filename": Entry.text,
+    "filename": JsonEntry.text,
     "scale": _scale,
     "path": _optional_text,
 }
 
 
-def _material(entry: Entry | None) -> Material | None:
+def _material(entry: JsonEntry | None) -> Material | None:
     if entry is None:
         return None
     data = entry.members("name", "rgba", "texture", "texture_path")
@@ -218,17 +218,17 @@ def _material(entry: Entry | None) -> Material | None:
     return Material(data["name"].text(), color, _optional_text(data["texture"]), _optional_text(data["texture_path"]))
 
 
-def _placement(entry: Entry) -> Array:
+def _placement(entry: JsonEntry) -> Array:
     return np.vstack((entry.numbers(3, 4), (0.0, 0.0, 0.0, 1.0)))
 
 
-def _frame(entry: Entry) -> Array:
+def _frame(entry: JsonEntry) -> Array:
     """(3, 3) a rotation."""
     frame = entry.numbers(3, 3)
     return frame if _is_rotation(frame, 1e-6) else entry.refuse("a rotation matrix")
 
 
-def _rest(entry: Entry) -> Array:
+def _rest(entry: JsonEntry) -> Array:
     """(4, 4) a placement in single precision."""
     rest = entry.numbers(4, 4)
     rigid = _is_rotation(rest[:3, :3], 1e-3) and abs(rest[3] - (0.0, 0.0, 0.0, 1.0)).max() <= 1e-6
@@ -236,13 +236,14 @@ def _rest(entry: Entry) -> Array:
 
 
 # What a BoneRecord is made of.
-_PARTS: dict[str, Callable[[Entry], Any]] = {
-    "bone": Entry.text,
+_PARTS: dict[str, Callable[[JsonEntry], Any]] = {
+    "bone": JsonEntry.text,
     "index": lambda entry: entry.whole(0, _LARGEST),
     "link": _link,
     "joint": _joint,
     "frame": _frame,
     "rest": _rest,
+    "locked": Entry.switch,
 }
 
 

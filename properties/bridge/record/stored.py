@@ -18,7 +18,7 @@ from ....robokin.model.robot import Joint, Link
 KEY = "robokin_joint"
 HELPER_KEY = "robokin_helper"
 ROBOT_KEY = "robokin_robot"
-VERSION = 2
+VERSION = 3
 
 
 def _from_1(data: dict) -> dict:
@@ -29,8 +29,15 @@ def _from_1(data: dict) -> dict:
     return data | {"joint": {"order": "", "axes": None, "drive": None} | joint}
 
 
+def _from_2(data: dict) -> dict:
+    """Bones got padlocks."""
+    if not isinstance(data.get("joint"), dict):
+        return data
+    return {"locked": False} | data
+
+
 # version -> function that turns an unchecked record of that version into one of the next
-MIGRATIONS: dict[int, Callable[[dict], dict]] = {1: _from_1}
+MIGRATIONS: dict[int, Callable[[dict], dict]] = {1: _from_1, 2: _from_2}
 
 SHAPES: dict[str, type] = {"box": Box, "cylinder": Cylinder, "capsule": Capsule, "sphere": Sphere, "mesh": Mesh}
 JOINT_ARRAYS = ("lower", "upper", "velocity", "effort", "acceleration")
@@ -45,7 +52,7 @@ class BoneRecord:
     index: place among the joints of the robot.   joint, link: as in the model; `joint.parent` and `joint.child` do not
     count, the bone's parent and the link say them.   frame: (3, 3) R_link_bone, the bone's axes at rest in the axes of
     its link.   rest: (4, 4) T_parentbone_bone at rest in Blender units when this was written, to notice that a bone was
-    moved.
+    moved.   locked: solvers hold the joint where it is.
     """
 
     bone: str
@@ -54,6 +61,7 @@ class BoneRecord:
     link: Link
     frame: Array
     rest: Array
+    locked: bool = False
 
     @property
     def along(self) -> Array:

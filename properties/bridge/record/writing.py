@@ -23,6 +23,7 @@ def write_record(record: BoneRecord) -> str:
             "link": _link_to_json(record.link),
             "frame": record.frame.ravel().tolist(),
             "rest": record.rest.ravel().tolist(),
+            "locked": record.locked,
         }
     )
     read_record(text, record.bone)

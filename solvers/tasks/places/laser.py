@@ -72,7 +72,7 @@ class LaserTask(TipTask, KernelTipTask):
 
     def _checked(self, surface: object) -> Surface:
         if not isinstance(surface, Surface):
-            raise TaskError(f"{self.name}: surface must be a Plane or a Mesh, not {shown(surface)}")
+            raise TaskError(f"{self.name}: surface must be a Plane or a MeshSurface, not {shown(surface)}")
         return surface
 
     def rows(self, state: State, target: tuple[Array, Surface]) -> Rows:

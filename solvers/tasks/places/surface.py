@@ -65,7 +65,7 @@ class Plane(Surface):
         return (t, self._normal) if t > 0.0 else None
 
 
-class Mesh(Surface):
+class MeshSurface(Surface):
     """Triangles, of which both sides count. vertices: (n, 3) [m].   triangles: (m, 3) indices of vertices.
 
     Raises TaskError.

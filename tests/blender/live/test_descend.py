@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from robokin_addon.operators.live.descend import ATTEMPTS, ITERATIONS, LEAP, Descent
+from robokin_addon.operators.live.descend import ATTEMPTS, ITERATIONS, LEAP, LiveDescent
 from robokin_addon.robokin import forward_kinematics
 from robokin_addon.solvers import IKProblem, PoseTask
 from support.blender.scene_robots import model_of
@@ -35,7 +35,7 @@ def test_it_leaps_less_and_loses_less_than_single_solves():
         return lambda target, q: problem.solve([target], q, 0, False)
 
     def followed(problem):
-        descent = Descent(problem)
+        descent = LiveDescent(problem)
         return lambda target, q: descent.solve([target], q)
 
     by_solves, by_descent = along(range(60), 40, alone), along(range(60), 40, followed)

@@ -11,7 +11,7 @@ from robokin_addon.solvers import (
     DistanceTask,
     LaserTask,
     LoopClosureTask,
-    Mesh,
+    MeshSurface,
     OnCurveTask,
     OnLineTask,
     OnPlaneTask,
@@ -72,11 +72,11 @@ def every_task(rng: np.random.Generator, model: RobotModel, q: np.ndarray, away:
     return tasks
 
 
-def sphere(center: np.ndarray, radius: float, rings: int = 12) -> Mesh:
+def sphere(center: np.ndarray, radius: float, rings: int = 12) -> MeshSurface:
     """Triangles of a sphere."""
     theta, phi = np.meshgrid(np.linspace(0.0, np.pi, rings), np.linspace(0.0, 2 * np.pi, 2 * rings), indexing="ij")
     points = np.stack((np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)), axis=-1)
     at = np.arange(points[..., 0].size).reshape(theta.shape)
     a, b, c, d = at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]
     faces = np.concatenate([np.stack(three, axis=-1).reshape(-1, 3) for three in ((a, b, c), (a, c, d))])
-    return Mesh(center + radius * points.reshape(-1, 3), faces)
+    return MeshSurface(center + radius * points.reshape(-1, 3), faces)

@@ -19,7 +19,7 @@ _LARGEST_INDEX = 18  # digits
 
 def read_obj(path: str) -> MeshData:
     """Raises FileFormatError naming file and line."""
-    reader = _Reader(path)
+    reader = _ObjReader(path)
     for line, words in _lines(path, read_bytes(path)):
         reader.line = line
         try:
@@ -48,7 +48,7 @@ def _lines(path: str, data: bytes) -> Iterator[tuple[int, list[bytes]]]:
             yield number, words
 
 
-class _Reader:
+class _ObjReader:
     """`line`: the number of the line that is read. Indices of corners count from 0; -1: there is none."""
 
     def __init__(self, path: str) -> None:

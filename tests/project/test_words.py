@@ -1,0 +1,39 @@
+"""Words in the source: one meaning for each class name, and docstrings that stand alone."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("robokin", "solvers", "properties", "scene", "operators", "panels", "cli")
+OPENINGS = ("Of ", "As ", "Those ", "The same ", "The same,", "The same;", "The same:", "The same.")
+
+
+def nodes() -> Iterator[tuple[str, ast.AST]]:
+    for part in PARTS:
+        for path in sorted((ROOT / part).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                yield str(path.relative_to(ROOT)), node
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    places = defaultdict(list)
+    for path, node in nodes():
+        if isinstance(node, ast.ClassDef):
+            places[node.name].append(f"{path}:{node.lineno}")
+    assert len(places) > 100
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_docstrings_stand_alone() -> None:
+    """The first word says what it is about, not what was said elsewhere."""
+    wrong = []
+    for path, node in nodes():
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            text = ast.get_docstring(node) or ""
+            if text.startswith(OPENINGS):
+                wrong.append(f"{path}:{getattr(node, 'lineno', 1)}: {text.splitlines()[0]}")
+    assert not wrong, "\n".join(wrong)
