@@ -30,6 +30,7 @@ COMMANDS = {
     "solve": Command("solve", "inverse kinematics"),
     "bake": Command("bake", "solve the tasks of a .blend at every frame, write keyframes"),
     "check": Command("check", "compare the animation of a .blend with tasks and limits"),
+    "demo": Command("demo", "make, bake and check a ready scene: two laser circles, a door"),
     "dynamics": Command("dynamics", "efforts, power, energy and the load on the ground of a motion"),
     "export": Command("export", "write the animation of a .blend as joint values over time, or a robot as URDF"),
 }

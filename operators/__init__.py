@@ -6,6 +6,7 @@ from types import ModuleType
 
 from . import live
 from .files import (
+    add_example,
     add_robot,
     export_motion,
     export_urdf,
@@ -47,6 +48,7 @@ MODULES: tuple[ModuleType, ...] = (
     find_meshes,
     import_table,
     robot_text,
+    add_example,
     add_robot,
     make_robot,
     duplicate_robot,

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
+    from .trajectories.motion_limits import MotionLimits
+    from .trajectories.point_to_point import point_to_point
+    from .trajectories.trajectory import Trajectory
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
@@ -36,6 +39,9 @@ else:
             "tasks": tasks.__all__,
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
+            "trajectories.motion_limits": ["MotionLimits"],
+            "trajectories.point_to_point": ["point_to_point"],
+            "trajectories.trajectory": ["Trajectory"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
@@ -48,6 +54,7 @@ __all__ = [
     "Motion",
     "MotionCheck",
     "MotionDynamics",
+    "MotionLimits",
     "PostureBatch",
     "PostureProblem",
     "Postures",
@@ -55,12 +62,14 @@ __all__ = [
     "Status",
     "TrackResult",
     "Tracker",
+    "Trajectory",
     "VelocityConstraint",
     "VelocityProblem",
     "VelocityStep",
     "Violation",
     "all_postures",
     "check_motion",
+    "point_to_point",
     "read_motion",
     "solve_ik",
     "track",

@@ -70,6 +70,8 @@ class ROBOKIN_MT_add_robot(bpy.types.Menu):
     def draw(self, context: bpy.types.Context) -> None:
         for robot in ROBOTS.values():
             self.layout.operator(ROBOKIN_OT_add_robot.bl_idname, text=robot.label).robot = robot.name
+        self.layout.separator()
+        self.layout.menu("ROBOKIN_MT_add_example")
 
 
 CLASSES = (ROBOKIN_OT_add_robot, ROBOKIN_MT_add_robot)

@@ -155,11 +155,11 @@ class Frame:
                 continue
             (there, is_reached), is_braking = tracking.followed(on - 1, goal), on > unbraked
             inside.held = HeldLevels(at, on - 1) if on > 1 else None
-            pulled = inside.look(there)
-            at_goal = in_time and is_reached and (bool(pulled.met[: on - 1].all()) or inside.holds(pulled))
+            followed = inside.look(there)
+            at_goal = in_time and is_reached and (bool(followed.met[: on - 1].all()) or inside.holds(followed))
             is_met = in_time and bool(at.met[: on - 1].all())
             if at_goal:
-                at = pulled
+                at = followed
             elif is_met and (on > 1 or is_braking) and self._is_met(at, on, goal, is_braking):
                 at = inside.best
             else:

@@ -243,7 +243,7 @@ _PARTS: dict[str, Callable[[JsonEntry], Any]] = {
     "joint": _joint,
     "frame": _frame,
     "rest": _rest,
-    "locked": Entry.switch,
+    "locked": JsonEntry.switch,
 }
 
 

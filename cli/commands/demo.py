@@ -1,0 +1,57 @@
+"""Make one of the ready scenes, bake it, check it and write it as a .blend: the two examples of the paper that Robokin
+comes from. Exit code 1 when a frame is not met or a limit is broken."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..arguments import add_json, output_blend
+from ..report import frame_rows, kept_report, show_report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "example", metavar="NAME", help="laser: two beams draw two circles; door, door-pivoting: the arm opens a door"
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    from ..blend_saving import save_as
+    from ..blender import blender, run_steps, some_window
+
+    with blender():
+        import bpy
+
+        from ...robokin import UnknownNameError
+        from ...scene.bake.bake import bake_steps
+        from ...scene.bake.check import check_steps
+        from ...scene.bake.start import bake_start
+        from ...scene.examples import EXAMPLES
+
+        if arguments.example not in EXAMPLES:
+            raise UnknownNameError("example", arguments.example, EXAMPLES)
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        with some_window():
+            robot = EXAMPLES[arguments.example].make(bpy.context)
+        scene, view_layer = bpy.context.scene, bpy.context.view_layer
+        frames = range(scene.frame_start, scene.frame_end + 1)
+        start = bake_start(scene, robot, robot.robokin.solver.start)
+        result = run_steps(bake_steps(scene, view_layer, robot, frames, start))
+        found = run_steps(check_steps(scene, view_layer, robot, frames))
+        told = result.to_dict()
+        report = {
+            "frames": frame_rows(told),
+            "failures": told["failures"],
+            "violations": found.to_dict()["violations"],
+        }
+        with kept_report(report, arguments.json):
+            save_as(arguments.output)
+    status, reason = result.summary()
+    lines = [
+        f"{arguments.output}: {len(frames)} frames baked: {status}, {reason}",
+        *(f"  {line}" for line in result.told()),
+    ]
+    show_report(report, arguments.json, "\n".join([*lines, found.summary()]), arguments.output)
+    return result.converged and found.passed

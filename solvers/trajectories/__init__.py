@@ -1,0 +1,1 @@
+"""Trajectories: motions as exact functions of time, from state to state."""

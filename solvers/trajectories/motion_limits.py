@@ -1,0 +1,87 @@
+"""How fast joints may move: the model's limits, those given, and what is assumed where there are none."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array, float_array, shown
+from ...robokin.errors import ConfigurationError, UnknownNameError
+from ...robokin.model.robot import RobotModel
+
+KINDS = ("velocity", "acceleration", "jerk")
+
+# What is assumed where neither the model nor the caller says: speeds of usual arms, reached within a time.
+TURNING, SLIDING = np.pi, 1.0  # [rad/s], [m/s]
+RISE = 0.25  # [s] from rest to the limit on velocity at the limit on acceleration
+ONSET = 0.1  # [s] from none to the limit on acceleration at the limit on jerk
+
+
+@dataclass(frozen=True, eq=False)
+class MotionLimits:
+    """On the sizes of velocities, accelerations and jerks, (nv,) each: SI per degree of freedom.
+
+    rows: (nv, 3) the three side by side.
+    assumed: of which kinds ("velocity", "acceleration", "jerk") some are assumed, by kind a (nv,) bool.
+    """
+
+    velocity: Array
+    acceleration: Array
+    jerk: Array
+    rows: Array
+    assumed: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, model: RobotModel, limits: object = None) -> MotionLimits:
+        """limits: of each kind a number, or one for each degree of freedom (nv,); the model's count too, the less of
+        both. Absent velocities are π rad/s and 1 m/s; accelerations those that reach the velocity in 0.25 s; jerks
+        those that reach the acceleration in 0.1 s.
+
+        Raises ConfigurationError, UnknownNameError.
+        """
+        if isinstance(limits, MotionLimits):
+            return limits
+        if limits is None and model in _of_models:
+            return _of_models[model]
+        given = {} if limits is None else limits
+        if not isinstance(given, Mapping):
+            raise ConfigurationError(f"limits must be a mapping of {', '.join(KINDS)}, not {shown(limits)}")
+        for name in given:
+            if name not in KINDS:
+                raise UnknownNameError("limit", name, KINDS)
+        usual = np.where(model.is_length, SLIDING, TURNING)
+        own = (model.velocity, model.acceleration, np.full(model.nv, np.inf))
+        found: dict[str, Array] = {}
+        assumed: dict[str, Array] = {}
+        for kind, of_model in zip(KINDS, own, strict=True):
+            values = of_model
+            if given.get(kind) is not None:
+                values = np.minimum(of_model, _checked(given[kind], model, kind))
+            absent = np.isinf(values)
+            if absent.any():
+                values = np.where(absent, usual, values)
+                assumed[kind] = absent
+            found[kind] = values
+            usual = values / (RISE if kind == "velocity" else ONSET)
+        result = cls(**found, rows=np.stack([found[kind] for kind in KINDS], axis=1), assumed=assumed)
+        if limits is None:
+            _of_models[model] = result
+        return result
+
+
+_of_models: weakref.WeakKeyDictionary[RobotModel, MotionLimits] = weakref.WeakKeyDictionary()
+
+
+def _checked(value: object, model: RobotModel, kind: str) -> Array:
+    try:
+        array = float_array(value)
+    except ValueError:
+        raise ConfigurationError(f"{kind} limits must be numbers, not {shown(value)}") from None
+    if array.shape not in ((), (model.nv,)):
+        raise ConfigurationError(f"{kind} limits of {model.name!r} must be one number or {model.nv}, not {array.shape}")
+    if not (array > 0.0).all():
+        raise ConfigurationError(f"{kind} limits must be positive, not {shown(value)}")
+    return np.broadcast_to(array, (model.nv,))

@@ -1,0 +1,38 @@
+"""Axes from state to state by the C kernel through ctypes (kernel/include/robokin_trajectories.h)."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.backend.library import load_library
+from .reference import KNOTS, Planned
+
+
+def point_to_point(
+    order: int, start: Array, end: Array, limits: Array, bounds: Array, least: float
+) -> tuple[Planned, int, float, Array]:
+    """As the function of this name in `reference`, of float64 arrays."""
+    library = load_library()
+    library.rk_point_to_point_workspace.restype = ctypes.c_int64
+    n = len(start)
+    inputs = [np.ascontiguousarray(array) for array in (start, end, limits, bounds)]
+    knots, work = np.empty((n, KNOTS, 5)), np.empty(library.rk_point_to_point_workspace(n))
+    duration, axis = ctypes.c_double(), ctypes.c_int32()
+    status = library.rk_point_to_point(
+        n,
+        order,
+        *map(_pointer, inputs),
+        ctypes.c_double(least),
+        _pointer(work),
+        ctypes.byref(duration),
+        _pointer(knots),
+        ctypes.byref(axis),
+    )
+    return Planned(status), axis.value, duration.value, knots
+
+
+def _pointer(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)

@@ -1,0 +1,77 @@
+"""The two examples of the main paper (section 4) as ready scenes: baked, and measured from the matrices that Blender
+shows, at every frame and half frame."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix, Vector
+from robokin_addon.properties.bridge import link_of_bone, read_configuration
+from robokin_addon.scene.examples import EXAMPLES
+from support.blender.scene_tasks import shown
+
+NEAR = 1e-4  # [m] asked for, at frames and half frames
+SLIP = 1e-5  # [m/s] of the wheels sideways, from the written curves
+
+
+@pytest.fixture(params=list(EXAMPLES))
+def baked(request, scene):
+    """(name, the robot) of a scene that stands at the cursor."""
+    scene.cursor.location = (1.0, -2.0, 0.5)
+    assert bpy.ops.robokin.add_example(example=request.param) == {"FINISHED"}
+    robot = bpy.context.object
+    assert bpy.ops.robokin.bake() == {"FINISHED"}
+    assert robot.robokin.solver.bake_status == "CONVERGED", robot.robokin.solver.bake_reason
+    assert bpy.ops.robokin.check() == {"FINISHED"}
+    assert robot.robokin.solver.check_passed, robot.robokin.solver.check_summary
+    return request.param, robot
+
+
+def test_what_the_paper_asks_holds_between_frames_too(baked):
+    name, robot = baked
+    scene, worst, configurations = bpy.context.scene, 0.0, []
+    for half in range(2, 2 * scene.frame_end + 1):
+        scene.frame_set(half // 2, subframe=half % 2 / 2.0)
+        worst = max(worst, *(missed(robot, task) for task in robot.robokin.tasks))
+        if half % 2 == 0:
+            configurations.append(read_configuration(robot))
+    assert worst < NEAR
+    q = np.array(configurations)
+    heading, step = (q[1:, 2] + q[:-1, 2]) / 2.0, np.diff(q[:, :2], axis=0)
+    sideways = np.cos(heading) * step[:, 1] - np.sin(heading) * step[:, 0]
+    assert abs(sideways).max() * scene.render.fps < SLIP
+    # The platform takes part in one, and goes all its way in the other.
+    assert np.ptp(q[:, 0]) > (0.1 if name == "laser" else 1.5)
+
+
+def missed(robot, task) -> float:
+    """[m] between what Blender shows of a task's tip, or of its beam on the wall, and the target."""
+    T = shown(robot, task.tip) @ np.array(
+        Matrix.LocRotScale(Vector(task.offset_location), Euler(task.offset_rotation), None)
+    )
+    target = np.array(task.target.matrix_world)
+    if task.kind == "AXIS":
+        return float(np.linalg.norm(T[:3, "XYZ".index(task.axis)] - target[:3, 2]))
+    if task.kind == "LASER":
+        n, way = target[:3, 2], T[:3, 2]
+        T[:3, 3] += n @ (target[:3, 3] - T[:3, 3]) / (n @ way) * way
+    return float(np.linalg.norm(T[:3, 3] - target[:3, 3]))
+
+
+def test_the_circles_are_whole_and_the_door_is_open(baked):
+    name, robot = baked
+    scene = bpy.context.scene
+    if name == "laser":
+        for task in robot.robokin.tasks:
+            turn = [angle(scene, task.target.parent, frame) for frame in (1, scene.frame_end)]
+            turns = (turn[1] - turn[0]) / (2.0 * np.pi)
+            assert abs(turns) >= 1.0 - 1e-6 and abs(turns - round(turns)) < 1e-6
+    else:
+        hinge = next(task.target.parent for task in robot.robokin.tasks if link_of_bone(robot)[task.tip] == "tool")
+        assert np.degrees(angle(scene, hinge, scene.frame_end)) == pytest.approx(88.0)
+
+
+def angle(scene, obj, frame) -> float:
+    scene.frame_set(frame)
+    return obj.rotation_euler.z
