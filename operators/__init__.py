@@ -40,7 +40,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, solve
+from .solve import bake, check, dynamics, smooth, solve
 from .tasks import criteria, snap_targets, tasks
 
 MODULES: tuple[ModuleType, ...] = (
@@ -77,6 +77,7 @@ MODULES: tuple[ModuleType, ...] = (
     all_postures,
     joint_text,
     srdf,
+    smooth,
     solve,
     bake,
     check,
