@@ -42,10 +42,10 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...scene.bake.smooth import smooth_steps
 
         robot = find_robot(arguments.robot)
-        settings = robot.robokin.solver
+        settings, scene = robot.robokin.solver, bpy.context.scene
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         new = settings.new_action if arguments.new_action is None else arguments.new_action
-        result = run_steps(smooth_steps(bpy.context.scene, robot, frames, arguments.time, new))
+        result = run_steps(smooth_steps(scene, robot, frames, arguments.time, new))
         target = arguments.output or bpy.data.filepath
         report = result.to_dict()
         with kept_report(report, arguments.json):

@@ -146,12 +146,17 @@ class _Program:
 
 
 def solve(
-    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int
+    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int, guess: Array
 ) -> tuple[int, Array, Array, int]:
     """Status, x (F, n), multipliers (m,) and Newton steps; arguments as in `solve_banded_qp`."""
     program = _Program(H, g, rows, lower, upper)
-    point = _Point(program)
-    count = 0
+    point, count = _Point(program), 0
+    try:
+        x, z, lack = _polished(program, point.x, -guess * program.length / program.scale)
+        if lack <= POLISHED:
+            return OPTIMAL, x.reshape(g.shape), -z * program.scale / program.length, 0
+    except NotConvexError:
+        pass  # the guess was wrong
     try:
         for tolerance in SOLVED:
             status, count = _interior(program, point, tolerance, iterations, count)
