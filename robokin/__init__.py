@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from .library import library_robot
     from .mirror import mirrored_configuration
     from .model.drive import Drive
-    from .model.locking import locked_model
     from .model.robot import Joint, Link, Mimic, RobotModel
+    from .structure.locking import locked_model
     from .urdf import load_urdf, read_urdf_text, save_urdf, urdf_losses, urdf_text
     from .urdf.srdf import import_srdf, save_srdf
 else:
@@ -67,7 +67,7 @@ else:
                 "with_stick_figure",
             ],
             "model.drive": ["Drive"],
-            "model.locking": ["locked_model"],
+            "structure.locking": ["locked_model"],
             "dynamics": ["bias_torque", "drive_effort", "gravity_torque", "inverse_dynamics", "mass_matrix"],
             "errors": [
                 "BackendError",

@@ -10,7 +10,7 @@ import argparse
 import numpy as np
 
 from ...robokin import Joint, RobotModel, TaskError
-from ...robokin.model.locking import locked_model
+from ...robokin.structure.locking import locked_model
 from ...robokin.units import coordinate_units, with_unit
 from ...solvers import Task, all_postures, solve_ik
 from ...solvers.tasks import FrameTask

@@ -13,7 +13,7 @@ from ...properties.bridge.model.channels import COUPLED, DRIVEN, LOCATION, QUATE
 from ...properties.joint_range import ranged_channel
 from ...properties.results.result_text import quantity_text
 from ...robokin import RobokinError
-from ...robokin.model.locking import can_lock
+from ...robokin.structure.locking import can_lock
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ def _parts(plans: Sequence[PlannedSegment], count: int) -> list[tuple[str, ...]]
 
 
 def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Generator[float, None, Any]:
-    """The same steps, as the share of the frames that is done; it begins anew with every start tried."""
+    """The steps of a bake, as the share of the frames that is done; it begins anew with every start tried."""
     while True:
         try:
             results = next(steps)

@@ -98,7 +98,7 @@ def bake_plans(
 
 
 def stretches_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult]) -> list[BakedSegment]:
-    """Of results in order, each of frames of one plan: those of a plan as one."""
+    """Join results in order, each of frames of one plan, plan by plan."""
     planned = {plan.segment.tracker.problem: plan for plan in plans}
     found = []
     for problem, own in itertools.groupby(results, key=lambda result: result.problem):

@@ -32,7 +32,7 @@ class Failure:
 
     @property
     def frames(self) -> str:
-        """As "frame 12", "frames 12-18"."""
+        """Frames as text: "frame 12", "frames 12-18"."""
         return f"frame {self.first}" if self.first == self.last else f"frames {self.first}-{self.last}"
 
     def told(self) -> str:
@@ -134,7 +134,7 @@ def find_failures(stretches: Sequence[BakedSegment], frames: Sequence[int]) -> G
 
 
 def statuses_of(stretches: Sequence[BakedSegment], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:
-    """Of every frame; of one that is not met, what was found out about it."""
+    """The status of every frame; of one that is not met, what was found out about it."""
     found = {
         frame: failure.diagnosis.status for failure in failures for frame in range(failure.first, failure.last + 1)
     }
@@ -196,7 +196,7 @@ def _missed(stretch: BakedSegment, frame: int) -> tuple[str, ...]:
 
 
 def _short_diagnosis(stretch: BakedSegment, first: int, last: int, missed: Sequence[str]) -> Diagnosis:
-    """Of frames of one status, without trying out."""
+    """Diagnosis of frames of one status, without further solves."""
     short = [stretch.result.frame(i).diagnosis for i in range(first, last + 1)]
     if short[0].status is not Status.LIMIT:
         return replace(short[0], reason=f"{', '.join(missed)} not met")

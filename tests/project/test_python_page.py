@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from robokin_addon import robokin, solvers
+from robokin_addon.robokin import collision
 from robokin_addon.solvers import criteria
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 TEXT = PAGE.read_text("utf-8")
-MODULES = (robokin, solvers, criteria)
+MODULES = (robokin, collision, solvers, criteria)
 PUBLIC = sorted({(module.__name__, name) for module in MODULES for name in module.__all__})
 BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
 ROWS = [line for line in TEXT.splitlines() if line.startswith("| `")]

@@ -16,9 +16,9 @@ import bpy
 import numpy as np
 
 from ....robokin.arrays import Array
-from ....robokin.model.locking import can_lock, locked_model
 from ....robokin.model.robot import ROOT_TYPES, Joint, RobotModel
 from ....robokin.model.wheels import find_drive
+from ....robokin.structure.locking import can_lock, locked_model
 from ..errors import BridgeError
 from ..record.current import MOVED, Records, present_records
 from ..record.snapshot import ArmatureContent, armature_content
@@ -63,7 +63,7 @@ class Binding:
 
     @cached_property
     def written_channels(self) -> tuple[Channel, ...]:
-        """Those that follow from q and have no driver."""
+        """Channels that follow from q and have no driver."""
         return tuple(c for c in self.channels if c.role != DRIVEN)
 
     @cached_property
@@ -109,7 +109,7 @@ def binding(obj: bpy.types.Object) -> Binding:
 
 
 def _forget_removed() -> None:
-    """As many models are kept as there are armatures: a scene of any number of robots looks at all of them at once."""
+    """Keep as many models as there are armatures: a scene of any number of robots looks at all of them at once."""
     for gone in _cache.keys() - {(data.session_uid, data.name_full) for data in bpy.data.armatures}:
         del _cache[gone]
 

@@ -1,0 +1,76 @@
+/* Distances of pairs of shapes: their balls, broad phase, and what is told of a pair. Twin of
+   robokin/collision/reference/. */
+#include "collision/pair.h"
+
+#define TOUCHING 1e-11  /* of the size: nearer, the faces say which way is out */
+#define SURE 1e-13      /* of the size: a normal that shows the distance to be as large */
+#define TOLERANCE 1e-9 /* of the size: what a distance may be wrong by */
+
+int32_t rk_sizeof_shape(void) { return (int32_t)sizeof(rk_shape); }
+
+/* Distance between the centres of the bounding balls, less their radii: the shapes are not nearer. */
+static double apart(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12]) {
+  double from[3], to[3];
+  rk_rotate(Ta, a->centre, from);
+  rk_rotate(Tb, b->centre, to);
+  for (int k = 0; k < 3; k++) to[k] += (Tb[9 + k] - Ta[9 + k]) - from[k];
+  return rk_sqrt(rk_dot3(to, to)) - a->bound - b->bound;
+}
+
+/* Distance of a pair without balls, negative where they meet; infinite where it is not found. */
+static double distance(const rk_pair *p, rk_difference_point *points, double n[3]) {
+  double value = rk_nearest(p, points);
+  if (value > TOUCHING * p->size) {
+    for (int k = 0; k < 3; k++) n[k] = -points->m[k];
+    rk_unit3(n);
+    const double reach = rk_reach(p, n);
+    if (value + reach <= SURE * p->size) return value;
+    const double low = -rk_descend(p, reach, n, points);
+    value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
+    if (value - low <= TOLERANCE * p->size && value - low < 0.5 * value) return low;
+  }
+  const double low = -rk_shortest_way_out(p, n, points);
+  value = rk_min(value, rk_sqrt(rk_dot3(points->m, points->m)));
+  if (low <= TOUCHING * p->size || value - low <= TOLERANCE * p->size) return low;
+  return __builtin_inf();
+}
+
+static int32_t one(const rk_shape *a, const double Ta[12], const rk_shape *b, const double Tb[12], double within,
+                   double out[10]) {
+  for (int k = 0; k < 10; k++) out[k] = 0.0;
+  out[0] = -__builtin_inf();
+  if (!rk_fit(12, Ta) || !rk_fit(12, Tb)) return RK_DISTANCE_FAILED;
+  const double between = apart(a, Ta, b, Tb);
+  if (between > within) {
+    out[0] = between;
+    return RK_DISTANCE_FAR;
+  }
+  rk_pair p = {.a = a, .b = b, .Ta = Ta, .Tb = Tb};
+  for (int k = 0; k < 3; k++) p.shift[k] = Tb[9 + k] - Ta[9 + k];
+  const double *shift = p.shift;
+  p.size = rk_sqrt(rk_dot3(shift, shift)) + rk_sqrt(rk_dot3(a->centre, a->centre)) +
+           rk_sqrt(rk_dot3(b->centre, b->centre)) + (a->bound - a->radius) + (b->bound - b->radius);
+  rk_difference_point points;
+  double n[3];
+  const double value = distance(&p, &points, n);
+  if (!(value <= RK_MOST)) return RK_DISTANCE_FAILED;
+  out[0] = value - (a->radius + b->radius);
+  for (int k = 0; k < 3; k++) {
+    out[1 + k] = Ta[9 + k] + points.a[k] + a->radius * n[k];
+    out[4 + k] = Tb[9 + k] + points.b[k] - b->radius * n[k];
+    out[7 + k] = n[k];
+  }
+  return RK_DISTANCE_FOUND;
+}
+
+void rk_distances(int64_t count, int32_t n_shapes, const rk_shape *shapes, const double *placements, int32_t n_pairs,
+                  const int32_t *pairs, double within, double *out, int32_t *status) {
+  for (int64_t c = 0; c < count; c++) {
+    const double *T = placements + 12 * n_shapes * c;
+    for (int32_t i = 0; i < n_pairs; i++) {
+      const int32_t a = pairs[2 * i], b = pairs[2 * i + 1];
+      const int64_t at = c * n_pairs + i;
+      status[at] = one(shapes + a, T + 12 * (int64_t)a, shapes + b, T + 12 * (int64_t)b, within, out + 10 * at);
+    }
+  }
+}

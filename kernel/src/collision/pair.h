@@ -1,0 +1,76 @@
+/* Two shapes beside each other, without their balls. What is looked at is their Minkowski difference M = A - B: A and B
+   touch where M has the origin. */
+#ifndef RK_COLLISION_PAIR_H
+#define RK_COLLISION_PAIR_H
+
+#include "math/rk_math.h"
+#include "robokin_collision.h"
+
+typedef struct rk_pair {
+  const rk_shape *a, *b;
+  const double *Ta, *Tb; /* [12] */
+  double shift[3];       /* from the origin of A to that of B, in the axes of the world */
+  double size;           /* of both together, without balls: what tolerances are counted in */
+} rk_pair;
+
+/* A point of M, from the origin, and the points of A and of B that it is the difference of, each from the origin of its
+   shape, so that two that are near are told apart as well as in small shapes; in the axes of the world. */
+typedef struct rk_difference_point {
+  double a[3], b[3], m[3];
+} rk_difference_point;
+
+/* The point of a shape that is farthest along n (not 0), in the axes of the world, from the shape's origin. */
+static inline void rk_support(const rk_shape *s, const double R[9], const double n[3], double out[3]) {
+  double own[3], far[3];
+  rk_rotate_back(R, n, own);
+  int32_t best = 0;
+  double most = rk_dot3(s->points, own);
+  for (int32_t i = 1; i < s->n_points; i++) {
+    const double along = rk_dot3(s->points + 3 * i, own);
+    if (along > most) most = along, best = i;
+  }
+  rk_copy(far, s->points + 3 * best, 3);
+  const double across = rk_sqrt(own[0] * own[0] + own[1] * own[1]);
+  if (s->disc > 0.0 && across > 0.0)
+    for (int k = 0; k < 2; k++) far[k] += s->disc * (own[k] / across);
+  rk_rotate(R, far, out);
+}
+
+/* The point of M that is farthest along n. */
+static inline void rk_difference_support(const rk_pair *p, const double n[3], rk_difference_point *out) {
+  const double back[3] = {-n[0], -n[1], -n[2]};
+  rk_support(p->a, p->Ta, n, out->a);
+  rk_support(p->b, p->Tb, back, out->b);
+  for (int k = 0; k < 3; k++) out->m[k] = (out->a[k] - out->b[k]) - p->shift[k];
+}
+
+/* How far M reaches along the unit vector n: by that much B is to go along n to be free. */
+static inline double rk_reach(const rk_pair *p, const double n[3]) {
+  rk_difference_point far;
+  rk_difference_support(p, n, &far);
+  return rk_dot3(far.m, n);
+}
+
+static inline int rk_unit3(double x[3]) {
+  const double length = rk_sqrt(rk_dot3(x, x));
+  if (!(length > 1e-150)) return 0;
+  for (int k = 0; k < 3; k++) x[k] /= length;
+  return 1;
+}
+
+/* The points of A and of B that are nearest. Returns their distance, 0 where they meet. */
+double rk_nearest(const rk_pair *p, rk_difference_point *nearest);
+
+/* The point of M that is nearest to `away` n, a point outside, and the unit vector from one to the other. Both are as
+   exact as they get, however near M is to the origin. Returns whether they are apart. */
+int rk_look_back(const rk_pair *p, double away, const double n[3], rk_difference_point *nearest, double next[3]);
+
+/* From the unit vector n down to where the reach is least around; of two that are apart that is where it is least of
+   all, and minus their distance. From a point outside M along n the nearest point of M shows a way that is not longer
+   (Cameron 1997). reach: that of n. Returns the least; the points of A and B that are nearest or deepest there. */
+double rk_descend(const rk_pair *p, double reach, double n[3], rk_difference_point *points);
+
+/* Unit n along which B has the shortest way out of A, for two that meet; its length. */
+double rk_shortest_way_out(const rk_pair *p, double n[3], rk_difference_point *deepest);
+
+#endif

@@ -1,0 +1,57 @@
+"""Two shapes beside each other, without their balls, and their Minkowski difference M = A - B: A and B touch where M
+has the origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...arrays import Array
+from ..core import Core
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Ra, Rb: (3, 3) rotations to the world. shift: (3,) from the origin of A to that of B, in the axes of the world.
+    size: of both together, without balls: what tolerances are counted in.
+
+    A point of M comes as (3, 3): the points of A and of B that it is the difference of, each from the origin of its
+    shape, so that two that are near are told apart as well as in small shapes; and itself, from the origin."""
+
+    a: Core
+    b: Core
+    Ra: Array
+    Rb: Array
+    shift: Array
+    size: float
+
+    @classmethod
+    def of(cls, a: Core, Ta: Array, b: Core, Tb: Array) -> Pair:
+        """Ta, Tb: (12,) placements."""
+        shift = Tb[9:] - Ta[9:]
+        size = float(sum(np.linalg.norm(x) for x in (shift, a.centre, b.centre)))
+        size += (a.bound - a.radius) + (b.bound - b.radius)
+        return cls(a, b, Ta[:9].reshape(3, 3), Tb[:9].reshape(3, 3), shift, size)
+
+    def moved(self, shift: Array) -> Pair:
+        """B moved."""
+        return replace(self, shift=self.shift + shift)
+
+    def support(self, n: Array) -> Array:
+        """(3, 3) the point of M that is farthest along n."""
+        far_a = self.Ra @ _farthest(self.a, self.Ra.T @ n)
+        far_b = self.Rb @ _farthest(self.b, self.Rb.T @ -n)
+        return np.stack((far_a, far_b, far_a - far_b - self.shift))
+
+    def reach(self, n: Array) -> float:
+        """How far M reaches along the unit vector n: by that much B is to go along n to be free."""
+        return float(self.support(n)[2] @ n)
+
+
+def _farthest(core: Core, n: Array) -> Array:
+    far = core.points[np.argmax(core.points @ n)].copy()
+    across = np.hypot(n[0], n[1])
+    if core.disc > 0.0 and across > 0.0:
+        far[:2] += core.disc * n[:2] / across
+    return far

@@ -1,0 +1,135 @@
+"""How deep two convex shapes are in each other. A polytope M comes nearest to the origin inside it at one of its faces.
+Their normals are those of A, of B, and the cross products of their edges (Gottschalk, Lin, Manocha 1996), so the least
+reach among them is the depth, and none can fail. A disc has endless normals: a prism in its place says where to begin,
+and descents go on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...arrays import Array
+from ..core import Core
+from .nearest import look_back
+from .pair import Pair
+
+SIDES = 12  # of the prism in place of a disc
+STARTS = 12
+APART = 0.97  # cosine of the angle between two starts that are not the same
+MOST_ROUNDS = 64
+SETTLED = 1e-13  # of the size: what the deepest points may be off their normal
+NEAR = 1e-3  # of the size: nearer a descent is faster, but less exact
+CLOSE = 1e-6  # of the size: from how near the deepest points are looked for at the end
+GOLDEN = 0.6180339887498949
+
+_angles = 2.0 * np.pi / SIDES * np.arange(SIDES // 2)
+_CIRCLE = np.column_stack((np.cos(_angles), np.sin(_angles), np.zeros(SIDES // 2)))
+
+
+def shortest_way_out(p: Pair) -> tuple[float, Array, Array]:
+    """For two that meet: by how much B is to go to be free, the unit vector along which, and (3, 3) the deepest
+    point."""
+    reach_of = {}
+    for n in _normals(p):
+        for direction in (n, -n):
+            reach_of[p.reach(direction), *direction] = direction
+    found: list[Array] = []
+    for key in sorted(reach_of):
+        if all(reach_of[key] @ other <= APART for other in found):
+            found.append(reach_of[key])
+    if p.a.disc == p.b.disc == 0.0:
+        found = found[:1]
+    descents = [descended(p, n) for n in found[:STARTS]]
+    return min(descents, key=lambda descent: descent[0])
+
+
+def _normals(p: Pair) -> Iterator[Array]:
+    yield from _across(p)
+    for shape, R in ((p.a, p.Ra), (p.b, p.Rb)):
+        yield from shape.normals @ R.T
+        if shape.disc > 0.0:
+            yield from _CIRCLE @ R.T
+    for first in _edges(p.a) @ p.Ra.T:
+        for second in _edges(p.b) @ p.Rb.T:
+            n = np.cross(first, second)
+            if n @ n > 1e-24:
+                yield n / np.linalg.norm(n)
+
+
+def _edges(shape: Core) -> Array:
+    return np.concatenate((shape.edges, _CIRCLE)) if shape.disc > 0.0 else shape.edges
+
+
+def _across(p: Pair) -> Iterator[Array]:
+    """Points, and lines that are parallel, have no normals: any across them will do."""
+    along = np.array([1.0, 0.0, 0.0])
+    if len(p.a.edges):
+        along = p.Ra @ p.a.edges[0]
+    elif len(p.b.edges):
+        along = p.Rb @ p.b.edges[0]
+    n = np.cross(along, np.eye(3)[np.argmin(abs(along))])
+    for each in (n, np.cross(along, n)):
+        yield each / np.linalg.norm(each)
+
+
+def descended(p: Pair, n: Array) -> tuple[float, Array, Array]:
+    """From n down to where the reach is least around; of two that are apart that is where it is least of all, and minus
+    their distance. Returns it, where it is, and (3, 3) the nearest or deepest point. From a point outside M along n the
+    nearest point of M shows a way that is not longer (Cameron 1997)."""
+    reach, beyond, least = p.reach(n), 0.5, np.inf
+    deepest = p.support(n)
+    for _ in range(MOST_ROUNDS):
+        points, toward = look_back(p, reach + beyond * p.size, n)
+        if toward is None:
+            break
+        aside = np.linalg.norm(points[2] - reach * n)
+        if aside < least:
+            least, deepest = aside, points
+        if least <= SETTLED * p.size:
+            break
+        better = p.reach(toward)
+        if better > reach + 1e-14 * p.size:
+            beyond *= 0.1
+            if beyond <= CLOSE:
+                break
+            continue
+        if reach - better > 1e-15 * p.size:
+            along, line = _along(p, reach, n, toward)
+            better, toward = (along, line) if along < better else (better, toward)
+        reach, n, least = better, toward, np.inf
+        beyond = max(0.5 * beyond, NEAR)
+    return reach, n, deepest
+
+
+def _along(p: Pair, reach: float, n: Array, toward: Array) -> tuple[float, Array]:
+    """Least reach on the great circle from n on through `toward`, and where it is."""
+    across = toward - (n @ toward) * n
+    low, middle, high, best = 0.0, 0.0, float(np.linalg.norm(across)), reach
+    if not high > 0.0:
+        return reach, n
+    across = across / high
+
+    def direction(tangent: float) -> Array:
+        turned = n + tangent * across
+        return turned / np.linalg.norm(turned)
+
+    for _ in range(40):
+        found = p.reach(direction(high))
+        if not found < best:
+            break
+        best, low, middle, high = found, middle, high, 2.0 * high
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = p.reach(direction(left)), p.reach(direction(right))
+    while high - low > 1e-9 * (1.0 + high):
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - GOLDEN * (high - low)
+            at_left = p.reach(direction(left))
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + GOLDEN * (high - low)
+            at_right = p.reach(direction(right))
+    n_best = direction(0.5 * (low + high))
+    least = p.reach(n_best)
+    return (least, n_best) if least < reach else (reach, n)

@@ -1,0 +1,170 @@
+"""Distances of convex shapes: closed forms, coal, and what proves a distance without knowing how it was found."""
+
+from __future__ import annotations
+
+import itertools
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere, distance
+from robokin_addon.robokin.collision.core import core
+from robokin_addon.robokin.errors import ModelError
+from support.problems.shapes import at, random_pair, random_shape, reach
+
+BACKENDS = ("native", "numpy")
+CUBE = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("a", "b", "place", "value"),
+    [
+        (Sphere(1.0), Sphere(2.0), at(4.0), 1.0),
+        (Sphere(1.0), Sphere(2.0), at(), -3.0),
+        (Capsule(0.5, 2.0), Sphere(0.25), at(0.0, 3.0, 4.0), np.hypot(3.0, 3.0) - 0.75),
+        (Capsule(0.5, 2.0), Capsule(0.5, 2.0), at(), -1.0),
+        (Capsule(0.5, 2.0), Capsule(0.25, 4.0), at(1.0, 0.0, 0.5), 0.25),
+        (Capsule(0.1, 2.0), Capsule(0.2, 2.0), at(0.0, 0.0, 0.0, turn="x"), -0.3),
+        (Box((2.0, 2.0, 2.0)), Box((2.0, 2.0, 2.0)), at(2.5, 2.5, 2.5), np.sqrt(0.75)),
+        (Box((2.0, 2.0, 2.0)), Box((2.0, 2.0, 2.0)), at(1.5), -0.5),
+        (Box((2.0, 2.0, 2.0), 0.1), Box((2.0, 2.0, 2.0), 0.2), at(2.0), -0.3),
+        (Box((2.0, 4.0, 6.0)), Box((2.0, 4.0, 6.0)), at(), -2.0),
+        (Cylinder(1.0, 2.0), Cylinder(1.0, 2.0), at(3.0, 4.0), 3.0),
+        (Cylinder(1.0, 2.0), Cylinder(1.0, 4.0), at(), -2.0),
+        (Cylinder(1.0, 2.0), Cylinder(1.0, 4.0), at(1e-3), -1.999),
+        (Cylinder(1.0, 2.0), Sphere(0.5), at(4.0, 0.0, 5.0), 4.5),
+        (Cylinder(1.0, 2.0), Sphere(0.5), at(0.0, 0.2, 0.0), -1.3),
+        (Cylinder(1.0, 2.0), Cylinder(1.0, 2.0), at(0.0, 0.0, 2.5, turn="x"), 0.5),
+        (Hull(CUBE), Hull(CUBE, 0.5), at(0.0, 3.0, 0.0), 0.5),
+        (Hull(CUBE[:1]), Hull(CUBE[-1:]), at(0.0, 0.0, 1.0), np.sqrt(17.0)),
+        (Hull(CUBE[:4]), Hull(CUBE[:4]), at(), 0.0),  # flat, in one another
+        (Hull(1e-6 * CUBE), Hull(1e3 * CUBE), at(1000.5), 0.5 - 1e-6),
+        (Sphere(0.0), Sphere(0.0), at(), 0.0),
+    ],
+)
+def test_closed_forms(backend: str, a: object, b: object, place: np.ndarray, value: float) -> None:
+    found = distance(a, np.eye(4), b, place, backend=backend)
+    size = core(a).bound + core(b).bound + np.linalg.norm(place[:3, 3])
+    assert found.value == pytest.approx(value, abs=1e-12 * size)
+    assert abs(found.point_b - found.point_a - found.value * found.normal).max() <= 1e-9 * size
+    assert np.linalg.norm(found.normal) == pytest.approx(1.0, abs=1e-14)
+
+
+def proven(a: object, Ta: np.ndarray, b: object, Tb: np.ndarray, found: object) -> None:
+    """A slab between two convex shapes and two points of theirs that are as far apart as it is thick leave no doubt."""
+    ca, cb = core(a), core(b)
+    shift = Tb[:3, 3] - Ta[:3, 3]
+    size = ca.bound + cb.bound + sum(np.linalg.norm(x) for x in (shift, ca.centre, cb.centre))
+    n = found.normal
+    assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-12)
+    overlap = reach(ca, Ta, n) + reach(cb, Tb, -n) - shift @ n
+    assert found.value == pytest.approx(-overlap, abs=1e-9 * size)
+    assert np.linalg.norm(found.point_b - found.point_a - found.value * n) <= 1e-9 * size
+    for core_, T, point in ((ca, Ta, found.point_a), (cb, Tb, found.point_b)):
+        directions = np.vstack((np.random.default_rng(0).normal(size=(64, 3)), n, -n))
+        for d in directions / np.linalg.norm(directions, axis=1)[:, None]:
+            assert (point - T[:3, 3]) @ d <= reach(core_, T, d) + 1e-9 * size
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_pairs(seed: int) -> None:
+    """Also at the places where they just touch."""
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        a, Ta, b, Tb = random_pair(rng)
+        found = distance(a, Ta, b, Tb)
+        proven(a, Ta, b, Tb, found)
+        touching = Tb.copy()
+        touching[:3, 3] -= found.value * found.normal
+        proven(a, Ta, b, touching, distance(a, Ta, b, touching))
+
+
+def test_the_twins_agree() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(12):
+        a, Ta, b, Tb = random_pair(rng)
+        native, numpy = (distance(a, Ta, b, Tb, backend=name) for name in BACKENDS)
+        size = core(a).bound + core(b).bound + np.linalg.norm(Tb[:3, 3] - Ta[:3, 3])
+        assert native.value == pytest.approx(numpy.value, abs=1e-9 * size)
+
+
+def depth_of_hulls(a: np.ndarray, b: np.ndarray) -> float:
+    """Depth of two hulls of few points, by all the planes through three points of their difference."""
+    M = (a[:, None] - b[None]).reshape(-1, 3)
+    i, j, k = np.array(list(itertools.combinations(range(len(M)), 3))).T
+    normals = np.cross(M[j] - M[i], M[k] - M[i])
+    length = np.linalg.norm(normals, axis=1)
+    normals = normals[length > 1e-9] / length[length > 1e-9, None]
+    normals = np.concatenate((normals, -normals))
+    reaches = (normals @ M.T).max(axis=1)
+    return float(reaches.min())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_depth_of_hulls(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(size=(6, 3)), rng.normal(size=(5, 3))
+    if seed % 2:
+        a, b = np.round(a), np.round(b)  # coplanar and collinear points
+    b += a.mean(axis=0) - b.mean(axis=0)
+    depth = depth_of_hulls(a, b)
+    found = distance(Hull(a), np.eye(4), Hull(b), np.eye(4))
+    assert found.value == pytest.approx(-depth, abs=1e-12) if depth > 0 else found.value >= -1e-12
+
+
+def coal_shape(coal: object, shape: object) -> object:
+    match shape:
+        case Sphere(radius):
+            return coal.Sphere(radius)
+        case Capsule(radius, length):
+            return coal.Capsule(radius, length)
+        case Cylinder(radius, length):
+            return coal.Cylinder(radius, length)
+        case Box(size):
+            return coal.Box(*size)
+    raise AssertionError(shape)
+
+
+def test_against_coal() -> None:
+    coal = pytest.importorskip("coal") if find_spec("coal") else pytest.importorskip("hppfcl")
+    transform = getattr(coal, "Transform3s", None) or coal.Transform3f
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        shapes = [random_shape(rng, kinds=4, scale=1.0, rounded=False) for _ in range(2)]
+        T = [at(*rng.normal(size=3), turn=rng) for _ in range(2)]
+        request, result = coal.DistanceRequest(), coal.DistanceResult()
+        request.gjk_tolerance = request.epa_tolerance = 1e-9
+        placed = [
+            x
+            for shape, P in zip(shapes, T, strict=True)
+            for x in (coal_shape(coal, shape), transform(P[:3, :3], P[:3, 3]))
+        ]
+        expected = coal.distance(*placed, request, result)
+        found = distance(shapes[0], T[0], shapes[1], T[1])
+        assert found.value == pytest.approx(expected, abs=2e-5), shapes
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (Sphere(-1.0), Sphere(1.0)),
+        (Sphere(np.nan), Sphere(1.0)),
+        (Sphere(1e40), Sphere(1.0)),
+        ("box", Sphere(1.0)),
+    ],
+)
+def test_what_is_no_shape_is_refused(a: object, b: object) -> None:
+    with pytest.raises((ModelError, Exception), match=r"sphere|Sphere|box"):
+        distance(a, np.eye(4), b, np.eye(4))
+
+
+@pytest.mark.parametrize("points", [np.empty((0, 3)), np.zeros((2, 2)), "points", [[0.0, 0.0, np.inf]]])
+def test_what_is_no_hull_is_refused(points: object) -> None:
+    with pytest.raises(Exception, match="hull"):
+        Hull(points)
+
+
+def test_a_placement_that_is_none_is_refused() -> None:
+    with pytest.raises(ModelError, match="T_world_b"):
+        distance(Sphere(1.0), np.eye(4), Sphere(1.0), 2.0 * np.eye(4))
