@@ -43,8 +43,9 @@ def solve_banded_qp(
 
     H: (F, p + 1, n, n): H[k, s] couples frame k (rows) with frame k - s (columns); H[k, 0] is symmetric, blocks that
     reach before frame 0 do not count.   g: (F, n).   rows: C over the F n unknowns; no row reaches over more than p + 1
-    frames.   lower, upper: (m,), infinite or equal.   guess: (m,) multipliers, whose sides are tried first. Rows may depend on each other. H may be indefinite where equations
-    and active sides hold x; None where Newton's matrix is not positive definite, so that x is no minimum.
+    frames.   lower, upper: (m,), infinite or equal.   guess: (m,) multipliers, whose sides are tried first. Rows may
+    depend on each other. H may be indefinite where equations and active sides hold x; None where Newton's matrix is not
+    positive definite, so that x is no minimum.
     Raises TaskError for entries that are not numbers, BackendError.
     """
     if not (np.isfinite(H).all() and np.isfinite(g).all() and np.isfinite(rows.value).all()):

@@ -16,15 +16,22 @@ from .sparse_rows import SparseRows
 
 OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = range(5)
 DELTA = 1e-5  # by which equations give way, rows of length 1 and H of size 1
-RHOS = (1e-13, 1e-11, 1e-9, 1e-7, 1e-5)  # added to H of size 1, as much as rounding makes it need: the first two, or ...
+RHOS = (
+    1e-13,
+    1e-11,
+    1e-9,
+    1e-7,
+    1e-5,
+)  # added to H of size 1, as much as rounding makes it need: the first two, or ...
 FEW = 2
 SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second where the first was not polished
-POLISHED, NEAR = 1e-12, 1e-9  # the same after it: of a solution, and where rounding stops the method
+POLISHED, NEAR = 1e-11, 1e-9  # the same after it: of a solution, and where rounding stops the method
 STEEP = 1e9  # weights of sides beyond which rounding may take the definiteness
 CLOSEST = 0.995  # share of the way to the nearest bound that a step goes
 REFINEMENTS = 2  # of each step
 POLISHES = 12  # steps that settle the active sides
 SETS = 8  # of active sides that are tried
+FURTHER = 8  # steps to the second tolerance, at most
 CERTAIN = 1e-8  # relative: a combination of rows that small is none
 
 
@@ -158,8 +165,9 @@ def solve(
     except NotConvexError:
         pass  # the guess was wrong
     try:
-        for tolerance in SOLVED:
-            status, count = _interior(program, point, tolerance, iterations, count)
+        for tolerance, most in zip(SOLVED, (iterations, FURTHER), strict=True):
+            until = min(count + most, iterations)
+            status, count = _interior(program, point, tolerance, until, count)
             x, z = point.x, point.z
             if status in (INFEASIBLE, NOT_CONVEX):
                 break

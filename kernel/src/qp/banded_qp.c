@@ -9,9 +9,9 @@
 #include "banded_cholesky.h"
 #include "robokin_qp.h"
 
-static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-12, NEAR = 1e-9, STEEP = 1e9;
+static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, STEEP = 1e9;
 static const double RHOS[] = {1e-13, 1e-11, 1e-9, 1e-7, 1e-5}, SOLVED[] = {1e-9, 1e-13};
-enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, REGULARISATIONS = 5, FEW = 2, TOLERANCES = 2, STALLED = 4 };
+enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, FURTHER = 8, REGULARISATIONS = 5, FEW = 2, TOLERANCES = 2, STALLED = 4 };
 
 /* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
    multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation.
@@ -394,7 +394,8 @@ int32_t rk_banded_qp(const rk_banded_program *program, int32_t most, double *wor
   begin(&s);
   *steps = 0;
   for (int32_t i = 0; i < turns; i++) {
-    status = interior(&s, SOLVED[i], most, steps);
+    const int32_t until = i && *steps + FURTHER < most ? *steps + FURTHER : most;
+    status = interior(&s, SOLVED[i], until, steps);
     memcpy(s.best, s.x, sizeof(double) * (size_t)s.size);
     memcpy(s.z, s.y, sizeof(double) * (size_t)s.rows);
     if (status == RK_QP_INFEASIBLE || status == RK_QP_NOT_CONVEX) break;
