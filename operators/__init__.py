@@ -40,7 +40,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, solve
+from .solve import bake, check, dynamics, smooth, solve
 from .tasks import criteria, remedies, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -84,6 +84,7 @@ MODULES: tuple[ModuleType, ...] = (
     joint_text,
     drag_joint,
     srdf,
+    smooth,
     solve,
     bake,
     check,

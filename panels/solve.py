@@ -76,6 +76,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
         layout.prop(settings, "efforts")
         row = _button(layout, "robokin.check", "VIEWZOOM")
         row.operator("robokin.check_clear", text="", icon="X")
+        layout.operator("robokin.smooth", icon="SMOOTHCURVE")
         if settings.check_summary:
             box, is_present = layout.box(), readouts.is_present(obj, "check")
             box.alert, box.active = is_present and not settings.check_passed, is_present
