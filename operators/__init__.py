@@ -41,8 +41,9 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, solve
-from .tasks import criteria, snap_targets, tasks
+from .solve import bake, check, dynamics, smooth, solve
+from .tasks import criteria, remedies, snap_targets, tasks
+from .tools import grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -66,6 +67,11 @@ MODULES: tuple[ModuleType, ...] = (
     unit_scale,
     tasks,
     snap_targets,
+    remedies,
+    grab_link,
+    turn_joint,
+    jog,
+    toolbar,
     criteria,
     criterion_readouts,
     scene_marks,
@@ -80,6 +86,7 @@ MODULES: tuple[ModuleType, ...] = (
     joint_text,
     drag_joint,
     srdf,
+    smooth,
     solve,
     bake,
     check,

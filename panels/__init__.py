@@ -19,6 +19,7 @@ from . import (
     solve,
     tables,
     tasks,
+    why,
 )
 from .prepared import redraw_cache
 
@@ -32,6 +33,7 @@ MODULES: tuple[ModuleType, ...] = (
     tasks,
     criteria,
     solve,
+    why,
     tables,
     collisions,
     menus,
