@@ -29,7 +29,7 @@ from .handlers import (
     task_readouts,
     unit_scale,
 )
-from .posture import all_postures, joint_text, posture, posture_list
+from .posture import all_postures, drag_joint, joint_text, posture, posture_list
 from .robot import (
     convert_rig,
     duplicate_robot,
@@ -76,6 +76,7 @@ MODULES: tuple[ModuleType, ...] = (
     posture_list,
     all_postures,
     joint_text,
+    drag_joint,
     srdf,
     solve,
     bake,

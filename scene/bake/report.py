@@ -56,7 +56,8 @@ class BakeResult:
     """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
     without influence. failures: in order, all frames that are not met. start: what the bake chose to start from, in
     words; empty when it was told.
-    costs: (n, c) of the criteria by these names. parts: names of each task's residuals."""
+    costs: (n, c) of the criteria by these names. parts: names of each task's residuals. note: of a whole motion, what
+    its cost came to."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -68,6 +69,7 @@ class BakeResult:
     costs: Array
     criteria: Sequence[str]
     parts: Sequence[tuple[str, ...]]
+    note: str = ""
 
     @property
     def converged(self) -> bool:
@@ -78,7 +80,8 @@ class BakeResult:
         """(status, sentence): of the first frames that are not met; CONVERGED when all are."""
         if self.converged:
             chosen = f", from {self.start}" if self.start else ""
-            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}"
+            whole = f"; {self.note}" if self.note else ""
+            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}{whole}"
         if not self.failures:
             return str(Status.EMPTY), "no task has an influence at any of the frames"
         first = self.failures[0]
