@@ -29,7 +29,7 @@ def cost(q, goal):
 
 q = np.radians([-60.0, -40.0, -30.0])
 for goal in np.array([[4.0, 7.5], [-5.0, 9.0]]):
-    for count in range(400):
+    for _ in range(400):
         value, slope = cost(q, goal)
         step = 0.1
         # Outside the limits the cost is zero again, so a step that leaves is no better: it is shortened.

@@ -63,7 +63,7 @@ class Discretization:
         return self.backend.difference(self.model.tree, q0, q1) / self.scale
 
 
-class Trajectory:
+class DiscreteMotion:
     """The frames q (F, nq) of a discretization, and their derivatives."""
 
     def __init__(self, grid: Discretization, q: Array) -> None:
@@ -72,8 +72,8 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.q)
 
-    def moved(self, y: Array) -> Trajectory:
-        return Trajectory(self.grid, self.grid.moved(self.q, y))
+    def moved(self, y: Array) -> DiscreteMotion:
+        return DiscreteMotion(self.grid, self.grid.moved(self.q, y))
 
     @cached_property
     def steps(self) -> Array:
