@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bpy
 
 from ..properties.results.readouts import TaskReadout
-from ..properties.results.same_tip import rivals
+from ..properties.results.same_tip import tasks_on_same_tip
 from ..properties.selected.active_robot import active_robot
 from ..properties.task_kinds import KINDS
 from .live import draw_live
@@ -66,7 +66,7 @@ def _draw_task(
     if not (task.kind == "DISTANCE" and task.other):
         _draw_target(column, task)
     _draw_fields(column, obj, task)
-    others = rivals(obj, task)
+    others = tasks_on_same_tip(obj, task)
     if others:
         names = ", ".join(others)
         draw_text(context, layout, f"{names} holds the same tip: both are met only where their targets agree", "ERROR")

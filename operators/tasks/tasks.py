@@ -11,7 +11,7 @@ from mathutils import Matrix
 
 from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
-from ...properties.results.same_tip import rivals
+from ...properties.results.same_tip import tasks_on_same_tip
 from ...properties.selected.active_robot import active_robot
 from ...properties.selected.selection import selected_bones
 from ...properties.selected.tips import possible_tips
@@ -78,7 +78,7 @@ class NewTaskOperator(RobotOperator):
 
     def _tell_of_rivals(self, obj: bpy.types.Object) -> None:
         task = obj.robokin.tasks[-1]
-        for other in rivals(obj, task):
+        for other in tasks_on_same_tip(obj, task):
             self.report(
                 {"WARNING"}, f"{other!r} holds the same tip as {task.name!r}: both are met only where they agree"
             )

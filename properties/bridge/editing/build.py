@@ -20,7 +20,7 @@ from ..record.snapshot import metres_per_unit
 from ..record.stored import KEY, ROBOT_KEY, VERSION, BoneRecord, RobotRecord
 from ..record.writing import write_record, write_robot
 from ..rig.hand_posing import rig_pose
-from ..rig.widgets import dress
+from ..rig.widgets import assign_shapes
 from .helper_bones import fit_helper_bones
 
 
@@ -57,7 +57,7 @@ def build_armature(context: bpy.types.Context, collection: bpy.types.Collection,
     context.view_layer.update()  # the pose exists after it
     fit_helper_bones(context, obj)
     rig_pose(obj)
-    dress(obj, binding(obj), sizes / unit)
+    assign_shapes(obj, binding(obj), sizes / unit)
     write_configuration(obj, nearest_within_limits(model))
     context.view_layer.update()
     return obj
