@@ -42,6 +42,7 @@ from .robot import (
 )
 from .solve import bake, check, dynamics, solve
 from .tasks import criteria, snap_targets, tasks
+from .tools import grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -64,6 +65,10 @@ MODULES: tuple[ModuleType, ...] = (
     unit_scale,
     tasks,
     snap_targets,
+    grab_link,
+    turn_joint,
+    jog,
+    toolbar,
     criteria,
     criterion_readouts,
     scene_marks,

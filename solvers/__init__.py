@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .tracking.track import Tracker, track
     from .trajectories.motion_limits import MotionLimits
     from .trajectories.point_to_point import point_to_point
+    from .trajectories.retime import Binding, Retimed, retime
     from .trajectories.trajectory import Trajectory
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
@@ -45,6 +46,7 @@ else:
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
             "trajectories.point_to_point": ["point_to_point"],
+            "trajectories.retime": ["Binding", "Retimed", "retime"],
             "trajectories.trajectory": ["Trajectory"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
@@ -52,6 +54,7 @@ else:
 
 __all__ = [
     "BatchResult",
+    "Binding",
     "Diagnosis",
     "ExtendedJacobian",
     "IKProblem",
@@ -63,6 +66,7 @@ __all__ = [
     "PostureBatch",
     "PostureProblem",
     "Postures",
+    "Retimed",
     "SolveResult",
     "Status",
     "TrackResult",
@@ -77,6 +81,7 @@ __all__ = [
     "optimize_motion",
     "point_to_point",
     "read_motion",
+    "retime",
     "solve_ik",
     "track",
     "velocity_step",

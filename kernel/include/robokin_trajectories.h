@@ -21,4 +21,11 @@ RK_API int32_t rk_point_to_point(int32_t n, int32_t order, const double *start, 
                                  const double *bounds, double least, double *work, double *duration, double *knots,
                                  int32_t *axis);
 
+/* The fastest speed along a path of n intervals of lengths steps[n]: x[n + 1], squares of the speed at their ends, each
+   at most most[n + 1], with a constant acceleration u = (x[i + 1] - x[i]) / (2 steps[i]) in each interval, and
+   rows[n][m][3]: a u + b x[i] <= c. By reachability (Pham and Pham 2018): low[n + 1] to high[n + 1] are the x from which
+   the end can be reached. Returns -1, or the last interval from which it cannot. */
+RK_API int32_t rk_path_speed(int32_t n, int32_t m, const double *rows, const double *most, const double *steps,
+                             double *low, double *high, double *x);
+
 #endif

@@ -32,7 +32,7 @@ FUNCTIONS = (
     "rk_sizeof_stack",
     *("rk_sizeof_optimum", "rk_optimum_workspace", "rk_optimum_find"),
     *("rk_sizeof_family", "rk_postures"),
-    *("rk_point_to_point", "rk_point_to_point_workspace"),
+    *("rk_point_to_point", "rk_point_to_point_workspace", "rk_path_speed"),
     *("rk_sizeof_shape", "rk_distances"),
 )
 

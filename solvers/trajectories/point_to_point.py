@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...robokin.arrays import shown
 from ...robokin.backend import get_backend
 from ...robokin.configuration import check_tangent
 from ...robokin.errors import ConfigurationError, UnknownNameError
@@ -13,6 +12,7 @@ from . import native, quintic, reference
 from .axes import Axes
 from .motion_limits import MotionLimits
 from .reference import CLOSE, Planned
+from .sampled import checked_duration
 from .trajectory import Trajectory
 
 PROFILES = ("jerk", "trapezoid", "quintic")
@@ -53,7 +53,7 @@ def point_to_point(
     zero = np.zeros(model.nv)
     given = (("v0", v0), ("v1", v1), ("a0", a0), ("a1", a1))
     rates = [zero if value is None else check_tangent(model, value, name) for name, value in given]
-    least = 0.0 if duration is None else _checked_duration(duration)
+    least = 0.0 if duration is None else checked_duration(duration)
     bound = MotionLimits.of(model, limits)
     axes = Axes.between(model, q0, q1, rates, bound)
     _check_bounds(axes)
@@ -78,12 +78,6 @@ def _quintic(axes: Axes, limits: MotionLimits, least: float) -> Trajectory:
     else:
         c = np.concatenate((axes.start[:, :1], np.zeros((len(axes.start), 5))), axis=1)
     return Trajectory(axes.model, time, limits, axes, np.zeros((len(c), 1)), c[:, None])
-
-
-def _checked_duration(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 <= value < 1e9:
-        raise ConfigurationError(f"duration must be a number of seconds, not {shown(value)}")
-    return float(value)
 
 
 def _check_bounds(axes: Axes) -> None:

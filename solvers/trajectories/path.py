@@ -1,0 +1,161 @@
+"""A path of configurations: a curve through samples, smooth but for its corners.
+
+Lengths and angles go along cubic splines (twice continuously differentiable, the ends "not-a-knot"), quaternions along
+the directions of such splines. Where a spline would pass a position limit between samples, that coordinate is monotone
+there instead (Fritsch and Carlson 1980): it stays between its samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.robot import RobotModel
+from ...robokin.spatial import quaternion
+from ..limits.viability import dof_coordinates
+
+SHARP = np.radians(20.0)  # a turn between two samples that is a corner ...
+SMOOTH = 0.25  # ... where the turns beside it are less than this share of it
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """knots: (k + 1,) of the parameter.   coefficients: (k, 4, nq) of powers of the parameter since the knot before.
+    corners: (k + 1,) bool, where the direction jumps."""
+
+    model: RobotModel
+    knots: Array
+    coefficients: Array
+    corners: Array
+
+    @classmethod
+    def through(cls, model: RobotModel, q: Array, knots: Array) -> Path:
+        """q: (k + 1, nq), quaternions of continuous sign, at the knots."""
+        corners = _corners(model, q, knots)
+        ends = [0, *np.flatnonzero(corners).tolist(), len(q) - 1]
+        slopes = np.zeros((2, len(q) - 1, model.nq))  # at the start and the end of each interval
+        for first, last in pairwise(ends):
+            own = _slopes(q[first : last + 1], knots[first : last + 1])
+            slopes[0, first:last], slopes[1, first:last] = own[:-1], own[1:]
+        c = _cubics(q, knots, slopes)
+        beyond = _leaves(model, c, knots)
+        if beyond.any():
+            for first, last in pairwise(ends):
+                own = _monotone(q[first : last + 1][:, beyond], knots[first : last + 1])
+                slopes[0, first:last, beyond], slopes[1, first:last, beyond] = own[:-1].T, own[1:].T
+            c = _cubics(q, knots, slopes)
+        return cls(model, knots, c, corners)
+
+    def at(self, interval: Array, u: Array) -> tuple[Array, Array, Array]:
+        """q (..., nq), the velocity per unit of the parameter, and the rate of that (..., nv), at parameters in those
+        intervals of knots: a motion has v = first ds/dt and a = first d²s/dt² + second (ds/dt)²."""
+        model, c = self.model, self.coefficients[interval]
+        t = (u - self.knots[interval])[..., None]
+        q = c[..., 0, :] + t * (c[..., 1, :] + t * (c[..., 2, :] + t * c[..., 3, :]))
+        q1 = c[..., 1, :] + t * (2.0 * c[..., 2, :] + t * 3.0 * c[..., 3, :])
+        q2 = 2.0 * c[..., 2, :] + 6.0 * t * c[..., 3, :]
+        first, second = np.zeros((*u.shape, model.nv)), np.zeros((*u.shape, model.nv))
+        own = dof_coordinates(model)
+        plain = own >= 0
+        first[..., plain], second[..., plain] = q1[..., own[plain]], q2[..., own[plain]]
+        tree = model.tree
+        for node in np.flatnonzero((tree.motion == MotionPrimitive.BALL) | (tree.motion == MotionPrimitive.FREE)):
+            iq, iv = int(tree.iq[node]), int(tree.iv[node])
+            is_free = tree.motion[node] == MotionPrimitive.FREE
+            at = slice(iq + 3 * is_free, iq + 3 * is_free + 4)
+            p, p1, p2 = q[..., at], q1[..., at], q2[..., at]
+            length = np.linalg.norm(p, axis=-1, keepdims=True)
+            n = p / length
+            growth = (n * p1).sum(axis=-1, keepdims=True)
+            n1 = (p1 - growth * n) / length
+            n2 = (p2 - 2.0 * growth * n1) / length
+            back = quaternion.conjugate(n)
+            q[..., at] = n
+            turn, turn1 = (2.0 * quaternion.multiply(back, rate)[..., 1:] for rate in (n1, n2))
+            if is_free:
+                R = np.swapaxes(quaternion.to_matrix(n), -1, -2)
+                x1, x2 = (np.einsum("...ij,...j->...i", R, rate[..., iq : iq + 3]) for rate in (q1, q2))
+                first[..., iv : iv + 3] = x1
+                second[..., iv : iv + 3] = x2 - np.cross(turn, x1)
+                iv += 3
+            first[..., iv : iv + 3], second[..., iv : iv + 3] = turn, turn1
+        lower, upper = model.lower, model.upper
+        return np.clip(q, lower, upper), first, second
+
+
+def _corners(model: RobotModel, q: Array, knots: Array) -> Array:
+    found = np.zeros(len(q), bool)
+    if len(q) < 5:
+        return found
+    way = np.diff(q, axis=0)
+    size = np.linalg.norm(way, axis=1)
+    cosine = (way[1:] * way[:-1]).sum(axis=1) / np.maximum(size[1:] * size[:-1], 1e-300)
+    turn = np.concatenate(([0.0], np.arccos(np.clip(cosine, -1.0, 1.0)), [0.0]))
+    beside = np.maximum(turn[:-2], turn[2:])
+    found[1:-1] = (turn[1:-1] > SHARP) & (beside < SMOOTH * turn[1:-1])
+    return found
+
+
+def _slopes(q: Array, knots: Array) -> Array:
+    """(k + 1, nq) of the cubic spline, not-a-knot (de Boor 1978), by elimination along the tridiagonal system."""
+    h = np.diff(knots)[:, None]
+    d = np.diff(q, axis=0) / h
+    n = len(q)
+    if n == 2:
+        return np.repeat(d, 2, axis=0)
+    if n == 3:  # the parabola through them
+        bend = (d[1] - d[0]) / (h[0] + h[1])
+        return np.stack((d[0] - h[0] * bend, d[0] + h[0] * bend, d[1] + h[1] * bend))
+    lower, diagonal, upper = np.zeros(n), np.zeros(n), np.zeros(n)
+    right = np.zeros_like(q)
+    w = h[:, 0]
+    lower[1:-1], diagonal[1:-1], upper[1:-1] = w[1:], 2.0 * (w[:-1] + w[1:]), w[:-1]
+    right[1:-1] = 3.0 * (h[1:] * d[:-1] + h[:-1] * d[1:])
+    for end, (i, j), (a, b) in ((0, (0, 1), (w[0], w[1])), (n - 1, (-1, -2), (w[-1], w[-2]))):
+        diagonal[end] = b
+        (upper if end == 0 else lower)[end] = a + b
+        right[end] = ((a + 2.0 * (a + b)) * b * d[i] + a * a * d[j]) / (a + b)
+    for i in range(1, n):
+        share = lower[i] / diagonal[i - 1]
+        diagonal[i] -= share * upper[i - 1]
+        right[i] -= share * right[i - 1]
+    right[-1] /= diagonal[-1]
+    for i in range(n - 2, -1, -1):
+        right[i] = (right[i] - upper[i] * right[i + 1]) / diagonal[i]
+    return right
+
+
+def _monotone(q: Array, knots: Array) -> Array:
+    """(k + 1, nq) slopes: harmonic means, 0 where the samples turn."""
+    h = np.diff(knots)[:, None]
+    d = np.diff(q, axis=0) / h
+    slopes = np.zeros_like(q)
+    a, b = 2.0 * h[1:] + h[:-1], h[1:] + 2.0 * h[:-1]
+    same = d[1:] * d[:-1] > 0.0
+    safe = np.where(same, d[:-1], 1.0), np.where(same, d[1:], 1.0)
+    slopes[1:-1] = np.where(same, (a + b) / (a / safe[0] + b / safe[1]), 0.0)
+    return slopes
+
+
+def _cubics(q: Array, knots: Array, slopes: Array) -> Array:
+    h = np.diff(knots)[:, None]
+    d = np.diff(q, axis=0) / h
+    bend = (slopes[0] + slopes[1] - 2.0 * d) / h
+    return np.stack((q[:-1], slopes[0], (d - slopes[0]) / h - bend, bend / h), axis=1)
+
+
+def _leaves(model: RobotModel, c: Array, knots: Array) -> Array:
+    """(nq,) bool: somewhere between knots a limit is passed. Extremes of cubics are where a parabola is 0."""
+    h = np.diff(knots)[:, None]
+    a, b, e = 3.0 * c[:, 3], 2.0 * c[:, 2], c[:, 1]
+    far = -0.5 * (b + np.copysign(np.sqrt(np.maximum(b * b - 4.0 * a * e, 0.0)), b))
+    outside = np.zeros(model.nq, bool)
+    for top, bottom in ((far, a), (e, far)):
+        t = np.clip(np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0.0), 0.0, h)
+        q = c[:, 0] + t * (c[:, 1] + t * (c[:, 2] + t * c[:, 3]))
+        outside |= ((q < model.lower - 1e-12) | (q > model.upper + 1e-12)).any(axis=0)
+    return outside

@@ -1,0 +1,62 @@
+"""What every motion has that is an exact function of time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...robokin.arrays import Array, float_array, shown
+from ...robokin.errors import ConfigurationError
+from ..motion.motion import FASTEST, Motion
+
+if TYPE_CHECKING:
+    from ...robokin.model.robot import RobotModel
+
+RATE = 100.0  # [1/s] of samples where none is said
+
+
+class Sampled:
+    """duration [s]; `sample` and `motion`. Others give `states(t)`: q, v, a at checked times."""
+
+    model: RobotModel
+    duration: float
+
+    def states(self, t: Array) -> tuple[Array, Array, Array]:
+        raise NotImplementedError
+
+    def sample(self, t: object) -> tuple[Array, Array, Array]:
+        """q (nq,), v (nv,) and a (nv,) at a time [s]; with one more axis in front for times (S,).
+
+        Raises ConfigurationError for times outside 0 .. duration.
+        """
+        return self.states(self.checked(t))
+
+    def motion(self, rate: float = RATE) -> Motion:
+        """Samples at `rate` [1/s] and at the end; velocities and accelerations are by differences. Raises
+        ConfigurationError."""
+        if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
+            raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+        count = int(np.floor(self.duration * rate * (1.0 - 1e-12)))
+        times = np.append(np.arange(count + 1) / rate, self.duration)
+        times = times[: count + 1] if self.duration <= times[count] else times
+        q, v, _ = self.sample(np.minimum(times, self.duration))
+        return Motion.of(self.model, times, q, v[0])
+
+    def checked(self, t: object) -> Array:
+        """Times within 0 .. duration. Raises ConfigurationError."""
+        try:
+            times = float_array(t)
+        except ValueError:
+            times = np.full(1, np.nan)
+        slack = 1e-9 * max(self.duration, 1.0)
+        if times.ndim > 1 or not ((times >= -slack) & (times <= self.duration + slack)).all():
+            raise ConfigurationError(f"times must be numbers within 0 .. {self.duration:g} s, not {shown(t)}")
+        return np.minimum(np.maximum(times, 0.0), self.duration)
+
+
+def checked_duration(value: object) -> float:
+    """[s]. Raises ConfigurationError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 <= value < 1e9:
+        raise ConfigurationError(f"duration must be a number of seconds, not {shown(value)}")
+    return float(value)

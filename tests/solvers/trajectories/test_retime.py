@@ -1,0 +1,197 @@
+"""`retime`: against toppra, inside the limits at all times, every mode, bad input."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+import toppra
+from robokin_addon.robokin import (
+    ConfigurationError,
+    Joint,
+    Link,
+    RobotModel,
+    difference,
+    integrate,
+    library_robot,
+    random_configuration,
+)
+from robokin_addon.solvers import Motion, Retimed, check_motion, retime
+from robokin_addon.solvers.motion.dynamics import motion_efforts
+from robokin_addon.solvers.trajectories import path_speed
+from toppra import algorithm, constraint
+
+logging.getLogger("toppra").setLevel(logging.CRITICAL)
+
+
+def waypoints(model: RobotModel, rng: np.random.Generator, count: int) -> np.ndarray:
+    middle = model.limits.middle(model.neutral())
+    return np.array([0.5 * random_configuration(model, rng) + 0.5 * middle for _ in range(count)])
+
+
+def by_toppra(model: RobotModel, way: np.ndarray, intervals: int) -> float:
+    path = toppra.SplineInterpolator(np.linspace(0.0, 1.0, len(way)), way)
+    bounds = [np.stack((-limit, limit), axis=1) for limit in (model.velocity, model.acceleration)]
+    limits = [constraint.JointVelocityConstraint(bounds[0]), constraint.JointAccelerationConstraint(bounds[1])]
+    grid = np.linspace(0.0, 1.0, intervals + 1)
+    solver = algorithm.TOPPRA(limits, path, gridpoints=grid, parametrizer="ParametrizeConstAccel")
+    return float(solver.compute_trajectory(0.0, 0.0).duration)
+
+
+def check_limits(found: Retimed, samples: int = 20_001) -> None:
+    times = np.linspace(0.0, found.duration, samples)
+    q, v, a = found.sample(times)
+    assert (q >= found.model.lower).all() and (q <= found.model.upper).all()
+    assert (abs(v) / found.limits.velocity).max() <= 1.0 + 1e-6
+    assert (abs(a) / found.limits.acceleration).max() <= 1.0 + 1e-6
+    h = times[1] - times[0]
+    steps = np.array([difference(found.model, *ends) for ends in zip(q[:-2:50], q[2::50], strict=True)])
+    assert np.median(abs(steps / (2.0 * h) - v[1:-1:50])) < 1e-6  # v is the derivative of q
+
+
+def test_as_fast_as_toppra_and_inside_the_limits() -> None:
+    model, rng = library_robot("panda"), np.random.default_rng(1)
+    for _ in range(4):
+        way = waypoints(model, rng, 5)
+        found = retime(model, way)
+        assert found.duration <= by_toppra(model, way, 1000) * (1.0 + 1e-4)
+        check_limits(found)
+        for t, end in ((0.0, way[0]), (found.duration, way[-1])):
+            q, v, _ = found.sample(t)
+            assert abs(q - end).max() < 1e-9 and abs(v).max() < 1e-9
+        nearest = [abs(found.sample(found.times)[0] - each).max(axis=1).min() for each in way]
+        assert max(nearest) < 1e-9  # the shape stays
+
+
+def test_paths_on_which_others_stumble() -> None:
+    """A joint that stands for a while, a path that is nearly straight, a path there and back, samples by the thousand:
+    what toppra's issues 14, 17 and 56 are about."""
+    model = library_robot("panda")
+    home = model.limits.middle(model.neutral())
+    there = home.copy()
+    there[:2] += 0.5
+    s = np.linspace(0.0, 1.0, 1500)[:, None]
+    noise = 1e-9 * np.random.default_rng(2).normal(size=(1500, 7))
+    for way in (
+        np.array([home, there]),
+        np.array([home, home, there, there, home]),
+        home + (there - home) * (1.0 - np.cos(np.pi * s)) / 2.0,
+        home + (there - home) * s + noise,
+    ):
+        check_limits(retime(model, way), 5001)
+
+
+def slider() -> RobotModel:
+    joint = Joint("slide", "prismatic", "base", "cart", lower=-1, upper=1, velocity=1.0, acceleration=2.0, effort=30.0)
+    return RobotModel("slider", [Link("base"), Link("cart", 2.0, inertia=np.eye(3))], [joint])
+
+
+def test_the_trapezoid_is_found() -> None:
+    """1 m at 1 m/s and 2 m/s²: 1.5 s. The same in 4 s is the same motion, slower."""
+    model = slider()
+    way = np.linspace(-0.5, 0.5, 20)[:, None]
+    found = retime(model, way)
+    assert found.duration == pytest.approx(1.5, rel=1e-4)
+    assert [each.kind for each in found.bindings] == ["acceleration", "velocity", "acceleration"]
+    slow = retime(model, way, duration=4.0)
+    share = found.duration / 4.0
+    assert np.allclose(slow.sample(2.0)[1], share * found.sample(0.5 * found.duration)[1])
+    with pytest.raises(ConfigurationError, match=r"takes at least 1\.5\d* s inside the limits, not 1 s"):
+        retime(model, way, duration=1.0)
+
+
+def test_it_rests_at_corners() -> None:
+    model = RobotModel(
+        "plotter",
+        [Link("base"), Link("x"), Link("y")],
+        [
+            Joint("px", "prismatic", "base", "x", axis=[1, 0, 0], velocity=1.0, acceleration=2.0),
+            Joint("py", "prismatic", "x", "y", axis=[0, 1, 0], velocity=1.0, acceleration=2.0),
+        ],
+    )
+    side = np.linspace(0.0, 1.0, 21)
+    way = np.concatenate((np.stack((side, 0 * side), 1), np.stack((0 * side + 1, side), 1)[1:]))
+    found = retime(model, way)
+    assert found.duration == pytest.approx(3.0, rel=1e-3)  # two trapezoids
+    q, v, _ = found.sample(np.linspace(0.0, found.duration, 3001))
+    at = abs(q - [1.0, 0.0]).max(axis=1).argmin()
+    assert abs(v[at]).max() < 0.01
+    assert abs(np.minimum(abs(q[:, 1]), abs(q[:, 0] - 1.0))).max() < 1e-9  # nothing is cut
+
+
+def test_as_animated_but_legal() -> None:
+    """Where the animation is slow enough it stays, where it is too fast it is slowed down."""
+    model = slider()
+    times = np.linspace(0.0, 2.0, 201)
+    way = 0.9 * np.sin(0.5 * np.pi * np.minimum(times, 1.0)) ** 2
+    way[times > 1.0] = 0.9 - 0.02 * (times[times > 1.0] - 1.0)
+    found = retime(model, Motion.of(model, times, way[:, None]), as_animated=True)
+    check_limits(found)
+    assert found.duration > 2.0 and {"animation", "velocity"} <= {each.kind for each in found.bindings}
+    easy = Motion.of(model, 10.0 * times, way[:, None])
+    assert retime(model, easy, as_animated=True).duration == pytest.approx(20.0, rel=0.01)
+
+
+def test_efforts_are_limited_where_gravity_is_given() -> None:
+    model, rng = library_robot("panda"), np.random.default_rng(5)
+    way, gravity = waypoints(model, rng, 4), (0.0, 0.0, -9.81)
+    free, held = retime(model, way), retime(model, way, gravity=gravity)
+    check_limits(held)
+    times = np.linspace(0.0, held.duration, 2001)
+    q, v, a = held.sample(times)
+    effort = motion_efforts(Motion(model, times, q, v, a), np.array(gravity))
+    assert (abs(effort) <= model.effort * (1.0 + 1e-4)).all()
+    assert held.duration >= free.duration * (1.0 - 1e-9)
+    with pytest.raises(ConfigurationError, match="cannot keep its limit on effort"):
+        up = RobotModel(
+            "lift", [Link("base"), Link("load", 9.0)], [Joint("up", "prismatic", "base", "load", effort=5.0)]
+        )
+        retime(up, [[0.0], [1.0]], gravity=gravity)
+
+
+def test_balls_and_floating_joints() -> None:
+    joints = [Joint("neck", "spherical", "base", "head"), Joint("spin", "continuous", "head", "wheel")]
+    model = RobotModel("bird", [Link("base"), Link("head"), Link("wheel")], joints, root="floating")
+    rng, way = np.random.default_rng(6), [model.neutral()]
+    for _ in range(4):
+        way.append(integrate(model, way[-1], rng.uniform(-0.5, 0.5, model.nv)))
+    found = retime(model, np.array(way))
+    check_limits(found)
+    assert check_motion(found.motion(500.0)).violations == ()
+
+
+def test_the_kernel_is_its_twin() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(10):
+        rows = rng.normal(size=(30, 9, 3))
+        rows[..., 2] = abs(rows[..., 2]) + 0.05
+        rows[rng.random((30, 9)) < 0.1, 0] = 0.0
+        most = np.full(31, 50.0)
+        most[[0, -1]] = 0.0
+        ours, twin = (solve(rows, most, np.full(30, 0.1)) for solve in (path_speed.native, path_speed.reference))
+        assert ours[0] == twin[0] == -1
+        assert np.allclose(ours[1], twin[1], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "message"),
+    [
+        ([[0.0, 1.0]], {}, r"must have shape \(any, 1\)"),
+        ("there", {}, "must be configurations or a Motion"),
+        ([[0.0], [2.0]], {}, "sample 1 of the path is outside the position limits"),
+        ([[0.0], [1.0]], {"as_animated": True}, "only a Motion is animated"),
+        ([[0.0], [1.0]], {"limits": {"jerk": 3.0}}, "not the jerk"),
+        ([[0.0], [1.0]], {"gravity": "down"}, "gravity must be three numbers"),
+        ([[0.0], [1.0]], {"duration": "long"}, "duration must be a number of seconds"),
+    ],
+)
+def test_bad_input(path: object, options: dict, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        retime(slider(), path, **options)
+
+
+def test_a_path_that_stays_takes_no_time() -> None:
+    found = retime(slider(), [[0.5], [0.5]])
+    assert found.duration == 0.0 and found.sample(0.0)[0] == 0.5
+    assert retime(slider(), [[0.5]], duration=2.0).sample([0.0, 1.0, 2.0])[0].tolist() == [[0.5]] * 3
