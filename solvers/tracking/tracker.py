@@ -254,7 +254,7 @@ class Tracker:
         better = problem.solve(targets, found.q, seed, diagnose=False, influence=own)
         return better if better.converged else found
 
-    def posed(self, targets: Any, influence: Array | None = None) -> tuple[IKProblem, Any]:
+    def pose_problem(self, targets: Any, influence: Array | None = None) -> tuple[IKProblem, Any]:
         """The problem of the tasks that ask for a pose and are whole at a frame, and their targets."""
         if influence is not None:
             self.let_fade()

@@ -44,7 +44,7 @@ def test_docstrings_stand_alone() -> None:
 # Names that textbooks and Blender's manual do not know, by which things here were once called.
 RETIRED = set(
     "Leg Plan Stretch Tangent Edge Posing Asked Form Seen Share has_way way_keeping task_surface pose_search rivals "
-    "posed started missed_by hopeful endless dress redress keep_records one_look given_task USELESS FAINT SEEN "
+    "missed_by hopeful endless dress redress keep_records one_look given_task USELESS FAINT SEEN "
     "PRESSED EASE BLURRED".split()
 )
 # An opacity.

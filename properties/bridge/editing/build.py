@@ -12,7 +12,7 @@ from ....robokin.arrays import Array
 from ....robokin.model.robot import RobotModel
 from ..errors import BridgeError
 from ..model.binding import binding
-from ..model.joint_bones import shares
+from ..model.joint_bones import allocations
 from ..pose.configuration import nearest_within_limits, write_configuration
 from ..record.fields import write_fields
 from ..record.naming import unique_bone_name
@@ -78,7 +78,7 @@ def bone_frames(model: RobotModel, places: list[Array]) -> list[Array]:
     for joint, place in zip(model.joints, places, strict=True):
         i = None if joint.parent is None else model.link_index(joint.parent)
         R_root_parent = np.eye(3) if i is None else places[i][:3, :3] @ frames[i]
-        frames.append(shares(joint, place[:3, :3], R_root_parent)[-1].frame)
+        frames.append(allocations(joint, place[:3, :3], R_root_parent)[-1].frame)
     return frames
 
 
