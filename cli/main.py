@@ -32,6 +32,7 @@ COMMANDS = {
     "check": Command("check", "compare the animation of a .blend with tasks and limits"),
     "demo": Command("demo", "make, bake and check a ready scene: two laser circles, a door"),
     "dynamics": Command("dynamics", "efforts, power, energy and the load on the ground of a motion"),
+    "smooth": Command("smooth", "repair the animation of a .blend that breaks limits"),
     "export": Command("export", "write the animation of a .blend as joint values over time, or a robot as URDF"),
 }
 
