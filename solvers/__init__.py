@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
     from .trajectories.motion_limits import MotionLimits
+    from .trajectories.moves import Move, program_motion, read_moves, run_moves
     from .trajectories.point_to_point import point_to_point
     from .trajectories.retime import Binding, Retimed, retime
     from .trajectories.trajectory import Trajectory
@@ -41,6 +42,7 @@ else:
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
+            "trajectories.moves": ["Move", "program_motion", "read_moves", "run_moves"],
             "trajectories.point_to_point": ["point_to_point"],
             "trajectories.retime": ["Binding", "Retimed", "retime"],
             "trajectories.trajectory": ["Trajectory"],
@@ -58,6 +60,7 @@ __all__ = [
     "MotionCheck",
     "MotionDynamics",
     "MotionLimits",
+    "Move",
     "PostureBatch",
     "PostureProblem",
     "Postures",
@@ -74,8 +77,11 @@ __all__ = [
     "all_postures",
     "check_motion",
     "point_to_point",
+    "program_motion",
     "read_motion",
+    "read_moves",
     "retime",
+    "run_moves",
     "solve_ik",
     "track",
     "velocity_step",

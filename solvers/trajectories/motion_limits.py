@@ -71,6 +71,12 @@ class MotionLimits:
             _of_models[model] = result
         return result
 
+    def slower(self, share: float) -> MotionLimits:
+        """Those of the same motion with its speeds times `share`: accelerations go with its square, jerks with its
+        cube."""
+        scale = np.array([share, share**2, share**3])
+        return MotionLimits(*(self.rows * scale).T, rows=self.rows * scale, assumed=self.assumed)
+
 
 _of_models: weakref.WeakKeyDictionary[RobotModel, MotionLimits] = weakref.WeakKeyDictionary()
 
