@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .trajectories.motion_limits import MotionLimits
     from .trajectories.moves import Move, program_motion, read_moves, run_moves
     from .trajectories.point_to_point import point_to_point
-    from .trajectories.retime import Binding, Retimed, retime
+    from .trajectories.retime import ActiveLimit, Retimed, retime
     from .trajectories.trajectory import Trajectory
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
@@ -44,15 +44,15 @@ else:
             "trajectories.motion_limits": ["MotionLimits"],
             "trajectories.moves": ["Move", "program_motion", "read_moves", "run_moves"],
             "trajectories.point_to_point": ["point_to_point"],
-            "trajectories.retime": ["Binding", "Retimed", "retime"],
+            "trajectories.retime": ["ActiveLimit", "Retimed", "retime"],
             "trajectories.trajectory": ["Trajectory"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
 
 __all__ = [
+    "ActiveLimit",
     "BatchResult",
-    "Binding",
     "Diagnosis",
     "ExtendedJacobian",
     "IKProblem",

@@ -74,8 +74,8 @@ class MotionLimits:
     def slower(self, share: float) -> MotionLimits:
         """Those of the same motion with its speeds times `share`: accelerations go with its square, jerks with its
         cube."""
-        scale = np.array([share, share**2, share**3])
-        return MotionLimits(*(self.rows * scale).T, rows=self.rows * scale, assumed=self.assumed)
+        rows = self.rows * np.array([share, share**2, share**3])
+        return MotionLimits(rows[:, 0], rows[:, 1], rows[:, 2], rows=rows, assumed=self.assumed)
 
 
 _of_models: weakref.WeakKeyDictionary[RobotModel, MotionLimits] = weakref.WeakKeyDictionary()

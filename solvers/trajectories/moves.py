@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,9 @@ def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> 
     """All of them one after another, with the waits, at `rate` [1/s] and at each end. Raises ConfigurationError."""
     if not done:
         raise ConfigurationError("a program needs at least one move")
-    times, rows, now = [], [], 0.0
+    times: list[Array] = []
+    rows: list[Array] = []
+    now = 0.0
     for move, motion in done:
         part = motion.motion(rate)
         fresh = slice(1 if times else 0, None)
@@ -134,7 +137,7 @@ def _read(path: Path, number: int, entry: object) -> Move:
         for field in entry:
             if field not in _FIELDS:
                 raise UnknownNameError("field of a move", field, _FIELDS)
-        fields = {"name": f"move {number}"} | entry
+        fields: dict[str, Any] = {"name": f"move {number}"} | entry
         if "speed" in fields:
             fields["speed"] = fields["speed"] / 100.0 if _number(fields["speed"]) else fields["speed"]
         return Move(**fields)
