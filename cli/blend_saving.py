@@ -49,7 +49,7 @@ def _refuse_library(path: str, target: Path) -> None:
 
 
 def _keep_version(target: Path, count: int) -> None:
-    """As .blend1, what was that as .blend2, and so on; as many as the preferences of Blender say."""
+    """Keep the file as .blend1, what was that as .blend2, and so on; as many as the preferences of Blender say."""
     for number in range(count, 1, -1):
         with suppress(FileNotFoundError):
             os.replace(f"{target}{number - 1}", f"{target}{number}")

@@ -110,7 +110,7 @@ def find_robot(name: str | None) -> bpy.types.Object:
 
 
 def find_object(name: str) -> bpy.types.Object:
-    """Of the open file's scene. Raises UnknownNameError."""
+    """An object of the open file's scene. Raises UnknownNameError."""
     import bpy
 
     objects = {obj.name: obj for obj in bpy.context.scene.objects}

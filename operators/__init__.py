@@ -29,7 +29,7 @@ from .handlers import (
     task_readouts,
     unit_scale,
 )
-from .posture import all_postures, joint_text, posture, posture_list
+from .posture import all_postures, drag_joint, joint_text, posture, posture_list
 from .robot import (
     convert_rig,
     duplicate_robot,
@@ -42,6 +42,7 @@ from .robot import (
 )
 from .solve import bake, check, dynamics, solve
 from .tasks import criteria, snap_targets, tasks
+from .tools import grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
     import_urdf,
@@ -64,6 +65,10 @@ MODULES: tuple[ModuleType, ...] = (
     unit_scale,
     tasks,
     snap_targets,
+    grab_link,
+    turn_joint,
+    jog,
+    toolbar,
     criteria,
     criterion_readouts,
     scene_marks,
@@ -76,6 +81,7 @@ MODULES: tuple[ModuleType, ...] = (
     posture_list,
     all_postures,
     joint_text,
+    drag_joint,
     srdf,
     solve,
     bake,

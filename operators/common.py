@@ -52,7 +52,8 @@ class RobotOperator:
             """What the operator does; each has its own."""
 
     def write_report(self, path: str, data: object) -> None:
-        """As `write_json`, where there is a path; after the work, which a file that fails then does not undo."""
+        """Write a report with `write_json`, where there is a path; after the work, which a file that fails then does
+        not undo."""
         if path:
             try:
                 write_json(path, data)

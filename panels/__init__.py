@@ -6,6 +6,7 @@ from types import ModuleType
 
 from . import (
     criteria,
+    gizmos,
     joint,
     joint_values,
     link,
@@ -33,6 +34,7 @@ MODULES: tuple[ModuleType, ...] = (
     tables,
     menus,
     overlays,
+    gizmos,
 )
 
 

@@ -34,6 +34,12 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.operator("robokin.posture_add", text="Store Posture", icon="POSE_HLT")
         layout.operator("robokin.mirror_pose", text="Mirror Robot Pose", icon="MOD_MIRROR")
         layout.separator()
+        if context.mode == "POSE":
+            layout.operator_context = "INVOKE_REGION_WIN"
+            layout.operator("robokin.grab_link", icon="VIEW_PAN")
+            layout.operator("robokin.turn_joint", icon="DRIVER_ROTATIONAL_DIFFERENCE")
+            layout.operator("robokin.self_motion", icon="CON_KINEMATIC")
+            layout.separator()
         layout.operator("robokin.set_joint", text="Set Joint Limits and Type...", icon="CON_ROTLIMIT")
         layout.operator("robokin.duplicate_robot", icon="DUPLICATE")
         layout.operator("robokin.make_robot", text="Make Robot from Armature")

@@ -40,6 +40,9 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         settings = obj.robokin.solver
         _draw_range(layout, settings)
         column = layout.column()
+        column.prop(settings, "bake_mode")
+        if settings.bake_mode == "WHOLE":
+            column.prop(settings, "motion_cost")
         column.prop(settings, "start")
         if settings.start == "POSTURE":
             column.prop_search(settings, "posture", obj.robokin, "postures", icon="POSE_HLT")

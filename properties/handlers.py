@@ -77,7 +77,7 @@ def going_on(what: str) -> Iterator[None]:
 
 
 def told_faults() -> list[str]:
-    """Those that were told since the last call, which tells them anew from then on."""
+    """The faults that were told since the last call. From then on they are told anew."""
     faults = [f"{what}: {kind.__name__} at {file}:{line}" for what, kind, file, line in _told]
     _told.clear()
     return faults

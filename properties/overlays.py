@@ -23,6 +23,7 @@ class RobokinOverlays(bpy.types.PropertyGroup):
     selected_only: _switch(
         "Selected Only", "Only of the robot that is selected, and in Pose Mode only the joints of selected bones"
     )
+    joint_gizmo: _switch("Joint Gizmo", "Handles of the active joint in Pose Mode: drag its value and its limits", True)
     axes: _switch("Axes", "The axis of each joint, an arrow in its positive direction")
     names: _switch("Names", "The name of each joint")
     limits: _switch("Limits", "The range of each joint and where it stands in it, red near a limit")

@@ -34,6 +34,17 @@ STARTS = (
     ),
     *POSES,
 )
+BAKE_MODES = (
+    ("FRAMES", "Frame by Frame", "Each frame follows from the one before", 0),
+    ("WHOLE", "Whole Motion", "All frames at once: the tasks are met with the least cost over the whole range", 1),
+)
+MOTION_COSTS = (
+    ("ACCELERATION", "Acceleration", "Even, gentle motion: the least acceleration of the joints", 0),
+    ("JERK", "Jerk", "The least change of acceleration", 1),
+    ("KINETIC_ENERGY", "Kinetic Energy", "Over the whole motion the least energy in moving masses", 2),
+    ("TORQUE", "Torque", "The least squared torque of the drives", 3),
+    ("ANIMATION", "Distance from Animation", "As near to the robot's present curves as tasks and limits allow", 4),
+)
 RANGES = (
     ("SCENE", "Scene", "The scene's frame range, or its preview range when that is on"),
     ("CUSTOM", "Custom", "First and last frame as given here"),
@@ -89,6 +100,12 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     )
     start: bpy.props.EnumProperty(
         override=VALUE, name="Start", description="The pose that the bake starts from", items=STARTS, default="PRESENT"
+    )
+    bake_mode: bpy.props.EnumProperty(
+        override=VALUE, name="Bake", description="How the frames of a bake come together", items=BAKE_MODES
+    )
+    motion_cost: bpy.props.EnumProperty(
+        override=VALUE, name="Cost", description="What the whole motion has as little of as can be", items=MOTION_COSTS
     )
     start_values: bpy.props.StringProperty(
         override=VALUE,

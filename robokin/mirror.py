@@ -76,8 +76,8 @@ def mirrored_configuration(model: RobotModel, q: Array, plane: str = "AUTO") -> 
 
 
 def other_side(name: str, names: Mapping[str, object] | set[str]) -> list[str]:
-    """Those of `names` that are `name` with its sides swapped: left and right, L and R as a word of their own or one of
-    the letters of a short one (`LF_knee`, `arm.L`, `FR_hip`, `leftElbow`). Best ones first."""
+    """The names among `names` that are `name` with its sides swapped: left and right, L and R as a word of their own or
+    one of the letters of a short one (`LF_knee`, `arm.L`, `FR_hip`, `leftElbow`). Best ones first."""
     return [swapped for swapped in _swapped(name) if swapped in names]
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from .motion.dynamics import MotionDynamics
     from .motion.files import read_motion, write_motion
     from .motion.motion import Motion
+    from .optimal_control.optimize import optimize_motion
+    from .optimal_control.result import OptimizedMotion
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
     from .results import BatchResult, Diagnosis, SolveResult, Status
     from .tasks import *  # noqa: F403
@@ -34,6 +36,8 @@ else:
             "velocity.extended_jacobian": ["ExtendedJacobian"],
             "ik.problem": ["IKProblem"],
             "motion.motion": ["Motion"],
+            "optimal_control.optimize": ["optimize_motion"],
+            "optimal_control.result": ["OptimizedMotion"],
             "motion.dynamics": ["MotionDynamics"],
             "motion.files": ["read_motion", "write_motion"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
@@ -61,6 +65,7 @@ __all__ = [
     "MotionDynamics",
     "MotionLimits",
     "Move",
+    "OptimizedMotion",
     "PostureBatch",
     "PostureProblem",
     "Postures",
@@ -76,6 +81,7 @@ __all__ = [
     "Violation",
     "all_postures",
     "check_motion",
+    "optimize_motion",
     "point_to_point",
     "program_motion",
     "read_motion",

@@ -87,7 +87,7 @@ def _settings_of(kind: type, *arguments: object) -> dict[str, Any]:
 
 
 def _settings_of_frozen(kind: type, arguments: tuple[object, ...]) -> dict[str, Any]:
-    """The same of lists, arrays and dictionaries too; of what does not say all about itself, empty each time."""
+    """Settings of lists, arrays and dictionaries too; of what does not say all about itself, empty each time."""
     try:
         return _settings_of(kind, *map(frozen, arguments))
     except TypeError:
@@ -102,7 +102,7 @@ def compiled(parts: Iterable[Part]) -> None:
 
 
 def fixed(arrays: dict[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    """The same, read-only."""
+    """A read-only mapping of read-only arrays."""
     for array in arrays.values():
         array.setflags(write=False)
     return MappingProxyType(arrays)
@@ -125,7 +125,7 @@ def settings(part: object) -> object:
 
 
 def fixed_value(value: object, is_whole: bool) -> object:
-    """The same, read-only: a copy of what others may write into. is_whole: lists and mappings too."""
+    """A value that nobody can change: a copy of what others may write into. is_whole: lists and mappings too."""
     if isinstance(value, np.ndarray):
         if value.flags.writeable:
             value = value.copy()

@@ -18,7 +18,7 @@ def finish(steps: Generator[object, None, Result]) -> Result:
 
 
 def scaled(steps: Generator[float, None, Result], low: float, high: float) -> Generator[float, None, Result]:
-    """The same steps, their 0..1 shown as low..high."""
+    """Steps of which 0..1 is shown as low..high."""
     while True:
         try:
             share = next(steps)

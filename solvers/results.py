@@ -157,7 +157,7 @@ class SolveResult:
 
 
 def named_residuals(array: Array, parts: Sequence[tuple[str, ...]] | None) -> list[dict[str, float]]:
-    """Of (tasks, 2) numbers, the first ones of each task under the names of its parts."""
+    """Residuals (tasks, 2) by task: the first ones of each under the names of its parts."""
     if parts is None:
         return [{"position": float(p), "orientation": float(r)} for p, r in array]
     return [dict(zip(names, row, strict=False)) for names, row in zip(parts, array.tolist(), strict=True)]

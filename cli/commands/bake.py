@@ -28,6 +28,7 @@ from ..text.scene_tasks import given_tasks
 from ..text.task_grammar import GRAMMAR as TASKS
 from ..text.task_grammar import VELOCITIES
 
+COSTS = "acceleration, jerk, kinetic_energy, torque, animation, or WORD=WEIGHT,..."
 EPILOG = f"{TASKS}\n\n{VELOCITIES}\n\n{CRITERIA}"
 
 
@@ -46,6 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
     )
     add_criteria(parser)
+    parser.add_argument(
+        "--mode", choices=("frames", "whole"), help="frame by frame, or the optimum of the whole motion"
+    )
+    parser.add_argument("--cost", metavar="COST", help=f"what the whole motion has little of: {COSTS}")
     parser.add_argument("--seed", metavar="N", type=seed, help="which restarts are drawn when the first attempt fails")
     add_json(parser)
 
@@ -63,6 +68,7 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...properties.postures import find_posture, posture_configuration
         from ...scene.bake.bake import bake_steps
         from ...scene.bake.start import bake_start, keep_start
+        from ...scene.bake.whole import chosen_cost
 
         robot = find_robot(arguments.robot)
         settings, start = robot.robokin.solver, ""
@@ -78,8 +84,9 @@ def run(arguments: argparse.Namespace) -> bool:
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         given, use_own = given_tasks(arguments, robot_model(robot))
         seed = settings.seed if arguments.seed is None else arguments.seed
+        cost = chosen_cost(settings, arguments.mode, arguments.cost)
         new = settings.new_action if arguments.new_action is None else arguments.new_action
-        steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own)
+        steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost)
         result = run_steps(steps)
         keep_start(robot, start, q0)
         target = arguments.output or bpy.data.filepath

@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ...robokin import import_srdf
-from ...robokin.model.limit_warnings import limit_warnings
+from ...robokin.limit_warnings import limit_warnings
 from ...robokin.urdf.srdf import SrdfPostures
 from ...solvers.motion.files import read_motion
 from ..arguments import add_urdf_options, output_blend

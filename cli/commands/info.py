@@ -9,7 +9,7 @@ import numpy as np
 
 from ...robokin import Joint, Link, RobotModel
 from ...robokin.inertia import implausible_inertia, principal_moments, total_body
-from ...robokin.model.limit_warnings import limit_warnings
+from ...robokin.limit_warnings import limit_warnings
 from ...robokin.units import FORCES, freedom_units
 from ..arguments import add_json, add_robot_file
 from ..report import write_report

@@ -47,7 +47,7 @@ def parse_scene_tasks(texts: Sequence[str], model: RobotModel) -> list[AdHocTask
 
 
 def given_tasks(arguments: argparse.Namespace, model: RobotModel) -> tuple[list[AdHocTask], bool]:
-    """Those of `add_scene_tasks`, and whether the file's own count beside them. Raises UsageError, or as
+    """The tasks of `add_scene_tasks`, and whether the file's own count beside them. Raises UsageError, or as
     `parse_scene_tasks`."""
     if arguments.only_given and not arguments.task:
         raise UsageError("--only-given: no --task is given")

@@ -33,7 +33,7 @@ def points(fields: Fields, name: str) -> np.ndarray:
 
 
 def lines(fields: Fields, name: str) -> Curve | Curves:
-    """Of points, or several of them: `x:y:z:x:y:z/x:y:z:x:y:z`."""
+    """A line of points, or several lines: `x:y:z:x:y:z/x:y:z:x:y:z`."""
     closed = switch(fields, "closed") if "closed" in fields else False
     parts = [np.array(_triples(name, part)).reshape(-1, 3) for part in fields[name].split("/")]
     curves = [Curve(part, closed, name) for part in parts]
@@ -100,7 +100,7 @@ def per_axis(fields: Fields, name: str) -> list[float]:
 
 
 def tolerances(first: str, second: str) -> Reader:
-    """Of two parts: one number for both, or two."""
+    """Tolerances of two parts: one number for both, or two."""
 
     def read(fields: Fields, name: str) -> dict:
         values = numbers(fields, name, 1, 2)

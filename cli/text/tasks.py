@@ -45,7 +45,7 @@ def check_task(text: str, task: Task, model: RobotModel) -> None:
 
 
 def build_task(text: str, given: Fields) -> Task:
-    """As `parse_task`; given: the fields of `text`."""
+    """Build the task of `text`, like `parse_task`; given: the fields of `text`."""
     name = given.get("kind")
     if name is None:
         raise TaskError(f"task {text!r}: kind is missing (valid: {', '.join(KINDS)})")

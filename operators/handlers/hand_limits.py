@@ -97,7 +97,7 @@ def _continue_turns(obj: bpy.types.Object, robot: Binding) -> None:
 
 
 def _continue_twists(obj: bpy.types.Object, robot: Binding) -> None:
-    """The same for the twist of balls: past a limit it stays there, however far the drag goes on."""
+    """Continue the twist of balls: past a limit it stays there, however far the drag goes on."""
     for cone in robot.model.limits.cones:
         channels = robot.own_channels[cone.q : cone.q + 4]
         bone = obj.pose.bones[channels[0].bone]

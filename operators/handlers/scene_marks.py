@@ -26,16 +26,16 @@ _changes = [0]
 
 
 def pose_mark(obj: bpy.types.Object) -> str:
-    """Of the robot's pose, its tasks and criteria, and where what they follow is, as Blender computed it last. Raises
-    RobokinError."""
+    """A mark of the robot's pose, its tasks and criteria, and where what they follow is, as Blender computed it last.
+    Raises RobokinError."""
     places = {place for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     worlds = (_world(obj, place) for place in sorted(places, key=lambda place: (place[0].name_full, place[1])))
     return _mark([read_configuration(obj).tobytes(), *_asked(obj, ()), *worlds])
 
 
 def motion_mark(obj: bpy.types.Object) -> str:
-    """Of the frame rate, the curves of the robot and of what its tasks follow, all else in tasks and criteria. Raises
-    RobokinError."""
+    """A mark of the frame rate, the curves of the robot and of what its tasks follow, all else in tasks and criteria.
+    Raises RobokinError."""
     followed = {place[0] for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     chain = {found for owner in (obj, *followed) for found in _with_parents(owner)}
     owners = sorted(chain, key=lambda owner: owner.name_full)
@@ -102,7 +102,7 @@ def _with_parents(owner: bpy.types.Object | None) -> Iterator[bpy.types.Object]:
 
 
 def _curves_of(owners: list[bpy.types.Object]) -> bytes:
-    """Of all their F-curves; looked at anew only after something has changed."""
+    """A mark of all F-curves; looked at anew only after something has changed."""
     key = tuple(owner.session_uid for owner in owners)
     if _curves.get(key, (-1,))[0] != _changes[0]:
         parts = [part for owner in owners for part in _of_curves(owner)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_origin_3d, region_2d_to_vector_3d
 from mathutils import Vector
@@ -17,14 +19,20 @@ TWEAK = "builtin.select"
 
 def link_under(context: bpy.types.Context, place: tuple[int, int]) -> tuple[bpy.types.Object, str] | None:
     """(robot, bone) of the body that is seen at a place of the region, in pixels; None for anything else."""
+    found = body_under(context, place)
+    return None if found is None else found[:2]
+
+
+def body_under(context: bpy.types.Context, place: Sequence[float]) -> tuple[bpy.types.Object, str, Vector] | None:
+    """`link_under`, with the point of the body in the world."""
     region, view = context.region, context.region_data
     start = region_2d_to_origin_3d(region, view, place)
     along: Vector = region_2d_to_vector_3d(region, view, place)
-    hit, *_, found, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), start, along)
+    hit, point, _, _, found, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), start, along)
     found = found.original if hit else None
     while found is not None and found.parent is not None:
         if is_robot(found.parent) and found.parent_type == "BONE":
-            return found.parent, found.parent_bone
+            return found.parent, found.parent_bone, point
         found = found.parent
     return None
 

@@ -23,7 +23,7 @@ _AT_POINT = ("POSE", "POSITION", "CENTER_OF_MASS")
 
 
 def task_goals(obj: bpy.types.Object) -> list[Goal]:
-    """Of the enabled tasks whose aim is a place, with an influence."""
+    """Aims of the enabled tasks whose aim is a place, with an influence."""
     try:
         with binding_held(obj) as robot:
             links = robot.link_of_bone

@@ -35,7 +35,7 @@ _work: dict[tuple[int, str], tuple[int, Generator[float, None, ShownMotion | Non
 
 
 def shown_motion(obj: bpy.types.Object, color: str, mark: int) -> ShownMotion | None:
-    """As it was judged last; where it was so at another mark, it is soon done anew."""
+    """The motion as it was judged last; where that was at another mark, it is soon done anew."""
     key = obj.session_uid, color
     at, motion = _done.get(key, (-1, None))
     if at != mark and (key not in _work or _work[key][0] != mark):
@@ -133,7 +133,7 @@ def speed_shares(model: RobotModel, Q: Array, times: Array) -> Array:
 
 
 def residual_share(ratios: Array) -> Array:
-    """Of residuals as multiples of their tolerances: 0 within them, from 2/3 up where they are missed."""
+    """The shares of residuals, as multiples of their tolerances: 0 within them, from 2/3 up where they are missed."""
     missed = 2.0 / 3.0 + np.log10(np.maximum(ratios, 1.0)) / np.log10(WORST) / 3.0
     return np.where(ratios > 1.0, np.minimum(missed, 1.0), 0.0)
 

@@ -22,7 +22,8 @@ _count = [0]  # how often shapes were read
 
 
 def shown_shape(obj: bpy.types.Object, task: RobokinTask) -> Any:
-    """As `read_shape` read it; of a task that is none of `missing_shapes`. Raises RobokinError naming the task."""
+    """The shape as `read_shape` read it; of a task that is none of `missing_shapes`. Raises RobokinError naming the
+    task."""
     if not has_shape(task):
         return None
     _, shape = _shapes[_key(task)]
@@ -32,7 +33,7 @@ def shown_shape(obj: bpy.types.Object, task: RobokinTask) -> Any:
 
 
 def missing_shapes(obj: bpy.types.Object, tasks: Iterable[RobokinTask]) -> list[RobokinTask]:
-    """Those of the tasks whose shapes were not read, or have changed since."""
+    """The tasks whose shapes were not read, or have changed since."""
     read = {key: size for key, (size, _) in _shapes.items()}
     return [task for task in tasks if has_shape(task) and read.get(_key(task)) != _size(obj, task)]
 

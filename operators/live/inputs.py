@@ -57,7 +57,7 @@ def read_settings(obj: bpy.types.Object, tasks: Sequence[RobokinTask]) -> tuple:
 
 
 def read_numbers(tasks: Iterable[RobokinTask]) -> Numbers:
-    """Of each task, its animated numbers by their names."""
+    """The animated numbers of each task by their names."""
     return tuple({name: _plain(getattr(task, name)) for name in numbers_of(task)} for task in tasks)
 
 
@@ -93,7 +93,7 @@ def kept_worlds(worlds: Worlds) -> dict[tuple[int, str], bytes]:
 
 @cache
 def _static(kind: str) -> Callable[[RobokinTask], tuple]:
-    """Of a task, the properties of which a problem is made."""
+    """The properties of a task that a problem is made of."""
     animated = {"location", "rotation", "influence", *KINDS[kind].animated}
     return _getter(
         RobokinTask, [name for name in RobokinTask.bl_rna.properties.keys() if name not in _READOUTS | animated]
@@ -106,7 +106,8 @@ def _of_criterion() -> Callable[[RobokinCriterion], tuple]:
 
 
 def _getter(owner: type, names: Iterable[str]) -> Callable[[Any], tuple]:
-    """Of a group, values that may be kept and compared: numbers and texts at once, then vectors, then objects."""
+    """Getter of values of a group that may be kept and compared: numbers and texts at once, then vectors, then
+    objects."""
     properties = [owner.bl_rna.properties[name] for name in names]
     objects = [each.identifier for each in properties if each.type == "POINTER"]
     vectors = [each.identifier for each in properties if getattr(each, "is_array", False)]

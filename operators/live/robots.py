@@ -10,7 +10,8 @@ from .inputs import has_tasks
 
 
 def live_robots(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Those of the scene that follow their targets. Asked at every update: no object of another kind is looked at."""
+    """The robots of the scene that follow their targets. Asked at every update: no object of another kind is looked
+    at."""
     found: list[bpy.types.Object] = []
     for armature in bpy.data.armatures:
         for obj in objects_showing(armature) if ROBOT_KEY in armature else ():

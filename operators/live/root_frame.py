@@ -23,8 +23,8 @@ _POLISH, _EYE = 1.5 * np.eye(3), np.eye(4)
 
 
 class RootFrame:
-    """Of a robot whose object stands at a world matrix: `roots_from_world` of one frame, without its checks of the
-    robot for each target.
+    """The root frame of a robot whose object stands at a world matrix: `roots_from_world` of one frame, without its
+    checks of the robot for each target.
 
     unit: metres of the robot in a Blender unit of the world.   up: (3,) the world's Z axis in the root frame.
     Raises BridgeError for a robot of non-uniform scale.
@@ -83,7 +83,8 @@ class RootFrame:
 
 
 def _sizes_of_square_axes(*block: float) -> tuple[float, float, float] | None:
-    """Of the columns of a (3, 3) matrix; None where they are not nearly at right angles, right-handed and some size."""
+    """Lengths of the columns of a (3, 3) matrix; None where they are not nearly at right angles, right-handed and some
+    size."""
     a, b, c, d, e, f, g, h, i = block
     x, y, z = a * a + d * d + g * g, b * b + e * e + h * h, c * c + f * f + i * i
     bent = max(abs(a * b + d * e + g * h), abs(a * c + d * f + g * i), abs(b * c + e * f + h * i))

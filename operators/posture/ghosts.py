@@ -17,8 +17,8 @@ ALIKE = 3.0  # of ghosts that are as near the chosen one stays
 
 
 class Ghosts:
-    """Of lines (n, m, 2, 3) in Blender's world; index: the chosen one. It holds numbers alone, none of Blender's data.
-    They are drawn from `show` to `hide`."""
+    """Ghosts of lines (n, m, 2, 3) in Blender's world; index: the chosen one. It holds numbers alone, none of Blender's
+    data. They are drawn from `show` to `hide`."""
 
     def __init__(self, lines: Array) -> None:
         self.points, self.index = lines.reshape(len(lines), -1, 3).astype(np.float32), 0
@@ -69,7 +69,7 @@ class Ghosts:
         gpu.state.blend_set("NONE")
 
     def _batch(self, shader: Any, number: int) -> Any:
-        """Of one ghost; -1: of all."""
+        """The batch of one ghost; -1: of all."""
         from gpu_extras.batch import batch_for_shader
 
         if number not in self._batches:

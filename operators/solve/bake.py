@@ -9,7 +9,7 @@ import bpy
 from ...properties.bridge import robot_model
 from ...properties.postures import parse_configuration
 from ...properties.results.result_text import status_words, told
-from ...properties.solver_settings import STARTS
+from ...properties.solver_settings import BAKE_MODES, MOTION_COSTS, STARTS
 from ...robokin import RobokinError
 from ...scene.bake.bake import bake_steps
 from ...scene.bake.start import bake_start, keep_start
@@ -40,6 +40,15 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
     seed: bpy.props.IntProperty(
         name="Seed", description="Which restarts are drawn when the first attempt fails", min=0, options={"SKIP_SAVE"}
     )
+    mode: bpy.props.EnumProperty(
+        name="Mode", description="How the frames come together", items=BAKE_MODES, options={"SKIP_SAVE"}
+    )
+    cost: bpy.props.EnumProperty(
+        name="Cost",
+        description="What the whole motion has as little of as can be",
+        items=MOTION_COSTS,
+        options={"SKIP_SAVE"},
+    )
     new_action: bpy.props.BoolProperty(name="New Action", description="Write into a new action", options={"SKIP_SAVE"})
     report_path: bpy.props.StringProperty(
         name="Report", description="Write the frames as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
@@ -55,7 +64,9 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         else:
             q0 = bake_start(context.scene, obj, start)
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
-        result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new)
+        is_whole = self.given("mode", settings.bake_mode) == "WHOLE"
+        cost = self.given("cost", settings.motion_cost).lower() if is_whole else None
+        result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new, cost=cost)
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
         keep_start(obj, start, q0)

@@ -33,7 +33,7 @@ class Carried:
 
 
 class JointOverlays:
-    """Of one structure: what does not change with the pose is made once."""
+    """What is drawn at the joints of one structure; what does not change with the pose is made once."""
 
     def __init__(self, structure: Structure) -> None:
         self._structure = structure

@@ -14,7 +14,7 @@ from .robot_view import RobotView, Structure
 
 
 class ManipulabilityOverlay:
-    """Of one structure. The base is held: a floating one moves in all directions alike."""
+    """Ellipsoids of one structure. The base is held: a floating one moves in all directions alike."""
 
     def __init__(self, structure: Structure) -> None:
         model = structure.robot.model

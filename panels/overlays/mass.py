@@ -22,7 +22,7 @@ MARK = 0.02  # of the robot's size: radius of the mark
 
 
 class MassOverlay:
-    """Of one structure. The corners of the feet are those of the boxes around what is seen of them."""
+    """The centre of mass of one structure. Corners of feet are those of the boxes around what is seen of them."""
 
     def __init__(self, obj: bpy.types.Object, view: RobotView, robot: Binding) -> None:
         self._robot = robot

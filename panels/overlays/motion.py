@@ -29,7 +29,7 @@ def problem_spans(obj: bpy.types.Object) -> list[tuple[int, int]]:
 
 
 class MotionOverlay:
-    """Of one structure."""
+    """The motion of one structure."""
 
     def __init__(self, structure: Structure) -> None:
         model = structure.robot.model

@@ -25,7 +25,7 @@ class ROBOKIN_PT_overlays(bpy.types.Panel):
         row.prop(settings, "selected_only", toggle=True)
         column.label(text="Joints")
         grid = column.grid_flow(columns=2, even_columns=True, row_major=True, align=True)
-        for name in ("axes", "names", "limits"):
+        for name in ("axes", "names", "limits", "joint_gizmo"):
             grid.prop(settings, name)
         column.label(text="Robot")
         column.prop(settings, "center_of_mass")

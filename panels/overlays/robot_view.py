@@ -9,25 +9,24 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held, world_from_root
+from ...properties.bridge.pose.motion_frames import motion_frames
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ...robokin.model.joint_types import MotionPrimitive
-from ...robokin.model.tree import ROOT
 from .marks import MARKS
 
 
 class Structure:
     """What does not change with the pose, of a binding and the sizes of its bones.
 
-    Nodes are elementary motions, as in `Tree`: each moves about or along its Z axis. origin: (n, 4, 4) T_parent_node.
-    joint: (n,) which joint of the model each belongs to.   sizes: (n,) of their joints [m].   lower, upper: (n,) bounds
-    of their own coordinates.   turns, slides: (n,) bool, of motions with an angle, with a length.
+    Nodes are elementary motions, as in `Tree`: each moves about or along its Z axis. joint: (n,) which joint of the
+    model each belongs to.   sizes: (n,) of their joints [m].   lower, upper: (n,) bounds of their own coordinates.
+    turns, slides: (n,) bool, of motions with an angle, with a length.
     """
 
     def __init__(self, obj: bpy.types.Object, robot: Binding) -> None:
         tree = robot.model.tree
         self.robot = robot
-        self.origin = _matrices(tree.placement)
         self.joint = np.asarray(tree.node_joint)
         self.sizes = joint_sizes(obj, robot)[self.joint]
         self.turns = np.isin(tree.motion, (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL))
@@ -64,13 +63,6 @@ def joint_sizes(obj: bpy.types.Object, robot: Binding) -> Array:
     return np.array(sizes)
 
 
-def _matrices(packed: Array) -> Array:
-    """(n, 4, 4) of placements as `Tree` has them, (n, 12)."""
-    T = np.zeros((len(packed), 4, 4))
-    T[:, :3, :3], T[:, :3, 3], T[:, 3, 3] = packed[:, :9].reshape(-1, 3, 3), packed[:, 9:], 1.0
-    return T
-
-
 class RobotView:
     """q: (nq,).   world: (4, 4) from metres in the root frame to Blender units of the world.   nodes, before:
     (n, 4, 4) of each motion after and before it has moved.   links: (f, 4, 4). All of them in the world."""
@@ -94,11 +86,9 @@ class RobotView:
                 self.world = world_from_root(obj)
             self.world[:3] /= robot.metres_per_unit
         self._key, self.q = key, q
-        tree, backend = self.structure.robot.model.tree, get_backend("auto")
-        self.nodes = self.world @ _matrices(backend.node_placements(tree, q))
-        self.links = self.world @ backend.frame_placements(tree, q)
-        parents = np.concatenate((self.nodes, self.world[None]))[tree.parent]  # ROOT is the last one
-        self.before = parents @ self.structure.origin
+        tree = self.structure.robot.model.tree
+        self.before, self.nodes = motion_frames(tree, q, self.world)
+        self.links = self.world @ get_backend("auto").frame_placements(tree, q)
         return True
 
     def _bind(self, obj: bpy.types.Object) -> bool:
@@ -121,6 +111,3 @@ class RobotView:
     def points(self, local: Array) -> Array:
         """Points (..., 3) [m] of the root frame in the world."""
         return local @ self.world[:3, :3].T + self.world[:3, 3]
-
-
-assert ROOT == -1  # which `RobotView.look` takes as the last entry

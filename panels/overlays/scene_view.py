@@ -36,7 +36,7 @@ def shows_anything(settings: bpy.types.PropertyGroup) -> bool:
 
 
 def robots_of(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """Those that are seen, of which overlays may be drawn."""
+    """Robots that are seen, of which overlays may be drawn."""
     found = []
     for armature in bpy.data.armatures:
         for obj in objects_showing(armature) if ROBOT_KEY in armature and not armature.is_editmode else ():
@@ -46,7 +46,7 @@ def robots_of(context: bpy.types.Context) -> list[bpy.types.Object]:
 
 
 class RobotOverlays:
-    """Of one robot. Each part is made when it is first shown, for the structure as it is."""
+    """All that is drawn of one robot. Each part is made when it is first shown, for the structure as it is."""
 
     def __init__(self) -> None:
         self._view = RobotView()

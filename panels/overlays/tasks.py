@@ -47,7 +47,7 @@ def task_errors(obj: bpy.types.Object, view: RobotView, scene: bpy.types.Scene) 
 
 
 def _reason(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
-    """Of what is shown: the bake's, of a frame that it failed at, or that of following live."""
+    """Why what is shown misses: the bake's, of a frame that it failed at, or that of following live."""
     frame = scene.frame_current_final
     first, last = obj.robokin.baked_frames
     if first <= frame <= last:

@@ -20,8 +20,8 @@ from ...properties.pages import shown_page
 from ...properties.results.result_text import status_words, told
 from ...properties.selected.active_robot import active_robot
 from ...robokin import Joint, RobokinError, RobotModel
+from ...robokin.limit_warnings import far_limit_warning, mimic_warning
 from ...robokin.model.joint_types import JOINT_TYPES, plane_basis
-from ...robokin.model.limit_warnings import far_limit_warning, mimic_warning
 from .redraw_cache import redraw_cache
 
 CATEGORY = "Robot"

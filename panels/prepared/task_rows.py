@@ -24,7 +24,7 @@ def add_target_text(obj: bpy.types.Object) -> str:
 
 
 def task_readouts(obj: bpy.types.Object) -> list[TaskReadout | None]:
-    """Of each task as it stands now; where only a solve can tell, what the last one said while it holds."""
+    """Readout of each task as it stands now; where only a solve can tell, what the last one said while it holds."""
     found, solved = readouts.tasks(obj), None
     shown = []
     for task, now in zip(obj.robokin.tasks, found, strict=False):
@@ -50,7 +50,8 @@ def residual_text(scene: bpy.types.Scene, kind: str, readout: TaskReadout) -> st
 
 
 def task_labels(obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> dict[str, list[str]] | None:
-    """Of a task on the value or velocity of a joint: a label for each entry of its vectors that the joint has."""
+    """Labels of a task on the value or velocity of a joint: a label for each entry of its vectors that the joint
+    has."""
     if task.kind not in ("JOINT", "JOINT_VELOCITY"):
         return None
     try:

@@ -19,7 +19,7 @@ _SIZES = {LOCATION: 3, EULER: 3, QUATERNION: 4}
 
 
 class PoseArrays:
-    """Of a binding and the order of the object's pose bones; the same numbers as `read_configuration` and
+    """Arrays of a binding and the order of the object's pose bones; the numbers as `read_configuration` and
     `write_configuration` have. names: of the pose bones, in the order for which it is made."""
 
     def __init__(self, obj: bpy.types.Object, robot: Binding) -> None:
@@ -54,7 +54,8 @@ class PoseArrays:
         return self._normalised(q)
 
     def write(self, obj: bpy.types.Object, q: Array) -> Array:
-        """As `write_configuration`, of a q (nq,) of a robot whose pose has just been read; (nq,) as it was rounded."""
+        """Write, as `write_configuration` does, a q (nq,) of a robot whose pose has just been read; (nq,) as it was
+        rounded."""
         bones = obj.pose.bones
         if not self._is_plain:
             write_configuration(obj, q)

@@ -26,7 +26,7 @@ KINDS: dict[str, TaskKind] = {name: kind for kinds in GROUPS.values() for name, 
 
 
 def _items() -> Iterator[tuple]:
-    """Of a menu in columns: an item without a name is a heading."""
+    """Items of a menu in columns: an item without a name is a heading."""
     for heading, kinds in GROUPS.items():
         yield "", heading, ""
         for name, kind in kinds.items():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Example:
+class TableText:
     """`text`: a table as `read_robot_table` reads it."""
 
     label: str
@@ -69,8 +69,8 @@ reach,P,1,0,0,30,0,20,,0,25,1.5
 """
 
 EXAMPLES = {
-    "CLASSIC": Example("Denavit-Hartenberg, Classic", "Six axes of the Stanford arm, one of them sliding", _CLASSIC),
-    "MODIFIED": Example("Denavit-Hartenberg, Modified", "Four axes, in Craig's convention", _MODIFIED),
-    "SCREWS": Example("Screws", "Three axes, by the screws of a product of exponentials", _SCREWS),
-    "AXES": Example("Joint Axes", "A turn, a lead screw and a slide, by their axes", _AXES),
+    "CLASSIC": TableText("Denavit-Hartenberg, Classic", "Six axes of the Stanford arm, one of them sliding", _CLASSIC),
+    "MODIFIED": TableText("Denavit-Hartenberg, Modified", "Four axes, in Craig's convention", _MODIFIED),
+    "SCREWS": TableText("Screws", "Three axes, by the screws of a product of exponentials", _SCREWS),
+    "AXES": TableText("Joint Axes", "A turn, a lead screw and a slide, by their axes", _AXES),
 }

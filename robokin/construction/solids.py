@@ -58,14 +58,14 @@ def solid(name: str, mass: float, shapes: Sequence[Geometry]) -> Link:
 
 
 def with_links(model: RobotModel, links: Mapping[str, Link]) -> RobotModel:
-    """The same robot with some of its links replaced by those of the same name."""
+    """A robot with some of its links replaced by those of the same name."""
     return RobotModel(
         model.name, [links.get(k.name, k) for k in model.links], model.joints[1:], model.root, model.drive
     )
 
 
 def with_solids(model: RobotModel, solids: Mapping[str, tuple[float, Sequence[Geometry]]]) -> RobotModel:
-    """The same robot; `solids`: mass [kg] and shapes of each link that has any."""
+    """The robot with mass and shapes. solids: mass [kg] and shapes of each link that has any."""
     return with_links(model, {name: solid(name, mass, shapes) for name, (mass, shapes) in solids.items()})
 
 

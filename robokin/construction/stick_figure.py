@@ -17,7 +17,7 @@ SHORTEST = 0.05  # of the thickness: what is shorter is not drawn
 
 
 def with_stick_figure(model: RobotModel) -> RobotModel:
-    """The same robot, its links drawn where none of them has visuals of its own.
+    """The robot with its links drawn as lines, where none of them has visuals of its own.
 
     A link is drawn from its joint to the next joint's axis at right angles, then along that axis: the a and d of a
     Denavit-Hartenberg table. Masses stay as they are.

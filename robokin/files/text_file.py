@@ -55,7 +55,7 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 
 
 def write_files(files: Mapping[str | os.PathLike, str | bytes]) -> None:
-    """As `write_text`, all or none of them; the last takes its place first."""
+    """Write several files as `write_text` does, all or none. The last takes its place first."""
     with ExitStack() as stack:
         for path, content in files.items():
             stack.enter_context(written(path, content))

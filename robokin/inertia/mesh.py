@@ -76,7 +76,7 @@ def convex_body(points: Array, hull: Callable[[Array], Array]) -> Body:
 
 
 def _enclosed(triangles: Array) -> Body:
-    """Of triangles that are closed and face outward. Raises ModelError where there is no volume."""
+    """Inertia of triangles that are closed and face outward. Raises ModelError where there is no volume."""
     # Far from the origin large terms would cancel: the first pass is about the middle, the second about the centre of
     # mass that it finds.
     low, high = triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))

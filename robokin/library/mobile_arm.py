@@ -117,7 +117,7 @@ def _wheel(side: float) -> tuple[Geometry, ...]:
 
 
 def _arm_shapes() -> tuple[tuple[Geometry, ...], ...]:
-    """Of each link, in frames on the joints' axes: bodies of light alloy, blue caps on the joints."""
+    """Shapes of each link, in frames on the joints' axes: bodies of light alloy, blue caps on the joints."""
     upper, fore = 0.138, 0.02  # how far beside the shoulder's middle plane upper arm and forearm run
     return (
         (rod((0, 0, -0.06), (0, 0, 0.06), 0.06), drum((0, -0.035, 0), Y, 0.058, 0.085, LIGHT)),

@@ -77,7 +77,7 @@ def _inertia(xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -
 
 
 def _shapes() -> tuple[tuple[Geometry, ...], ...]:
-    """Of links 1 to 7: towards the next joint, and a dark drum about it."""
+    """Shapes of links 1 to 7: towards the next joint, and a dark drum about it."""
     y, z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     return (
         (

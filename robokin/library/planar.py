@@ -39,7 +39,7 @@ def four_part_arm(root: str = "fixed") -> RobotModel:
 
 
 def planar_4r(root: str = "fixed") -> RobotModel:
-    """The same four parts with all four angles free, phi_1 to phi_4 (section 3 of the notes)."""
+    """Four parts with all four angles free, phi_1 to phi_4 (section 3 of the notes)."""
     return _four_parts("Planar 4R", 4, root)
 
 

@@ -78,7 +78,8 @@ def puma560(root: str = "fixed") -> RobotModel:
 
 
 def _shapes() -> tuple[tuple[Geometry, ...], ...]:
-    """Of each link, in frames on the joints' axes. The upper arm runs beside the shoulder, the forearm inside of it."""
+    """Shapes of each link, in frames on the joints' axes. The upper arm runs beside the shoulder, the forearm inside of
+    it."""
     z = (0.0, 0.0, 1.0)
     return (
         (rod((0, 0, -0.13), (0, 0, 0.02), 0.1, DARK), drum((0, -0.035, 0), (0, 1, 0), 0.1, 0.29, LIGHT)),

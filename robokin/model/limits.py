@@ -64,7 +64,7 @@ class PositionLimits:
         return middle
 
     def without(self, coordinates: Collection[int]) -> PositionLimits:
-        """The same without limits on these coordinates."""
+        """These limits without those on the given coordinates."""
         where = list(coordinates)
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[where], upper[where] = -np.inf, np.inf

@@ -45,7 +45,7 @@ class RobotModel:
     velocity, effort, acceleration: (nv,) bounds; infinite where absent.
     far_limits: names of the joints with such position limits.
     unheld_mimics: names of the mimic joints whose position limits cannot be kept anywhere in the range of the joint
-    that they follow; that range stands, and they leave theirs (`limit_warnings.mimic_warnings` says so in words).
+    that they follow; that range stands, and they leave theirs (`robokin/limit_warnings.py` says so in words).
     rolling_bases: the wheeled joints with their wheels.
     Raises ModelError for anything that is not one tree with unique names, of at most MAX_LINKS links and MAX_FREEDOMS
     degrees of freedom.
@@ -163,7 +163,7 @@ class RobotModel:
         return np.array([each for joint in self.moving_joints for each in joint.kind.lengths], bool)
 
     def with_root(self, root: str, drive: Drive | None = None) -> RobotModel:
-        """The same robot on another kind of base ("fixed", "floating", "planar", "wheeled"). drive: see `__init__`."""
+        """This robot on another kind of base ("fixed", "floating", "planar", "wheeled"). drive: see `__init__`."""
         return RobotModel(self.name, self.links, self.joints[1:], root, drive)
 
     # -- configurations ------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def checked_model(model: object) -> RobotModel:
 
 
 def solvable_model(model: object) -> RobotModel:
-    """As `checked_model`; raises ModelError also for a robot of more than MAX_SOLVED degrees of freedom."""
+    """A robot that solvers take. Raises ModelError as `checked_model`, and beyond MAX_SOLVED degrees of freedom."""
     found = checked_model(model)
     if found.nv > MAX_SOLVED:
         raise ModelError(f"{found.name!r} has {found.nv} degrees of freedom; solvers take at most {MAX_SOLVED}")

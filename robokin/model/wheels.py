@@ -30,8 +30,8 @@ _Placed = list[tuple[Joint, Array]]
 
 
 def with_wheels(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
-    """The same robot; where its root link carries no wheels two massless ones are added, "left_wheel" and
-    "right_wheel". Raises ModelError for what is not one tree."""
+    """Links and joints of a wheeled robot. Where its root link carries no wheels, two massless ones are added,
+    "left_wheel" and "right_wheel". Raises ModelError for what is not one tree."""
     by_name, declared = unique("link", links), unique("joint", joints)
     root = root_link_name(by_name, declared.values())
     base = Joint("base", "planar", None, root)
@@ -78,7 +78,7 @@ def _wheel_joints(
 def _pairs_on(
     rigid: dict[str | None, Array], base: Joint, joints: Sequence[Joint]
 ) -> list[tuple[tuple[Joint, Array], tuple[Joint, Array]]]:
-    """Those on the links of `rigid`, which are placed in the base."""
+    """Pairs of wheels on the links of `rigid`, which are placed in the base."""
     u, w = plane_basis(base.axis)
     carriers = {joint.parent for joint in joints if joint.type != "fixed"}
     found: _Placed = []

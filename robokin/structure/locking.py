@@ -19,7 +19,7 @@ from ..spatial.swing_twist import Cone
 
 
 def locked_model(model: RobotModel, names: Iterable[str], q: Array) -> RobotModel:
-    """The same robot, with the same coordinates, whose joints `names` stay where they are in q (nq,), moved inside the
+    """The robot, with all its coordinates, whose joints `names` stay where they are in q (nq,), moved inside the
     limits: that value is both of their limits. A joint that mimics holds the one that it follows, a wheeled base its
     wheels.
 
@@ -59,7 +59,7 @@ def _with_wheels(model: RobotModel, names: Iterable[str]) -> list[str]:
 
 
 def _closed_cone(name: str, at_q: int, at_v: int, rotation: Array) -> Cone:
-    """Of a ball that holds a rotation (4,): every rotation is a mere twist about its own axis."""
+    """The cone of a ball that holds a rotation (4,): every rotation is a mere twist about its own axis."""
     length = float(np.linalg.norm(rotation[1:]))
     axis = rotation[1:] / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
     twist = 2.0 * math.atan2(length, float(rotation[0]))

@@ -45,7 +45,7 @@ def feet(model: RobotModel) -> tuple[str, ...]:
 
 
 def _heights(model: RobotModel) -> dict[str, float]:
-    """Of the links [m], along the root link's own Z axis."""
+    """Heights of the links [m], along the root link's own Z axis."""
     placed = forward_kinematics(model, clamp(model, model.neutral()))
     down = np.linalg.inv(placed[model.root_link.name])
     return {link.name: float((down @ placed[link.name])[2, 3]) for link in model.links}

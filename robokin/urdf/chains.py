@@ -36,7 +36,7 @@ def chains(model: RobotModel) -> list[JointChain]:
 
 
 def with_chains(model: RobotModel) -> RobotModel:
-    """The same robot in URDF's joint types. Raises ModelError as `chains`."""
+    """The robot in URDF's joint types. Raises ModelError as `chains`."""
     found = {chain.joint.name: chain for chain in chains(model)}
     joints: list[Joint] = []
     links = list(model.links)

@@ -17,9 +17,9 @@ from ..arrays import shown
 from ..errors import FileFormatError, ModelError
 from ..files.resources import PackagePaths, ResourceFinder
 from ..files.text_file import checked_path, read_bytes
+from ..limit_warnings import limit_warnings
 from ..model.drive import Drive
 from ..model.joint_types import JOINT_TYPES
-from ..model.limit_warnings import limit_warnings
 from ..model.robot import Joint, Link, Mimic, RobotModel, check_count
 from .placement import read_placement
 from .shapes import ShapeReader

@@ -98,7 +98,7 @@ def save_srdf(model: RobotModel, postures: Mapping[str, Mapping[str, JointValue]
 
 
 def srdf_text(model: RobotModel, postures: Mapping[str, Mapping[str, JointValue]]) -> str:
-    """As `save_srdf`. Numbers are written so that reading gives the same bits."""
+    """The text that `save_srdf` writes. Numbers are written so that reading gives the same bits."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<robot name="{escape(model.name)}">', '  <group name="all">']
     lines += [f'    <joint name="{escape(joint.name)}"/>' for joint in model.moving_joints]
     lines.append("  </group>")

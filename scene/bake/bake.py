@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import bpy
@@ -14,9 +14,18 @@ from ...properties.postures import start_configuration
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
-from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves, write_numbers
+from ...scene.animation.curves import (
+    pose_held,
+    refuse_unwritable,
+    rounded,
+    sample_configurations,
+    show_curves,
+    write_curves,
+    write_numbers,
+)
 from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
+from ...scene.bake.whole import whole_motion, whole_note
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries
 from ...scene.tasks.given import AdHocTask
@@ -40,14 +49,16 @@ def bake_steps(
     criteria: Sequence[Criterion] | None = None,
     given: Sequence[AdHocTask] = (),
     use_own: bool = True,
+    cost: object | None = None,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
     A function of the scene: the robot's own curves play no part, nor does the present frame. The first frame is
     solved from `q0` (nq,), every other follows from the one before. Without q0 a start is chosen from which every frame
     is met, rest first. Joints with a padlock stay where they are. criteria: in place of the robot's own, whose costs
-    are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. Nothing is written before the
-    last step; a generator closed early leaves the scene as it was. Raises RobokinError.
+    are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion is
+    to have little of, as of `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
+    Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
     follow_renamed_bones(obj)
@@ -66,16 +77,22 @@ def bake_steps(
         targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
-    plans = yield from scaled(bake_plans(obj, model, tasks, targets, criteria, dt, given), 0.4, 0.5)
+    animation = yield from _animation(scene, obj, frames, cost)
+    is_whole = cost is not None
+    plans = yield from scaled(bake_plans(obj, model, tasks, targets, criteria, dt, given, is_whole), 0.4, 0.5)
     segments = [plan.segment for plan in plans]
     if q0 is None:
         search = follow_from_best(segments, hint, "rest", seed=seed)
-        found = yield from scaled(_shares(search, len(frames)), 0.5, 0.9)
+        found = yield from scaled(_shares(search, len(frames)), 0.5, 0.6)
         results, start = found.results, found.origin
     else:
         steps = _shares(follow(segments, hint, seed=seed), len(frames))
-        results, start = (yield from scaled(steps, 0.5, 0.9)), ""
+        results, start = (yield from scaled(steps, 0.5, 0.6)), ""
     parts = stretches_of(plans, results)
+    note = ""
+    if is_whole:
+        parts = yield from scaled(whole_motion(model, parts, cost, animation, q0 is not None), 0.6, 0.9)
+        note = whole_note(parts)
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     asked = [(plan.segment, plan.criteria) for plan in plans]
@@ -98,7 +115,18 @@ def bake_steps(
         costs[:, :, 0],
         criterion_names(plans[0].criteria),
         _parts(plans, count),
+        note,
     )
+
+
+def _animation(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[int], cost: object
+) -> Generator[float, None, Array | None]:
+    """(n, nq) what the robot's curves show, where a cost asks for it."""
+    words = cost if isinstance(cost, Mapping) else (cost,)
+    if "animation" not in words:
+        return None
+    return (yield from scaled(sample_configurations(scene, obj, frames), 0.4, 0.4))
 
 
 def _parts(plans: Sequence[PlannedSegment], count: int) -> list[tuple[str, ...]]:
@@ -111,7 +139,7 @@ def _parts(plans: Sequence[PlannedSegment], count: int) -> list[tuple[str, ...]]
 
 
 def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Generator[float, None, Any]:
-    """The same steps, as the share of the frames that is done; it begins anew with every start tried."""
+    """The steps of a bake, as the share of the frames that is done; it begins anew with every start tried."""
     while True:
         try:
             results = next(steps)

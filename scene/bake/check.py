@@ -121,7 +121,7 @@ def check_steps(
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """As of `AnimationCheck`."""
+    """What an `AnimationCheck` has judged."""
 
     statuses: list[Status]
     residuals: Array

@@ -59,13 +59,14 @@ def bake_plans(
     criteria: Sequence[Criterion] | None,
     dt: float,
     given: Sequence[AdHocTask] = (),
+    is_whole: bool = False,
 ) -> Generator[float, None, list[PlannedSegment]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
-    in which tasks fade are one plan.
+    in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
     """
-    forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED"
+    forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
     held: list[Task] = []
     plans = []
@@ -97,7 +98,7 @@ def bake_plans(
 
 
 def stretches_of(plans: Sequence[PlannedSegment], results: Sequence[TrackResult]) -> list[BakedSegment]:
-    """Of results in order, each of frames of one plan: those of a plan as one."""
+    """Join results in order, each of frames of one plan, plan by plan."""
     planned = {plan.segment.tracker.problem: plan for plan in plans}
     found = []
     for problem, own in itertools.groupby(results, key=lambda result: result.problem):

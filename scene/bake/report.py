@@ -32,7 +32,7 @@ class Failure:
 
     @property
     def frames(self) -> str:
-        """As "frame 12", "frames 12-18"."""
+        """Frames as text: "frame 12", "frames 12-18"."""
         return f"frame {self.first}" if self.first == self.last else f"frames {self.first}-{self.last}"
 
     def told(self) -> str:
@@ -56,7 +56,8 @@ class BakeResult:
     """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
     without influence. failures: in order, all frames that are not met. start: what the bake chose to start from, in
     words; empty when it was told.
-    costs: (n, c) of the criteria by these names. parts: names of each task's residuals."""
+    costs: (n, c) of the criteria by these names. parts: names of each task's residuals. note: of a whole motion, what
+    its cost came to."""
 
     model: RobotModel
     frames: Sequence[int]
@@ -68,6 +69,7 @@ class BakeResult:
     costs: Array
     criteria: Sequence[str]
     parts: Sequence[tuple[str, ...]]
+    note: str = ""
 
     @property
     def converged(self) -> bool:
@@ -78,7 +80,8 @@ class BakeResult:
         """(status, sentence): of the first frames that are not met; CONVERGED when all are."""
         if self.converged:
             chosen = f", from {self.start}" if self.start else ""
-            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}"
+            whole = f"; {self.note}" if self.note else ""
+            return str(Status.CONVERGED), f"all {len(self.frames)} frames are met{chosen}{whole}"
         if not self.failures:
             return str(Status.EMPTY), "no task has an influence at any of the frames"
         first = self.failures[0]
@@ -131,7 +134,7 @@ def find_failures(stretches: Sequence[BakedSegment], frames: Sequence[int]) -> G
 
 
 def statuses_of(stretches: Sequence[BakedSegment], frames: Sequence[int], failures: Sequence[Failure]) -> list[Status]:
-    """Of every frame; of one that is not met, what was found out about it."""
+    """The status of every frame; of one that is not met, what was found out about it."""
     found = {
         frame: failure.diagnosis.status for failure in failures for frame in range(failure.first, failure.last + 1)
     }
@@ -193,7 +196,7 @@ def _missed(stretch: BakedSegment, frame: int) -> tuple[str, ...]:
 
 
 def _short_diagnosis(stretch: BakedSegment, first: int, last: int, missed: Sequence[str]) -> Diagnosis:
-    """Of frames of one status, without trying out."""
+    """Diagnosis of frames of one status, without further solves."""
     short = [stretch.result.frame(i).diagnosis for i in range(first, last + 1)]
     if short[0].status is not Status.LIMIT:
         return replace(short[0], reason=f"{', '.join(missed)} not met")

@@ -179,7 +179,7 @@ def _unmoved(bone: bpy.types.PoseBone) -> Matrix:
 
 
 def _offset(constraint: bpy.types.Constraint) -> float:
-    """Of a floor."""
+    """Offset of a floor."""
     return getattr(constraint, "offset", 0.0)
 
 

@@ -20,7 +20,7 @@ def cost(criterion: Criterion, state: State, v: Array) -> tuple[float, Array]:
 
 
 def steepness(slope: Array) -> float:
-    """Of a slope (nv,), in the direction in which the cost rises most."""
+    """How steep a slope (nv,) is, in the direction in which the cost rises most."""
     return float(np.linalg.norm(slope))
 
 

@@ -15,12 +15,12 @@ RobokinCriterion = bpy.types.PropertyGroup
 
 
 def enabled_entries(obj: bpy.types.Object) -> list[RobokinCriterion]:
-    """Those of the list that take part."""
+    """The entries of the list that take part."""
     return [item for item in obj.robokin.criteria if item.enabled]
 
 
 def enabled_criteria(obj: bpy.types.Object, settings: Array | None = None) -> list[Criterion]:
-    """Those that take part. settings: (c, 2) weight and gain of each, as they stand unless given.
+    """The criteria that take part. settings: (c, 2) weight and gain of each, as they stand unless given.
 
     Raises RobokinError naming the criterion.
     """

@@ -19,7 +19,8 @@ from .stage import Stage
 
 SECONDS = 12.0
 HINGE, LEAF, HEIGHT, THICK = 0.5, 0.96, 2.0, 0.04  # [m] the hinge beside the way; width, height, thickness of the leaf
-GRASP = 0.75, 0.95, 0.11  # [m] of the flange: from the hinge, above the ground, before the leaf
+GRASP = 0.75, 0.95, 0.15  # [m] of the flange: from the hinge, above the ground, before the leaf
+BAR = 0.09  # [m] before the flange: the bar of the handle, between the fingers
 OPEN = math.radians(88.0), (0.5, 9.1)  # of the door, and when it begins and ends to turn [s]
 WAY = (-0.75, 0.8), (1.0, SECONDS)  # of the platform [m], and when [s]
 
@@ -69,7 +70,7 @@ def make_door(context: bpy.types.Context, door: Door) -> bpy.types.Object:
 
 
 def _hand() -> list[Geometry]:
-    """Of the flange: two fingers about an upright bar."""
+    """The hand on the flange: two fingers about an upright bar."""
     fingers = [box((0.0, side * 0.03, 0.08), (0.02, 0.012, 0.07), DARK) for side in (1.0, -1.0)]
     return [box((0.0, 0.0, 0.025), (0.05, 0.09, 0.05), STEEL), *fingers]
 
@@ -77,10 +78,10 @@ def _hand() -> list[Geometry]:
 def _leaf(stage: Stage, hinge: bpy.types.Object) -> None:
     stage.box("Leaf", hinge, (0.0, -LEAF / 2.0, HEIGHT / 2.0), (THICK, LEAF, HEIGHT - 0.02), (0.45, 0.27, 0.13))
     distance, height, before = GRASP
-    reach = before - 0.1  # the bar is between the fingers
-    stage.box("Handle Bar", hinge, (-reach - 0.02, -distance, height), (0.02, 0.02, 0.16), (0.5, 0.5, 0.52))
+    reach = before - BAR
+    stage.box("Handle Bar", hinge, (-reach, -distance, height), (0.02, 0.02, 0.16), (0.5, 0.5, 0.52))
     for end in (-0.07, 0.07):
-        size = reach + 0.02, 0.02, 0.02
+        size = reach, 0.02, 0.02
         stage.box("Handle Foot", hinge, (-size[0] / 2.0, -distance, height + end), size, (0.5, 0.5, 0.52))
 
 

@@ -63,7 +63,7 @@ def make_lasers(context: bpy.types.Context) -> bpy.types.Object:
 
 
 def _lamps() -> list[Geometry]:
-    """Of the flange: a bar, and on it the two lamps with their beams."""
+    """The lamps on the flange: a bar, and on it the two lamps with their beams."""
     shapes = [rod((0.0, -MOUTH, 0.01), (0.0, MOUTH, 0.01), 0.012, STEEL)]
     for side in (1.0, -1.0):
         way = 0.0, side * math.sin(TILT), math.cos(TILT)

@@ -49,7 +49,7 @@ class AdHocTask:
 
     @property
     def needed_type(self) -> str:
-        """Of the object that it follows; "": any."""
+        """Type of the object that the task follows; "": any."""
         return _SHAPES[self.task.kind][0] if self.task.kind in _SHAPES else ""
 
     @property
@@ -62,7 +62,7 @@ class AdHocTask:
         return self.surface is not None or (self.place is not None and bool(self.needed_type))
 
     def read_shape(self, robot: bpy.types.Object) -> Any:
-        """As `shapes.read_shape`. Raises RobokinError naming the task."""
+        """Read a shape with `shapes.read_shape`. Raises RobokinError naming the task."""
         if self.surface is not None:
             return surface_of(robot, self.surface, self.task.name)
         if self.place is None or not self.needed_type:

@@ -35,7 +35,7 @@ def read_shape(obj: bpy.types.Object, task: RobokinTask) -> Curves | MeshSurface
 
 
 def curve_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Curves:
-    """As it is drawn, a line for each spline. Raises RobokinError that begins with `who`."""
+    """A curve as it is drawn, a line for each spline. Raises RobokinError that begins with `who`."""
     is_modified = any(modifier.show_viewport for modifier in owner.modifiers)
     lines = _modified_lines(owner, who) if is_modified else _bare_lines(owner.data)
     if not lines:
@@ -111,8 +111,8 @@ def _bare_lines(curve: bpy.types.Curve) -> list[Line]:
 
 
 def _lines(mesh: bpy.types.Mesh) -> list[Line] | None:
-    """Of a mesh whose edges join vertices to lines in their order, as those of a curve do; None for any other. Vertices
-    without an edge are left out."""
+    """Lines of a mesh whose edges join vertices to lines in their order, as those of a curve do; None for any other.
+    Vertices without an edge are left out."""
     points, first = _vertices(mesh), 0
     edges = {tuple(sorted(edge.vertices)) for edge in mesh.edges}
     lines = []

@@ -23,7 +23,7 @@ from ...robokin.errors import TaskError
 from ..fixed_arrays import Checks, FixedArrays
 from ..kinematics.state import State
 from ..tasks.checks import none_or_positive, own_name, positive
-from .edge import Edge
+from .largest_eigenvalue import LargestEigenvalue
 
 
 class CriterionKind(enum.IntEnum):
@@ -118,7 +118,7 @@ class Potential(Criterion):
     def gradient(self, state: State) -> Array:
         """(nv,) dV = gradient . dx for a displacement dx of the degrees of freedom."""
 
-    def edge(self, state: State) -> Edge | None:
+    def largest_eigenvalue(self, state: State) -> LargestEigenvalue | None:
         """What V is the largest eigenvalue of; None of a smooth potential."""
         return None
 

@@ -22,7 +22,7 @@ NARROW = 1e-3  # of a radian or L: half ranges count as at least this
 
 @dataclass(frozen=True, eq=False)
 class _Springs:
-    """Of one robot, length L, and stiffness and equilibrium by joint. coordinate: (nv,) index in q.   stiffness, rest,
+    """Springs of one robot with the length L. coordinate: (nv,) index in q.   stiffness, rest,
     half: (nv,); 0: no spring."""
 
     of: tuple[RobotModel, float, Mapping[str, float], Mapping[str, float]]

@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..kinematics.state import State
 from . import Criterion, Potential
-from .edge import Edge
+from .largest_eigenvalue import LargestEigenvalue
 
 NEAR = 0.005  # relative: eigenvalues that close to the largest may be met in a step
 NOISE = 1e-14  # relative: to which a sum of potentials is known
@@ -18,11 +18,12 @@ NOISE = 1e-14  # relative: to which a sum of potentials is known
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """Of an objective at a configuration. smooth: (nv,) the gradient of what is smooth.   edges: of the rest, weighted.
-    chosen: of each edge, columns w (r, k) that make the matrix W = sum of ww', which chooses one of its gradients."""
+    """Slopes of an objective at a configuration. smooth: (nv,) the gradient of what is smooth.   edges: of the rest,
+    weighted. chosen: of each edge, columns w (r, k) that make the matrix W = sum of ww', which chooses one of its
+    gradients."""
 
     smooth: Array
-    edges: Sequence[Edge]
+    edges: Sequence[LargestEigenvalue]
     chosen: Sequence[Array]
 
     @property
@@ -61,14 +62,14 @@ class Objective:
         """Along x, of an edge the gradient of its largest eigenvalue chosen; of its eigenvalues, those that are as
         large up to `near`, relative. like: as many as there, in its frames, and with the gradients chosen there."""
         smooth = np.zeros(len(self.scale))
-        edges: list[Edge] = []
+        edges: list[LargestEigenvalue] = []
         for each in self.potentials:
-            factor, edge = each.weight * each.gain, each.edge(state)
+            factor, edge = each.weight * each.gain, each.largest_eigenvalue(state)
             if edge is None:
                 smooth += factor * self.scale * each.gradient(state)
             else:
                 count = edge.near(near) if like is None else len(like.edges[len(edges)].A)
-                whole = Edge(factor * edge.A, factor * edge.slopes * self.scale, edge.frames)
+                whole = LargestEigenvalue(factor * edge.A, factor * edge.slopes * self.scale, edge.frames)
                 edges.append(whole.top(count))
         found = Slopes(smooth, edges, [np.linalg.eigh(edge.A)[1][:, -1:] for edge in edges])
         return found if like is None else found.as_seen_from(like)

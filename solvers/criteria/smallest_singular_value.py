@@ -11,7 +11,7 @@ from ...robokin.arrays import Array
 from ...robokin.configuration import random_configuration
 from ..kinematics.state import State
 from .base import CriterionKind, CriterionRecord, Potential
-from .edge import Edge
+from .largest_eigenvalue import LargestEigenvalue
 from .manipulability import record_of_rows, task_jacobian, task_rows
 
 STRUCTURAL = 1e-9  # relative to the largest: where they are below it everywhere, the robot can never move that way
@@ -48,7 +48,7 @@ class SmallestSingularValue(Potential):
             return np.zeros(state.model.nv)
         return -np.einsum("r,rjk,j->k", U[:, at], change, Vt[at])
 
-    def edge(self, state: State) -> Edge | None:
+    def largest_eigenvalue(self, state: State) -> LargestEigenvalue | None:
         """With singular vectors U and V, U'JV = S is diagonal, and symmetric nearby if they turn together: -S is the
         matrix, its derivative the symmetric part of -U' dJ V."""
         J, change = task_jacobian(state)
@@ -58,10 +58,10 @@ class SmallestSingularValue(Potential):
         used = self._count(state, s)
         U, Vt = U[:, :used], Vt[:used]
         slopes = -np.einsum("ra,rjk,bj->abk", U, change, Vt, optimize=True)
-        return Edge(-np.diag(s[:used]), 0.5 * (slopes + slopes.swapaxes(0, 1)), np.hstack((U.T, Vt)))
+        return LargestEigenvalue(-np.diag(s[:used]), 0.5 * (slopes + slopes.swapaxes(0, 1)), np.hstack((U.T, Vt)))
 
     def _count(self, state: State, s: Array) -> int:
-        """Of the singular values here, those that count; at least one, if there is any."""
+        """How many of the singular values here count: at least one, if there is any."""
         return min(max(self._rank(state), _moving(s), 1), len(s))
 
     def _rank(self, state: State) -> int:

@@ -70,7 +70,7 @@ class Descent:
         self.held: HeldLevels | None = None
 
     def error(self, at: Iterate) -> float:
-        """Of the levels that count and are not met."""
+        """Error of the levels that count and are not met."""
         return float(at.errors[: self.on][~at.met[: self.on]].sum())
 
     def is_met(self, at: Iterate) -> bool:

@@ -28,4 +28,4 @@ class Engine(Protocol):
         """targets: (tasks, 4, 4); q0: (nq,) with unit quaternions, in the limits or not."""
 
     def solve_batch(self, targets: Array, q0: Array, seed: int, threads: int | None) -> BatchOutcome:
-        """The same for (b, tasks, 4, 4) and (b, nq)."""
+        """Solve a batch: targets (b, tasks, 4, 4), starts (b, nq)."""

@@ -47,8 +47,9 @@ class ClosedForm:
         return "SCARA" if is_scara else LABELS[self.family.kind]
 
     def postures(self, goals: Array, starts: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
-        """Of b targets (b, 4, 4), from starts (b, nq) inside the limits: q (b, POSTURES, nq), the nearest to its start
-        first and NaN behind the last one, branch (b, POSTURES), and found (b, 2): how many, and bits of `Told`.
+        """All postures of b targets (b, 4, 4), from starts (b, nq) inside the limits: q (b, POSTURES, nq), the nearest
+        to its start first and NaN behind the last one, branch (b, POSTURES), and found (b, 2): how many, and bits of
+        `Told`.
 
         Coordinates that do not move the tip are the start's.
         """

@@ -25,8 +25,8 @@ class NativePostures:
         self._family = ctypes.c_void_p(self._record.ctypes.data)
 
     def postures(self, targets: Array, q0: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
-        """Of b targets (b, 4, 4) and q0 (b, n): q (b, POSTURES, n), NaN behind the last one, branch (b, POSTURES), and
-        found (b, 2): how many, and bits of `Told`."""
+        """All postures of b targets (b, 4, 4) and q0 (b, n): q (b, POSTURES, n), NaN behind the last one, branch (b,
+        POSTURES), and found (b, 2): how many, and bits of `Told`."""
         count, n = q0.shape
         q = np.full((count, POSTURES, n), np.nan)
         branch, found = np.zeros((count, POSTURES), np.int32), np.zeros((count, 2), np.int32)

@@ -53,7 +53,7 @@ class ReferencePostures:
         self._unit = np.where(self.chain.slides, 1.0 / self.chain.size, 1.0)
 
     def postures(self, targets: Array, q0: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
-        """As `native.NativePostures.postures`."""
+        """NumPy twin of `native.NativePostures.postures`."""
         q = np.full((len(q0), POSTURES, self.chain.joints), np.nan)
         branch, found = np.zeros((len(q0), POSTURES), np.int32), np.zeros((len(q0), 2), np.int32)
         for i, (target, start) in enumerate(zip(targets, q0, strict=True)):
@@ -193,7 +193,7 @@ class ReferencePostures:
         return min(max(found, lower), upper) if lower - AT_LIMIT <= found <= upper + AT_LIMIT else None
 
     def _shared(self, x: Array, q0: Array, a: int, b: int, sign: float) -> tuple[float, float] | None:
-        """Of two coupled turns the values nearest to q0 inside their limits."""
+        """The values of two coupled turns that are nearest to q0 inside their limits."""
         lower, upper = self.chain.lower, self.chain.upper
         total = float(x[b] - q0[b] + sign * (x[a] - q0[a]))
         total -= TURN * math.floor(total / TURN + 0.5)

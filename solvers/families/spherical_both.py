@@ -39,7 +39,7 @@ class _Arc:
     R4: Array
 
     def turns(self, angle: float) -> tuple[list[ThreeTurns], list[ThreeTurns]]:
-        """Of shoulder and wrist."""
+        """Turns of shoulder and wrist."""
         h, wanted = self.pose.family.h, self.pose.wanted
         R = so3.exp(angle * self.about) @ self.B
         shoulder = three_turns(h[:3], R, float(wanted[0]))

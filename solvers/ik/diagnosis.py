@@ -207,7 +207,7 @@ def _singular(problem: Problem, targets: Any, q: Array, worst: str) -> Diagnosis
 
 
 def rank(J: Array) -> int:
-    """Of J in the scale of a solve: how many singular values are not as good as 0."""
+    """How many singular values of J, in the scale of a solve, are not as good as 0."""
     return int((np.linalg.svd(J, compute_uv=False) > SINGULAR_VALUE).sum())
 
 

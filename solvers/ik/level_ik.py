@@ -18,7 +18,7 @@ from ..descent.data import IKData, compile_ik
 from ..descent.engine import CONVERGED
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
 from ..optimum.pose_problem import Point, PoseProblem, lacking
-from ..qp.hierarchy import USELESS
+from ..qp.hierarchy import RANK_TOLERANCE
 from ..qp.level import Level
 from ..random_numbers import SplitMix64
 from ..tasks import PositionTask, Task
@@ -158,7 +158,7 @@ class LevelIK:
         return self._restarts.drawn(q, q, generator, partial=False)
 
     def linearised(self, targets: Sequence[Any], q: Array) -> tuple[Array, Array, list[Array]]:
-        """Of the first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
+        """The first level that is not met: e (m,) and J (m, f), dimensionless and weighted, of its rows that lack
         something or are equations, for the f motions that leave the equations of the levels above as they are; and J
         around, where the level has as many rows."""
         posing = self.posing(targets, q)
@@ -171,7 +171,7 @@ class LevelIK:
         def left(levels: Sequence[Level]) -> Array:
             above = [level.J[level.lower == level.upper][:, self.columns] for level in levels[:unmet]]
             seen = [J / (np.linalg.norm(J) or 1.0) for J in above]
-            Z = null_space(np.concatenate([np.empty((0, int(self.columns.sum()))), *seen]), USELESS)
+            Z = null_space(np.concatenate([np.empty((0, int(self.columns.sum()))), *seen]), RANK_TOLERANCE)
             return levels[unmet].J[active][:, self.columns] @ Z
 
         moves = around(self.model.nv)
@@ -184,7 +184,7 @@ class LevelIK:
         return e[active], level.J[active], [levels[unmet].J[active] for levels in others]
 
     def within(self, limits: PositionLimits) -> LevelIK:
-        """The same inside other limits."""
+        """This problem inside other limits."""
         other = copy(self)
         other.limits, other._searches = limits, {}
         for name in ("_reaches", "bounded", "_restarts", "_first"):
@@ -193,7 +193,7 @@ class LevelIK:
 
     @property
     def count(self) -> int:
-        """Of levels, loop closures first."""
+        """Number of levels, loop closures first."""
         return len(self.levels.groups)
 
     @property
@@ -273,7 +273,7 @@ class LevelIK:
 
     @cached_property
     def _reaches(self) -> dict[int, IKData]:
-        """Of tasks on one tip, how far it can come."""
+        """How far the tip of each task on one tip can come."""
         found = {}
         for i, task in enumerate(self.tasks):
             if (

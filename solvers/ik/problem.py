@@ -232,7 +232,7 @@ class IKProblem:
         return tolerances(self.tasks)
 
     def without_limits(self, coordinates: Sequence[int]) -> IKProblem:
-        """The same problem with these coordinates of q unbounded."""
+        """This problem with some coordinates of q unbounded."""
         other = copy(self)
         other.limits = self.limits.without(coordinates)
         other.middle = other.limits.middle(self.model.neutral())

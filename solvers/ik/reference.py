@@ -218,8 +218,8 @@ class _Search(Descent):
         return self.settle(SETTLE * self.most, SETTLED_LEVEL if self.is_stack else SETTLED)
 
     def _offer_best(self) -> int:
-        """Of levels, only where those above the last one are met. 1 when it is as good as the least so far, -1 when it
-        is notably better, else 0."""
+        """Offer an iterate as the best; of levels, only where those above the last one are met. 1 when it is as good as
+        the least so far, -1 when it is notably better, else 0."""
         best, least, error = self.best, self.least, float(self.best.errors[self.on - 1])
         if not best.met[: self.on - 1].all():
             return 0
@@ -265,7 +265,7 @@ class _Search(Descent):
         return False
 
     def _distance(self) -> float:
-        """Of the best iterate from the start, squared, in the scale of the damping."""
+        """Distance of the best iterate from the start, squared, in the scale of the damping."""
         data, tree, q = self.data, self.data.tree, self.best.q
         moved = q - self.start
         moved = moved - whole_turns(data, moved)

@@ -48,11 +48,11 @@ class State:
         self._jacobians: dict[int, Array] = {}
 
     def at(self, q: Array) -> State:
-        """The same at another configuration."""
+        """The state at another configuration."""
         return State(self.model, q, self.tasks, self.length, self.backend, self.previous, self.dt, self.targets)
 
     def moved(self, by: Array) -> State:
-        """The same after a displacement (nv,)."""
+        """The state after a displacement (nv,)."""
         return self.at(self._backend.integrate(self.model.tree, self.q, by))
 
     @cached_property

@@ -38,8 +38,8 @@ def support_tree(
     upper: Array,
     bases: Sequence[RollingBase] = (),
 ) -> Support:
-    """Of tips (4, 4) on the nodes `carriers`, inside bounds (nq,) on the robot's q: the nodes between the root and
-    them, and wheels of a base among them, renumbered; coordinates keep their order."""
+    """The tree that tips (4, 4) on the nodes `carriers`, inside bounds (nq,) on the robot's q: the nodes between the
+    root and them, and wheels of a base among them, renumbered; coordinates keep their order."""
     needed = with_ancestors(tree, carriers)
     for base in bases:
         if np.isin(base.q, tree.iq[sorted(needed)]):

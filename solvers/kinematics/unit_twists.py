@@ -14,7 +14,7 @@ from ...robokin.model.tree import ROOT, Tree
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Of m elementary degrees of freedom, what does not change. node, axis: (m,), of the node's frame.   slides, turns:
+    """What does not change of m elementary degrees of freedom. node, axis: (m,), of the node's frame.   slides, turns:
     (m,) per unit of the coordinate.   G: (m, nv).   supports: (n + 1, n), [i, k] whether node k moves node i; of the
     last row, the root, none does."""
 
@@ -53,7 +53,7 @@ class UnitTwists:
         return cls(own, linear, angular, placements[own.node, 9:], own.G, behind[:, own.node], behind.astype(float))
 
     def moving(self, node: int) -> UnitTwists:
-        """Those that move a node (or the root: none)."""
+        """Degrees of freedom that move a node (or the root: none)."""
         at = np.flatnonzero(self.layout.supports[node][self.layout.node])
         above = self.above[np.ix_(at, at)]
         parts = self.linear[at], self.angular[at], self.origin[at], self.G[at], above, self.behind[at]

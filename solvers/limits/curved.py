@@ -209,7 +209,7 @@ class FloatingLimit:
         return (so3.left_jacobian(steps[..., 3:]) @ steps[..., :3, None])[..., 0] @ self._R.T
 
     def _share(self, step: Array) -> float:
-        """Of the way of a step, what is inside."""
+        """The share of a step that is inside."""
         way = self._way(step)
         room = np.where(way < 0.0, self._lower, self._upper)
         moving = way != 0.0
@@ -249,7 +249,7 @@ def _turn(ball: Array, other: Array) -> Array:
 
 
 def _worst(cone: Cone, balls: Array) -> int:
-    """Of balls (k, 4), the one that is farthest outside."""
+    """The ball, of (k, 4), that is farthest outside."""
     measure, twist = swing_twist.measures(cone, balls)
     excess = measure - 1.0
     if cone.has_twist:

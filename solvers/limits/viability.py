@@ -141,7 +141,7 @@ class StepLimits:
         return slower
 
     def _coupled_columns(self) -> list[list[int]]:
-        """Those that brake together, along one way."""
+        """Columns that brake together, along one direction."""
         return [*([c.v, c.v + 1, c.v + 2] for c in self.cones), *(list(base.wheel_v) for base in self.bases)]
 
 

@@ -22,7 +22,8 @@ LIFTED = 1e-9  # of the weight: with less on the ground there is no zero-moment 
 
 @dataclass(frozen=True, eq=False)
 class MotionDynamics:
-    """Of F samples, with the velocities and accelerations of the motion; SI, vectors in the axes of the root frame.
+    """Dynamics of F samples, with the velocities and accelerations of the motion; SI, vectors in the axes of the root
+    frame.
 
     effort: (F, nv) [N m or N] of the drives: `drive_effort`.   power: (F, nv) [W] = effort v.
     kinetic_energy, potential_energy: (F,) [J]; rotors move too; heights are counted from the root frame's origin.

@@ -126,7 +126,7 @@ class Motion:
         return self.at(np.minimum(self.times[0] + np.arange(count) / rate, self.times[-1]))
 
     def unwrapped(self) -> Motion:
-        """The same motion without jumps of full turns: angles continue over +-180 degrees where their limits allow it
+        """The motion without jumps of full turns: angles continue over +-180 degrees where their limits allow it
         (not those that mimic joints follow), quaternions keep their sign. v and a are taken anew."""
         q = np.array(self.q)
         tree = self.model.tree

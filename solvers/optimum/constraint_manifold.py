@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..qp.hierarchy import USELESS
+from ..qp.hierarchy import RANK_TOLERANCE
 from ..velocity.task_levels import stacked
 from .pose_problem import Point, PoseProblem, lacking
 
@@ -86,7 +86,7 @@ class ConstraintManifold:
         J, e = whole.J[used], e[used]
         fixed, x = np.zeros(len(lo), bool), np.zeros(len(lo))
         for _ in range(FIXED):
-            free = np.linalg.lstsq(J[:, ~fixed], e - J[:, fixed] @ x[fixed], rcond=USELESS)[0]
+            free = np.linalg.lstsq(J[:, ~fixed], e - J[:, fixed] @ x[fixed], rcond=RANK_TOLERANCE)[0]
             if not np.linalg.norm(free) <= FARTHEST:
                 return None
             x[~fixed] = free

@@ -78,7 +78,7 @@ class KernelOptimum(NativeStack):
     def kept(
         cls, levels: TaskLevels, potentials: Sequence[Potential], influence: Sequence[float] | None
     ) -> KernelOptimum | None:
-        """As `of`, made once for as long as potentials and influences are the same."""
+        """The problem as `of` makes it, once for as long as potentials and influences are equal."""
         of = tuple(potentials), tuple(influence or ())
         if levels.kept.get(cls, (None,))[0] != of:
             levels.kept[cls] = of, cls.of(levels, potentials, influence)
@@ -94,7 +94,11 @@ class KernelOptimum(NativeStack):
         for each in potentials:
             is_known = type(each) in KINDS.values() and each.record(neutral) is not None
             looks_at_rows = isinstance(each, Manipulability | SmallestSingularValue)
-            if (looks_at_rows and not is_whole) if is_known else (type(each).edge is not Potential.edge):
+            if (
+                (looks_at_rows and not is_whole)
+                if is_known
+                else (type(each).largest_eigenvalue is not Potential.largest_eigenvalue)
+            ):
                 return None
         return cls(levels, potentials, influence)
 
@@ -134,7 +138,7 @@ class NativeOptimum:
         self.posing, self._potentials, self._kernel = posing, potentials, kernel
 
     def find(self, start: Point) -> Generator[float, None, Optimum]:
-        """As `StaticOptimum.find`; it yields nothing."""
+        """Find the optimum like `StaticOptimum.find`, yielding nothing."""
         posing = self.posing
         q, found = self._kernel.find(posing.targets, posing.limits, posing.left, start.q)
         point, is_optimal = posing.point(q), found.code == 0

@@ -3,7 +3,7 @@
 Sequential quadratic programming on the poses that meet the tasks: a step along what the tasks leave free, inside the
 limits and inequalities, brought back to the tasks and shortened until the cost is less (Nocedal, Wright, "Numerical
 Optimization", 2006, chapter 18). The Hessian of the Lagrangian is that of differences, along what can move. Of a
-criterion that has an edge, all its gradients there take part (`criteria/edge.py`). Twin of
+criterion that has an edge, all its gradients there take part (`criteria/largest_eigenvalue.py`). Twin of
 kernel/src/optimum/optimum.c.
 """
 
@@ -17,12 +17,12 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.generalized_inverses import null_space
 from ..criteria import Criterion
-from ..criteria.edge import Edge
+from ..criteria.largest_eigenvalue import LargestEigenvalue
 from ..criteria.objective import NEAR, Objective, Slopes
 from ..random_numbers import SplitMix64
 from .constraint_manifold import ConstraintManifold
 from .pose_problem import Point, PoseProblem
-from .tangent import Multipliers, Tangent, rows_at
+from .subproblem import Multipliers, Subproblem, rows_at
 from .unbounded import FLAT, unbounded
 from .unmet_levels import hold_unmet
 
@@ -49,7 +49,7 @@ REACHED = 30.0  # times the last step: eigenvalues that close to the largest may
 PROBE, PROBES = 0.05, 16  # radians or L, and how many motions beside two for each that is flat
 SMALLER = 0.1  # of a probe: negative curvature may end sooner
 CLEAR = 0.1  # times the largest curvature: where the cost bends as much, nothing nearer than a probe costs less
-TOUCHED, HARDLY = 1e-9, 1e-6  # walls nearer than this, and multipliers relative to the slope: they may let go
+TOUCHED, HARDLY = 1e-9, 1e-6  # inequalities nearer than this, and multipliers relative to the slope: they may let go
 ROUNDS = 8  # descents, each from what was found around the last
 SADDLE = 1e-6  # times the largest curvature: negative curvature that differences tell for certain
 LESS = 1e-11  # times the largest curvature: a cost that is less by more is better
@@ -70,13 +70,13 @@ class Optimum:
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """At a point: its cost, slopes (of edges the least gradient), tangent and what holds it. residual: of it all, and
-    left: (nv,) the way down that is left.   size: of the steepest gradient, at least what counts as one."""
+    """At a point: its cost, slopes (of edges the least gradient), subproblem and what holds it. residual: of it all,
+    and left: (nv,) the way down that is left.   size: of the steepest gradient, at least what counts as one."""
 
     point: Point
     cost: float
     slopes: Slopes
-    tangent: Tangent
+    subproblem: Subproblem
     multipliers: Multipliers
     left: Array
     residual: float
@@ -134,7 +134,7 @@ class StaticOptimum:
             self.iterations += 1
             yield self.iterations / self._most
             B = self._hessian(look)
-            x, change, _ = look.tangent.best(look.slopes, B)
+            x, change, _ = look.subproblem.best(look.slopes, B)
             after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)
             after = after or self._flat_step(look, x)
             after = after or self._search_line(look, SHORT * look.left, -SHORT * float(look.left @ look.left))
@@ -155,11 +155,11 @@ class StaticOptimum:
         steepest = slopes.gradient
         if before is not None:
             slopes = slopes.as_seen_from(before.slopes)
-        tangent = Tangent(self.posing, point)
-        hold_unmet(self.posing, point, tangent)
+        subproblem = Subproblem(self.posing, point)
+        hold_unmet(self.posing, point, subproblem)
         size = max(float(np.linalg.norm(steepest)), GROUND * self._usual) or 1.0
         nv = len(self.posing.scale)
-        x, _, multipliers = tangent.best(slopes, np.eye(nv) * (size / SHORT))
+        x, _, multipliers = subproblem.best(slopes, np.eye(nv) * (size / SHORT))
         residual = float(np.linalg.norm(x)) / SHORT if multipliers.is_known else np.inf
         # A slope that no pose around could show to be one.
         if multipliers.is_known and residual * size * PROBE <= UNSEEN * self.objective.rounding(point.state):
@@ -168,7 +168,7 @@ class StaticOptimum:
             point,
             cost,
             Slopes(slopes.smooth, slopes.edges, multipliers.chosen),
-            tangent,
+            subproblem,
             multipliers,
             x * size / SHORT,
             residual,
@@ -188,7 +188,7 @@ class StaticOptimum:
 
     def _rise(self, look: _Look, after: Point, cost: float) -> float:
         """How much more a pose nearby costs, as if both met exactly, to first order, the levels that can be met."""
-        multipliers, met = look.tangent.multipliers_of_levels(look.multipliers, look.point.levels), look.point.met
+        multipliers, met = look.subproblem.multipliers_of_levels(look.multipliers, look.point.levels), look.point.met
         here, there = (self._surface.excess_cost(multipliers, met, each) for each in (look.point, after))
         return (cost - there) - (look.cost - here)
 
@@ -203,8 +203,8 @@ class StaticOptimum:
         pairs = list(zip(look.slopes.edges, there.edges, strict=True))
         if any(own.A.shape != then.A.shape for own, then in pairs):
             return None
-        bent = [Edge(then.A - own.slopes @ s, own.slopes, own.frames) for own, then in pairs]
-        x, _, _ = look.tangent.best(Slopes(look.slopes.smooth, bent, look.slopes.chosen), B)
+        bent = [LargestEigenvalue(then.A - own.slopes @ s, own.slopes, own.frames) for own, then in pairs]
+        x, _, _ = look.subproblem.best(Slopes(look.slopes.smooth, bent, look.slopes.chosen), B)
         return self._search_line(look, x, change, 1)
 
     def _flat_step(self, look: _Look, x: Array) -> _Look | None:
@@ -221,7 +221,7 @@ class StaticOptimum:
     def _bend(self, look: _Look, point: Point) -> Array:
         """(nv,) the gradient of the Lagrangian at a point nearby, with what holds the pose of `look`."""
         slopes = self.objective.slopes(point.state, look.slopes)
-        return slopes.gradient + look.tangent.weighted(look.multipliers, rows_at(self.posing, point))
+        return slopes.gradient + look.subproblem.weighted(look.multipliers, rows_at(self.posing, point))
 
     def _bending(self, look: _Look, Z: Array) -> Array:
         """(d, d) the Hessian of the Lagrangian along the columns of Z (nv, d)."""
@@ -245,8 +245,8 @@ class StaticOptimum:
 
     def _face(self, look: _Look, least: float = 0.0) -> Array:
         """(nv, d) basis of the motions that keep what holds the pose, and presses more than `least`, as it is."""
-        Z = look.tangent.Z
-        return Z @ null_space(look.tangent.pressed(look.slopes, look.multipliers, least).T @ Z)
+        Z = look.subproblem.Z
+        return Z @ null_space(look.subproblem.pressed(look.slopes, look.multipliers, least).T @ Z)
 
     def _note_curvatures(self, values: Array) -> None:
         """What small gradients and costs are compared with."""
@@ -258,10 +258,10 @@ class StaticOptimum:
         """A pose near a stationary one that costs less: it was a saddle, or there is another valley.
 
         Along motions that clearly bend the cost upwards there is none so near. Looked for is along the others, and
-        along all where edges are near or a wall is touched that hardly presses.
+        along all where edges are near or a inequality is touched that hardly presses.
         """
-        point, tangent, ways = look.point, look.tangent, []
-        if not tangent.Z.shape[1]:
+        point, subproblem, ways = look.point, look.subproblem, []
+        if not subproblem.Z.shape[1]:
             return None
         face = self._face(look, HARDLY * look.size)
         values, E = np.linalg.eigh(self._bending(look, face))
@@ -274,9 +274,9 @@ class StaticOptimum:
             size = PROBE * random.uniform()
             ways += [size * way, -size * way]
         for _ in range(PROBES if self._may_turn(look) else 0):
-            way = tangent.best(Slopes(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
+            way = subproblem.best(Slopes(_drawn(random, len(E)), (), ()), np.eye(len(E)))[0]
             ways.append(PROBE * random.uniform() ** 3 * _unit(way))
-        slack = self._surface.slack(tangent.multipliers_of_levels(look.multipliers, point.levels))
+        slack = self._surface.slack(subproblem.multipliers_of_levels(look.multipliers, point.levels))
         least = look.cost - LESS * self._curvature - UNSEEN * self.objective.rounding(point.state) - slack
         best = None
         for way in ways:
@@ -289,10 +289,10 @@ class StaticOptimum:
         return best
 
     def _may_turn(self, look: _Look) -> bool:
-        """Whether the slope is not one vector around: edges, or walls that are touched and hardly press."""
-        tangent = look.tangent
-        touched = np.minimum(-tangent.lower, tangent.upper) < TOUCHED
-        weak = abs(look.multipliers.walls) <= HARDLY * look.size
+        """Whether the slope is not one vector around: edges, or inequalities that are touched and hardly press."""
+        subproblem = look.subproblem
+        touched = np.minimum(-subproblem.lower, subproblem.upper) < TOUCHED
+        weak = abs(look.multipliers.inequalities) <= HARDLY * look.size
         return bool((touched & weak).any()) or bool(look.slopes.sharp)
 
 

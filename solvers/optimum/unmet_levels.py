@@ -11,42 +11,42 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from .pose_problem import Point, PoseProblem, lacking
-from .tangent import SMALL, Tangent, rows_at
+from .subproblem import SMALL, Subproblem, rows_at
 
 STEP = 1e-4  # radians or L, of central differences
-TOUCHED = 1e-9  # walls nearer than this may hold a level back
+TOUCHED = 1e-9  # inequalities nearer than this may hold a level back
 BENDS, LEAST = 1e-6, 1e-9  # of the largest second derivative, and of |e|: those not larger vanish
 
 
-def hold_unmet(posing: PoseProblem, point: Point, tangent: Tangent) -> None:
+def hold_unmet(posing: PoseProblem, point: Point, subproblem: Subproblem) -> None:
     """Uses up the directions along which levels that are not met would be met less."""
-    first = len(tangent.rows) - sum(len(level.J) for level in point.levels)
+    first = len(subproblem.rows) - sum(len(level.J) for level in point.levels)
     for level, met, error in zip(point.levels, point.met, point.errors, strict=True):
         own, first = first, first + len(level.J)
-        Z = tangent.Z
+        Z = subproblem.Z
         if met or not error > 0.0 or not Z.shape[1]:
             continue
-        multipliers = _multipliers(tangent, own, lacking(level))
+        multipliers = _multipliers(subproblem, own, lacking(level))
 
         sides = [[posing.integrated(point.q, side * STEP * z) for side in (1.0, -1.0)] for z in Z.T]
-        slopes = [[_slope(posing, tangent, q, multipliers) @ Z for q in ends] for ends in sides]
+        slopes = [[_slope(posing, subproblem, q, multipliers) @ Z for q in ends] for ends in sides]
         H = np.array([ahead - back for ahead, back in slopes]) / (2.0 * STEP)
         values, E = np.linalg.eigh(0.5 * (H + H.T))
         least = max(LEAST * np.sqrt(2.0 * error), BENDS * abs(values).max())
-        tangent.Z = Z @ E[:, values <= least]
+        subproblem.Z = Z @ E[:, values <= least]
 
 
-def _slope(posing: PoseProblem, tangent: Tangent, q: Array, multipliers: Array) -> Array:
-    """(nv,) the first rows at q, times multipliers; 0 when there are others than at the tangent's point."""
+def _slope(posing: PoseProblem, subproblem: Subproblem, q: Array, multipliers: Array) -> Array:
+    """(nv,) the first rows at q, times multipliers; 0 when there are others than at the subproblem's point."""
     rows = rows_at(posing, posing.point(q))
-    return multipliers @ rows[: len(multipliers)] if rows.shape == tangent.rows.shape else np.zeros(rows.shape[1])
+    return multipliers @ rows[: len(multipliers)] if rows.shape == subproblem.rows.shape else np.zeros(rows.shape[1])
 
 
-def _multipliers(tangent: Tangent, first: int, e: Array) -> Array:
-    """Of the rows up to those of the level, which begin at `first`: of its own what they lack, with the other sign, and
-    of those above it what holds it."""
-    rows, touched = tangent.rows, tangent.is_held.copy()
-    touched[~tangent.is_held] = np.minimum(-tangent.lower, tangent.upper) <= TOUCHED
+def _multipliers(subproblem: Subproblem, first: int, e: Array) -> Array:
+    """Multipliers of the rows up to those of the level, which begin at `first`: of its own what they lack, with the
+    other sign, and of those above it what holds it."""
+    rows, touched = subproblem.rows, subproblem.is_held.copy()
+    touched[~subproblem.is_held] = np.minimum(-subproblem.lower, subproblem.upper) <= TOUCHED
     above = np.flatnonzero(touched[:first])
     found = np.zeros(first + len(e))
     found[first:] = -e

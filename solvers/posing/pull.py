@@ -36,6 +36,7 @@ class Pull:
 
     The point has its way before the link's rotation, which keeps its own only where `rotation` says so.
     grip: (4, 4) T_root_grip where the pull begins: at the point, with the link's axes.   q: (nq,) the present pose.
+    is_met: it does all that was asked.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Pull:
         """q: (nq,) where it begins, moved inside the limits.   point: (3,) [m] in the root frame at q; the link's
         origin when None. Raises UnknownNameError, ConfigurationError."""
         self.model, self.held, self.q = model, tuple(held), clamp(model, q)
+        self.is_met = True
         self._start = self._met = self.q  # met: the last pose that did all that was asked
         T_root_link = State(model, self.q).placement(link)
         self.grip = T_root_link.copy()
@@ -78,7 +80,7 @@ class Pull:
             if not found.converged:
                 again = self._problem.solve(targets, start, 0, False)
                 found = again if again.converged else found
-        self.q = found.q
+        self.q, self.is_met = found.q, found.converged
         if found.converged:
             self._met = found.q
         return self.q

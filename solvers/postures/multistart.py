@@ -107,7 +107,7 @@ class Multistart:
 
 
 def _exact(task: Task) -> Task:
-    """The same task, to be met better."""
+    """A copy of the task, to be met better."""
     if not isinstance(task, FrameTask) or not task.is_in_kernel:
         return task
     same = copy(task)

@@ -7,8 +7,8 @@ bounds are active or not, and with damping. (Escande, Mansard, Wieber, "Hierarch
 
 What a level gets is kept to rounding, relative to the norm of its rows (1e-9 and better): weights of axes that are far
 apart make a level of rows of very different lengths, and the shortest of them, below 1e-9 of that norm, have no part
-in it (`BLURRED`); directions that hardly move the rows, with singular values below 1e-6 of that norm, are held still
-(`USELESS`).
+in it (`ROW_TOLERANCE`); directions that hardly move the rows, with singular values below 1e-6 of that norm, are held
+still (`RANK_TOLERANCE`).
 
 The rows of a level are reduced by reflections, the longest first, which says how many directions they use; the
 singular values of what is left (small and triangular) make its problem diagonal. When that minimum is inside the
@@ -29,22 +29,22 @@ from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from .dense import QPResult, QPStatus, solve_qp
 from .householder import reduced
-from .level import INSIDE, Level, lacking, row_lengths, size_of
+from .level import FEASIBILITY_TOLERANCE, Level, lacking, row_lengths, size_of
 
 # Of rows in what the levels above leave, relative to the norm of the rows.
-BLURRED = 1e-9  # no longer than that: only rounding tells their direction, and they are left to the levels below
-NONE = 1e-12  # the same of the normals of bounds, which bounds keep anyway
-USELESS = 1e-6  # singular values below: too little of the rows' motion to be worth the speed; held still
+ROW_TOLERANCE = 1e-9  # no longer than that: only rounding tells their direction, and they are left to the levels below
+NORMAL_TOLERANCE = 1e-12  # the same of the normals of bounds, which bounds keep anyway
+RANK_TOLERANCE = 1e-6  # singular values below: too little of the rows' motion to be worth the speed; held still
 
-EASE = 1e-8  # weight of motions that a level does not see, relative to those that it sees
+REGULARIZATION = 1e-8  # weight of motions that a level does not see, relative to those that it sees
 PASSES = 2  # of the program of a level
 ROUNDING = (1e-14, 1e-11)  # to which the bounds of a program are known: tight first, since x is moved into them
-TOUCHED = 1e-12  # x that far out, relative to its size, is at the bounds
-DEFINITE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
-RAISED = 1e-8  # what is then added to H, relative to its trace: with less, rounding moves what it does not see
-PRESSED = 1e-6  # multipliers of bounds above, relative to the largest weight of the level: it needs them
-FAINT = 1e-12  # of the strongest push on x: multipliers that push less are rounding, x may be far from such bounds
-SEEN = 1e-13  # the same relative to the trace of all of H: below, it is the rounding of what H sees elsewhere
+BOUND_TOLERANCE = 1e-12  # x that far out, relative to its size, is at the bounds
+PIVOT_TOLERANCE = 1e-12  # pivots of H in what is left, relative to its largest entry: below, H hardly sees the motion
+DIAGONAL_SHIFT = 1e-8  # what is then added to H, relative to its trace: with less, rounding moves what it does not see
+MULTIPLIER_TOLERANCE = 1e-6  # multipliers of bounds above, relative to the largest weight of the level: it needs them
+PUSH_TOLERANCE = 1e-12  # of the strongest push on x: multipliers that push less are rounding
+PIVOT_NOISE = 1e-13  # the same relative to the trace of all of H: below, it is the rounding of what H sees elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +132,9 @@ class _Descent:
         if not Z.shape[1]:
             return
         Hz, gz = Z.T @ H @ Z, Z.T @ (g + H @ self.x)
-        rounding = SEEN * float(np.trace(H))
+        rounding = PIVOT_NOISE * float(np.trace(H))
         if not _is_definite(Hz, rounding):  # what H does not see is held near 0
-            raised = RAISED * max(np.trace(Hz), 0.0) + rounding or 1.0
+            raised = DIAGONAL_SHIFT * max(np.trace(Hz), 0.0) + rounding or 1.0
             Hz, gz = Hz + raised * np.eye(len(Hz)), gz + raised * (Z.T @ self.x)
         try:
             L = np.linalg.cholesky(Hz)
@@ -142,7 +142,7 @@ class _Descent:
             raise TaskError("the matrix H of a hierarchy is not positive semidefinite") from None
         x = self.x - Z @ np.linalg.solve(L.T, np.linalg.solve(L, gz))
         if not self._is_inside(x):
-            found = self._program(Hz, gz, self._walls(Z), *self._sides())
+            found = self._program(Hz, gz, self._bound_rows(Z), *self._sides())
             x = self.x if found is None else self.x + Z @ found.x  # staying keeps all that is above
         self._accept(x)
 
@@ -152,41 +152,42 @@ class _Descent:
     def _least_squares(self, J: Array, b: Array, damping: float) -> tuple[Array, Array, Array, int]:
         """Target (f,) and weight (f,) in an orthonormal basis (n, f) of Z, of which the first `used` move the rows."""
         size = float(np.linalg.norm(J))
-        own, Q, used = reduced(J @ self.Z, BLURRED * size)
+        own, Q, used = reduced(J @ self.Z, ROW_TOLERANCE * size)
         U, s, Vt = np.linalg.svd(own, full_matrices=False)
         basis = self.Z @ Q
         basis[:, :used] = basis[:, :used] @ Vt.T
         squared, wanted = np.zeros(len(Q)), -damping * (basis.T @ self.x)
         squared[:used] = s**2
-        wanted[:used] += np.where(s > USELESS * size, s * (U.T @ b), 0.0)
+        wanted[:used] += np.where(s > RANK_TOLERANCE * size, s * (U.T @ b), 0.0)
         weight = squared + damping
         return np.divide(wanted, weight, out=np.zeros_like(weight), where=weight > 0.0), weight, basis, used
 
     def _bounded(self, target: Array, weight: Array, basis: Array, band: Level, seen: int) -> tuple[Array, Array]:
         """The minimum (f,) of the weighted distance to the target and of the violation of the band, inside the bounds;
-        of each wall whether it is needed there: -1 at its lower side, 1 at its upper one, else 0. What comes after the
+        of each bound whether it is needed there: -1 at its lower side, 1 at its upper one, else 0. What comes after the
         first `seen` does not matter to the level, and moves as little as it can."""
         f, slacks = len(target), len(band.J)
-        walls = self._walls(basis)
-        C = np.zeros((len(walls) + slacks, f + slacks))
-        C[: len(walls), :f] = walls
-        C[len(walls) :, :f] = _seen(band.J, basis)
-        C[len(walls) :, f:] = -np.eye(slacks)
+        bounds = self._bound_rows(basis)
+        C = np.zeros((len(bounds) + slacks, f + slacks))
+        C[: len(bounds), :f] = bounds
+        C[len(bounds) :, :f] = _seen(band.J, basis)
+        C[len(bounds) :, f:] = -np.eye(slacks)
         values = band.J @ self.x
         lower, upper = map(np.concatenate, zip(self._sides(), (band.lower - values, band.upper - values), strict=True))
         largest = max(weight.max(), 1.0 if slacks else 0.0)
-        ease = np.concatenate((np.maximum(EASE * (largest or 1.0) - weight, 0.0), np.zeros(slacks)))
+        ease = np.concatenate((np.maximum(REGULARIZATION * (largest or 1.0) - weight, 0.0), np.zeros(slacks)))
         weight = np.concatenate((weight, np.ones(slacks)))
-        point, pressed = np.zeros(f + slacks), np.zeros(len(walls))
+        point, pressed = np.zeros(f + slacks), np.zeros(len(bounds))
         for _ in range(PASSES if ease.any() else 1):  # `ease` holds it near the last point: in the end it costs nothing
             slope = -(weight * np.concatenate((target, np.zeros(slacks))) + ease * point)
             found = self._program(np.diag(weight + ease), slope, C, lower, upper)
             if found is None:
-                return point[:f], np.zeros(len(walls))
+                return point[:f], np.zeros(len(bounds))
             point, multipliers = found.x, found.row_multipliers
             push = abs(multipliers) * row_lengths(C / np.sqrt(weight + ease))
-            needed = (abs(multipliers) > PRESSED * largest) & (push > FAINT * push.max(initial=0.0))
-            pressed = np.where(needed, np.sign(multipliers), 0.0)[: len(walls)]
+            pushes = push > PUSH_TOLERANCE * push.max(initial=0.0)
+            needed = pushes & (abs(multipliers) > MULTIPLIER_TOLERANCE * largest)
+            pressed = np.where(needed, np.sign(multipliers), 0.0)[: len(bounds)]
         if seen < f:  # `ease` leaves that to rounding
             eased = point[seen:f].copy()
             point[seen:f] = 0.0
@@ -205,8 +206,8 @@ class _Descent:
         return None
 
     def _hold(self, pressed: Array) -> None:
-        """From now on: walls that are needed, -1 at their lower and 1 at their upper sides, are where they are; but for
-        bounds that rounding leaves x away from."""
+        """From now on: bounds that are needed, -1 at their lower and 1 at their upper sides, are where they are; but
+        for bounds that rounding leaves x away from."""
         if not pressed.any():
             return
         coordinates = np.flatnonzero(self.movable)
@@ -218,7 +219,7 @@ class _Descent:
         self.x[held] = sides[is_held]
         self.movable[held] = False
         normals = np.vstack((np.eye(len(self.x))[held], self.rows[rows]))
-        _, Q, used = reduced(normals @ self.Z, NONE)
+        _, Q, used = reduced(normals @ self.Z, NORMAL_TOLERANCE)
         self.Z = self.Z @ Q[:, used:]
         self.rows, self.lower, self.upper = self.rows[~rows], self.lower[~rows], self.upper[~rows]
 
@@ -228,9 +229,9 @@ class _Descent:
         if not len(band.J):
             return
         values = band.J @ self.x
-        violated = abs(lacking(band, self.x)) > INSIDE * size_of(band, self.x)
+        violated = abs(lacking(band, self.x)) > FEASIBILITY_TOLERANCE * size_of(band, self.x)
         J = band.J[violated]
-        _, Q, used = reduced(J @ self.Z, BLURRED * float(np.linalg.norm(J)))
+        _, Q, used = reduced(J @ self.Z, ROW_TOLERANCE * float(np.linalg.norm(J)))
         self.Z = self.Z @ Q[:, used:]
         size = row_lengths(band.J)
         kept = ~violated & (size > 0.0)
@@ -240,14 +241,14 @@ class _Descent:
         self.upper = np.concatenate((self.upper, np.maximum(band.upper, values)[kept] / size))
 
     def _is_inside(self, x: Array) -> bool:
-        slop = TOUCHED * max(1.0, float(abs(x).max(initial=0.0)))
+        slop = BOUND_TOLERANCE * max(1.0, float(abs(x).max(initial=0.0)))
         return bool(
             (x >= self.lo - slop).all()
             and (x <= self.hi + slop).all()
             and _is_met(Level(self.rows, self.lower, self.upper), x)
         )
 
-    def _walls(self, basis: Array) -> Array:
+    def _bound_rows(self, basis: Array) -> Array:
         """Bounds and kept rows in coordinates of a basis."""
         return np.vstack((_seen(np.eye(len(basis))[self.movable], basis), _seen(self.rows, basis)))
 
@@ -259,10 +260,10 @@ class _Descent:
 
 
 def _seen(rows: Array, basis: Array) -> Array:
-    """Rows (m, n) in coordinates of a basis (n, f), 0 where what is left of a row is rounding: as the normal of a wall
-    it would forbid what the wall does not, and push where `ease` hardly holds x."""
+    """Rows (m, n) in coordinates of a basis (n, f), 0 where what is left of a row is rounding: as the normal of a bound
+    it would forbid what the bound does not, and push where `ease` hardly holds x."""
     own = rows @ basis
-    return np.where(abs(own) > NONE * row_lengths(rows)[:, None], own, 0.0)
+    return np.where(abs(own) > NORMAL_TOLERANCE * row_lengths(rows)[:, None], own, 0.0)
 
 
 def _is_definite(H: Array, rounding: float) -> bool:
@@ -270,8 +271,8 @@ def _is_definite(H: Array, rounding: float) -> bool:
         pivots = np.diag(np.linalg.cholesky(H)) ** 2
     except np.linalg.LinAlgError:
         return False
-    return bool(pivots.min() >= max(DEFINITE * np.diag(H).max(), rounding))
+    return bool(pivots.min() >= max(PIVOT_TOLERANCE * np.diag(H).max(), rounding))
 
 
 def _is_met(band: Level, x: Array) -> bool:
-    return bool((abs(lacking(band, x)) <= TOUCHED * size_of(band, x)).all())
+    return bool((abs(lacking(band, x)) <= BOUND_TOLERANCE * size_of(band, x)).all())

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 
-INSIDE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
+FEASIBILITY_TOLERANCE = 1e-9  # inequality rows farther out than this, relative to their norm and x, are violated
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ def held(level: Level, x: Array) -> Level:
     """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is
     violated stays as it is."""
     values = level.J @ x
-    violated = abs(lacking(level, x)) > INSIDE * size_of(level, x)
+    violated = abs(lacking(level, x)) > FEASIBILITY_TOLERANCE * size_of(level, x)
     fixed = violated | (level.lower == level.upper)
     lower = np.where(fixed, values, np.minimum(level.lower, values))
     return Level(level.J, lower, np.where(fixed, values, np.maximum(level.upper, values)))

@@ -86,9 +86,9 @@ class Rows:
         """(m,) what is lacking before the step: 0 inside a band."""
         return self.lacking(np.zeros(len(self.J)))
 
-    def less(self, left: Array) -> Rows:
-        """The same, of which `left` (m,) is not asked for."""
-        return replace(self, lower=self.lower - left, upper=self.upper - left)
+    def less(self, remaining: Array) -> Rows:
+        """Rows that do not ask for `remaining` (m,)."""
+        return replace(self, lower=self.lower - remaining, upper=self.upper - remaining)
 
     def weighted(self, factor: float) -> Rows:
         return replace(self, weight=factor * self.weight)

@@ -165,7 +165,7 @@ def rotation(value: object, what: str) -> Array:
 
 
 def _is_rotation(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float, i: float) -> bool:
-    """Of a matrix, row by row: whether these are of length 1, at right angles and right-handed. Not when one is NaN."""
+    """Whether the rows of a matrix are of length 1, at right angles and right-handed. Not when one is NaN."""
     return (
         abs(a * a + b * b + c * c - 1.0) <= SKEW
         and abs(d * d + e * e + f * f - 1.0) <= SKEW

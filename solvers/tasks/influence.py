@@ -36,7 +36,7 @@ def is_partial(influence: float) -> bool:
 
 
 def checked_shares(tasks: Sequence[Task], influence: object = None) -> list[float]:
-    """Of each task, in place of its own unless None. Raises TaskError."""
+    """The influence of each task, given in place of its own or None. Raises TaskError."""
     if influence is None:
         return [task.influence for task in tasks]
     try:
@@ -58,7 +58,7 @@ def partial(tasks: Sequence[Task]) -> bool:
 
 
 def left_in(influence: float, without: Rows) -> Left:
-    """Of a task, whose rows are these where the robot would be without it."""
+    """What a task leaves; `without`: its rows where the robot would be without it."""
     return Left((1.0 - influence) * without.e, without.part)
 
 

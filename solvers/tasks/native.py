@@ -24,7 +24,7 @@ _IS_NONE = partial(operator.is_, None)
 
 
 def tip_form_of(task: Task) -> TipForm | None:
-    """Of a task on tips whose rows the kernel makes; None when it does not."""
+    """The form of a task on tips whose rows the kernel makes; None when it does not."""
     if isinstance(task, KernelTipTask) and states_rows_of(type(task), "tip_form"):
         return task.tip_form()
     return None

@@ -30,7 +30,7 @@ class TrackLimits:
 
     @classmethod
     def of_all(cls, limits: StepLimits) -> TrackLimits:
-        """Of all columns of a robot."""
+        """Limits of all columns of a robot."""
         return cls(
             np.ascontiguousarray(limits.max_step, np.float64),
             np.ascontiguousarray(limits.max_step_change, np.float64),

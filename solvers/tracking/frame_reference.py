@@ -128,8 +128,8 @@ class Frame:
         return False
 
     def _at_goals(self, goals: Sequence[Array], at_once: int) -> tuple[int, Iterate] | None:
-        """As `_at_once`: where the goals of all levels after those are reached in this frame anyway, the last of these,
-        when the others are met there too."""
+        """What `_at_once` returns, where the goals of all levels after those are reached in this frame anyway, the last
+        of these, when the others are met there too."""
         if not 0 < at_once < len(goals) or self.inside.rows.are_velocities.any():
             return None
         followed = [self._tracking.followed(on, goals[on]) for on in range(at_once, len(goals))]

@@ -35,7 +35,7 @@ class MotionMemory:
         return found
 
     def followed_all(self, tasks: Sequence[Task], frames: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-        """The same of each of these frames, of which more than one come only where none is told from the one before."""
+        """Targets of each of these frames, of which more than one come only where none is told from the one before."""
         if not any(isinstance(task, StartRelativeTask | HistoryTask) for task in tasks):
             return frames
         return [self.followed(tasks, targets) for targets in frames]

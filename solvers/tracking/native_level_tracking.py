@@ -65,7 +65,7 @@ class NativeLevelTracking:
         return done[0] if len(done) == 1 else TrackOutcome(*map(np.concatenate, zip(*map(astuple, done), strict=True)))
 
     def _run_alike(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None) -> TrackOutcome:
-        """Of the first of these frames, those that have as many rows."""
+        """Track the first of these frames that have equally many rows."""
         stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
         before, count = self._state.copy(), len(frames)
         outcome = TrackOutcome.empty(count, len(stack.tasks), nq, nv)

@@ -85,7 +85,7 @@ class ReferenceTracking:
         return outcome
 
     def rows(self, targets: Any, data: IKData) -> LevelRows:
-        """Of a frame, inside the limits of `data`."""
+        """Rows of a frame, inside the limits of `data`."""
         return TipRows(data, self.tasks, targets)
 
     def _reachable(self, targets: Any) -> bool:

@@ -142,7 +142,7 @@ _SHORT = {
 
 
 def short_diagnosis(model: RobotModel, code: int, behind: Array) -> Diagnosis:
-    """Of a frame, without further solves. behind: (nv,), see `TrackResult`."""
+    """Diagnosis of a frame without further solves. behind: (nv,), see `TrackResult`."""
     if code != LATE:
         return _SHORT[code]
     names = tuple(joint.name for joint in model.moving_joints if behind[model.slot(joint.name).v].any())

@@ -234,7 +234,7 @@ class _StartSearch:
         return q, q[None]
 
     def _centred(self, q: Array, middle: Array) -> Array:
-        """The same posture, whole turns nearest to mid-range."""
+        """The posture with its whole turns nearest to mid-range."""
         turns = np.where(self.turning, np.rint((q - middle) / TURN), 0.0)
         return self._inside(q - TURN * turns, q)
 

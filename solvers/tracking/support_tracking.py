@@ -19,7 +19,8 @@ from .result import EMPTY
 
 
 class SupportTracking:
-    """As `level_tracking.LevelTracking`, of targets (frames, tasks, 4, 4). What no task moves brakes to a stand."""
+    """Tracks targets (frames, tasks, 4, 4) with the joints that the tips depend on. What no task moves brakes to a
+    stand."""
 
     def __init__(self, problem: TipIK, limits: StepLimits, backend: str) -> None:
         data = problem.data

@@ -87,7 +87,7 @@ _recent: RecentProblems[Tracker] = RecentProblems()
 
 
 def _of_each(targets: object, tasks: int) -> list[list[Any]]:
-    """Of each frame, the targets of so many tasks. Raises TaskError."""
+    """The targets of so many tasks, frame by frame. Raises TaskError."""
     try:
         frames = [list(frame) for frame in targets]  # type: ignore[attr-defined]
     except TypeError:

@@ -99,7 +99,7 @@ class Tracker:
 
     @property
     def _state(self) -> Array:
-        """As of an engine (`reference.py`), of all degrees of freedom and all levels."""
+        """The state of an engine (`reference.py`), of all degrees of freedom and all levels."""
         if self._told is None:
             assert self._plain is not None
             self._told = self._plain.state
@@ -123,8 +123,8 @@ class Tracker:
     # -- targets -------------------------------------------------------------------------------------------------------
 
     def check_targets(self, targets: object) -> Any:
-        """Of what `track` takes, those of every frame as `run` takes them: of plain tasks (frames, tasks, 4, 4), else a
-        list for each. Whether poses are rigid is found when they are used. Raises TaskError."""
+        """Targets of every frame as `run` takes them, from what `track` takes: of plain tasks (frames, tasks, 4, 4),
+        else a list for each. Whether poses are rigid is found when they are used. Raises TaskError."""
         if isinstance(targets, np.ndarray) and targets.ndim == 3 and len(self.tasks) == 1:
             targets = targets[:, None]
         if self.is_plain and isinstance(targets, np.ndarray) and targets.dtype.kind in "fiu":
@@ -220,7 +220,7 @@ class Tracker:
 
     @property
     def _count(self) -> int:
-        """Of levels."""
+        """Number of levels."""
         return 1 if self.is_plain else len(self.levels.groups)
 
     def _lost(self, residuals: Array, shares: Array) -> int:
@@ -281,7 +281,7 @@ class Tracker:
         return SolveResult(found, q, residuals, iterations, 1, self.problem.limits_active)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
-        """As many frames on as there are sets of targets, as `check_targets` gives them. influence: of each frame.
+        """Track as many frames as there are sets of targets, as `check_targets` gives them. influence: of each frame.
         Raises TaskError."""
         if influence is not None:
             self.let_fade()

@@ -136,8 +136,8 @@ def _root(motion: Extremal, way: float, low: float, high: float) -> float:
 
 
 def _climb(motion: Extremal, way: float, low: float, high: float) -> float:
-    """The same where it is concave and below at both ends: from the left by tangents, which lie above. `high` if its
-    top is below too."""
+    """The first zero where the function is concave and below at both ends: from the left by tangents, which lie above.
+    `high` if its top is below too."""
     T = low
     for _ in range(NEWTON):
         p, slope = motion.at(T)

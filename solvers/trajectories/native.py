@@ -14,7 +14,7 @@ from .reference import KNOTS, Planned
 def point_to_point(
     order: int, start: Array, end: Array, limits: Array, bounds: Array, least: float
 ) -> tuple[Planned, int, float, Array]:
-    """As the function of this name in `reference`, of float64 arrays."""
+    """Twin of the function of this name in `reference`, for float64 arrays."""
     library = load_library()
     library.rk_point_to_point_workspace.restype = ctypes.c_int64
     n = len(start)

@@ -28,7 +28,7 @@ class Planned(IntEnum):
 
 
 class SpeedDurations:
-    """As `Durations`, for limits on speed and acceleration alone."""
+    """Durations for limits on speed and acceleration alone."""
 
     def __init__(self, start: Numbers, end: Numbers, limits: Numbers) -> None:
         self.way, self.v0, self.v1 = end[0] - start[0], start[1], end[1]
@@ -61,7 +61,7 @@ class SpeedDurations:
         return min(max((self.way - least) / (most - least), 0.0), 1.0)
 
 
-class AxisPlan:
+class AxisProfile:
     """One axis: pieces to begin with, pieces to end with, and what is between them in the time that is left."""
 
     def __init__(self, order: int, start: Numbers, end: Numbers, limits: Numbers) -> None:
@@ -196,7 +196,7 @@ def point_to_point(
     piece, from the last one on the end.
     """
     rows = [tuple(map(tuple, array.tolist())) for array in (start, end, limits)]
-    axes = [AxisPlan(order, *row) for row in zip(*rows, strict=True)]
+    axes = [AxisProfile(order, *row) for row in zip(*rows, strict=True)]
     knots = np.zeros((len(axes), KNOTS, 5))
     for i, axis in enumerate(axes):
         if not axis.can_end():
@@ -225,7 +225,7 @@ def point_to_point(
             return Planned.FOUND, -1, T, knots
 
 
-def _write(order: int, axis: AxisPlan, pieces: Pieces, T: float, knots: Array) -> None:
+def _write(order: int, axis: AxisProfile, pieces: Pieces, T: float, knots: Array) -> None:
     time, state = 0.0, list(axis.start)
     row = 0
     for t, u in pieces:

@@ -32,7 +32,7 @@ TOUCHED = 1e-9  # [rad or L] what is nearer to a bound is at it
 
 
 class CurvedLimits:
-    """Those of a model, with displacements counted in `scale` (nv,), lengths in `length`."""
+    """Curved limits of a model, with displacements counted in `scale` (nv,), lengths in `length`."""
 
     def __init__(self, model: RobotModel, limits: StepLimits, scale: Array, length: float) -> None:
         self.model, self.limits, self.scale, self.length = model, limits, scale, length
@@ -93,7 +93,7 @@ class CurvedStep:
         start: Array | None = None,
         tangents: int = TANGENTS,
     ) -> HierarchyResult:
-        """As `solve_hierarchy`, inside the limits; residuals and freedom of `levels` alone.
+        """Solve the hierarchy inside the limits; residuals and freedom of `levels` alone.
 
         start: (nv,) inside the limits; the tangents found so far are kept as long as they let x be there.
         tangents: that are drawn for one level at most.

@@ -41,7 +41,7 @@ class KernelRows:
 
     @classmethod
     def kept(cls, levels: TaskLevels) -> KernelRows:
-        """Of these levels, made once. Raises BackendError without a kernel."""
+        """The kernel's rows of these levels, made once. Raises BackendError without a kernel."""
         if cls not in levels.kept:
             levels.kept[cls] = cls(levels)
         return levels.kept[cls]

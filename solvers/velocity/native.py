@@ -185,7 +185,7 @@ class NativeStep:
         return None if code == BAD_START else (self._levels(0, len(self._spans)), self._errors[0].copy())
 
     def closures(self, first: int) -> list[Level]:
-        """Those of the last call, of which the first one is level number `first`."""
+        """Loop closures of the last call, of which the first one is level number `first`."""
         return self._levels(first, first + len(self._loops))
 
     def _levels(self, first: int, last: int) -> list[Level]:

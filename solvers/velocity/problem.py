@@ -269,7 +269,7 @@ class VelocityProblem:
         ]
 
     def _constraints(self, constraints: Sequence[VelocityConstraint]) -> list[tuple[str, Level]]:
-        """The same of the levels after the loop closures."""
+        """The constraints of the levels after the loop closures."""
         equations, inequalities = constraint_levels(constraints, self._scale, self.dt)
         return [*equations, *inequalities]
 

@@ -42,7 +42,8 @@ class Recent(Generic[Problem]):
 
 
 class RecentProblems(threading.local, Generic[Problem]):
-    """Of this thread. Tasks and criteria that are equal but for the tasks' targets have the same problem."""
+    """The recent problems of this thread. Tasks and criteria that are equal but for the tasks' targets have the same
+    problem."""
 
     def __init__(self) -> None:
         self.entries: list[Recent[Problem]] = []
@@ -69,8 +70,8 @@ class RecentProblems(threading.local, Generic[Problem]):
         criteria: Sequence[Criterion],
         others: tuple[object, ...],
     ) -> Recent[Problem]:
-        """The same, made when there is none. Raises what `make` raises; targets that the robot cannot have are found
-        when they are met."""
+        """The problem with this key, made when there is none. Raises what `make` raises; targets that the robot cannot
+        have are found when they are met."""
         found = self.find(model, tasks, criteria, others)
         if found is not None:
             return found
@@ -86,7 +87,8 @@ class RecentProblems(threading.local, Generic[Problem]):
         criteria: Sequence[Criterion],
         others: tuple[object, ...],
     ) -> Recent[Problem]:
-        """The same, which no other call finds until it is given back: for what has a state while it is used."""
+        """The problem with this key, which no other call finds until it is given back: for what has a state while it is
+        used."""
         found = self.find(model, tasks, criteria, others)
         if found is None:
             return self._made(make, model, tasks, criteria, others)

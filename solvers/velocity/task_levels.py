@@ -66,7 +66,7 @@ class TaskLevels:
 
     @property
     def targets(self) -> list[Any]:
-        """Those that the tasks have now: the same list while they are the same."""
+        """The targets that the tasks have now: one list while they do not change."""
         now = [task.target for task in self.tasks]
         if len(now) != len(self._targets) or any(map(operator.is_not, now, self._targets)):
             self._targets = now
@@ -77,7 +77,7 @@ class TaskLevels:
         return self.targets if targets is None else checked_targets(self.tasks, targets)
 
     def checked_frames(self, frames: Sequence[Sequence[object]]) -> list[list[Any]]:
-        """The same of each frame; one object for what was one object in the frame before. Raises TaskError."""
+        """Checked targets of each frame; one object for what was one object in the frame before. Raises TaskError."""
         found: list[list[Any]] = []
         for number, frame in enumerate(frames):
             before, known = (frames[number - 1], found[-1]) if number else ((), ())
@@ -109,8 +109,8 @@ class TaskLevels:
         influence: Sequence[float] | Array | None = None,
         start: State | None = None,
     ) -> list[Rows]:
-        """Of each task; none of those without influence. influence: in place of the tasks' own.   start: where a frame
-        began that velocities are counted from."""
+        """Rows of each task; none of those without influence. influence: in place of the tasks' own.   start: where a
+        frame began that velocities are counted from."""
         shares = [task.influence for task in self.tasks] if influence is None else influence
         moved = None if start is None else self.moved(start, state)
         return [
@@ -122,7 +122,7 @@ class TaskLevels:
         return Displacement(start, end, get_backend(self.backend).difference(self.model.tree, start.q, end.q))
 
     def rows_of(self, i: int, at: State | Displacement, target: Any, influence: float | None = None) -> Rows:
-        """Of one task, weighted by its influence; all of what it lacks is asked for, unless it has none."""
+        """Rows of one task, weighted by its influence; all of what it lacks is asked for, unless it has none."""
         task = self.tasks[i]
         share = task.influence if influence is None else influence
         if not (share and task.influence):
@@ -135,7 +135,7 @@ class TaskLevels:
         return rows if share == task.influence else rows.weighted(share / task.influence)
 
     def step_rows(self, state: State, targets: Sequence[Any]) -> list[Rows]:
-        """As `rows`, for one step: tasks of partial influence ask for that share of what is lacking."""
+        """Rows for one step: tasks of partial influence ask for that share of what is lacking."""
         return [self.step_rows_of(i, state, target) for i, target in enumerate(targets)]
 
     def step_rows_of(self, i: int, state: State, target: Any) -> Rows:
@@ -187,7 +187,7 @@ class TaskLevels:
         return Level(factor[:, None] * rows.J * state.scale, factor * rows.lower, factor * rows.upper, damping)
 
     def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> list[Level]:
-        """The same; of rows that say what is ahead two levels, first what is across the way. Where that has no
+        """The levels of one task: of rows with a path direction two, first what is across the path. Where that has no
         direction, the first row is along it."""
         level, ahead = self.level_of(i, state, rows, damping), rows.ahead
         if ahead is None:

@@ -18,11 +18,11 @@ static const double RK_NONE = 1e-12, RK_TOUCHED = 1e-12, RK_ROUNDING[2] = {1e-14
    Z[n - r][all], in place of W: the directions that are left at the end. target, weight, point [n + rows]: in
    coordinates of a level's singular vectors, then of the directions that it leaves, then of slacks. */
 typedef struct descent {
-  int32_t all, movable, n, r, n_walls, n_kept;
+  int32_t all, movable, n, r, n_bounded, n_kept;
   const double *lo, *hi;
   const rk_levels *levels;
   double *x, *trial, *step;
-  int32_t *index, *order, *kept, *walls; /* walls: places in `index`, of coordinates with bounds */
+  int32_t *index, *order, *kept, *bounded; /* bounded: places in `index`, of coordinates with bounds */
   int32_t *is_held;                      /* [n] at a bound for good */
   rk_reflectors basis;
   int32_t n_turned; /* reflectors that `unit` [all][all], the unit vectors in the basis, has had */
@@ -109,8 +109,8 @@ static inline void turn_unit_vectors(descent *s, int32_t count) {
   const int64_t all = s->all;
   if (s->n_turned == 0)
     for (int64_t i = 0; i < all * all; i++) s->unit[i] = i % (all + 1) == 0 ? 1.0 : 0.0;
-  for (int32_t wall = 0; wall < s->n_walls; wall++)
-    rk_into_basis(&s->basis, s->n_turned, count, s->unit + s->walls[wall] * all);
+  for (int32_t bound = 0; bound < s->n_bounded; bound++)
+    rk_into_basis(&s->basis, s->n_turned, count, s->unit + s->bounded[bound] * all);
   s->n_turned = count;
 }
 
@@ -146,12 +146,12 @@ static inline double *constrain_row(const descent *s, rk_projection *p, int32_t 
 /* A program of n - r unknowns and slacks, with the bounds and the kept rows as constraints. */
 static inline rk_projection begin(descent *s, int32_t rank, int32_t slacks) {
   const int64_t unknowns = s->n - s->r + slacks;
-  rk_projection p = rk_projection_lay_out(unknowns, s->n_walls + s->n_kept + slacks, s->program);
+  rk_projection p = rk_projection_lay_out(unknowns, s->n_bounded + s->n_kept + slacks, s->program);
   for (int64_t i = 0; i < unknowns * p.p; i++) p.N[i] = 0.0;
   p.p = 0;
   turn_unit_vectors(s, s->r + rank);
-  for (int32_t wall = 0; wall < s->n_walls; wall++) {
-    const int32_t i = s->walls[wall], k = s->index[i];
+  for (int32_t bound = 0; bound < s->n_bounded; bound++) {
+    const int32_t i = s->bounded[bound], k = s->index[i];
     double *normal = constrain(&p, s->x[k], s->lo[k], s->hi[k]);
     rotated(s, rank, s->unit + (int64_t)i * s->all, normal);
     forget_rounding(s, 1.0, normal);
@@ -188,7 +188,7 @@ static inline void include(descent *s, int32_t i) {
   const int32_t k = s->index[i], n = s->n++;
   s->index[i] = s->index[n], s->index[n] = k;
   s->is_held[n] = 0;
-  if (s->lo[k] > -__builtin_inf() || s->hi[k] < __builtin_inf()) s->walls[s->n_walls++] = n;
+  if (s->lo[k] > -__builtin_inf() || s->hi[k] < __builtin_inf()) s->bounded[s->n_bounded++] = n;
   s->basis.n = s->n;
 }
 

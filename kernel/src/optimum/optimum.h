@@ -91,7 +91,7 @@ void rk_take_edge(const rk_poses *s, const rk_pose *pose, double gap, rk_edge *e
 int rk_follow_edge(const rk_poses *s, const rk_pose *pose, const rk_edge *edge, double *A, double *g);
 
 /* A pose that was looked at: its slope, and the active set of what holds it. Rows are n unit rows, of single coordinates,
-   then those of the pose; those that are held do not change, the others are walls. */
+   then those of the pose; those that are held do not change, the others are inequalities. */
 typedef struct rk_look {
   rk_pose pose;
   double cost, noise, residual;    /* noise: to which the cost is known; residual: KKT, infinite when not known */
@@ -101,7 +101,7 @@ typedef struct rk_look {
   double *lower, *upper;           /* [n + n_rows] of a motion along each row */
   double *multiplier;              /* [n + n_rows] what holds the pose: slope + sum of multiplier row = 0 */
   int32_t *is_held, *row;          /* [n + n_rows]; [n] which row each reflector is of */
-  rk_reflectors basis;             /* `held` directions are used up; `pressed` ones are across walls that press */
+  rk_reflectors basis;             /* `held` directions are used up; `pressed` ones are across inequalities that press */
   int32_t rank, held, pressed;     /* rank: of the rows that are held, whose directions are the first */
   double *W;                       /* [n + n_rows][n] rows that are held, in the basis */
   int32_t *order, *rows;           /* [n + n_rows] */
@@ -116,7 +116,7 @@ typedef struct rk_goal {
   double *const *A;
 } rk_goal;
 
-/* What holds the best motion back: multiplier[n + n_rows] of the walls, and W of the edges. */
+/* What holds the best motion back: multiplier[n + n_rows] of the inequalities, and W of the edges. */
 typedef struct rk_pressing {
   double *multiplier;
   rk_edge *edges;
@@ -125,7 +125,7 @@ typedef struct rk_pressing {
 /* Workspace of a quadratic program. */
 typedef struct rk_program {
   double *y0, *root, *projection, *w, *top, *slope, *H, *vectors, *values, *work;
-  int32_t *wall, *edge;
+  int32_t *inequality, *edge;
 } rk_program;
 
 rk_look rk_lay_out_look(rk_arena *arena, const rk_poses *s);
@@ -137,15 +137,15 @@ void rk_linearise(const rk_poses *s, rk_look *look);
 /* Directions rows[count][n], orthonormal, among those of E, are used up too; they are overwritten. */
 void rk_use_up(const rk_poses *s, rk_look *look, int32_t count, double *rows, int32_t *order);
 
-/* x[n] = sum of z E of `count` directions E[count][n] that minimises 1/2 sum of weight z^2 + the goal inside the walls;
+/* x[n] = sum of z E of `count` directions E[count][n] that minimises 1/2 sum of weight z^2 + the goal inside the inequalities;
    *change: of the goal. pressing: filled in, unless null. Returns 0, and x = 0, when it is not found. */
 int rk_best_motion(const rk_poses *s, const rk_look *look, const rk_program *program, int32_t count, const double *E,
                    const double *weight, const rk_goal *goal, double *x, double *change, rk_pressing *pressing);
 
-/* Multipliers of the rows that are held, such that nothing of the slope, the edges and the walls is left along them. */
+/* Multipliers of the rows that are held, such that nothing of the slope, the edges and the inequalities is left along them. */
 void rk_hold(const rk_poses *s, rk_look *look, double *work);
 
-/* From now on the first `pressed` of E are across the edges that hold and the walls that do, with multipliers larger than
+/* From now on the first `pressed` of E are across the edges that hold and the inequalities that do, with multipliers larger than
    `least`; the others are along them. */
 void rk_press(const rk_poses *s, rk_look *look, const rk_program *program, double least);
 

@@ -1,4 +1,4 @@
-/* What holds a pose, to first order: rows that are held, walls that press. Twin of solvers/optimum/tangent.py. */
+/* What holds a pose, to first order: rows that are held, inequalities that press. Twin of solvers/optimum/subproblem.py. */
 #include "optimum/optimum.h"
 #include "math/rk_math.h"
 #include "math/rk_symmetric_eigen.h"

@@ -56,7 +56,7 @@ static void probe_what_is_flat(around *a) {
   }
 }
 
-/* The slope is not one vector around: there are edges, or walls that are touched and hardly press. */
+/* The slope is not one vector around: there are edges, or inequalities that are touched and hardly press. */
 static int may_turn(const rk_optimum_search *s) {
   const rk_look *look = s->look;
   if (rk_has_edges(s, look)) return 1;

@@ -1,5 +1,5 @@
 /* Potentials that are the largest eigenvalue of a symmetric matrix: minus the smallest singular value. Twin of
-   solvers/criteria/edge.py and smallest_singular_value.py, which explain it. */
+   solvers/criteria/largest_eigenvalue.py and smallest_singular_value.py, which explain it. */
 #include "criteria/criteria.h"
 #include "optimum/optimum.h"
 #include "math/rk_jacobi_svd.h"

@@ -1,4 +1,4 @@
-/* The best of the motions that tasks and limits allow at a pose, to first order. Twin of `best` in solvers/optimum/tangent.py,
+/* The best of the motions that tasks and limits allow at a pose, to first order. Twin of `best` in solvers/optimum/subproblem.py,
    which explains it. */
 #include "optimum/optimum.h"
 #include "qp/projection.h"
@@ -15,7 +15,7 @@ rk_program rk_lay_out_program(rk_arena *arena, const rk_poses *s) {
   const int64_t n = s->n, all = n + s->n_rows, most = most_rows(s), cuts = s->n_edges * (2 * most + CUTS);
   rk_program program = {.y0 = rk_take(arena, n + s->n_edges), .root = rk_take(arena, n + s->n_edges)};
   program.projection = rk_take(arena, rk_projection_workspace(n + s->n_edges, all + cuts));
-  program.wall = rk_take_integers(arena, all), program.edge = rk_take_integers(arena, cuts);
+  program.inequality = rk_take_integers(arena, all), program.edge = rk_take_integers(arena, cuts);
   program.w = rk_take(arena, cuts * most), program.top = rk_take(arena, s->n_edges);
   program.slope = rk_take(arena, n);
   double **matrices[] = {&program.H, &program.vectors};
@@ -31,15 +31,15 @@ typedef struct solving {
   const rk_program *own;
   const rk_goal *goal;
   const double *E;
-  int32_t count, edges, walls;
+  int32_t count, edges, inequalities;
   double size; /* the usual weight; the program is that over it */
   rk_projection p;
 } solving;
 
 static int is_sharp(const rk_edge *edge) { return edge->count > 1; }
 
-/* The walls that a motion of length `reach`, in the coordinates y = root z, can get to. */
-static void add_walls(solving *v, double reach, double least) {
+/* The inequalities that a motion of length `reach`, in the coordinates y = root z, can get to. */
+static void add_inequalities(solving *v, double reach, double least) {
   const int32_t n = v->s->n;
   const rk_look *look = v->look;
   for (int32_t i = 0; i < n + v->s->n_rows; i++) {
@@ -56,9 +56,9 @@ static void add_walls(solving *v, double reach, double least) {
     if (room > rk_sqrt(rk_dot(v->count, normal, normal)) * reach) continue;
     for (int32_t k = v->count; k < v->p.n; k++) normal[k] = 0.0;
     v->p.low[v->p.p] = look->lower[i], v->p.high[v->p.p] = look->upper[i];
-    v->own->wall[v->p.p++] = i;
+    v->own->inequality[v->p.p++] = i;
   }
-  v->walls = v->p.p;
+  v->inequalities = v->p.p;
 }
 
 static const double *matrix_of(const solving *v, int32_t e) { return v->goal->A ? v->goal->A[e] : v->goal->edges[e].A; }
@@ -91,7 +91,7 @@ static double along(const solving *v, int32_t e, const double *w) {
 
 /* t of edge e, the k-th that is sharp, is at least what w'Aw rises. */
 static void add_cut(solving *v, int32_t e, int32_t k, const double *w) {
-  const int32_t at = v->p.p - v->walls, n = v->s->n, most = (int32_t)most_rows(v->s);
+  const int32_t at = v->p.p - v->inequalities, n = v->s->n, most = (int32_t)most_rows(v->s);
   const double value = along(v, e, w);
   double *normal = v->p.N + (int64_t)v->p.p * v->p.n;
   for (int32_t i = 0; i < v->count; i++)
@@ -156,7 +156,7 @@ static int project(rk_projection *p) {
   return 0;
 }
 
-/* What the program presses on: multipliers of walls, and the gradient of each edge that is chosen. */
+/* What the program presses on: multipliers of inequalities, and the gradient of each edge that is chosen. */
 static void press_on(const solving *v, double *multiplier, rk_edge *edges) {
   const int32_t most = (int32_t)most_rows(v->s);
   for (int32_t i = 0; i < v->s->n + v->s->n_rows; i++) multiplier[i] = 0.0;
@@ -165,12 +165,12 @@ static void press_on(const solving *v, double *multiplier, rk_edge *edges) {
   for (int32_t j = 0; j < v->p.k; j++) {
     const int32_t c = v->p.number[j];
     const double own = -v->p.sign[j] * v->p.u[j];
-    if (c < v->walls) {
-      multiplier[v->own->wall[c]] = v->size * own;
+    if (c < v->inequalities) {
+      multiplier[v->own->inequality[c]] = v->size * own;
       continue;
     }
-    rk_edge *edge = edges + v->own->edge[c - v->walls];
-    const double *w = v->own->w + (int64_t)(c - v->walls) * most;
+    rk_edge *edge = edges + v->own->edge[c - v->inequalities];
+    const double *w = v->own->w + (int64_t)(c - v->inequalities) * most;
     for (int32_t a = 0; a < edge->count; a++) rk_add_scaled(edge->count, own * w[a], w, edge->W + a * edge->count);
   }
   for (int32_t e = 0; e < v->goal->n_edges; e++) {
@@ -204,7 +204,7 @@ static void start(solving *v, const double *weight, int has_chosen) {
       reach += 2.0 * rk_sqrt(rk_dot(n, slope, slope)) / (v->size * least);
   }
   /* Staying costs nothing, so no slope can pay for more. */
-  add_walls(v, v->edges ? 2.0 * reach : reach, least);
+  add_inequalities(v, v->edges ? 2.0 * reach : reach, least);
   add_first_cuts(v, has_chosen);
 }
 

@@ -4,7 +4,7 @@
 
 static const double DAMPING = 0.1, DAMPING_CAP = 3.0, DAMPING_FLOOR = 1e-9; /* solvers/descent/steps.py */
 static const double MET = 1e-20, WORSE = 1e-9;
-static const double USELESS = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
+static const double RANK_TOLERANCE = 1e-6, FARTHEST = 0.5; /* of rows, relative; [rad or L] of a Newton step */
 enum { CORRECTIONS = 8, FEW = 3, FIXED = 4 };
 
 static void swap(rk_pose *one, rk_pose *other) {
@@ -36,7 +36,7 @@ static int newton(const rk_poses *s, const rk_pose *pose, const int32_t *met) {
       square += rk_dot(n, row, row);
       count++;
     }
-    const int32_t rank = rk_reduce_rows(&s->basis, 0, count, USELESS * rk_sqrt(square), s->W, s->order);
+    const int32_t rank = rk_reduce_rows(&s->basis, 0, count, RANK_TOLERANCE * rk_sqrt(square), s->W, s->order);
     for (int32_t k = 0; k < n; k++) s->x[k] = 0.0;
     for (int32_t i = 0; i < rank; i++) {
       const double *row = s->W + (int64_t)s->order[i] * n;

@@ -34,7 +34,7 @@ int rk_has_edges(const rk_optimum_search *s, const rk_look *look);
 /* value[count] are curvatures. */
 void rk_note_curvatures(rk_optimum_search *s, int32_t count);
 
-/* E[count][n], value[count]: principal directions of the Lagrangian's Hessian along what can move where walls that press
+/* E[count][n], value[count]: principal directions of the Lagrangian's Hessian along what can move where inequalities that press
    more than `least` hold. Returns their number. */
 int32_t rk_principal_directions(rk_optimum_search *s, double least);
 

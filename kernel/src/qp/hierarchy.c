@@ -6,8 +6,9 @@
 #include "ik/rk_descent.h"
 #include "math/rk_jacobi_svd.h"
 
-static const double BLURRED = 1e-9, USELESS = 1e-6, EASE = 1e-8, INSIDE = 1e-9;
-static const double DEFINITE = 1e-12, RAISED = 1e-8, SEEN = 1e-13, PRESSED = 1e-6, FAINT = 1e-12;
+static const double ROW_TOLERANCE = 1e-9, RANK_TOLERANCE = 1e-6, REGULARIZATION = 1e-8, FEASIBILITY_TOLERANCE = 1e-9;
+static const double PIVOT_TOLERANCE = 1e-12, DIAGONAL_SHIFT = 1e-8, PIVOT_NOISE = 1e-13;
+static const double MULTIPLIER_TOLERANCE = 1e-6, PUSH_TOLERANCE = 1e-12;
 enum { HELD = -1 }; /* a kept row that is held at its side */
 
 /* What the level does not see, behind the first `rank` of `point`, moves as little as it can where the rest of the
@@ -39,7 +40,7 @@ static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_
     }
   s->largest = slacks ? 1.0 : 0.0;
   for (int32_t i = 0; i < f; i++) s->largest = s->weight[i] > s->largest ? s->weight[i] : s->largest;
-  const double least = EASE * (s->largest > 0.0 ? s->largest : 1.0);
+  const double least = REGULARIZATION * (s->largest > 0.0 ? s->largest : 1.0);
   int eased = 0;
   for (int32_t i = 0; i < p.n; i++) {
     const double weight = i < f ? s->weight[i] : 1.0, whole = rk_sqrt(weight > least ? weight : least);
@@ -67,11 +68,11 @@ static rk_projection meet_inside(descent *s, int32_t rank, int32_t first, int32_
   return p;
 }
 
-/* The row of a wall or a kept row in the basis, of length 1; x is at the bound of a wall, where it is held. Returns 0
+/* The row of a bound or a kept row in the basis, of length 1; x is at the bound where it is held. Returns 0
    for a bound that rounding leaves x away from. */
 static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
-  if (constraint < s->n_walls) {
-    const int32_t i = s->walls[constraint], k = s->index[i];
+  if (constraint < s->n_bounded) {
+    const int32_t i = s->bounded[constraint], k = s->index[i];
     const double side = at_low ? s->lo[k] : s->hi[k];
     if (!(__builtin_fabs(s->x[k] - side) <= RK_ROUNDING[1] * largest_of(s))) return 0;
     for (int32_t at = 0; at < s->n; at++) row[at] = s->unit[(int64_t)i * s->all + at];
@@ -79,7 +80,7 @@ static int hold_one(descent *s, int32_t constraint, int at_low, double *row) {
     s->is_held[i] = 1;
     return 1;
   }
-  int32_t *kept = s->kept + (constraint - s->n_walls);
+  int32_t *kept = s->kept + (constraint - s->n_bounded);
   const double length = length_of(s, row_of(s, *kept));
   gather(s, row_of(s, *kept), row);
   rk_into_basis(&s->basis, 0, s->r, row);
@@ -98,12 +99,12 @@ static void hold(descent *s, const rk_projection *p) {
     strongest = push > strongest ? push : strongest;
   }
   for (int32_t j = 0; j < p->k; j++)
-    if (p->u[j] > PRESSED * s->largest && p->u[j] * p->length[p->number[j]] > FAINT * strongest &&
-        p->number[j] < s->n_walls + s->n_kept)
+    if (p->u[j] > MULTIPLIER_TOLERANCE * s->largest && p->u[j] * p->length[p->number[j]] > PUSH_TOLERANCE * strongest &&
+        p->number[j] < s->n_bounded + s->n_kept)
       held += hold_one(s, p->number[j], p->sign[j] > 0.0, s->W + (int64_t)held * s->n);
-  for (int32_t wall = 0; wall < s->n_walls; wall++)
-    if (!s->is_held[s->walls[wall]]) s->walls[left++] = s->walls[wall];
-  s->n_walls = left, left = 0;
+  for (int32_t bound = 0; bound < s->n_bounded; bound++)
+    if (!s->is_held[s->bounded[bound]]) s->bounded[left++] = s->bounded[bound];
+  s->n_bounded = left, left = 0;
   for (int32_t k = 0; k < s->n_kept; k++) {
     if (s->kept[k] == HELD) continue;
     s->kept_lower[left] = s->kept_lower[k], s->kept_upper[left] = s->kept_upper[k];
@@ -120,7 +121,7 @@ static void keep(descent *s, int32_t first, int32_t last) {
   for (int32_t row = first; row < last; row++) {
     if (is_equation(s, row)) continue;
     const double *J = row_of(s, row), lower = s->levels->lower[row], upper = s->levels->upper[row];
-    if (is_far(s, J, s->x, lower, upper, INSIDE)) {
+    if (is_far(s, J, s->x, lower, upper, FEASIBILITY_TOLERANCE)) {
       double *own = s->W + (int64_t)violated++ * s->n;
       gather(s, J, own);
       rk_into_basis(&s->basis, 0, s->r, own);
@@ -132,7 +133,7 @@ static void keep(descent *s, int32_t first, int32_t last) {
       s->kept[s->n_kept++] = row;
     }
   }
-  s->r += rk_reduce_rows(&s->basis, s->r, violated, BLURRED * rk_sqrt(square), s->W, s->order);
+  s->r += rk_reduce_rows(&s->basis, s->r, violated, ROW_TOLERANCE * rk_sqrt(square), s->W, s->order);
 }
 
 /* Singular values of the equations in what is left, and where they would like x to be; returns their rank. */
@@ -149,7 +150,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
     s->beta[m++] = s->levels->lower[row] - rk_dot(s->all, row_of(s, row), s->x);
   }
   const double size = rk_sqrt(square);
-  const int32_t rank = rk_reduce_rows(&s->basis, r, m, BLURRED * size, s->W, s->order);
+  const int32_t rank = rk_reduce_rows(&s->basis, r, m, ROW_TOLERANCE * size, s->W, s->order);
   for (int32_t k = 0; k < rank; k++)
     for (int32_t i = 0; i < m; i++) s->A[(int64_t)k * m + i] = s->W[(int64_t)i * n + r + k];
   rk_orthogonalise(rank, m, s->A, s->V);
@@ -163,7 +164,7 @@ static int32_t aim(descent *s, int32_t first, int32_t last, double damping) {
     if (i < rank) {
       const double *own = s->A + (int64_t)i * m;
       squared = rk_dot(m, own, own);
-      if (rk_sqrt(squared) > USELESS * size) wanted += rk_dot(m, own, s->beta);
+      if (rk_sqrt(squared) > RANK_TOLERANCE * size) wanted += rk_dot(m, own, s->beta);
     }
     s->weight[i] = squared + damping;
     s->target[i] = s->weight[i] > 0.0 ? wanted / s->weight[i] : 0.0;
@@ -215,8 +216,8 @@ static int factor_what_is_left(descent *s, int32_t f, double rounding, double *s
   double *L = s->L;
   int definite = rk_cholesky(f, s->H, L);
   for (int64_t i = 0; definite && i < f; i++) least = L[i * f + i] < least ? L[i * f + i] : least;
-  if (!definite || least * least < DEFINITE * largest || least * least < rounding) {
-    double raised = RAISED * (trace > 0.0 ? trace : 0.0) + rounding;
+  if (!definite || least * least < PIVOT_TOLERANCE * largest || least * least < rounding) {
+    double raised = DIAGONAL_SHIFT * (trace > 0.0 ? trace : 0.0) + rounding;
     if (raised == 0.0) raised = 1.0;
     for (int64_t i = 0; i < f; i++) {
       s->H[i * f + i] += raised;
@@ -259,7 +260,7 @@ static int minimise(descent *s, const double *H, const double *g) {
     add_product(all, H, s->order, s->Z + i * all, s->step);
     for (int64_t j = 0; j <= i; j++) s->H[i * f + j] = rk_dot(all, s->Z + j * all, s->step);
   }
-  if (!factor_what_is_left(s, f, SEEN * trace, slope)) return 0;
+  if (!factor_what_is_left(s, f, PIVOT_NOISE * trace, slope)) return 0;
   for (int32_t i = 0; i < f; i++) s->point[i] = -slope[i];
   rk_solve_lower(f, s->L, s->point);
   for (int32_t i = 0; i < f; i++) s->target[i] = s->point[i];
@@ -302,7 +303,7 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   s.target = work, work += a + b;
   s.weight = work, work += a + b;
   s.point = work, work += a + b;
-  s.walls = (int32_t *)work, work += a;
+  s.bounded = (int32_t *)work, work += a;
   s.is_held = (int32_t *)work, work += a;
   s.scale = work, work += a + b;
   s.W = s.Z = work, work += a * (a + b);

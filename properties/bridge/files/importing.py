@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ....robokin.inertia import inertia_warnings
-from ....robokin.model.limit_warnings import limit_warnings
+from ....robokin.limit_warnings import limit_warnings
 from ....robokin.model.robot import RobotModel
 from ..editing.build import build_armature
 from ..model.binding import binding

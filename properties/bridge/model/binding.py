@@ -63,7 +63,7 @@ class Binding:
 
     @cached_property
     def written_channels(self) -> tuple[Channel, ...]:
-        """Those that follow from q and have no driver."""
+        """Channels that follow from q and have no driver."""
         return tuple(c for c in self.channels if c.role != DRIVEN)
 
     @cached_property
@@ -109,7 +109,7 @@ def binding(obj: bpy.types.Object) -> Binding:
 
 
 def _forget_removed() -> None:
-    """As many models are kept as there are armatures: a scene of any number of robots looks at all of them at once."""
+    """Keep as many models as there are armatures: a scene of any number of robots looks at all of them at once."""
     for gone in _cache.keys() - {(data.session_uid, data.name_full) for data in bpy.data.armatures}:
         del _cache[gone]
 

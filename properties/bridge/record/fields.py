@@ -206,7 +206,7 @@ def _link(record: BoneRecord, values: dict, edits: dict) -> Any:
 
 
 def _single(value: Any) -> Any:
-    """As Blender holds it: numbers beyond single precision end at its largest."""
+    """The value as Blender holds it: numbers beyond single precision end at its largest."""
     if isinstance(value, tuple):
         return tuple(_single(x) for x in value)
     return float(np.float32(min(max(value, -_LARGEST), _LARGEST))) if isinstance(value, float) else value

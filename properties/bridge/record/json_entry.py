@@ -35,7 +35,7 @@ class JsonEntry:
         return DamagedRecordError(f"{self.owner} is damaged: {problem}")
 
     def members(self, *names: str) -> dict[str, JsonEntry]:
-        """Those of an object that has these and no others."""
+        """The members of an object that has these and no others."""
         found = {name: self.member(name) for name in names}
         for name in self.value:
             if name not in found:
@@ -52,7 +52,7 @@ class JsonEntry:
         return JsonEntry(self.owner, self.value[name], place)
 
     def items(self, count: int | None = None) -> list[JsonEntry]:
-        """Those of a list; count: how many it must have."""
+        """The items of a list; count: how many it must have."""
         if not isinstance(self.value, list) or count not in (None, len(self.value)):
             self.refuse("a list" if count is None else f"a list of {count}")
         return [JsonEntry(self.owner, item, f"{self.place}[{i}]") for i, item in enumerate(self.value)]

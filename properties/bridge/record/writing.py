@@ -31,7 +31,7 @@ def write_record(record: BoneRecord) -> str:
 
 
 def write_helper(record: HelperRecord) -> str:
-    """As `write_record`."""
+    """Write the record of a special bone, like `write_record`."""
     data = {"version": VERSION, "of": record.of, "count": record.count, "frame": record.frame.ravel().tolist()}
     text = json.dumps(data)
     read_helper(text, record.of)
@@ -39,7 +39,7 @@ def write_helper(record: HelperRecord) -> str:
 
 
 def write_robot(record: RobotRecord) -> str:
-    """As `write_record`."""
+    """Write the record of a special bone, like `write_record`."""
     text = json.dumps({"version": VERSION, **dataclasses.asdict(record)})
     read_robot(text, record.name)
     return text

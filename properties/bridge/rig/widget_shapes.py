@@ -106,7 +106,7 @@ def _base() -> Wire:
 
 
 def _wheels() -> Wire:
-    """The same on two wheels at its sides."""
+    """A base on two wheels at its sides."""
     sides = [
         [(0.5, y, 0.0), (-0.5, y, 0.0), (-0.5, 1.2 * y, 0.0), (0.5, 1.2 * y, 0.0), (0.5, y, 0.0)] for y in (1.05, -1.05)
     ]

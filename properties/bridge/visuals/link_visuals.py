@@ -156,7 +156,7 @@ def _attach(
 
 
 def fingerprint(mesh: bpy.types.Mesh) -> str:
-    """The same for meshes of the same vertices."""
+    """A number that is equal for meshes with equal vertices."""
     points = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", points)
     return f"{len(mesh.vertices)} {len(mesh.polygons)} {zlib.crc32(points.tobytes()):08x}"

@@ -22,7 +22,7 @@ def all_or_nothing() -> Iterator[None]:
 
 
 def collections_for(obj: bpy.types.Object) -> list[bpy.types.Collection]:
-    """Those in which new objects stand beside `obj`: its own but for linked and overridden ones, to which nothing can
-    be added; without any, that of the current scene."""
+    """The collections in which new objects stand beside `obj`: its own but for linked and overridden ones, to which
+    nothing can be added; without any, that of the current scene."""
     found = [each for each in obj.users_collection if each.is_editable and each.override_library is None]
     return found or [bpy.context.scene.collection]

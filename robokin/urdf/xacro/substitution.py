@@ -63,7 +63,8 @@ class Substitution:
         return text_of(self.value(text, scope))
 
     def value(self, text: str, scope: Scope) -> object:
-        """As `text`, but a text that is one expression alone is its value: a number, a list ..."""
+        """The text with its expressions replaced; a text that is one expression alone is its value: a number, a list
+        ..."""
         self.budget.spend(1 + len(text) // 64)
         if "$" not in text:
             return text

@@ -62,7 +62,7 @@ def weight(value: object) -> int:
 
 
 def text_of(value: object) -> str:
-    """As Python writes it."""
+    """The value as Python writes it."""
     return value if isinstance(value, str) else str(value)
 
 

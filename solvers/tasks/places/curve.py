@@ -37,15 +37,15 @@ class Curve:
 
     @property
     def lines(self) -> tuple[Curve, ...]:
-        """As of `Curves`: itself."""
+        """The one line: itself."""
         return (self,)
 
     def closest(self, p: Array) -> tuple[int, float]:
-        """As of `Curves`."""
+        """See `Curves.closest`."""
         return 0, self.nearest(p)
 
     def moved(self, T: Array) -> Curve:
-        """The same curve, moved rigidly by T (4, 4)."""
+        """The curve moved rigidly by T (4, 4)."""
         curve = copy(self)
         curve.origin = self.origin @ T[:3, :3].T + T[:3, 3]
         curve.along = self.along @ T[:3, :3].T
@@ -94,7 +94,7 @@ class Curves:
         self.lines = tuple(lines)
 
     def moved(self, T: Array) -> Curves:
-        """The same lines, moved rigidly by T (4, 4)."""
+        """The lines moved rigidly by T (4, 4)."""
         return Curves([line.moved(T) for line in self.lines])
 
     def closest(self, p: Array) -> tuple[int, float]:

@@ -164,7 +164,7 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
         return Rows.wanted(A @ self.tip_jacobian(state), e, self.weights, PART, self.band)
 
     def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
-        """Of the axes that are not free."""
+        """The rows of the axes that are not free."""
         of_tip = self.tip_task_jacobian(state)
         if self.frame == "tip":
             of_tip = of_tip.in_axes(self.tip(state)[:3, :3], of_tip.J[3:])
@@ -180,7 +180,7 @@ def is_plain_task(task: Task) -> TypeGuard[FrameTask]:
 
 
 def to_tip_axes(e: Array, A: Array, R: Array) -> tuple[Array, Array]:
-    """The same three rows in tip axes: d(R'e)/dt = R'(de/dt - w x e), hence A -> R'(A - [0 | e x])."""
+    """Three rows in tip axes: d(R'e)/dt = R'(de/dt - w x e), hence A -> R'(A - [0 | e x])."""
     turned = A.copy()
     turned[:, 3:] -= hat(e)
     return R.T @ e, R.T @ turned

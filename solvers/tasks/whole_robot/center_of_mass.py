@@ -74,8 +74,8 @@ class CenterOfMassTask(KernelRobotTask):
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Of a support polygon. normals: (m, 3) outward, across `up`.   reach: (m,) how far along them the edges are, the
-    margin taken off."""
+    """Edges of a support polygon. normals: (m, 3) outward, across `up`.   reach: (m,) how far along them the edges are,
+    the margin taken off."""
 
     normals: Array
     reach: Array

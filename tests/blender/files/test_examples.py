@@ -7,7 +7,9 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
-from robokin_addon.properties.bridge import link_of_bone, read_configuration
+from robokin_addon.properties.bridge import link_of_bone, read_configuration, robot_model
+from robokin_addon.robokin import forward_kinematics
+from robokin_addon.robokin.collision import Box, distance
 from robokin_addon.scene.examples import EXAMPLES
 from support.blender.scene_tasks import shown
 
@@ -57,6 +59,23 @@ def missed(robot, task) -> float:
         n, way = target[:3, 2], T[:3, 2]
         T[:3, 3] += n @ (target[:3, 3] - T[:3, 3]) / (n @ way) * way
     return float(np.linalg.norm(T[:3, 3] - target[:3, 3]))
+
+
+def test_the_robot_keeps_clear_of_door_and_frame(baked):
+    name, robot = baked
+    scene, model = bpy.context.scene, robot_model(robot)
+    shapes = [(link.name, visual) for link in model.links for visual in link.visuals if visual.material.name != "Laser"]
+    around = [obj for obj in scene.objects if obj.name.split(".")[0] in ("Wall", "Leaf", "Post", "Lintel")]
+    stand = np.array(robot.matrix_world)
+    assert len(around) == (1 if name == "laser" else 4)
+    for frame in range(1, scene.frame_end + 1, 6):
+        scene.frame_set(frame)
+        T = forward_kinematics(model, read_configuration(robot))
+        for obj in around:
+            box, T_box = Box(tuple(obj.dimensions)), np.array(obj.matrix_world)
+            for link, visual in shapes:
+                found = distance(visual.shape, stand @ T[link] @ visual.placement, box, T_box)
+                assert found.value > 0.005, f"frame {frame}: {link} at {obj.name}"
 
 
 def test_the_circles_are_whole_and_the_door_is_open(baked):

@@ -19,7 +19,7 @@ from robokin_addon.robokin import (
     read_urdf_text,
     urdf_text,
 )
-from robokin_addon.robokin.model.limit_warnings import limit_warnings
+from robokin_addon.robokin.limit_warnings import limit_warnings
 from robokin_addon.solvers import IKProblem, PoseTask, solve_ik, track
 from support.command import report
 from support.oracles.compare import compare_models

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from robokin_addon.robokin import Joint, Link, Mimic, ModelError, RobotModel, in_limits, load_urdf
-from robokin_addon.robokin.model.limit_warnings import mimic_warnings
+from robokin_addon.robokin.limit_warnings import mimic_warnings
 from support.command import run
 
 URDF = """<robot name="gripper"><link name="palm"/><link name="left"/><link name="right"/>

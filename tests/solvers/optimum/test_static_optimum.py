@@ -44,7 +44,7 @@ from robokin_addon.solvers.criteria import (
     SmallestSingularValue,
 )
 from robokin_addon.solvers.kinematics.state import State
-from robokin_addon.solvers.optimum.tangent import Tangent
+from robokin_addon.solvers.optimum.subproblem import Subproblem
 from support.oracles.pinocchio_oracle import Oracle
 from support.robots import robot
 
@@ -325,7 +325,7 @@ def test_a_program_that_fails_proves_nothing(monkeypatch) -> None:
     tasks = [PoseTask("panda_hand", target)]
     whole = solve_ik(model, tasks, criteria=[JointSprings()])
     assert whole.is_optimal
-    monkeypatch.setattr(Tangent, "_program", lambda *_: None)
+    monkeypatch.setattr(Subproblem, "_program", lambda *_: None)
     result = solve_ik(model, tasks, criteria=[JointSprings()], backend="numpy")
     assert not result.is_optimal and result.status is Status.MAX_ITERATIONS
     assert result.kkt_residual == np.inf

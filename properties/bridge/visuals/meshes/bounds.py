@@ -96,7 +96,7 @@ def integers(text: str | bytes) -> Array:
 
 
 def whole(found: Array) -> Array:
-    """The same numbers as integers. Raises ValueError where they are none."""
+    """The numbers as integers. Raises ValueError where they are none."""
     if not (np.abs(found) < 2**53).all() or (found != np.floor(found)).any():
         raise ValueError("has a number that is no index")
     return found.astype(np.int64)

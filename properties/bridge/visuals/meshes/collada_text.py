@@ -35,7 +35,7 @@ def found(element: Element, path: str) -> Element | None:
 
 
 def needed(element: Element, path: str) -> Element:
-    """As `found`. Raises FileFormatError when it is not there."""
+    """What `found` finds. Raises FileFormatError when it is not there."""
     inner = found(element, path)
     if inner is None:
         raise element.error(f"{element} has no <{path}>")

@@ -99,7 +99,7 @@ class _ObjReader:
         self.slots.append(self.slot)
 
     def _materials(self, name: str) -> None:
-        """Those of a library; a missing one is left out, as in every reader of OBJ."""
+        """The materials of a library; a missing one is left out, as in every reader of OBJ."""
         path = file_beside(self.path, name, (".mtl",))
         if path is None or path in self.libraries:
             return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .far_limits import far_values
-from .mimics import followed_joint
-from .robot import RobotModel
+from .model.far_limits import far_values
+from .model.mimics import followed_joint
+from .model.robot import RobotModel
 
 
 def far_limit_warning(model: RobotModel, name: str) -> str:

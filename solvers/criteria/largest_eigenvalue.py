@@ -15,7 +15,7 @@ from ...robokin.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Edge:
+class LargestEigenvalue:
     """A (r, r) at a configuration: V is its largest eigenvalue.   slopes: (r, r, nv) its derivative.   frames: (r, k),
     in which A is told: columns of two configurations that are near each other are so too, up to a rotation."""
 
@@ -23,21 +23,21 @@ class Edge:
     slopes: Array
     frames: Array
 
-    def top(self, count: int) -> Edge:
-        """Of the largest eigenvalues alone, smooth for as long as they are apart from the rest. A must be diagonal,
+    def top(self, count: int) -> LargestEigenvalue:
+        """The largest eigenvalues alone, smooth for as long as they are apart from the rest. A must be diagonal,
         ascending."""
-        return Edge(self.A[-count:, -count:], self.slopes[-count:, -count:], self.frames[-count:])
+        return LargestEigenvalue(self.A[-count:, -count:], self.slopes[-count:, -count:], self.frames[-count:])
 
     def near(self, gap: float) -> int:
         """How many eigenvalues are no farther from the largest, relative to the largest of all sizes."""
         values = np.linalg.eigvalsh(self.A)
         return int((values >= values[-1] - gap * abs(values).max()).sum())
 
-    def as_seen_from(self, other: Edge) -> Edge:
-        """The same in the frames of another configuration nearby, so that A and its slopes are smooth."""
+    def as_seen_from(self, other: LargestEigenvalue) -> LargestEigenvalue:
+        """The matrix in the frames of another configuration nearby, so that A and its slopes are smooth."""
         U, _, Vt = np.linalg.svd(self.frames @ other.frames.T)
         Q = U @ Vt
-        return Edge(Q.T @ self.A @ Q, np.einsum("ai,abk,bj->ijk", Q, self.slopes, Q), Q.T @ self.frames)
+        return LargestEigenvalue(Q.T @ self.A @ Q, np.einsum("ai,abk,bj->ijk", Q, self.slopes, Q), Q.T @ self.frames)
 
     def moved(self, x: Array) -> tuple[float, Array]:
         """The largest eigenvalue after a displacement x (nv,), to first order of A, and its vector (r,)."""

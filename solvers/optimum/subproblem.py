@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..criteria.edge import Edge
+from ..criteria.largest_eigenvalue import LargestEigenvalue
 from ..criteria.objective import Slopes
 from ..qp.dense import QPStatus, solve_qp
 from ..qp.level import Level
@@ -25,11 +25,11 @@ ROUNDING = (1e-13, 1e-10)  # to which the sides of a program are known
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """What holds a pose: of the rows that are held, of the walls (positive at the upper side), and of each edge the
-    gradient that is chosen (`Slopes`).   is_known: a program found them."""
+    """What holds a pose: of the rows that are held, of the inequalities (positive at the upper side), and of each edge
+    the gradient that is chosen (`Slopes`).   is_known: a program found them."""
 
     held: Array
-    walls: Array
+    inequalities: Array
     chosen: Sequence[Array]
     is_known: bool = True
 
@@ -40,9 +40,9 @@ def rows_at(posing: PoseProblem, point: Point) -> Array:
     return np.vstack([np.eye(posing.model.nv), *[level.J for level in levels]])
 
 
-class Tangent:
-    """At a point: held (m, nv) rows do not change, lower <= walls x <= upper (k, nv).   Z: (nv, f) basis of what is
-    left free by what is held, and by levels that are not met (`unmet_levels.py`)."""
+class Subproblem:
+    """At a point: held (m, nv) rows do not change, lower <= inequalities x <= upper (k, nv).   Z: (nv, f) basis of what
+    is left free by what is held, and by levels that are not met (`unmet_levels.py`)."""
 
     def __init__(self, posing: PoseProblem, point: Point) -> None:
         nv = posing.model.nv
@@ -54,7 +54,7 @@ class Tangent:
         upper = np.concatenate([hi, *[level.upper for level in levels]])
         lacks = np.concatenate([np.zeros(nv), *[abs(lacking(level)) for level in levels]])
         self.is_held = (lower == upper) | (lacks > VIOLATED)
-        self.held, self.walls = self.rows[self.is_held], self.rows[~self.is_held]
+        self.held, self.inequalities = self.rows[self.is_held], self.rows[~self.is_held]
         self.lower, self.upper = np.minimum(lower, 0.0)[~self.is_held], np.maximum(upper, 0.0)[~self.is_held]
         _, s, Vt = np.linalg.svd(self.held)
         self.Z = Vt[int((s > SMALL * s.max(initial=0.0)).sum()) :].T
@@ -78,13 +78,18 @@ class Tangent:
             for i, edge in enumerate(edges)
             for w in np.hstack((np.linalg.eigh(edge.A)[1], slopes.chosen[sharp[i]])).T
         ]
-        x, t, wall, cut = np.zeros(len(Z)), np.zeros(len(edges)), np.zeros(len(self.walls)), np.zeros(len(cuts))
+        x, t, inequality, cut = (
+            np.zeros(len(Z)),
+            np.zeros(len(edges)),
+            np.zeros(len(self.inequalities)),
+            np.zeros(len(cuts)),
+        )
         is_known = f == 0
         for _ in range(CUTS if f else 0):
-            C = np.zeros((len(self.walls) + len(cuts), f + len(edges)))
-            C[: len(self.walls), :f] = self.walls @ Z
+            C = np.zeros((len(self.inequalities) + len(cuts), f + len(edges)))
+            C[: len(self.inequalities), :f] = self.inequalities @ Z
             upper = np.concatenate((self.upper, np.zeros(len(cuts))))
-            for row, (i, w) in enumerate(cuts, len(self.walls)):
+            for row, (i, w) in enumerate(cuts, len(self.inequalities)):
                 C[row, :f] = edges[i].gradient(np.outer(w, w)) @ Z / size
                 C[row, f + i] = -1.0
                 upper[row] = (tops[i] - w @ edges[i].A @ w) / size
@@ -94,7 +99,7 @@ class Tangent:
                 break
             is_known, (z, multipliers) = True, found
             x, t = Z @ z[:f], z[f:]
-            wall, cut = size * multipliers[: len(self.walls)], multipliers[len(self.walls) :]
+            inequality, cut = size * multipliers[: len(self.inequalities)], multipliers[len(self.inequalities) :]
             missing = []
             for i, edge in enumerate(edges):
                 value, w = edge.moved(x)
@@ -107,27 +112,30 @@ class Tangent:
         chosen = list(slopes.chosen)
         for k, i in enumerate(sharp):
             chosen[i] = _chosen(k, cuts, cut, chosen[i])
-        left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.walls.T @ wall
+        left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.inequalities.T @ inequality
         held = -np.linalg.lstsq(self.held.T, left, rcond=SMALL)[0] if len(self.held) else np.zeros(0)
-        return x, float(smooth @ x + size * t.sum()), Multipliers(held, wall, chosen, is_known)
+        return x, float(smooth @ x + size * t.sum()), Multipliers(held, inequality, chosen, is_known)
 
     def weighted(self, multipliers: Multipliers, rows: Array) -> Array:
         """(nv,) the rows of a point nearby, times what they hold here; 0 when there are others."""
         if rows.shape != self.rows.shape:
             return np.zeros(rows.shape[1])
-        return multipliers.held @ rows[self.is_held] + multipliers.walls @ rows[~self.is_held]
+        return multipliers.held @ rows[self.is_held] + multipliers.inequalities @ rows[~self.is_held]
 
     def multipliers_of_levels(self, multipliers: Multipliers, levels: Sequence[Level]) -> list[Array]:
-        """Of each level of tasks."""
+        """Multipliers of each level of tasks."""
         of_rows = np.zeros(len(self.rows))
-        of_rows[self.is_held], of_rows[~self.is_held] = multipliers.held, multipliers.walls
+        of_rows[self.is_held], of_rows[~self.is_held] = multipliers.held, multipliers.inequalities
         ends = np.cumsum([len(level.J) for level in levels[::-1]])[::-1]
         return [of_rows[len(of_rows) - end :][: len(level.J)] for end, level in zip(ends, levels, strict=True)]
 
     def pressed(self, slopes: Slopes, multipliers: Multipliers, least: float = 0.0) -> Array:
-        """(nv, d) orthonormal directions, of those left free, across the edges that hold and the walls that do, with
-        multipliers larger than `least`."""
-        rows = [self.walls[abs(multipliers.walls) > least], *map(_across, slopes.edges, multipliers.chosen)]
+        """(nv, d) orthonormal directions, of those left free, across the edges that hold and the inequalities that do,
+        with multipliers larger than `least`."""
+        rows = [
+            self.inequalities[abs(multipliers.inequalities) > least],
+            *map(_across, slopes.edges, multipliers.chosen),
+        ]
         _, s, Vt = np.linalg.svd(np.vstack(rows) @ self.Z, full_matrices=False)
         return self.Z @ Vt[: int((s > SMALL * s.max(initial=0.0)).sum())].T
 
@@ -145,7 +153,7 @@ def _chosen(i: int, cuts: Sequence[tuple[int, Array]], weights: Array, otherwise
     return np.column_stack(own) / np.linalg.norm(own) if own else otherwise
 
 
-def _across(edge: Edge, chosen: Array) -> Array:
+def _across(edge: LargestEigenvalue, chosen: Array) -> Array:
     """(k, nv) gradients of what is 0 as long as the eigenvalues that hold the pose are equal."""
     values, vectors = np.linalg.eigh(chosen @ chosen.T)
     P = vectors[:, values > HOLDS]

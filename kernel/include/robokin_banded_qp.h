@@ -1,0 +1,30 @@
+/* Quadratic programs over a row of frames, each coupled with those near it. Conventions as in robokin_kernel.h. */
+#ifndef ROBOKIN_BANDED_QP_H
+#define ROBOKIN_BANDED_QP_H
+
+#include "robokin_kernel.h"
+
+/* The unknowns are x[frames][n]. H[frames][width][n][n]: block [k][s] couples frame k (rows) with frame k - s (columns);
+   [k][0] is symmetric, blocks that reach before frame 0 do not count. g[frames][n].
+   Rows C over the unknowns: the entries of row i are start[i] .. start[i + 1], with ascending columns; no row reaches
+   over more than `width` frames. low[rows], high[rows]: infinite, or equal for equations. No entry may be NaN. */
+typedef struct rk_banded_program {
+  int32_t frames, n, width, rows;
+  const double *H, *g;
+  const int32_t *start, *column; /* [rows + 1], [entries] */
+  const double *value;           /* [entries] */
+  const double *low, *high;
+} rk_banded_program;
+
+RK_API int32_t rk_sizeof_banded_program(void);
+
+/* Doubles of workspace that rk_banded_qp needs. */
+RK_API int64_t rk_banded_qp_workspace(const rk_banded_program *program);
+
+/* x[frames][n] that minimises 1/2 x'Hx + g'x with low <= C x <= high, in at most so many steps of an interior-point
+   method; steps: those taken. multipliers[rows]: positive at the high side. H may be indefinite where equations and active
+   sides hold x; RK_QP_NOT_CONVEX where Newton's matrix is not positive definite. Returns an rk_qp_status. */
+RK_API int32_t rk_banded_qp(const rk_banded_program *program, int32_t most, double *work, double *x,
+                            double *multipliers, int32_t *steps);
+
+#endif

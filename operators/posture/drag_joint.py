@@ -1,0 +1,290 @@
+"""Drag Joint: one degree of freedom of a joint, or one of its limits, goes along with the mouse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from bpy_extras.view3d_utils import region_2d_to_origin_3d, region_2d_to_vector_3d
+
+from ...properties.bridge import (
+    Binding,
+    binding,
+    read_configuration,
+    refuse_linked_bones,
+    world_from_root,
+    write_configuration,
+)
+from ...properties.bridge.pose.motion_frames import motion_frames
+from ...properties.bridge.record.fields import bound_field
+from ...properties.results.result_text import quantity_text
+from ...properties.selected.active_robot import active_robot
+from ...robokin import RobokinError, UnknownNameError
+from ...robokin.arrays import Array
+from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.tree import axis_to_z
+from ...robokin.spatial import quaternion
+from ...scene.animation.curves import auto_keying, key_channels
+from ..common import RobotOperator
+from .mouse_drag import Sliding, Turning, snapped
+
+ENDS = (
+    ("VALUE", "Value", "The joint moves"),
+    ("LOWER", "Lower Limit", "Its lower limit moves"),
+    ("UPPER", "Upper Limit", "Its upper limit moves"),
+)
+STEPS = {"ROTATION": (math.radians(5.0), math.radians(1.0)), "LENGTH": (0.01, 0.001)}  # with Ctrl, and Shift too
+FINE = 0.1  # of the way of the mouse, with Shift
+_TYPED = {"PERIOD": ".", "NUMPAD_PERIOD": ".", "MINUS": "-", "NUMPAD_MINUS": "-"}
+_TYPED |= {name: str(i) for i, name in enumerate("ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE".split())}
+_TYPED |= {f"NUMPAD_{i}": str(i) for i in range(10)}
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """One degree of freedom of a joint. node: in the compiled tree.   kind: "ROTATION" or "LENGTH".   axis: (3,) in the
+    node's frame.   index: among those of its joint."""
+
+    node: int
+    kind: str
+    axis: Array
+    index: int
+    is_ball: bool
+
+
+def freedoms(robot: Binding, joint: str) -> list[Freedom]:
+    """What can be dragged of a joint: nothing of a floating one, which Blender's own tools move and turn."""
+    model, found = robot.model, []
+    for node in np.flatnonzero(model.tree.node_joint == model.joint_index(joint)).tolist():
+        motion = MotionPrimitive(model.tree.motion[node])
+        if motion is MotionPrimitive.BALL:
+            cone = next((cone for cone in model.limits.cones if cone.q == model.tree.iq[node]), None)
+            axes = np.eye(3) if cone is None else cone.basis
+            found += [Freedom(node, "ROTATION", axes[:, i], i, True) for i in range(3)]
+        elif motion.has_axis:
+            kind = "LENGTH" if motion is MotionPrimitive.TRANSLATION else "ROTATION"
+            found.append(Freedom(node, kind, np.array([0.0, 0.0, 1.0]), len(found), False))
+    return found
+
+
+def moved_configuration(robot: Binding, q: Array, freedom: Freedom, value: float) -> Array:
+    """(nq,) q with the freedom at a value of its own coordinate, inside its limits; of a ball, turned by it about its
+    own axis, which `write_configuration` keeps in its cone."""
+    tree, q = robot.model.tree, np.array(q, float)
+    iq = int(tree.iq[freedom.node])
+    if freedom.is_ball:
+        q[iq : iq + 4] = quaternion.multiply(q[iq : iq + 4], quaternion.exp(value * freedom.axis))
+    else:
+        own = (value - tree.offset[freedom.node]) / tree.scale[freedom.node]
+        q[iq] = min(max(own, tree.lower[iq]), tree.upper[iq])
+    return q
+
+
+def clamped(robot: Binding, freedom: Freedom, value: float) -> float:
+    """The value that a freedom can have which is nearest; of a ball any."""
+    if freedom.is_ball:
+        return value
+    q = moved_configuration(robot, robot.model.neutral(), freedom, value)
+    return present_value(robot, q, freedom)
+
+
+def present_value(robot: Binding, q: Array, freedom: Freedom) -> float:
+    """The value of its own coordinate; 0 of a ball."""
+    if freedom.is_ball:
+        return 0.0
+    tree = robot.model.tree
+    return float(tree.scale[freedom.node] * q[tree.iq[freedom.node]] + tree.offset[freedom.node])
+
+
+class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
+    """Drag to move the joint inside its limits. Ctrl snaps, Shift is finer, numbers are typed"""
+
+    bl_idname = "robokin.drag_joint"
+    bl_label = "Drag Joint"
+    bl_options = {"REGISTER", "UNDO", "GRAB_CURSOR", "BLOCKING"}
+
+    bone: bpy.props.StringProperty(
+        name="Bone", description="Bone of the joint; empty: the active one", options={"SKIP_SAVE"}
+    )
+    freedom: bpy.props.IntProperty(
+        name="Freedom",
+        description="Which of the joint's degrees of freedom",
+        default=1,
+        min=1,
+        max=3,
+        options={"SKIP_SAVE"},
+    )
+    end: bpy.props.EnumProperty(name="End", description="What is moved", items=ENDS, options={"SKIP_SAVE"})
+    angle: bpy.props.FloatProperty(
+        name="Angle", description="Of what turns; of a ball, by how much", subtype="ANGLE", options={"SKIP_SAVE"}
+    )
+    length: bpy.props.FloatProperty(
+        name="Position", description="Of what slides", subtype="DISTANCE", options={"SKIP_SAVE"}
+    )
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        robot = binding(obj)
+        chosen = self._chosen(obj, robot)
+        unit = robot.metres_per_unit if chosen.kind == "LENGTH" else 1.0
+        value = (self.length if chosen.kind == "LENGTH" else self.angle) * unit
+        self._put(context, obj, chosen, read_configuration(obj), value)
+        self._key(context, obj)
+        return {"FINISHED"}
+
+    def _chosen(self, obj: bpy.types.Object, robot: Binding) -> Freedom:
+        """Raises RobokinError when there is no such freedom."""
+        name = self.bone or (obj.data.bones.active.name if obj.data.bones.active else "")
+        if name not in robot.joint_of_bone:
+            raise UnknownNameError("joint bone", name, robot.bones)
+        joint = robot.joint_of_bone[name]
+        self.bone = robot.own_bone(name)
+        found = freedoms(robot, joint.name)
+        if self.freedom > len(found):
+            raise RobokinError(f"bone {name!r}: its {joint.type} joint has {len(found)} degrees of freedom to drag")
+        if self.end != "VALUE" and (found[0].is_ball or joint.mimic is not None):
+            raise RobokinError(f"bone {name!r}: the limits of its joint cannot be dragged")
+        return found[self.freedom - 1]
+
+    def _put(self, context: bpy.types.Context, obj: bpy.types.Object, freedom: Freedom, q: Array, value: float) -> None:
+        if self.end == "VALUE":
+            write_configuration(obj, moved_configuration(binding(obj), q, freedom, value))
+            return
+        refuse_linked_bones(obj)
+        settings, other = obj.data.bones[self.bone].robokin, "upper" if self.end == "LOWER" else "lower"
+        field, other = bound_field(self.end.lower(), freedom.index), bound_field(other, freedom.index)
+        if getattr(settings, f"use_{other}"):
+            bound = getattr(settings, other)
+            value = min(value, bound) if self.end == "LOWER" else max(value, bound)
+        setattr(settings, field, value)
+        setattr(settings, f"use_{field}", True)
+
+    def _key(self, context: bpy.types.Context, obj: bpy.types.Object) -> None:
+        if self.end == "VALUE" and auto_keying(context, obj):
+            key_channels(obj, context.scene.frame_current_final)
+
+    # -- with the mouse ------------------------------------------------------------------------------------------------
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        obj = active_robot(context)
+        try:
+            self._begin(context, obj, event)
+        except RobokinError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def _begin(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> None:
+        robot = binding(obj)
+        self._freedom = chosen = self._chosen(obj, robot)
+        self._q, self._typed, self._way, self._value = read_configuration(obj), "", 0.0, 0.0
+        self._name = robot.joint_of_bone[self.bone].name
+        tree, index = robot.model.tree, chosen.index
+        settings = obj.data.bones[self.bone].robokin
+        field = bound_field(self.end.lower(), index) if self.end != "VALUE" else ""
+        self._before = (field, getattr(settings, field), getattr(settings, f"use_{field}")) if field else None
+        self._start = self._before[1] if self._before else present_value(robot, self._q, chosen)
+        self._value = self._start
+        world = world_from_root(obj)
+        world[:3] /= robot.metres_per_unit
+        before, after = motion_frames(tree, self._q, world)
+        T = after[chosen.node] @ _turned_to(chosen.axis) if chosen.is_ball else before[chosen.node]
+        ray = self._ray(context, event)
+        if chosen.kind == "LENGTH":
+            self._drag: Turning | Sliding = Sliding(T, *ray)
+        else:
+            bone = obj.pose.bones[self.bone]
+            size = bone.custom_shape_scale_xyz[0] if bone.custom_shape else bone.length
+            self._drag = Turning(T, *ray, max(abs(size) * robot.metres_per_unit, 1e-6))
+        self._last = self._drag.moved(*ray)
+        self._tell(context)
+
+    def _ray(self, context: bpy.types.Context, event: bpy.types.Event) -> tuple[Array, Array]:
+        region, view, at = context.region, context.region_data, (event.mouse_region_x, event.mouse_region_y)
+        return np.array(region_2d_to_origin_3d(region, view, at)), np.array(region_2d_to_vector_3d(region, view, at))
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        obj = active_robot(context)
+        if obj is None or event.type in ("ESC", "RIGHTMOUSE"):
+            return self._end(context, obj, False)
+        is_release = event.type == "LEFTMOUSE" and event.value == "RELEASE"
+        is_enter = event.type in ("RET", "NUMPAD_ENTER") and event.value == "PRESS"
+        if is_enter or (is_release and not self._typed):
+            return self._end(context, obj, True)
+        if event.type == "MOUSEMOVE":
+            now = self._drag.moved(*self._ray(context, event))
+            self._way += (now - self._last) * (FINE if event.shift and not event.ctrl else 1.0)
+            self._last = now
+        elif event.value == "PRESS" and (event.type in _TYPED or event.type == "BACK_SPACE"):
+            self._typed = self._typed[:-1] if event.type == "BACK_SPACE" else self._typed + _TYPED[event.type]
+        elif event.type not in ("LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"):
+            return {"RUNNING_MODAL"}
+        try:
+            self._value = self._wanted(context, event)
+            self._put(context, obj, self._freedom, self._q, self._value)
+        except RobokinError as error:
+            self.report({"ERROR"}, str(error))
+            return self._end(context, obj, False)
+        self._tell(context)
+        return {"RUNNING_MODAL"}
+
+    def _wanted(self, context: bpy.types.Context, event: bpy.types.Event) -> float:
+        typed = self._number(context)
+        if typed is not None:
+            return typed
+        value = self._start + self._way
+        if event.ctrl:
+            value = snapped(value, STEPS[self._freedom.kind][event.shift])
+        return value if self.end != "VALUE" else clamped(binding(active_robot(context)), self._freedom, value)
+
+    def _number(self, context: bpy.types.Context) -> float | None:
+        """What is typed, in degrees or radians, or in Blender units; None when it is no number yet."""
+        try:
+            number = float(self._typed)
+        except ValueError:
+            return None
+        if self._freedom.kind == "LENGTH":
+            return number * binding(active_robot(context)).metres_per_unit
+        return number if context.scene.unit_settings.system_rotation == "RADIANS" else math.radians(number)
+
+    def _tell(self, context: bpy.types.Context) -> None:
+        shown = f"[{self._typed}]" if self._typed else quantity_text(context.scene, self._freedom.kind, self._value)
+        what = {"VALUE": "", "LOWER": " lower limit", "UPPER": " upper limit"}[self.end]
+        context.area.header_text_set(f"{self._name}{what}: {shown}")
+        context.workspace.status_text_set("Ctrl: snap   Shift: finer   0-9: value   Enter: confirm   Esc: cancel")
+
+    def _end(self, context: bpy.types.Context, obj: bpy.types.Object | None, is_kept: bool) -> set[str]:
+        context.area.header_text_set(None)
+        context.workspace.status_text_set(None)
+        if obj is None or is_kept is False:
+            if obj is not None:
+                self._put_back(obj)
+            return {"CANCELLED"}
+        if self._freedom.kind == "LENGTH":
+            self.length = self._value / binding(obj).metres_per_unit
+        else:
+            self.angle = self._value
+        self._key(context, obj)
+        obj.update_tag()
+        return {"FINISHED"}
+
+    def _put_back(self, obj: bpy.types.Object) -> None:
+        if self._before is None:
+            write_configuration(obj, self._q)
+            return
+        settings, (field, value, used) = obj.data.bones[self.bone].robokin, self._before
+        setattr(settings, field, value)
+        setattr(settings, f"use_{field}", used)
+
+
+def _turned_to(axis: Array) -> Array:
+    """(4, 4) turn whose Z is an axis (3,)."""
+    T = np.eye(4)
+    T[:3, :3] = axis_to_z(axis)
+    return T
+
+
+CLASSES = (ROBOKIN_OT_drag_joint,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

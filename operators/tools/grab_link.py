@@ -1,0 +1,143 @@
+"""Grab Link: any link is moved and turned by the mouse, the other joints follow. Self-Motion: the tool stays."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ...properties.results.result_text import quantity_text
+from ...properties.selected.selection import selected_bones
+from ...robokin import RobokinError
+from ...robokin.arrays import Array
+from ...robokin.spatial import so3
+from ...scene.posing.link_pull import LinkPull
+from ...scene.tasks.root_frames import metres_per_world_unit
+from ...solvers.posing.on_screen import along_line, turned_since
+from .gesture import Gesture
+
+AXES = ("X", "Y", "Z")
+_VIEWER = Vector((0.0, 0.0, 1.0))  # from what is seen to the eye, in the axes of the view
+SNAP_LENGTH, SNAP_ANGLE = 0.01, math.radians(5.0)  # [m], [rad]
+
+
+class _Pulling(Gesture):
+    """Mixin: a link is pulled."""
+
+    is_self_motion = False
+
+    def begin(self, context: bpy.types.Context, bone: str, point: Array | None) -> None:
+        pinned = [name for name in selected_bones(self._robot) if name != bone]
+        self._bone, self._is_turn, self._axis, self._is_own = bone, False, -1, False
+        self._pull = LinkPull(self._robot, bone, point, pinned, self.is_self_motion)
+        if not self._pull.freedom:
+            held = ", ".join(self._pull.held)
+            raise RobokinError(f"no joint is left to move {bone!r} while these stay: {held}")
+        self._unit, self._turned, self._last = metres_per_world_unit(self._robot), 0.0, self.first
+        self._amount = 0.0
+
+    def pose(self, context: bpy.types.Context, snap: bool) -> Array:
+        T = self._turning(context, snap) if self._is_turn else self._moving(context, snap)
+        return self._pull.to(T)
+
+    def _moving(self, context: bpy.types.Context, snap: bool) -> Array:
+        T, grip = self._pull.grip.copy(), self._pull.grip
+        step = SNAP_LENGTH / self._unit
+        axis = self._direction() if self._axis >= 0 else None
+        if axis is None and self.typed is None:
+            way = self.beside(context, self.mouse, grip[:3, 3]) - self.beside(context, self.first, grip[:3, 3])
+            T[:3, 3] += step * np.round(way / step) if snap else way
+            self._amount = float(np.linalg.norm(T[:3, 3] - grip[:3, 3])) * self._unit
+            return T
+        axis = np.eye(3)[0] if axis is None else axis
+        if self.typed is not None:
+            along = self.typed
+        else:
+            along = along_line(grip[:3, 3], axis, *self.ray(context)) - self._first_along(context, axis)
+            along = step * round(along / step) if snap else along
+        T[:3, 3] += along * axis
+        self._amount = along * self._unit
+        return T
+
+    def _first_along(self, context: bpy.types.Context, axis: Array) -> float:
+        now, self.mouse = self.mouse, self.first
+        try:
+            return along_line(self._pull.grip[:3, 3], axis, *self.ray(context))
+        finally:
+            self.mouse = now
+
+    def _turning(self, context: bpy.types.Context, snap: bool) -> Array:
+        toward = np.array(context.region_data.view_rotation @ _VIEWER, float)
+        axis = self._direction() if self._axis >= 0 else toward
+        center = self.view(context).seen(self._pull.grip[:3, 3])
+        self._turned += turned_since(center, self._last, self.mouse)
+        self._last = self.mouse
+        angle = self._turned * (1.0 if axis @ toward >= 0.0 else -1.0)
+        angle = SNAP_ANGLE * round(angle / SNAP_ANGLE) if snap else angle
+        angle = angle if self.typed is None else math.radians(self.typed)
+        self._amount = angle
+        T = self._pull.grip.copy()
+        T[:3, :3] = so3.exp(angle * axis) @ T[:3, :3]
+        return T
+
+    def _direction(self) -> Array:
+        return self._pull.grip[:3, self._axis] if self._is_own else np.eye(3)[self._axis]
+
+    def key(self, context: bpy.types.Context, kind: str) -> bool:
+        if kind in ("G", "R") and not self.is_self_motion:
+            self._is_turn, self._turned, self._last = kind == "R", 0.0, self.mouse
+            self.first = self.mouse
+            return True
+        if kind not in AXES:
+            return False
+        axis = AXES.index(kind)
+        if self._axis != axis:
+            self._axis, self._is_own = axis, False
+        elif not self._is_own:
+            self._is_own = True
+        else:
+            self._axis = -1
+        return True
+
+    def told(self, context: bpy.types.Context) -> str:
+        shown = quantity_text(context.scene, "ROTATION" if self._is_turn else "LENGTH", self._amount)
+        about = "about" if self._is_turn else "along"
+        whose = "its own" if self._is_own else "the world's"
+        where = f" {about} {whose} {AXES[self._axis]}" if self._axis >= 0 else ""
+        held = f"   held: {', '.join(self._pull.held)}" if self._pull.held else ""
+        short = "" if self._pull.is_met else "   as near as it can be"
+        return f"{self.bl_label}  {self._bone}: {shown}{where}{short}{held}"
+
+
+class ROBOKIN_OT_grab_link(_Pulling, bpy.types.Operator):
+    """Move or turn the link under the mouse; the other joints follow, the base and the other selected bones stay"""
+
+    bl_idname = "robokin.grab_link"
+    bl_label = "Grab Link"
+    hints = (
+        "G: move   R: turn   X Y Z: axis (again: its own)   0-9: amount   Ctrl: snap   "
+        "Enter or Left Mouse: keep   Esc: back"
+    )
+
+    makes_task: bpy.props.BoolProperty(
+        name="Keep as Task", description="Add a task that holds the link where it was left"
+    )
+
+    def kept(self, context: bpy.types.Context) -> None:
+        if self.makes_task:
+            bpy.ops.robokin.task_add(kind="POSE", tip=self._bone)
+
+
+class ROBOKIN_OT_self_motion(_Pulling, bpy.types.Operator):
+    """Move the link under the mouse while the tool stays where it is, as far as the robot has joints to spare"""
+
+    bl_idname = "robokin.self_motion"
+    bl_label = "Self-Motion"
+    is_self_motion = True
+    hints = "X Y Z: axis   Ctrl: snap   Enter or Left Mouse: keep   Esc: back"
+
+
+CLASSES = (ROBOKIN_OT_grab_link, ROBOKIN_OT_self_motion)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,64 @@
+"""Turn Joint: a joint follows the mouse along its own arc, or its rail."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+
+from ...properties.results.result_text import quantity_text
+from ...robokin.arrays import Array
+from ...scene.posing.joint_turn import JointTurn
+from ...scene.tasks.root_frames import metres_per_world_unit
+from ...solvers.posing.on_screen import ValueDrag
+from .gesture import Gesture
+from .grab_link import SNAP_ANGLE, SNAP_LENGTH
+
+
+class ROBOKIN_OT_turn_joint(Gesture, bpy.types.Operator):
+    """Turn or slide the joint of the link under the mouse along its own arc or rail, up to its limits"""
+
+    bl_idname = "robokin.turn_joint"
+    bl_label = "Turn Joint"
+    hints = "Tab: next axis   0-9: value   Ctrl: snap   Enter or Left Mouse: keep   Esc: back"
+
+    def begin(self, context: bpy.types.Context, bone: str, point: Array | None) -> None:
+        self._bone, self._point, self._axis = bone, point, 0
+        self._hold(context)
+
+    def _hold(self, context: bpy.types.Context) -> None:
+        self._turn = turn = JointTurn(self._robot, self._bone, self._axis, self._point)
+        limits = turn.lower, turn.upper
+        self._drag = ValueDrag(self.view(context), turn.point_at, turn.value, self.first, *limits)
+
+    def pose(self, context: bpy.types.Context, snap: bool) -> Array:
+        if self.typed is not None:
+            unit = metres_per_world_unit(self._robot)
+            return self._turn.to(self.typed * unit if self._turn.is_length else math.radians(self.typed))
+        value = self._drag.to(self.mouse)
+        step = SNAP_LENGTH if self._turn.is_length else SNAP_ANGLE
+        return self._turn.to(step * round(value / step) if snap else value)
+
+    def key(self, context: bpy.types.Context, kind: str) -> bool:
+        if kind != "TAB" or self._turn.axes < 2:
+            return False
+        self._axis, self.first = self._axis + 1, self.mouse
+        self._hold(context)
+        return True
+
+    def told(self, context: bpy.types.Context) -> str:
+        return f"{self.bl_label}  {value_and_limits(context.scene, self._turn)}"
+
+
+def value_and_limits(scene: bpy.types.Scene, turn: JointTurn) -> str:
+    """The joint, its value and its limits, in the units of the scene."""
+    kind = "LENGTH" if turn.is_length else "ROTATION"
+    low, value, high = (quantity_text(scene, kind, x) for x in (turn.lower, turn.value, turn.upper))
+    which = f" axis {turn.axis + 1}" if turn.axes > 1 else ""
+    if not math.isfinite(turn.lower) and not math.isfinite(turn.upper):
+        return f"{turn.joint.name}{which}: {value}   no limits"
+    return f"{turn.joint.name}{which}: {value}   limits {low} to {high}"
+
+
+CLASSES = (ROBOKIN_OT_turn_joint,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,36 @@
+"""A number typed during a gesture, as Blender takes it."""
+
+from __future__ import annotations
+
+_DIGITS = "0123456789."
+
+
+class TypedNumber:
+    """text: what was typed, without its sign.   value: the number; None while nothing was typed."""
+
+    def __init__(self) -> None:
+        self.text, self._is_negative = "", False
+
+    def take(self, kind: str, character: str) -> bool:
+        """Whether a key, by Blender's name of it and its character, belongs to a number. A minus turns the sign
+        round."""
+        if kind == "BACK_SPACE":
+            self.text, self._is_negative = self.text[:-1], self._is_negative and len(self.text) > 1
+            return True
+        if kind in ("MINUS", "NUMPAD_MINUS"):
+            self._is_negative = not self._is_negative
+            return True
+        if kind == "NUMPAD_PERIOD" or character == ",":
+            character = "."
+        elif kind.startswith("NUMPAD_") and kind[7:].isdigit():
+            character = kind[7:]
+        if len(character) != 1 or character not in _DIGITS or (character == "." and "." in self.text):
+            return False
+        self.text += character
+        return True
+
+    @property
+    def value(self) -> float | None:
+        if not self.text.strip("."):
+            return None
+        return -float(self.text) if self._is_negative else float(self.text)

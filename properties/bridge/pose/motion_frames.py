@@ -1,0 +1,26 @@
+"""Where each elementary motion of a robot's joints takes place: its frame before and after it has moved, Z its axis."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....robokin.arrays import Array
+from ....robokin.backend import get_backend
+from ....robokin.model.tree import ROOT, Tree
+
+
+def matrices(packed: Array) -> Array:
+    """(n, 4, 4) of placements as `Tree` has them, (n, 12)."""
+    T = np.zeros((len(packed), 4, 4))
+    T[:, :3, :3], T[:, :3, 3], T[:, 3, 3] = packed[:, :9].reshape(-1, 3, 3), packed[:, 9:], 1.0
+    return T
+
+
+def motion_frames(tree: Tree, q: Array, world: Array) -> tuple[Array, Array]:
+    """(n, 4, 4) before and (n, 4, 4) after the motions of the n nodes, at q (nq,). world: (4, 4) of the root frame."""
+    after = world @ matrices(get_backend("auto").node_placements(tree, q))
+    parents = np.concatenate((after, world[None]))[tree.parent]  # ROOT is the last one
+    return parents @ matrices(tree.placement), after
+
+
+assert ROOT == -1  # which `motion_frames` takes as the last entry

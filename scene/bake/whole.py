@@ -1,0 +1,60 @@
+"""A bake of a whole motion: all frames at once, from what was followed frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+import bpy
+
+from ...robokin import RobokinError, RobotModel
+from ...robokin.arrays import Array
+from ...solvers import OptimizedMotion
+from ...solvers.optimal_control.optimize import TrackedFrames, optimize_steps
+from ...solvers.optimal_control.sqp import ITERATIONS
+from .plans import BakedSegment
+
+
+def whole_motion(
+    model: RobotModel, parts: Sequence[BakedSegment], cost: object, animation: Array | None, is_start_fixed: bool
+) -> Generator[float, None, list[BakedSegment]]:
+    """Yield the share of the steps done; return the parts with the frames of the optimum. Raises RobokinError."""
+    tracked = [TrackedFrames(part.plan.segment.tracker.tasks, part.result, part.influence) for part in parts]
+    steps = optimize_steps(model, tracked, cost, animation, is_start_fixed)
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as ended:
+            return [replace(part, result=result) for part, result in zip(parts, ended.value, strict=True)]
+        yield done / ITERATIONS
+
+
+def whole_note(parts: Sequence[BakedSegment]) -> str:
+    """One line on what the cost came to."""
+    found = parts[0].result
+    assert isinstance(found, OptimizedMotion)
+    return f"cost {found.cost_before:.4g} to {found.cost_after:.4g}; {found.note}"
+
+
+def chosen_cost(settings: bpy.types.PropertyGroup, mode: str | None = None, cost: str | None = None) -> object | None:
+    """The cost of a bake, None for frame by frame: as the settings of a robot say, or in their place `mode` ("frames",
+    "whole") and `cost` (a word, or "word=weight,..."). Raises RobokinError."""
+    if cost is not None and mode == "frames":
+        raise RobokinError("a cost is of a whole motion: not with the mode frames")
+    if (mode or ("whole" if cost is not None else settings.bake_mode.lower())) == "frames":
+        return None
+    return parse_cost(cost) if cost is not None else settings.motion_cost.lower()
+
+
+def parse_cost(text: str) -> str | dict[str, float]:
+    """ "word", or "word=weight,word=weight". Raises RobokinError."""
+    if "=" not in text and "," not in text:
+        return text
+    found: dict[str, float] = {}
+    for item in text.split(","):
+        word, _, weight = item.partition("=")
+        try:
+            found[word.strip()] = float(weight or 1.0)
+        except ValueError:
+            raise RobokinError(f"cost {item!r}: {weight!r} is not a number") from None
+    return found

@@ -1,0 +1,1 @@
+"""Posing by hand in a scene: what a drag takes hold of, and the pose that follows."""

@@ -1,0 +1,50 @@
+"""Steps of a joint, or of the tool along axes, as by the keys of a teach pendant."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...properties.bridge import binding, read_configuration
+from ...properties.selected.tips import possible_tips
+from ...robokin import RobokinError
+from ...robokin.arrays import Array
+from ...solvers.posing.pull import Pull, hold
+from ...solvers.posing.steps import stepped_frame
+from .joint_turn import JointTurn
+from .link_pull import base_hold
+
+
+def joint_of_number(obj: bpy.types.Object, number: int) -> str:
+    """The bone of the joint 1, 2 ... in the robot's order. Raises RobokinError with how many there are."""
+    robot = binding(obj)
+    joints = robot.model.moving_joints
+    if not 1 <= number <= len(joints):
+        raise RobokinError(f"{obj.name!r} has {len(joints)} joints that move, no number {number}")
+    return robot.bone_of_link[joints[number - 1].child]
+
+
+def jogged_joint(obj: bpy.types.Object, bone: str, axis: int, by: float) -> Array:
+    """(nq,) after a step [rad or m] of an axis (0, 1, 2) of a joint. Raises RobokinError where it has no
+    such axis."""
+    turn = JointTurn(obj, bone, axis)
+    if axis >= turn.axes:
+        axes = "axis" if turn.axes == 1 else "axes"
+        raise RobokinError(f"joint {turn.joint.name!r} has {turn.axes} {axes}, no number {axis + 1}")
+    return turn.to(turn.value + by)
+
+
+def jogged_tool(
+    obj: bpy.types.Object, axis: int, by: float, turn: bool, own_axes: bool, bone: str = ""
+) -> tuple[Array, str]:
+    """(nq,) after a step [m or rad] of the tool along or about an axis (0, 1, 2) of the robot's root or its own, and
+    the tool's bone: the one given, else the one selected or the robot's tool. Raises RobokinError where it cannot go
+    there."""
+    tip = bone or possible_tips(obj)[0]
+    robot, q = binding(obj), read_configuration(obj)
+    model, link = robot.model_at(q), robot.link_of_bone[tip]
+    held = [hold(model, q, name) for name in base_hold(model, link)]
+    pull = Pull(model, q, link, None, held)
+    found = pull.to(stepped_frame(pull.grip, axis, by, turn, own_axes))
+    if not pull.is_met:
+        raise RobokinError(f"{tip!r} cannot go on that way: its joints are at their limits, or it is stretched out")
+    return found, tip

@@ -1,0 +1,85 @@
+"""One axis of a joint in the scene, turned or slid by hand."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import Binding, binding, read_configuration, world_from_root
+from ...robokin import Joint, RobokinError, forward_kinematics
+from ...robokin.arrays import Array
+
+
+def moving_joint(robot: Binding, bone: str) -> Joint:
+    """The nearest joint that moves by itself, above a bone or its own; for one that follows another, that one. Raises
+    RobokinError."""
+    above = {joint.child: joint for joint in robot.model.joints}
+    link = robot.link_of_bone.get(robot.own_bone(bone))
+    joint = None if link is None else above[link]
+    while joint is not None and not joint.nq:
+        joint = above.get(str(joint.parent))
+    if joint is None:
+        raise RobokinError(f"no joint moves bone {bone!r}")
+    at = robot.model.slot(joint.name).q.start
+    return next(each for each in robot.model.moving_joints if robot.model.slot(each.name).q.start == at)
+
+
+def scalar_coordinates(robot: Binding, joint: Joint) -> list[int]:
+    """Indices in q of a joint's angles and lengths; none of what a quaternion says."""
+    at = robot.model.slot(joint.name).q
+    return list(range(at.start, at.stop - (4 if joint.nq != joint.nv else 0)))
+
+
+_LITTLE, _SEEN = 0.01, 1e-3  # a step of a joint [rad or m], and by what share of it a point moves that is off its axis
+
+
+def _points_of(obj: bpy.types.Object, bone: str) -> list[Array]:
+    """(3,) in the world, of places that move with a bone: where the bones below it begin, and its own end."""
+    pose = obj.pose.bones[bone]
+    return [np.array(obj.matrix_world @ at) for at in (*(below.head for below in pose.children_recursive), pose.tail)]
+
+
+class JointTurn:
+    """One coordinate of a joint. joint: which.   index: in q.   axis, axes: which of its axes this is, of how many.
+    is_length: it slides.   lower, upper: its limits, infinite where it has none."""
+
+    def __init__(self, obj: bpy.types.Object, bone: str, axis: int = 0, point: Array | None = None) -> None:
+        """point: (3,) in the world, of the link that is taken hold of. Raises RobokinError naming the joint."""
+        robot, self.start = binding(obj), read_configuration(obj)
+        self.joint = moving_joint(robot, bone)
+        own = scalar_coordinates(robot, self.joint)
+        if not own:
+            raise RobokinError(f"joint {self.joint.name!r} is a ball, which has no single axis: Grab Link turns it")
+        self.axes, self.axis = len(own), axis % len(own)
+        self.index, self._model, self._q = own[self.axis], robot.model, self.start.copy()
+        self.is_length = self.joint.kind.lengths[self.axis]
+        self.lower, self.upper = float(robot.model.lower[self.index]), float(robot.model.upper[self.index])
+        self._link = robot.link_of_bone.get(robot.own_bone(bone), self.joint.child)
+        self._world = world_from_root(obj)
+        self._unit = robot.metres_per_unit
+        for each in _points_of(obj, bone) if point is None else (point,):
+            self._hold(each)
+            moved = self.point_at(self.value + _LITTLE) - each
+            self._q[self.index] = self.start[self.index]
+            if np.linalg.norm(moved) > _SEEN * _LITTLE:
+                break
+
+    @property
+    def value(self) -> float:
+        return float(self._q[self.index])
+
+    def point_at(self, value: float) -> Array:
+        """(3,) in the world, Blender units, of what was taken hold of, at a value [rad or m]."""
+        self._q[self.index] = value
+        return (self._world @ (self._frame() @ self._offset))[:3] / self._unit
+
+    def to(self, value: float) -> Array:
+        """(nq,) with the value, moved inside the limits."""
+        self._q[self.index] = min(max(value, self.lower), self.upper)
+        return self._q.copy()
+
+    def _hold(self, point: Array) -> None:
+        self._offset = np.linalg.solve(self._world @ self._frame(), np.append(point * self._unit, 1.0))
+
+    def _frame(self) -> Array:
+        return forward_kinematics(self._model, self._q)[self._link]

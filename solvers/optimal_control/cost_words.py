@@ -1,0 +1,36 @@
+"""Costs of a motion by the words that Python, the command line and Blender have for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ...robokin.arrays import Array
+from ...robokin.errors import TaskError, UnknownNameError
+from ..tasks.checks import positive
+from .costs import Acceleration, Animation, Jerk, KineticEnergy, MotionCost, Torque, Weighted
+
+WORDS: dict[str, Callable[[Array], MotionCost]] = {
+    "acceleration": lambda _: Acceleration(),
+    "jerk": lambda _: Jerk(),
+    "kinetic_energy": lambda _: KineticEnergy(),
+    "torque": lambda _: Torque(),
+    "animation": Animation,
+}
+SMOOTH = {"animation": 1.0, "acceleration": 1e-4}  # near the animation, without the shaking that no limit forbids
+
+
+def motion_cost(cost: object, animation: Array | None, start: Array) -> MotionCost:
+    """The cost that a word, a `MotionCost` or {word: weight} says. animation: (F, nq) what "animation" keeps near to,
+    `start` (F, nq) unless given. Raises TaskError, UnknownNameError."""
+    if isinstance(cost, MotionCost):
+        return cost
+    given = {cost: 1.0} if isinstance(cost, str) else cost
+    if not isinstance(given, Mapping) or not given:
+        raise TaskError(f"a cost is a word ({', '.join(WORDS)}), or {{word: weight}}, not {cost!r}")
+    parts = []
+    for word, weight in given.items():
+        if word not in WORDS:
+            raise UnknownNameError("motion cost", word, WORDS)
+        near = start if animation is None else animation
+        parts.append((positive(weight, f"weight of {word}"), WORDS[word](near)))
+    return parts[0][1] if len(parts) == 1 else Weighted(parts)

@@ -1,0 +1,214 @@
+"""What a whole motion is to have little of: integrals over its time, each with gradient and Hessian over all frames."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.backend import STANDARD_GRAVITY
+from ...robokin.configuration import check_vector
+from ...robokin.dynamics import Drives
+from ...robokin.kinematics import require_mass
+from .discretization import Discretization, Trajectory, differenced
+
+STEP = 1e-5  # of central differences over configurations
+
+
+class MotionCost(ABC):
+    """order: how many frames before its own the cost of a frame reaches to."""
+
+    order = 0
+
+    def check(self, grid: Discretization) -> None:  # noqa: B027 - most need nothing
+        """Raises a RobokinError when the robot has not what the cost needs."""
+
+    @abstractmethod
+    def value(self, at: Trajectory) -> float: ...
+
+    @abstractmethod
+    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+        """Gradient (F, n) and Hessian (F, order + 1, n, n), as in `solve_banded_qp`; or a convex guess at it."""
+
+
+class Acceleration(MotionCost):
+    """1/2 of the integral of |a|^2, lengths in L [rad^2/s^3]."""
+
+    order = 2
+
+    def value(self, at: Trajectory) -> float:
+        return _half_square(self._residual(at))
+
+    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+        return gauss_newton(self._residual(at), at.change_blocks * at.grid.dt**-1.5)
+
+    def _residual(self, at: Trajectory) -> Array:
+        return at.changes * at.grid.dt**-1.5
+
+
+class Jerk(MotionCost):
+    """1/2 of the integral of |da/dt|^2, lengths in L [rad^2/s^5]; before the first frame a = 0."""
+
+    order = 3
+
+    def value(self, at: Trajectory) -> float:
+        return _half_square(self._residual(at))
+
+    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+        return gauss_newton(self._residual(at), differenced(at.change_blocks) * at.grid.dt**-2.5)
+
+    def _residual(self, at: Trajectory) -> Array:
+        return np.diff(at.changes, axis=0, prepend=0.0) * at.grid.dt**-2.5
+
+
+class Animation(MotionCost):
+    """1/2 of the integral of the squared distance from given frames q (F, nq), lengths in L [rad^2 s]."""
+
+    def __init__(self, q: Array) -> None:
+        self.q = q
+
+    def value(self, at: Trajectory) -> float:
+        return _half_square(self._residual(at))
+
+    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+        blocks = np.zeros((len(at), 1, *[at.steps.shape[1]] * 2))
+        blocks[:, 0] = np.eye(at.steps.shape[1]) * np.sqrt(at.grid.dt)
+        return gauss_newton(self._residual(at), blocks)
+
+    def _residual(self, at: Trajectory) -> Array:
+        return at.grid.difference(self.q, at.q) * np.sqrt(at.grid.dt)
+
+
+class KineticEnergy(MotionCost):
+    """The integral of 1/2 v'M(q)v [J s], rotors included: what no choice of velocities frame by frame can minimise, as
+    it is no function of q that is integrated along the path (Bruyninckx, "Blender for robotics", section 2.2)."""
+
+    order = 1
+
+    def check(self, grid: Discretization) -> None:
+        require_mass(grid.model)
+
+    def value(self, at: Trajectory) -> float:
+        return 0.5 * at.grid.dt * float((at.v * self._momentum(at, at.q, at.v)).sum())
+
+    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+        grid, v = at.grid, at.v
+        n, scale, dt = len(grid.scale), grid.scale, grid.dt
+        M = grid.backend.mass_matrix(grid.model.tree, at.q)
+        M += np.diag(Drives.of(grid.model).rotor_inertia)
+        blocks = at.step_blocks * (scale[:, None] / dt)  # of v along y
+        p = np.einsum("kij,kj->ki", M, v)
+        H = _products(blocks, np.einsum("kij,ksjl->ksil", dt * M, blocks))
+        gradient = _transposed(blocks, dt * p)
+        change = np.empty((len(at), n, n))  # of M v along each degree of freedom
+        for j in range(n):
+            along = np.zeros(n)
+            along[j] = STEP * scale[j]
+            ends = [grid.backend.integrate(grid.model.tree, at.q, sign * along) for sign in (1.0, -1.0)]
+            up, down = (self._momentum(at, q, v) for q in ends)
+            change[:, :, j] = (up - down) / (2.0 * STEP)
+        gradient += 0.5 * dt * np.einsum("ki,kij->kj", v, change)
+        return gradient, H
+
+    @staticmethod
+    def _momentum(at: Trajectory, q: Array, v: Array) -> Array:
+        tree = at.grid.model.tree
+        return (
+            at.grid.backend.inverse_dynamics(tree, q, np.zeros_like(v), v, np.zeros(3))
+            + Drives.of(at.grid.model).rotor_inertia * v
+        )
+
+
+class Torque(MotionCost):
+    """1/2 of the integral of |tau|^2 of what the drives give, forces times L [N^2 m^2 s]: inverse dynamics, rotors and
+    damping; without dry friction, which jumps."""
+
+    order = 2
+
+    def __init__(self, gravity: object = STANDARD_GRAVITY) -> None:
+        self.gravity = check_vector(gravity, 3, "gravity")
+
+    def check(self, grid: Discretization) -> None:
+        require_mass(grid.model)
+
+    def value(self, at: Trajectory) -> float:
+        return _half_square(self._effort(at, at.q, at.v, at.a)) * at.grid.dt
+
+    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+        grid, q, v, a = at.grid, at.q, at.v, at.a
+        n, scale, dt, root = len(grid.scale), grid.scale, grid.dt, np.sqrt(grid.dt)
+        by_q, by_v = np.empty((2, len(at), n, n))
+        for j in range(n):
+            along = np.zeros(n)
+            along[j] = STEP * scale[j]
+            ends = [grid.backend.integrate(grid.model.tree, q, sign * along) for sign in (1.0, -1.0)]
+            up, down = (self._effort(at, end, v, a) for end in ends)
+            by_q[:, :, j] = (up - down) / (2.0 * STEP)
+            up, down = self._effort(at, q, v + along, a), self._effort(at, q, v - along, a)
+            by_v[:, :, j] = (up - down) / (2.0 * STEP)
+        by_a = grid.backend.mass_matrix(grid.model.tree, q) + np.diag(Drives.of(grid.model).rotor_inertia)
+        by_a *= scale[:, None] * scale
+        blocks = by_a[:, None] @ (at.change_blocks / dt**2)
+        blocks[:, :2] += by_v[:, None] @ (at.step_blocks / dt)
+        blocks[:, 0] += by_q
+        return gauss_newton(root * self._effort(at, q, v, a), root * blocks)
+
+    def _effort(self, at: Trajectory, q: Array, v: Array, a: Array) -> Array:
+        """(F, n) times the scale of each degree of freedom."""
+        grid, drives = at.grid, Drives.of(at.grid.model)
+        of_links = grid.backend.inverse_dynamics(grid.model.tree, q, v, a, self.gravity)
+        return grid.scale * (of_links + drives.rotor_inertia * a + drives.damping * v)
+
+
+class Weighted(MotionCost):
+    """A sum of costs with weights."""
+
+    def __init__(self, parts: list[tuple[float, MotionCost]]) -> None:
+        self.parts = parts
+        self.order = max(cost.order for _, cost in parts)
+
+    def check(self, grid: Discretization) -> None:
+        for _, cost in self.parts:
+            cost.check(grid)
+
+    def value(self, at: Trajectory) -> float:
+        return sum(weight * cost.value(at) for weight, cost in self.parts)
+
+    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+        frames, n = at.steps.shape
+        gradient, H = np.zeros((frames, n)), np.zeros((frames, self.order + 1, n, n))
+        for weight, cost in self.parts:
+            g, own = cost.quadratic(at)
+            gradient += weight * g
+            H[:, : own.shape[1]] += weight * own
+        return gradient, H
+
+
+def gauss_newton(residual: Array, blocks: Array) -> tuple[Array, Array]:
+    """Gradient and Gauss-Newton Hessian of 1/2 |residual|^2, residual (F, n) with derivative blocks."""
+    return _transposed(blocks, residual), _products(blocks, blocks)
+
+
+def _transposed(blocks: Array, r: Array) -> Array:
+    """(F, n) of the sum over frames of B'r."""
+    found = np.zeros(r.shape)
+    for s in range(blocks.shape[1]):
+        found[: len(r) - s] += np.einsum("kij,ki->kj", blocks[s:, s], r[s:])
+    return found
+
+
+def _products(left: Array, right: Array) -> Array:
+    """(F, p + 1, n, n) of the sum over frames of B'C, which is symmetric."""
+    frames, width = left.shape[:2]
+    H = np.zeros(left.shape)
+    for s in range(width):
+        for t in range(s, width):  # frame k - s against frame k - t
+            H[: frames - s, t - s] += np.swapaxes(left[s:, s], -1, -2) @ right[s:, t]
+    for k in range(width):
+        H[k, k + 1 :] = 0.0
+    return H
+
+
+def _half_square(residual: Array) -> float:
+    return 0.5 * float((residual * residual).sum())

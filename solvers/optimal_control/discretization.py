@@ -1,0 +1,201 @@
+"""A motion as unknowns: displacements of every frame, what they do to its differences, and the limits as rows.
+
+The unknowns y (F, n) are displacements of the frames in the tangent space of each, q_k + scale y_k, lengths counted in
+L. Differences are those of `Motion`: d_k = q_k - q_{k-1} on the manifold, v_k = d_k / dt, a_k = (v_k - v_{k-1}) / dt,
+with v_0 given. A derivative is an array of blocks (F, p + 1, n, n): block [k, s] is that of frame k along y_{k-s}.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
+from ...robokin.model.joint_types import MotionPrimitive
+from ...robokin.model.robot import RobotModel
+from ...robokin.spatial import quaternion, swing_twist
+from ..limits.viability import StepLimits
+from ..qp.sparse_rows import SparseRows
+
+STEP = 1e-6  # of central differences of what turns
+INSIDE = 1e-7  # share of a curved limit that is left unused: steps leave it to second order
+
+
+class Discretization:
+    """What stays the same of a motion while its frames move.
+
+    limits: per step.   length: L [m].   start_velocity: (nv,) v_0.   is_start_fixed: frame 0 does not move.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        dt: float,
+        start_velocity: Array,
+        length: float = 1.0,
+        is_start_fixed: bool = True,
+        backend: str = "auto",
+    ) -> None:
+        self.model, self.dt, self.start_velocity, self.length = model, dt, start_velocity, length
+        self.is_start_fixed, self.backend_name, self.backend = is_start_fixed, backend, get_backend(backend)
+        self.limits = StepLimits.of(model, dt)
+        self.scale = np.where(model.is_length, length, 1.0)
+        tree = model.tree
+        nodes = [
+            (MotionPrimitive(motion), int(iq), int(iv))
+            for motion, iq, iv in zip(tree.motion, tree.iq, tree.iv, strict=True)
+        ]
+        self.free = [(iq, iv) for motion, iq, iv in nodes if motion == MotionPrimitive.FREE]
+        balls = [iv for motion, _, iv in nodes if motion == MotionPrimitive.BALL]
+        self.joined = [(iv, 3) for iv in balls] + [(iv, 6) for _, iv in self.free]  # first and count of each
+        # Degrees of freedom whose displacements do not simply add.
+        self.turning = [first + k for first, count in self.joined for k in range(count)]
+
+    def moved(self, q: Array, y: Array) -> Array:
+        """(F, nq) after displacements y (F, n), not outside the limits of single coordinates by rounding."""
+        q = self.backend.integrate(self.model.tree, q, y * self.scale)
+        return np.clip(q, self.model.lower, self.model.upper) if len(q) else q
+
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """(..., n) displacement from q0 to q1, dimensionless."""
+        return self.backend.difference(self.model.tree, q0, q1) / self.scale
+
+
+class Trajectory:
+    """The frames q (F, nq) of a discretization, and their derivatives."""
+
+    def __init__(self, grid: Discretization, q: Array) -> None:
+        self.grid, self.q = grid, q
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def moved(self, y: Array) -> Trajectory:
+        return Trajectory(self.grid, self.grid.moved(self.q, y))
+
+    @cached_property
+    def steps(self) -> Array:
+        """(F, n) d_k; d_0 = v_0 dt."""
+        first = self.grid.start_velocity * self.grid.dt / self.grid.scale
+        return np.vstack((first[None], self.grid.difference(self.q[:-1], self.q[1:])))
+
+    @cached_property
+    def changes(self) -> Array:
+        """(F, n) d_k - d_{k-1}; 0 at frame 0."""
+        return np.diff(self.steps, axis=0, prepend=self.steps[:1])
+
+    @cached_property
+    def v(self) -> Array:
+        """(F, nv) SI"""
+        return self.steps * self.grid.scale / self.grid.dt
+
+    @cached_property
+    def a(self) -> Array:
+        """(F, nv) SI"""
+        return self.changes * self.grid.scale / self.grid.dt**2
+
+    @cached_property
+    def step_blocks(self) -> Array:
+        """(F, 2, n, n) of d_k."""
+        grid, n = self.grid, self.q.shape[1] and self.steps.shape[1]
+        blocks = np.zeros((len(self), 2, n, n))
+        blocks[1:, 0], blocks[1:, 1] = np.eye(n), -np.eye(n)
+        before, after = self.q[:-1], self.q[1:]
+        for j in grid.turning:
+            along = np.zeros(n)
+            along[j] = STEP * grid.scale[j]
+            for s, (q0, q1) in enumerate((((0.0, 0.0), (1.0, -1.0)), ((1.0, -1.0), (0.0, 0.0)))):
+                ends = [
+                    grid.difference(
+                        grid.backend.integrate(grid.model.tree, before, a * along) if a else before,
+                        grid.backend.integrate(grid.model.tree, after, b * along) if b else after,
+                    )
+                    for a, b in zip(q0, q1, strict=True)
+                ]
+                blocks[1:, s, :, j] = (ends[0] - ends[1]) / (2.0 * STEP)
+        return blocks
+
+    @cached_property
+    def change_blocks(self) -> Array:
+        """(F, 3, n, n) of d_k - d_{k-1}."""
+        return differenced(self.step_blocks)
+
+    # -- limits --------------------------------------------------------------------------------------------------------
+
+    def limit_rows(self) -> tuple[SparseRows, Array, Array]:
+        """Rows of the limits on positions, velocities and accelerations, and what they leave (m,) (m,) from here."""
+        grid, limits, (frames, n) = self.grid, self.grid.limits, self.steps.shape
+        parts: list[tuple[SparseRows, Array, Array]] = []
+        if grid.is_start_fixed:
+            parts.append(_rows(np.eye(n), np.zeros(n, int), frames * n, np.zeros(n), np.zeros(n)))
+        first = np.arange(frames) * n
+        for blocks, at, lower, upper in self._position_rows(first):
+            parts.append(_rows(blocks, at, frames * n, lower, upper))
+        bounds = limits.max_step / grid.scale, limits.max_step_change / grid.scale
+        values = self.steps, self.changes
+        for bound, value, blocks in zip(bounds, values, (self.step_blocks, self.change_blocks), strict=True):
+            limited = np.flatnonzero(np.isfinite(bound))
+            width = blocks.shape[1]
+            own = np.concatenate([blocks[1:, s] for s in range(width - 1, -1, -1)], axis=2)[:, limited]
+            at = np.repeat(first[1:] - (width - 1) * n, len(limited))
+            lower, upper = -bound[limited] - value[1:, limited], bound[limited] - value[1:, limited]
+            parts.append(_rows(own.reshape(-1, width * n), at, frames * n, lower.ravel(), upper.ravel()))
+        rows = SparseRows.joined([part[0] for part in parts])
+        # What is outside by rounding, or not viable at the start, need not come back in this step.
+        lower, upper = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
+        return rows, lower, upper
+
+    def _position_rows(self, first: Array) -> list[tuple[Array, Array, Array, Array]]:
+        grid, limits, q = self.grid, self.grid.limits, self.q
+        n, found = len(grid.scale), []
+        bounded = np.flatnonzero((limits.coordinate >= 0) & (np.isfinite(limits.lower) | np.isfinite(limits.upper)))
+        for i in bounded.tolist():
+            values = q[:, limits.coordinate[i]]
+            row = np.broadcast_to(np.eye(n)[i], (len(q), n))
+            low, high = (limits.lower[i] - values) / grid.scale[i], (limits.upper[i] - values) / grid.scale[i]
+            found.append((row, first, low, high))
+        for iq, iv in grid.free:
+            R = quaternion.to_matrix(q[:, iq + 3 : iq + 7])
+            for axis in range(3):
+                lower, upper = grid.model.lower[iq + axis], grid.model.upper[iq + axis]
+                if np.isfinite(lower) or np.isfinite(upper):
+                    row = np.zeros((len(q), n))
+                    row[:, iv : iv + 3] = R[:, axis]
+                    value = q[:, iq + axis]
+                    found.append((row, first, (lower - value) / grid.length, (upper - value) / grid.length))
+        for cone in limits.cones:
+            rows, lower, upper = np.zeros((len(q), 3, n)), np.zeros((len(q), 3)), np.zeros((len(q), 3))
+            for k, ball in enumerate(q[:, cone.q : cone.q + 4]):
+                B, lower[k], upper[k] = swing_twist.local_coordinates(cone.shrunk(INSIDE), ball)
+                rows[k, :, cone.v : cone.v + 3] = np.linalg.inv(B)
+            limited = np.isfinite(lower) | np.isfinite(upper)
+            at = np.repeat(first, 3).reshape(-1, 3)[limited]
+            found.append((rows[limited], at, np.minimum(lower[limited], 0.0), np.maximum(upper[limited], 0.0)))
+        return found
+
+    def excess(self) -> float:
+        """By how much limits are broken, relative to each; of positions in L or radians."""
+        grid, limits = self.grid, self.grid.limits
+        model, dt = grid.model, grid.dt
+        outside = np.maximum(model.lower - self.q, self.q - model.upper).max(initial=0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            speed = np.nan_to_num(abs(self.v[1:]) / model.velocity - 1.0, posinf=0.0).max(initial=0.0)
+            rate = np.nan_to_num(abs(self.a[1:]) / model.acceleration - 1.0, posinf=0.0).max(initial=0.0)
+        cones = [not swing_twist.contains(cone, self.q[:, cone.q : cone.q + 4]).all() for cone in limits.cones]
+        return float(max(outside, speed, rate, 1.0 if any(cones) else 0.0)) if dt else 0.0
+
+
+def differenced(blocks: Array) -> Array:
+    """(F, p + 2, n, n) of x_k - x_{k-1}, from those of x (F, p + 1, n, n); frame 0 stays as it is, of which x_{-1} is
+    given."""
+    frames, width, n, _ = blocks.shape
+    found = np.zeros((frames, width + 1, n, n))
+    found[:, :-1] = blocks
+    found[1:, 1:] -= blocks[:-1]
+    return found
+
+
+def _rows(blocks: Array, first: Array, size: int, lower: Array, upper: Array) -> tuple[SparseRows, Array, Array]:
+    return SparseRows.of(blocks, first, size), lower, upper

@@ -1,0 +1,190 @@
+"""Sequential quadratic programming over all frames of a motion.
+
+Each step solves a block-banded quadratic program: the cost's Hessian, how the tasks bend times their multipliers, the
+tasks as equations, the limits as inequalities (Nocedal and Wright, "Numerical Optimization", 2006, chapter 18). Where
+that is no minimum, as little is added to its diagonal as makes it one (section 3.4). A step is shortened until a filter
+takes it: it betters all before it in the cost or in what tasks lack (section 15.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ..qp.banded import BandedQPResult, solve_banded_qp
+from ..qp.sparse_rows import SparseRows
+from .costs import MotionCost
+from .discretization import Trajectory
+from .task_rows import LinearisedTasks, TaskRows
+
+SOLVED = 1e-6  # relative: the KKT residual of an optimum
+ITERATIONS = 40
+DECREASE = 1e-4  # share of what the derivative promises that a step has to gain
+SHORTEST = 1e-4  # share of a step
+MARGIN = 1e-5  # by which a step has to better those before in cost or in what tasks lack
+MOST_LACKING = 1e3  # [rad, L] of all frames, that a step may make tasks lack
+HELD = 1e-9  # [rad, L] by which what is held may be off
+RESTORATIONS = 2  # steps that take back what tasks lack by bending
+NOTHING = 1e-9  # [rad, L] of all frames: what tasks lack by rounding
+ROUNDING = 1e-11  # relative: a gain smaller than this cannot be measured
+LEAST_ADDED, MOST_ADDED = 1e-9, 1e3  # relative, to the diagonal of the Hessian
+ADDED_LESS, ADDED_MORE = 0.3, 8.0  # times what the last step needed; and what was too little
+LONGEST = 0.5  # [rad, L] of a frame in one step
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   tasks: what they lack there.
+    iterations: of the method."""
+
+    trajectory: Trajectory
+    cost: float
+    kkt: float
+    tasks: LinearisedTasks
+    iterations: int
+
+    @property
+    def is_optimal(self) -> bool:
+        return self.kkt <= SOLVED
+
+
+@dataclass(frozen=True, eq=False)
+class _Local:
+    """The program around a trajectory: cost, gradient, Hessian, rows."""
+
+    at: Trajectory
+    tasks: LinearisedTasks
+    value: float
+    gradient: Array
+    H: Array
+    rows: SparseRows
+    lower: Array
+    upper: Array
+    count: int  # rows of tasks, which come first
+
+    @classmethod
+    def of(cls, at: Trajectory, tasks: LinearisedTasks, cost: MotionCost) -> _Local:
+        gradient, H = cost.quadratic(at)
+        rows, lower, upper, count = _all_rows(at, tasks)
+        width = max(H.shape[1], 3)  # limits on accelerations reach over three frames
+        wide = np.zeros((len(H), width, *H.shape[2:]))
+        wide[:, : H.shape[1]] = H
+        return cls(at, tasks, cost.value(at), gradient, wide, rows, lower, upper, count)
+
+    @property
+    def lacking(self) -> float:
+        """Of all tasks and frames, the sum."""
+        return float(abs(self.tasks.lacking()).sum())
+
+    @property
+    def most_lacking(self) -> float:
+        return float(abs(self.tasks.lacking()).max(initial=0.0))
+
+    def kkt(self, z: Array) -> float:
+        """The KKT residual with multipliers z (m,)."""
+        force = self.rows.transposed(z, self.gradient.size)
+        g = self.gradient.ravel()
+        size = max(float(abs(g).max(initial=0.0)), float(abs(force).max(initial=0.0)), 1e-12)
+        room = np.where(z > 0.0, self.upper, np.where(z < 0.0, -self.lower, 0.0))
+        with np.errstate(invalid="ignore"):
+            apart = np.nan_to_num(np.minimum(abs(room), abs(z) / size), posinf=np.inf)
+        stationary = abs(g + force).max(initial=0.0) / size
+        lacking = abs(np.clip(0.0, self.lower, self.upper)).max(initial=0.0)
+        return float(max(stationary, lacking, apart.max(initial=0.0)))
+
+
+def optimise(
+    start: Trajectory, tasks: TaskRows, cost: MotionCost, iterations: int = ITERATIONS
+) -> Generator[Optimum, None, Optimum]:
+    """Yield the best so far after each step; return the optimum, or what was reached."""
+    here = _Local.of(start, tasks.at(start), cost)
+    z = np.zeros(len(here.rows))
+    passed: list[tuple[float, float]] = []
+    kkt, count, added = np.inf, 0, 0.0
+    for count in range(iterations):
+        if len(z) != len(here.rows):  # a task has other rows here
+            z = np.zeros(len(here.rows))
+        kkt = here.kkt(z)
+        if kkt <= SOLVED and here.most_lacking <= HELD:
+            break
+        yield Optimum(here.at, here.value, kkt, here.tasks, count)
+        found, added = _direction(here, z, added)
+        if found is None:
+            break
+        z = found.multipliers
+        moved = _line_search(here, found.x, passed, tasks, cost)
+        if moved is None:
+            break
+        here = moved
+    return Optimum(here.at, here.value, kkt, here.tasks, count)
+
+
+def _direction(here: _Local, z: Array, added: float) -> tuple[BandedQPResult | None, float]:
+    """The step, the multipliers after it, and what had to be added to the diagonal, `added` for the step before."""
+    H, n = here.H.copy(), here.H.shape[-1]
+    H[:, 0] += here.tasks.bending(z[: here.count])
+    size, more = float(abs(H).max(initial=0.0)), 0.0
+    while more <= MOST_ADDED:
+        H[:, 0] += more * size * np.eye(n)
+        found = solve_banded_qp(H, here.gradient, here.rows, here.lower, here.upper, here.at.grid.backend_name)
+        H[:, 0] -= more * size * np.eye(n)
+        if found is not None:
+            return found, more
+        more = max(ADDED_MORE * more, ADDED_LESS * added, LEAST_ADDED)
+    return None, more
+
+
+def _line_search(
+    here: _Local, step: Array, passed: list[tuple[float, float]], tasks: TaskRows, cost: MotionCost
+) -> _Local | None:
+    """The program after as much of the step as the filter takes; None when it takes none. passed: what was lacking and
+    the cost of trajectories that later ones have to better in one of the two."""
+    lacking, slope = here.lacking, float((here.gradient * step).sum())
+    most = float(abs(step).max(initial=0.0))
+    t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
+    rounding = ROUNDING * abs(here.value)
+    while t > SHORTEST:
+        at, own = _restored(here, here.at.moved(t * step), tasks)
+        left, value = float(abs(own.lacking()).sum()), cost.value(at)
+        allowed = all(
+            left <= (1.0 - MARGIN) * other or value <= its - MARGIN * other + rounding
+            for other, its in [*passed, (lacking, here.value)]
+        ) or (left <= NOTHING and value <= here.value + rounding)
+        if allowed and left <= MOST_LACKING:
+            is_descent = slope < 0.0 and -t * slope > lacking
+            if not is_descent:
+                passed.append((lacking, here.value))
+            if not is_descent or value <= here.value + DECREASE * t * slope + rounding:
+                return _Local.of(at, own, cost)
+        t *= 0.5
+    return None
+
+
+def _all_rows(at: Trajectory, tasks: LinearisedTasks) -> tuple[SparseRows, Array, Array, int]:
+    """Rows and sides of the tasks, then of the limits; how many are of tasks."""
+    own, low, high = tasks.rows()
+    limits, lower, upper = at.limit_rows()
+    return SparseRows.joined([own, limits]), np.concatenate((low, lower)), np.concatenate((high, upper)), len(low)
+
+
+def _restored(here: _Local, at: Trajectory, tasks: TaskRows) -> tuple[Trajectory, LinearisedTasks]:
+    """The trajectory moved back to where the tasks lack nothing, near where it is in the measure of the cost."""
+    own = tasks.at(at)
+    lacking = float(abs(own.lacking()).sum())
+    for _ in range(RESTORATIONS):
+        if lacking <= NOTHING:
+            break
+        rows, lower, upper, _ = _all_rows(at, own)
+        back = solve_banded_qp(here.H, np.zeros_like(here.gradient), rows, lower, upper, at.grid.backend_name)
+        if back is None:
+            break
+        moved = at.moved(back.x)
+        there = tasks.at(moved)
+        left = float(abs(there.lacking()).sum())
+        if left >= lacking:
+            break
+        at, own, lacking = moved, there, left
+    return at, own

@@ -1,0 +1,67 @@
+"""A bake of a whole motion: in the window and on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+from robokin_addon.cli import main
+from robokin_addon.properties.bridge import robot_model
+from robokin_addon.scene.animation.frames import set_frame
+from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.solvers import check_motion
+from robokin_addon.solvers.progress import finish
+from support.blender.scene_robots import add_robot, add_target, circle
+
+FRAMES = 24
+
+
+def motion(scene, robot):
+    return finish(sample_motion(scene, robot, range(1, FRAMES + 1)))
+
+
+def accelerations(found) -> float:
+    return float((found.a[1:] ** 2).sum())
+
+
+def follower(scene):
+    scene.frame_start, scene.frame_end = 1, FRAMES
+    robot = add_robot()
+    circle(add_target(robot, kind="POSITION"), FRAMES, 0.05)
+    return robot
+
+
+def test_the_whole_motion_is_gentler_and_meets_the_same_tasks(scene, tmp_path):
+    robot = follower(scene)
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+        first = motion(scene, robot)
+        robot.robokin.solver.bake_mode = "WHOLE"
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+    settings = robot.robokin.solver
+    assert settings.bake_status == "CONVERGED" and "optimal" in settings.bake_reason, settings.bake_reason
+    whole = motion(scene, robot)
+    assert accelerations(whole) < accelerations(first)
+    assert not check_motion(whole, float32=True).violations
+    set_frame(scene, 1)
+    path = tmp_path / "whole.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    report = tmp_path / "report.json"
+    assert (
+        main(["bake", str(path), "--mode", "whole", "--cost", "acceleration=2,jerk=1e-6", "--json", str(report)]) == 0
+    )
+    assert len(json.loads(report.read_text("utf-8"))["frames"]) == FRAMES
+    assert main(["bake", str(path), "--mode", "frames", "--cost", "jerk"]) == 2
+    assert main(["bake", str(path), "--cost", "speed"]) == 2
+
+
+def test_joints_with_limits_on_acceleration_keep_them_when_keys_are_rounded(scene):
+    robot = follower(scene)
+    model = robot_model(robot)
+    robot.robokin.solver.bake_mode, robot.robokin.solver.motion_cost = "WHOLE", "JERK"
+    with bpy.context.temp_override(object=robot):
+        bpy.ops.robokin.bake()
+    found = motion(scene, robot)
+    assert (found.q >= model.lower).all() and (found.q <= model.upper).all()
+    assert np.isfinite(found.a).all() and not check_motion(found, float32=True).violations

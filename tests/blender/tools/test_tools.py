@@ -1,0 +1,148 @@
+"""The tools of Pose Mode without a window: what they take hold of, the poses that they make, the jog keys."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.operators.tools.gesture import settle
+from robokin_addon.operators.tools.toolbar import JogTool
+from robokin_addon.operators.tools.typed import TypedNumber
+from robokin_addon.properties.bridge import binding, read_configuration, write_configuration
+from robokin_addon.robokin import RobokinError
+from robokin_addon.scene.posing.joint_turn import JointTurn
+from robokin_addon.scene.posing.link_pull import LinkPull
+from support.blender.scene_robots import TOOL, add_robot, add_target, world_error
+
+ELBOW = "panda_joint4"
+
+
+def world(obj, bone):
+    """(3,) where a bone's link is seen, its head."""
+    bpy.context.view_layer.update()
+    return np.array(obj.matrix_world @ obj.pose.bones[bone].head)
+
+
+def test_a_grabbed_link_comes_along_in_the_world_of_a_turned_and_scaled_robot(robot):
+    robot.location, robot.rotation_euler, robot.scale = (1.0, 2.0, 0.5), (0.0, 0.0, 0.7), (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    point = world(robot, TOOL)
+    pull = LinkPull(robot, TOOL, point)
+    np.testing.assert_allclose(pull.grip[:3, 3], point, atol=1e-5)
+    T = pull.grip.copy()
+    T[:3, 3] += 0.1, -0.06, 0.08
+    write_configuration(robot, pull.to(T))
+    assert pull.is_met
+    np.testing.assert_allclose(world(robot, TOOL) - point, (0.1, -0.06, 0.08), atol=1e-4)
+
+
+def test_self_motion_keeps_the_tool_and_a_padlock_ends_it(robot):
+    add_target(robot)
+    tool, elbow = world(robot, TOOL), world(robot, ELBOW)
+    pull = LinkPull(robot, ELBOW, is_self_motion=True)
+    assert pull.freedom >= 1
+    T = pull.grip.copy()
+    for _ in range(10):
+        T[1, 3] += 0.01
+        q = pull.to(T)
+    write_configuration(robot, q)
+    np.testing.assert_allclose(world(robot, TOOL), tool, atol=1e-5)
+    assert np.linalg.norm(world(robot, ELBOW) - elbow) > 0.05
+    robot.data.bones["panda_joint2"].robokin.locked = True
+    assert LinkPull(robot, ELBOW, is_self_motion=True).freedom == pull.freedom - 1
+
+
+def test_pinned_bones_and_a_base_that_could_move_stay(scene):
+    robot = add_robot("panda", root="planar")
+    root = binding(robot).model.root_link.name
+    assert root in LinkPull(robot, TOOL).held
+    assert LinkPull(robot, TOOL, pinned=[ELBOW]).held == (binding(robot).link_of_bone[ELBOW],)
+
+
+def test_a_turned_joint_keeps_its_limits_and_is_under_the_point(robot):
+    turn = JointTurn(robot, ELBOW)
+    assert turn.joint.name == ELBOW and not turn.is_length
+    assert turn.to(99.0)[turn.index] == turn.upper
+    hand = JointTurn(robot, ELBOW, point=world(robot, TOOL))
+    write_configuration(robot, hand.to(-1.0))
+    np.testing.assert_allclose(hand.point_at(-1.0), world(robot, TOOL), atol=1e-5)
+    assert abs(turn.point_at(-1.0) - turn.point_at(-2.0)).max() > 0.05
+
+
+def test_targets_go_along_with_a_robot_that_follows_them(robot):
+    target = add_target(robot)
+    robot.robokin.live = True
+    bpy.context.view_layer.update()
+    q = JointTurn(robot, ELBOW).to(-1.5)
+    write_configuration(robot, q)
+    settle(bpy.context, robot)
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(read_configuration(robot), q, atol=1e-4)
+    assert world_error(robot, TOOL, target)[0] < 1e-4
+
+
+def test_jog_steps_the_chosen_joint_up_to_its_limit(robot):
+    assert bpy.ops.robokin.choose_joint(number=4) == {"FINISHED"}
+    assert robot.data.bones.active.name == ELBOW
+    before = read_configuration(robot)
+    bpy.ops.robokin.jog(direction="BACK", angle=math.radians(3.0))
+    bpy.ops.robokin.jog(direction="FORWARD", angle=math.radians(3.0), fine=True)
+    moved = read_configuration(robot) - before
+    assert moved[3] == pytest.approx(-math.radians(2.7), abs=1e-6) and abs(np.delete(moved, 3)).max() == 0.0
+    for _ in range(40):
+        bpy.ops.robokin.jog(direction="BACK", angle=0.2)
+    assert read_configuration(robot)[3] == pytest.approx(binding(robot).model.lower[3], abs=1e-6)
+    with pytest.raises(RuntimeError, match=r"'panda_joint4' has 1 axis, no number 2"):
+        bpy.ops.robokin.jog(axis="2")
+    with pytest.raises(RuntimeError, match=r"has 8 joints that move, no number 20"):
+        bpy.ops.robokin.choose_joint(number=20)
+
+
+@pytest.mark.parametrize("frame", ["BASE", "TOOL"])
+def test_jog_moves_the_tool_along_axes(robot, frame):
+    before, T = world(robot, TOOL), np.array(robot.pose.bones[TOOL].matrix)
+    bpy.ops.robokin.jog(frame=frame, axis="3", length=0.02)
+    moved = world(robot, TOOL) - before
+    assert np.linalg.norm(moved) == pytest.approx(0.02, abs=1e-4)
+    if frame == "BASE":
+        np.testing.assert_allclose(moved, (0.0, 0.0, 0.02), atol=1e-4)
+    bpy.ops.robokin.jog(frame=frame, axis="3", turn=True, angle=0.1)
+    assert world(robot, TOOL) == pytest.approx(before + moved, abs=1e-4)
+    turned = np.array(robot.pose.bones[TOOL].matrix)[:3, :3] @ T[:3, :3].T
+    assert math.acos((np.trace(turned) - 1.0) / 2.0) == pytest.approx(0.1, abs=1e-3)
+
+
+def test_a_gesture_without_a_window_says_so(robot):
+    bpy.context.view_layer.objects.active = robot
+    with pytest.raises(RuntimeError, match="Pose Mode"):
+        bpy.ops.robokin.grab_link()
+
+
+def test_a_ball_has_no_axis_to_turn_about(scene):
+    from robokin_addon.properties.bridge import build_armature
+    from robokin_addon.robokin import library_robot
+
+    robot = build_armature(bpy.context, scene.collection, library_robot("puppet"))
+    bone = binding(robot).bone_of_link[binding(robot).model.joint("neck").child]
+    with pytest.raises(RobokinError, match="'neck' is a ball"):
+        JointTurn(robot, bone)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [("1", 1.0), ("12.5", 12.5), ("-3", -3.0), ("3-", -3.0), ("3--", 3.0), ("", None), (".", None), ("1<", None)],
+)
+def test_typed_numbers(keys, value):
+    typed = TypedNumber()
+    names = {"-": "MINUS", "<": "BACK_SPACE", ".": "PERIOD"}
+    for key in keys:
+        assert typed.take(names.get(key, "ONE"), key)
+    assert typed.value == value
+    assert not typed.take("X", "x")
+
+
+def test_the_jog_keys_are_those_of_the_list():
+    keys = {(item[1]["type"], item[1].get("shift", False)) for item in JogTool.bl_keymap}
+    assert {(key, fine) for key in ("J", "L", "U", "O", "M", "PERIOD") for fine in (False, True)} <= keys

@@ -1,0 +1,96 @@
+"""Handles of joints: where they are, what takes hold of them, and when they are there."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.panels.gizmos.handles import LEAST, OUTSIDE, distance_to, joint_handles, pixel_size, seen, under
+from robokin_addon.panels.gizmos.joint_gizmo import MOST, ROBOKIN_GGT_joint, shown_bone
+from robokin_addon.panels.overlays.robot_view import RobotView
+from robokin_addon.panels.shapes import colors
+from robokin_addon.properties.bridge import binding
+from support.blender.scene_robots import add_robot, build
+from support.joint_row import row_of_joints
+
+PIXEL = 1e-4
+
+
+def view_of(obj):
+    bpy.context.view_layer.update()
+    view = RobotView()
+    view.look(obj)
+    return view
+
+
+def handles_of(obj, bone, pixel=PIXEL):
+    view = view_of(obj)
+    model = view.structure.robot.model
+    joint = view.structure.robot.joint_of_bone[bone]
+    return joint_handles(view, model.joint_index(joint.name), pixel)
+
+
+def test_the_arc_goes_from_limit_to_limit_and_the_needle_shows_where_the_joint_is(scene):
+    obj = add_robot()
+    lower, upper, value = handles_of(obj, "panda_joint4")
+    assert [handle.end for handle in (lower, upper, value)] == ["LOWER", "UPPER", "VALUE"]
+    head = np.array(obj.matrix_world @ obj.pose.bones["panda_joint4"].head)
+    size = OUTSIDE * obj.pose.bones["panda_joint4"].custom_shape_scale_xyz[0]
+    joint = binding(obj).joint_of_bone["panda_joint4"]
+    tip, radius = value.grip[-1] - head, np.linalg.norm(value.grip[-1] - head)
+    first, last = lower.grip[0] - head, upper.grip[0] - head
+
+    def between(a, b):
+        return np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+    assert between(first, tip) == pytest.approx(-2.0 - joint.lower[0], abs=1e-5)
+    assert between(tip, last) == pytest.approx(joint.upper[0] + 2.0, abs=1e-5)
+    assert radius == pytest.approx(size, rel=1e-5)
+    assert np.linalg.norm(handles_of(obj, "panda_joint4", 0.01)[-1].grip[-1] - head) == pytest.approx(LEAST * 0.01)
+
+
+def test_a_joint_at_its_limit_is_red(scene):
+    obj = add_robot()
+    obj.pose.bones["panda_joint4"].rotation_euler[1] = binding(obj).joint_of_bone["panda_joint4"].upper[0]
+    value = handles_of(obj, "panda_joint4")[-1]
+    assert tuple(value.pieces.lines[0][1]) == pytest.approx(colors.BAD, abs=0.02)
+
+
+def test_every_kind_of_joint_has_its_handles(scene):
+    for obj in (build(row_of_joints()), add_robot("tiago", "wheeled")):
+        for joint, bone in zip(binding(obj).model.joints, binding(obj).bones, strict=True):
+            found = handles_of(obj, bone)
+            assert len(found) <= MOST and all(np.isfinite(handle.grip).all() for handle in found)
+            values = sum(handle.end == "VALUE" for handle in found)
+            assert values == (0 if joint.type == "floating" else joint.nv), joint.type
+
+
+def test_the_mouse_takes_hold_of_what_is_near_on_the_screen():
+    line = np.array([[0.0, 0.0], [100.0, 0.0], [100.0, 50.0]])
+    assert distance_to(line, (50.0, 7.0)) == 7.0 and distance_to(line, (105.0, 25.0)) == 5.0
+    assert distance_to(line[:1], (3.0, 4.0)) == 5.0
+    assert under([line, line[1:2]], (100.0, 2.0), 9.0) == 1 and under([line, line[1:2]], (50.0, 2.0), 9.0) == 0
+    assert (
+        under([line, line + np.array([0.0, 3.0])], (50.0, 2.0), 9.0) == 1 and under([line], (50.0, 20.0), 9.0) is None
+    )
+    assert distance_to(np.full((2, 2), np.nan), (0.0, 0.0)) == np.inf
+    perspective = np.diag([1.0, 1.0, 1.0, 0.0])
+    perspective[3, 2] = -1.0
+    points = seen(np.array([[0.0, 0.0, -2.0], [1.0, 0.0, -2.0], [0.0, 0.0, 2.0]]), perspective, 200.0, 100.0)
+    assert points[:2].tolist() == [[100.0, 50.0], [150.0, 50.0]] and np.isnan(points[2]).all()
+    assert pixel_size(np.array([0.0, 0.0, -2.0]), perspective, 200.0) == pytest.approx(1.0 / 50.0)
+
+
+def test_the_gizmo_is_there_in_pose_mode_alone_and_can_be_switched_off(scene):
+    obj = add_robot()
+    obj.data.bones.active = obj.data.bones["panda_joint4"]
+    assert not ROBOKIN_GGT_joint.poll(bpy.context)
+    bpy.ops.object.mode_set(mode="POSE")
+    assert ROBOKIN_GGT_joint.poll(bpy.context) and shown_bone(bpy.context).name == "panda_joint4"
+    scene.robokin.overlays.joint_gizmo = False
+    assert not ROBOKIN_GGT_joint.poll(bpy.context)
+    scene.robokin.overlays.joint_gizmo = True
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert not ROBOKIN_GGT_joint.poll(SimpleNamespace(object=None, mode="OBJECT", scene=scene))

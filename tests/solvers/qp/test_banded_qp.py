@@ -1,0 +1,95 @@
+"""Banded quadratic programs against quadprog and Clarabel, and the kernel against its NumPy twin."""
+
+from __future__ import annotations
+
+import clarabel
+import numpy as np
+import pytest
+from robokin_addon.robokin import TaskError
+from robokin_addon.solvers.qp.banded import solve_banded_qp
+from robokin_addon.solvers.qp.dense import QPStatus
+from robokin_addon.solvers.qp.sparse_rows import SparseRows
+from scipy import sparse
+
+
+def random_program(seed: int, degenerate: bool):
+    """(H blocks, g, rows, lower, upper), and H and C dense. degenerate: rows twice, sides that just touch, a thin H."""
+    rng = np.random.default_rng(seed)
+    frames, n, band = int(rng.integers(4, 14)), int(rng.integers(1, 6)), int(rng.integers(0, 4))
+    size, count = frames * n, int(rng.integers(1, 4))
+    dense = (1e-3 if degenerate else 0.1) * np.eye(size)
+    for k in range(frames):
+        own = slice(max(0, k - band) * n, (k + 1) * n)
+        part = rng.normal(size=(n * count, own.stop - own.start))
+        part *= rng.random(part.shape) < (0.4 if degenerate else 1.0)
+        dense[own, own] += part.T @ part
+    H = np.zeros((frames, band + 1, n, n))
+    for k in range(frames):
+        for s in range(min(band, k) + 1):
+            H[k, s] = dense[k * n : (k + 1) * n, (k - s) * n : (k - s + 1) * n]
+    g = rng.normal(size=(frames, n)) * 10.0 ** rng.uniform(-2, 2)
+    m, width = int(rng.integers(0, 2 * size)), (band + 1) * n
+    first = rng.integers(0, max(frames - band, 1), size=m) * n
+    blocks = rng.normal(size=(m, width)) * (rng.random((m, width)) < 0.5)
+    blocks[:, size:] = 0.0
+    C = np.zeros((m, size + width))
+    for i in range(m):
+        C[i, first[i] : first[i] + width] = blocks[i]
+    C = C[:, :size]
+    inside, kind = C @ rng.normal(size=size), rng.random(m)
+    room = lambda: np.where(rng.random(m) < (0.6 if degenerate else 0.2), 0.0, rng.random(m))  # noqa: E731
+    lower = np.where(kind < 0.4, inside - room(), -np.inf)
+    upper = np.where((kind > 0.3) & (kind < 0.9), inside + room(), np.inf)
+    lower, upper = np.where(kind >= 0.9, inside, lower), np.where(kind >= 0.9, inside, upper)
+    if degenerate:
+        for i in range(1, m, 5):
+            first[i], blocks[i], C[i], lower[i], upper[i] = (
+                first[i - 1],
+                blocks[i - 1],
+                C[i - 1],
+                lower[i - 1],
+                upper[i - 1],
+            )
+    return H, g, SparseRows.of(blocks, first, size), lower, upper, dense, C
+
+
+def by_clarabel(dense, g, C, lower, upper):
+    equal = lower == upper
+    low, high = np.isfinite(lower) & ~equal, np.isfinite(upper) & ~equal
+    A, b = np.vstack((C[equal], C[high], -C[low])), np.concatenate((lower[equal], upper[high], -lower[low]))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
+    cones = [clarabel.ZeroConeT(int(equal.sum())), clarabel.NonnegativeConeT(len(b) - int(equal.sum()))]
+    matrices = sparse.csc_matrix(np.triu(dense)), g.ravel(), sparse.csc_matrix(A), b
+    return clarabel.DefaultSolver(*matrices, cones, settings).solve()
+
+
+@pytest.mark.parametrize("degenerate", [False, True])
+@pytest.mark.parametrize(("backend", "count"), [("native", 120), ("numpy", 12)])
+def test_the_minimum_is_that_of_clarabel(backend, count, degenerate):
+    compared = 0
+    for seed in range(count):
+        H, g, rows, lower, upper, dense, C = random_program(seed, degenerate)
+        theirs = by_clarabel(dense, g, C, lower, upper)
+        own = solve_banded_qp(H, g, rows, lower, upper, backend)
+        assert own is not None and own.status is QPStatus.OPTIMAL, seed
+        x = own.x.ravel()
+        force = dense @ x + g.ravel() + C.T @ own.multipliers
+        assert abs(force).max() <= 1e-8 * max(1.0, abs(g).max(), abs(C.T @ own.multipliers).max(initial=0.0)), seed
+        assert np.maximum(lower - C @ x, C @ x - upper).max(initial=0.0) <= 1e-8 * max(1.0, abs(x).max()), seed
+        if str(theirs.status) == "Solved":
+            compared += 1
+            assert abs(x - theirs.x).max() <= 1e-8 * max(1.0, abs(x).max()), seed
+    assert compared >= 0.8 * count
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_what_cannot_be_is_told(backend):
+    H, g = np.ones((3, 1, 1, 1)), np.zeros((3, 1))
+    rows = SparseRows.of(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([0, 0]), 3)
+    apart = solve_banded_qp(H, g, rows, np.array([1.0, 2.0]), np.array([1.0, 2.0]), backend)
+    assert apart is not None and apart.status is not QPStatus.OPTIMAL
+    assert solve_banded_qp(-H, g, rows, np.zeros(2), np.ones(2), backend) is None
+    with pytest.raises(TaskError, match="not finite"):
+        solve_banded_qp(H, g + np.nan, rows, np.zeros(2), np.ones(2), backend)
