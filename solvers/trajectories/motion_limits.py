@@ -72,8 +72,8 @@ class MotionLimits:
         return result
 
     def slower(self, share: float) -> MotionLimits:
-        """Those of the same motion with its speeds times `share`: accelerations go with its square, jerks with its
-        cube."""
+        """The limits of the same motion with its speeds times `share`: accelerations go with its square, jerks with
+        its cube."""
         rows = self.rows * np.array([share, share**2, share**3])
         return MotionLimits(rows[:, 0], rows[:, 1], rows[:, 2], rows=rows, assumed=self.assumed)
 
