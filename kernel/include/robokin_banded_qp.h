@@ -22,7 +22,8 @@ RK_API int32_t rk_sizeof_banded_program(void);
 RK_API int64_t rk_banded_qp_workspace(const rk_banded_program *program);
 
 /* x[frames][n] that minimises 1/2 x'Hx + g'x with low <= C x <= high, in at most so many steps of an interior-point
-   method; steps: those taken. multipliers[rows]: positive at the high side. H may be indefinite where equations and active
+   method; steps: those taken. multipliers[rows]: positive at the high side; before the call
+   a guess at them, zeros where there is none: when the sides that push are right, no step is taken. H may be indefinite where equations and active
    sides hold x; RK_QP_NOT_CONVEX where Newton's matrix is not positive definite. Returns an rk_qp_status. */
 RK_API int32_t rk_banded_qp(const rk_banded_program *program, int32_t most, double *work, double *x,
                             double *multipliers, int32_t *steps);

@@ -20,6 +20,7 @@ from ..limits.viability import StepLimits
 from ..qp.sparse_rows import SparseRows
 
 STEP = 1e-6  # of central differences of what turns
+UNUSED = 1e-7  # share of limits on velocities and accelerations that is left unused: a program is solved to less
 INSIDE = 1e-7  # share of a curved limit that is left unused: steps leave it to second order
 
 
@@ -140,7 +141,9 @@ class Trajectory:
             width = blocks.shape[1]
             own = np.concatenate([blocks[1:, s] for s in range(width - 1, -1, -1)], axis=2)[:, limited]
             at = np.repeat(first[1:] - (width - 1) * n, len(limited))
-            lower, upper = -bound[limited] - value[1:, limited], bound[limited] - value[1:, limited]
+            # What uses the last of a limit may keep it.
+            room = np.maximum((1.0 - UNUSED) * bound[limited], np.minimum(abs(value[1:, limited]), bound[limited]))
+            lower, upper = -room - value[1:, limited], room - value[1:, limited]
             parts.append(_rows(own.reshape(-1, width * n), at, frames * n, lower.ravel(), upper.ravel()))
         rows = SparseRows.joined([part[0] for part in parts])
         # What is outside by rounding, or not viable at the start, need not come back in this step.

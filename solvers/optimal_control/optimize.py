@@ -27,7 +27,6 @@ from .sqp import ITERATIONS, Optimum, optimise
 from .task_rows import TaskRows, TaskSegment
 
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
-BROKEN = 1e-9  # relative: limits broken by no more are kept but for rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +152,8 @@ def _better(best: Optimum, now: Optimum, before: Optimum) -> Optimum:
     """`now` when it costs less, keeps the limits, and misses nothing that was met."""
     if abs(now.tasks.lacking()).max(initial=0.0) > HELD or now.cost > best.cost * (1.0 + GAIN):
         return best
-    if now.trajectory.excess() > max(BROKEN, before.trajectory.excess()):
+    # Limits are never broken, nor more than in a start that breaks them.
+    if now.trajectory.excess() > before.trajectory.excess():
         return best
     return now
 
@@ -223,6 +223,11 @@ def _start(
     both = [[*aim, q] for aim, q in zip(aims, near, strict=True)]
     found = track(model, [*tasks, posture], both, near[0] if q0 is None else q0, dt, start_velocity, seed, backend)
     return _without_last(model, tasks, found, dt, backend)
+
+
+def near_animation(model: RobotModel, q: Array, dt: float) -> TrackResult:
+    """Frames that follow an animation q (F, nq) inside the limits, from rest, without any other task."""
+    return _start(model, (), [[]] * len(q), None, dt, None, 0, "auto", q)
 
 
 def _without_last(model: RobotModel, tasks: Sequence[Task], found: TrackResult, dt: float, backend: str) -> TrackResult:

@@ -129,7 +129,7 @@ def _direction(here: _Local, z: Array, added: float) -> tuple[BandedQPResult | N
     size, more = float(abs(H).max(initial=0.0)), 0.0
     while more <= MOST_ADDED:
         H[:, 0] += more * size * np.eye(n)
-        found = solve_banded_qp(H, here.gradient, here.rows, here.lower, here.upper, here.at.grid.backend_name)
+        found = solve_banded_qp(H, here.gradient, here.rows, here.lower, here.upper, here.at.grid.backend_name, z)
         H[:, 0] -= more * size * np.eye(n)
         if found is not None:
             return found, more

@@ -31,25 +31,33 @@ class BandedQPResult:
 
 
 def solve_banded_qp(
-    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, backend: str = "auto"
+    H: Array,
+    g: Array,
+    rows: SparseRows,
+    lower: Array,
+    upper: Array,
+    backend: str = "auto",
+    guess: Array | None = None,
 ) -> BandedQPResult | None:
     """x (F, n) that minimises 1/2 x'Hx + g'x with lower <= C x <= upper.
 
     H: (F, p + 1, n, n): H[k, s] couples frame k (rows) with frame k - s (columns); H[k, 0] is symmetric, blocks that
     reach before frame 0 do not count.   g: (F, n).   rows: C over the F n unknowns; no row reaches over more than p + 1
-    frames.   lower, upper: (m,), infinite or equal. Rows may depend on each other. H may be indefinite where equations
-    and active sides hold x; None where Newton's matrix is not positive definite, so that x is no minimum.
+    frames.   lower, upper: (m,), infinite or equal.   guess: (m,) multipliers, whose sides are tried first. Rows may
+    depend on each other. H may be indefinite where equations and active sides hold x; None where Newton's matrix is not
+    positive definite, so that x is no minimum.
     Raises TaskError for entries that are not numbers, BackendError.
     """
     if not (np.isfinite(H).all() and np.isfinite(g).all() and np.isfinite(rows.value).all()):
         raise TaskError("a quadratic program has entries that are not finite")
     if np.isnan(lower).any() or np.isnan(upper).any():
         raise TaskError("a quadratic program has bounds that are not numbers")
+    known = np.zeros(len(rows)) if guess is None else guess
     if get_backend(backend).name == "native":
         from .native_banded import solve
     else:
         from .banded_reference import solve
-    status, x, multipliers, iterations = solve(H, g, rows, lower, upper, ITERATIONS)
+    status, x, multipliers, iterations = solve(H, g, rows, lower, upper, ITERATIONS, known)
     if status == len(QPStatus):
         return None
     return BandedQPResult(list(QPStatus)[status], x, multipliers, iterations)

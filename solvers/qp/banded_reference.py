@@ -16,14 +16,22 @@ from .sparse_rows import SparseRows
 
 OPTIMAL, INFEASIBLE, MAX_ITERATIONS, NOT_CONVEX, STALLED = range(5)
 DELTA = 1e-5  # by which equations give way, rows of length 1 and H of size 1
-RHOS = (1e-13, 1e-11, 1e-9, 1e-7)  # added to H of size 1, as much as rounding makes it need: the first two, or ...
+RHOS = (
+    1e-13,
+    1e-11,
+    1e-9,
+    1e-7,
+    1e-5,
+)  # added to H of size 1, as much as rounding makes it need: the first two, or ...
 FEW = 2
 SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second where the first was not polished
-POLISHED, NEAR = 1e-12, 1e-9  # the same after it: of a solution, and where rounding stops the method
+POLISHED, NEAR = 1e-11, 1e-9  # the same after it: of a solution, and where rounding stops the method
 STEEP = 1e9  # weights of sides beyond which rounding may take the definiteness
 CLOSEST = 0.995  # share of the way to the nearest bound that a step goes
 REFINEMENTS = 2  # of each step
 POLISHES = 12  # steps that settle the active sides
+SETS = 8  # of active sides that are tried
+FURTHER = 8  # steps to the second tolerance, at most
 CERTAIN = 1e-8  # relative: a combination of rows that small is none
 
 
@@ -145,15 +153,21 @@ class _Program:
 
 
 def solve(
-    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int
+    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int, guess: Array
 ) -> tuple[int, Array, Array, int]:
     """Status, x (F, n), multipliers (m,) and Newton steps; arguments as in `solve_banded_qp`."""
     program = _Program(H, g, rows, lower, upper)
-    point = _Point(program)
-    count = 0
+    point, count = _Point(program), 0
     try:
-        for tolerance in SOLVED:
-            status, count = _interior(program, point, tolerance, iterations, count)
+        x, z, lack = _polished(program, point.x, -guess * program.length / program.scale)
+        if lack <= POLISHED:
+            return OPTIMAL, x.reshape(g.shape), -z * program.scale / program.length, 0
+    except NotConvexError:
+        pass  # the guess was wrong
+    try:
+        for tolerance, most in zip(SOLVED, (iterations, FURTHER), strict=True):
+            until = min(count + most, iterations)
+            status, count = _interior(program, point, tolerance, until, count)
             x, z = point.x, point.z
             if status in (INFEASIBLE, NOT_CONVEX):
                 break
@@ -269,22 +283,32 @@ def _interior(p: _Program, at: _Point, tolerance: float, iterations: int, count:
 
 
 def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float]:
-    """The point where the sides that are active are equations, or as it was where that is worse; what it lacks."""
+    """The best point where the sides that are active are equations, or as it was; what it lacks.
+
+    Sides that pull are left, those that are passed are taken, until that is right (a primal-dual active set method:
+    Hintermueller, Ito and Kunisch, SIAM J. Optim. 13(3), 2003)."""
     Cx = p.rows.times(x)
-    at_low = p.has_lower & (z > Cx - p.lower)
-    at_high = p.has_upper & (-z > p.upper - Cx)
-    active = p.equal | at_low | at_high
-    wanted = np.where(at_high, p.upper, p.lower)
-    L = p.newton_matrix(np.where(active, 1.0 / DELTA, 0.0))
-    better, y = x.copy(), np.where(active, z, 0.0)
-    for _ in range(POLISHES):
-        missing = np.where(active, wanted - p.rows.times(better), 0.0)
-        lack = -(p.times(better) + p.g) + p.rows.transposed(y + missing / DELTA, p.size)
-        step = substitute(L, lack.reshape(p.shape)).ravel()
-        y += np.where(active, (missing - p.rows.times(step)) / DELTA, 0.0)
-        better = better + step
-    before, after = _error(p, x, z), _error(p, better, y)
-    return (better, y, after) if after <= before else (x, z, before)
+    best = x, z, _error(p, x, z)
+    at_low, at_high = p.has_lower & (z > Cx - p.low), p.has_upper & (-z > p.high - Cx)
+    for _ in range(SETS):
+        active, wanted = p.equal | at_low | at_high, np.where(at_high, p.high, p.low)
+        L = p.newton_matrix(np.where(active, 1.0 / DELTA, 0.0))
+        x, z = x.copy(), np.where(active, z, 0.0)
+        for _ in range(POLISHES):
+            missing = np.where(active, wanted - p.rows.times(x), 0.0)
+            lack = -(p.times(x) + p.g) + p.rows.transposed(z + missing / DELTA, p.size)
+            step = substitute(L, lack.reshape(p.shape)).ravel()
+            z += np.where(active, (missing - p.rows.times(step)) / DELTA, 0.0)
+            x = x + step
+        error = _error(p, x, z)
+        if error <= best[2]:
+            best = x, z, error
+        Cx, before = p.rows.times(x), (at_low, at_high)
+        at_low = p.has_lower & np.where(at_low, z > 0.0, Cx < p.low)
+        at_high = p.has_upper & np.where(at_high, z < 0.0, Cx > p.high)
+        if error <= POLISHED or ((at_low == before[0]).all() and (at_high == before[1]).all()):
+            break
+    return best
 
 
 def _error(p: _Program, x: Array, z: Array) -> float:

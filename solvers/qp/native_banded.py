@@ -18,7 +18,7 @@ class _Program(ctypes.Structure):
 
 
 def solve(
-    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int
+    H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int, guess: Array
 ) -> tuple[int, Array, Array, int]:
     """As `banded_reference.solve`."""
     library = load_library()
@@ -28,7 +28,7 @@ def solve(
     H, g, value, low, high = arrays
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (H, g, start, column, value, low, high)]
     program = _Program(*g.shape, H.shape[1], len(rows), *pointers)
-    x, multipliers, steps = np.empty(g.shape), np.empty(len(rows)), ctypes.c_int32()
+    x, multipliers, steps = np.empty(g.shape), np.array(guess, np.float64), ctypes.c_int32()
     work = np.empty(library.rk_banded_qp_workspace(ctypes.byref(program)))
     status = library.rk_banded_qp(
         ctypes.byref(program),

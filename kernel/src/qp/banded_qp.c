@@ -9,18 +9,19 @@
 #include "banded_cholesky.h"
 #include "robokin_qp.h"
 
-static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-12, NEAR = 1e-9, STEEP = 1e9;
-static const double RHOS[] = {1e-13, 1e-11, 1e-9, 1e-7}, SOLVED[] = {1e-9, 1e-13};
-enum { REFINEMENTS = 2, POLISHES = 12, REGULARISATIONS = 4, FEW = 2, TOLERANCES = 2, STALLED = 4 };
+static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, STEEP = 1e9;
+static const double RHOS[] = {1e-13, 1e-11, 1e-9, 1e-7, 1e-5}, SOLVED[] = {1e-9, 1e-13};
+enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, FURTHER = 8, REGULARISATIONS = 5, FEW = 2, TOLERANCES = 2, STALLED = 4 };
 
 /* A program with rows of length 1 and H of size 1, and what is known of its solution. sl, su: slacks; zl, zu: their
-   multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation. */
+   multipliers; y: those of equations. has: 1 lower, 2 upper side, 4 equation.
+   at: 1 lower, 2 upper side is active. */
 typedef struct solver {
   const rk_banded_program *p;
   int64_t size, reach, rows, entries;
   double scale, size_g, size_b;
   double *H, *L, *g, *value, *length, *low, *high;
-  int32_t *has;
+  int32_t *has, *at;
   double *x, *y, *sl, *su, *zl, *zu;
   double *Cx, *Hx, *force, *rx, *ry, *rl, *ru, *weight;
   double *dx, *dy, *dsl, *dsu, *dzl, *dzu, *lack, *other, *cl, *cu, *best, *kept, *z;
@@ -42,6 +43,7 @@ static void take(solver *s, const rk_banded_program *p, rk_arena *arena) {
   for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = rk_take(arena, s->rows);
   s->value = rk_take(arena, s->entries);
   s->has = rk_take_integers(arena, s->rows);
+  s->at = rk_take_integers(arena, s->rows);
 }
 
 static double larger(double a, double b) { return a > b ? a : b; }
@@ -298,24 +300,21 @@ static double error_of(solver *s, const double *x, const double *z) {
   return most;
 }
 
-/* The point best, z where the sides that are active are equations, or as it is where that is worse. Returns what it
-   lacks, negative where there is none. */
-static double polish(solver *s) {
-  for (int64_t i = 0; i < s->rows; i++) s->z[i] = s->y[i] + s->zl[i] - s->zu[i];
-  const double before = error_of(s, s->x, s->z);
+/* Which sides are active, as ry wants them: as `at` says of each row (1 lower, 2 upper side). */
+static void activate(solver *s) {
   for (int64_t i = 0; i < s->rows; i++) {
-    const int32_t at_low = s->has[i] & 1 && s->z[i] > s->Cx[i] - s->low[i];
-    const int32_t at_high = s->has[i] & 2 && -s->z[i] > s->high[i] - s->Cx[i];
-    const int32_t active = s->has[i] & 4 || at_low || at_high;
+    const int32_t active = s->has[i] & 4 || s->at[i];
     s->weight[i] = active ? 1.0 / DELTA : 0.0;
-    s->dy[i] = active ? s->z[i] : 0.0;
-    s->ry[i] = at_high ? s->high[i] : s->low[i]; /* what is wanted */
+    s->dy[i] = active ? s->dy[i] : 0.0;
+    s->ry[i] = s->at[i] & 2 ? s->high[i] : s->low[i];
   }
-  if (!factor(s)) return -1.0;
-  memcpy(s->best, s->x, sizeof(double) * (size_t)s->size);
+}
+
+/* dx, dy: the point where the active sides are equations. */
+static void settle(solver *s) {
   for (int32_t turn = 0; turn < POLISHES; turn++) {
-    times(s, s->best, s->other);
-    hessian_times(s, s->best, s->lack);
+    times(s, s->dx, s->other);
+    hessian_times(s, s->dx, s->lack);
     for (int64_t i = 0; i < s->size; i++) s->lack[i] = -(s->lack[i] + s->g[i]);
     for (int64_t i = 0; i < s->rows; i++) {
       s->kept[i] = s->weight[i] > 0.0 ? s->ry[i] - s->other[i] : 0.0;
@@ -326,12 +325,53 @@ static double polish(solver *s) {
     times(s, s->lack, s->other);
     for (int64_t i = 0; i < s->rows; i++)
       if (s->weight[i] > 0.0) s->dy[i] += (s->kept[i] - s->other[i]) / DELTA;
-    for (int64_t i = 0; i < s->size; i++) s->best[i] += s->lack[i];
+    for (int64_t i = 0; i < s->size; i++) s->dx[i] += s->lack[i];
   }
-  const double after = error_of(s, s->best, s->dy);
-  if (after > before) memcpy(s->best, s->x, sizeof(double) * (size_t)s->size);
-  else memcpy(s->z, s->dy, sizeof(double) * (size_t)s->rows);
-  return after > before ? before : after;
+}
+
+/* The best point where the sides that are active are equations, or as it is, in best and z. Returns what it lacks,
+   negative where there is none. */
+static double polish(solver *s) {
+  for (int64_t i = 0; i < s->rows; i++) s->z[i] = s->dy[i] = s->y[i] + s->zl[i] - s->zu[i];
+  memcpy(s->best, s->x, sizeof(double) * (size_t)s->size);
+  memcpy(s->dx, s->x, sizeof(double) * (size_t)s->size);
+  double least = error_of(s, s->x, s->z);
+  for (int64_t i = 0; i < s->rows; i++) {
+    s->at[i] = s->has[i] & 1 && s->z[i] > s->Cx[i] - s->low[i] ? 1 : 0;
+    if (s->has[i] & 2 && -s->z[i] > s->high[i] - s->Cx[i]) s->at[i] |= 2;
+  }
+  for (int32_t set = 0; set < SETS; set++) {
+    activate(s);
+    if (!factor(s)) return -1.0;
+    settle(s);
+    const double error = error_of(s, s->dx, s->dy);
+    if (error <= least) {
+      least = error;
+      memcpy(s->best, s->dx, sizeof(double) * (size_t)s->size);
+      memcpy(s->z, s->dy, sizeof(double) * (size_t)s->rows);
+    }
+    int32_t changed = 0;
+    for (int64_t i = 0; i < s->rows; i++) {
+      int32_t now = 0;
+      if (s->has[i] & 1 && (s->at[i] & 1 ? s->dy[i] > 0.0 : s->Cx[i] < s->low[i])) now = 1;
+      if (s->has[i] & 2 && (s->at[i] & 2 ? s->dy[i] < 0.0 : s->Cx[i] > s->high[i])) now |= 2;
+      changed |= now != s->at[i];
+      s->at[i] = now;
+    }
+    if (error <= POLISHED || !changed) break;
+  }
+  return least;
+}
+
+/* Whether the sides that push, as multipliers told before say, are those of the solution, which is then in best and z. */
+static int32_t guess(solver *s, const double *multipliers) {
+  memset(s->x, 0, sizeof(double) * (size_t)s->size);
+  for (int64_t i = 0; i < s->rows; i++) {
+    s->y[i] = -multipliers[i] * s->length[i] / s->scale;
+    s->zl[i] = s->zu[i] = 0.0;
+  }
+  const double lack = polish(s);
+  return lack >= 0.0 && lack <= POLISHED;
 }
 
 int32_t rk_sizeof_banded_program(void) { return (int32_t)sizeof(rk_banded_program); }
@@ -349,11 +389,13 @@ int32_t rk_banded_qp(const rk_banded_program *program, int32_t most, double *wor
   solver s;
   take(&s, program, &arena);
   scale_program(&s);
+  int32_t status = guess(&s, multipliers) ? RK_QP_OPTIMAL : RK_QP_MAX_ITERATIONS;
+  const int32_t turns = status == RK_QP_OPTIMAL ? 0 : TOLERANCES;
   begin(&s);
-  int32_t status = RK_QP_MAX_ITERATIONS;
   *steps = 0;
-  for (int32_t i = 0; i < TOLERANCES; i++) {
-    status = interior(&s, SOLVED[i], most, steps);
+  for (int32_t i = 0; i < turns; i++) {
+    const int32_t until = i && *steps + FURTHER < most ? *steps + FURTHER : most;
+    status = interior(&s, SOLVED[i], until, steps);
     memcpy(s.best, s.x, sizeof(double) * (size_t)s.size);
     memcpy(s.z, s.y, sizeof(double) * (size_t)s.rows);
     if (status == RK_QP_INFEASIBLE || status == RK_QP_NOT_CONVEX) break;

@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 from robokin_addon.cli import main
-from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
 from robokin_addon.scene.animation.frames import set_frame
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import check_motion
@@ -65,3 +65,25 @@ def test_joints_with_limits_on_acceleration_keep_them_when_keys_are_rounded(scen
     found = motion(scene, robot)
     assert (found.q >= model.lower).all() and (found.q <= model.upper).all()
     assert np.isfinite(found.a).all() and not check_motion(found, float32=True).violations
+
+
+def test_smooth_repairs_keys_that_break_limits(scene, tmp_path):
+    robot = follower(scene)
+    rng = np.random.default_rng(0)
+    q = read_configuration(robot)
+    for frame in range(1, FRAMES + 1):
+        write_configuration(robot, q + 0.2 * rng.normal(size=len(q)))
+        keyed = [bone for bone in robot.pose.bones if not all(bone.lock_rotation)]
+        for bone in keyed:
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    assert check_motion(motion(scene, robot), float32=True).violations
+    path = tmp_path / "wild.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.smooth() == {"FINISHED"}
+    assert not check_motion(motion(scene, robot), float32=True).violations
+    report = tmp_path / "smooth.json"
+    assert main(["smooth", str(path), "--time", "0.1", "--json", str(report)]) == 0
+    told = json.loads(report.read_text("utf-8"))
+    assert told["broken_before"] > 0 == told["broken_after"] and told["is_optimal"]
+    assert main(["smooth", str(path), "--frames", "3:3"]) == 2

@@ -1,0 +1,54 @@
+"""Repair the animation of a .blend that breaks limits, keyed by hand or captured: it becomes the nearest motion
+that keeps the limits on position, velocity and acceleration at every frame. Exit code 1 when
+a sample still breaks one."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..arguments import add_blend_file, add_frames, add_json, add_step, output_blend
+from ..report import kept_report, show_report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_blend_file(parser)
+    add_frames(parser)
+    add_step(parser)
+    parser.add_argument("--time", metavar="S", type=seconds, default=0.04, help="shaking faster than this goes [s]")
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+    parser.add_argument(
+        "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
+    )
+    add_json(parser)
+
+
+def seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1e3:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 to 1000")
+    return value
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    from ..blend_saving import save_as
+    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+
+    with blender_file(arguments):
+        import bpy
+
+        from ...scene.bake.smooth import smooth_steps
+
+        robot = find_robot(arguments.robot)
+        settings, scene = robot.robokin.solver, bpy.context.scene
+        frames = chosen_frames(robot, arguments.frames, arguments.step)
+        new = settings.new_action if arguments.new_action is None else arguments.new_action
+        result = run_steps(smooth_steps(scene, robot, frames, arguments.time, new))
+        target = arguments.output or bpy.data.filepath
+        report = result.to_dict()
+        with kept_report(report, arguments.json):
+            save_as(target)
+    show_report(report, arguments.json, f"{target}: {len(frames)} frames: {result.summary()}", target)
+    return not result.after

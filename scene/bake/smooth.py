@@ -1,0 +1,97 @@
+"""An animation repaired: as near to it as the limits allow, without its shaking."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import robot_model
+from ...properties.frame_rate import frame_seconds
+from ...robokin import RobokinError, RobotModel
+from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
+from ...scene.animation.curves import refuse_unwritable, sample_configurations, show_curves, write_curves
+from ...solvers import Motion, OptimizedMotion, check_motion
+from ...solvers.optimal_control.optimize import TrackedFrames, near_animation, optimize_steps
+from ...solvers.optimal_control.sqp import ITERATIONS
+from ...solvers.progress import scaled
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothResult:
+    """frames: scene frames. before, after: samples that break a limit, in the animation and in what was written.
+    deviation: largest change of a joint value [rad, m], and which joint's.   result: of the optimum."""
+
+    frames: Sequence[int]
+    before: int
+    after: int
+    deviation: float
+    joint: str
+    result: OptimizedMotion
+
+    def summary(self) -> str:
+        """One line."""
+        moved = f"the farthest from the animation is {self.joint} by {self.deviation:.3g}"
+        return f"{self.before} samples broke a limit, now {self.after}; {moved} (rad or m); {self.result.note}"
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        own = {"broken_before": self.before, "broken_after": self.after, "deviation": self.deviation}
+        return {"frames": len(self.frames), **own, "joint": self.joint, **self.result.to_dict()}
+
+
+def smooth_steps(
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[int], time: float, new_action: bool = False
+) -> Generator[float, None, SmoothResult]:
+    """Yield the share of the work done (0..1) now and then; return what was written.
+
+    The robot's curves over the frames become the motion nearest to them that keeps the limits on position, velocity and
+    acceleration at every frame. time: [s] shaking faster than about this is smoothed away. It begins at rest, as Check
+    reads a motion. Nothing is written before the last step. Raises RobokinError.
+    """
+    if len(frames) < 2:
+        raise RobokinError("one frame is no motion: choose a range of at least two frames")
+    refuse_unwritable(scene, obj, new_action)
+    model, dt = robot_model(obj), int(frames[1] - frames[0]) * frame_seconds(scene)
+    times = dt * np.arange(len(frames))
+    wild = yield from scaled(sample_configurations(scene, obj, frames), 0.0, 0.2)
+    shown = Motion.of(model, times, wild)
+    start = near_animation(model, shown.q, dt)
+    cost = {"animation": 1.0, "acceleration": time**4} if time > 0.0 else "animation"
+    parts = [TrackedFrames((), start, np.zeros((len(frames), 0)))]
+    steps = optimize_steps(model, parts, cost, shown.q, False)
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as ended:
+            (result,) = ended.value
+            break
+        yield 0.2 + 0.7 * done / ITERATIONS
+    written = write_curves(obj, frames, result.q, new_action)
+    show_curves(obj, scene.frame_current_final)
+    away = abs(get_backend().difference(model.tree, shown.q, result.q)).max(axis=0)
+    return SmoothResult(
+        frames,
+        _broken(shown),
+        _broken(Motion.of(model, times, written)),
+        float(away.max(initial=0.0)),
+        _joint_of(model, away),
+        result,
+    )
+
+
+def _broken(motion: Motion) -> int:
+    """Samples that break a limit."""
+    return len({violation.frame for violation in check_motion(motion, float32=True).violations})
+
+
+def _joint_of(model: RobotModel, away: Array) -> str:
+    worst = int(np.argmax(away)) if len(away) else -1
+    for joint in model.moving_joints:
+        own = model.slot(joint.name).v
+        if own.start <= worst < own.stop:
+            return joint.name
+    return "none"
