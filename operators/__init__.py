@@ -41,7 +41,7 @@ from .robot import (
     reset_record,
 )
 from .solve import bake, check, dynamics, smooth, solve
-from .tasks import criteria, snap_targets, tasks
+from .tasks import criteria, remedies, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
 MODULES: tuple[ModuleType, ...] = (
@@ -65,6 +65,7 @@ MODULES: tuple[ModuleType, ...] = (
     unit_scale,
     tasks,
     snap_targets,
+    remedies,
     grab_link,
     turn_joint,
     jog,

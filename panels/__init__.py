@@ -18,6 +18,7 @@ from . import (
     solve,
     tables,
     tasks,
+    why,
 )
 from .prepared import redraw_cache
 
@@ -31,6 +32,7 @@ MODULES: tuple[ModuleType, ...] = (
     tasks,
     criteria,
     solve,
+    why,
     tables,
     menus,
     overlays,

@@ -9,7 +9,7 @@ import bpy
 from ..properties.ball_angles import ANGLES
 from ..properties.bridge.model.channels import OWN
 from ..properties.joint_range import RANGE
-from .prepared.joint_rows import JointRow, joint_rows, value_text
+from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, clipped
 
 NAMES = 0.45  # of the width of a row
@@ -35,6 +35,7 @@ class ROBOKIN_UL_joint_values(bpy.types.UIList):
         row_layout = layout.row(align=True)
         split = row_layout.split(factor=NAMES)
         split.active = not row.follows
+        split.alert = item.name in blocking_bones(item.id_data)
         split.label(text=clipped(context, row.name, NAMES))
         line = split.row(align=True)
         if row.ranged:

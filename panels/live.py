@@ -6,6 +6,7 @@ import bpy
 
 from ..properties.results import readouts
 from .prepared.robot_panel import draw_text
+from .why import draw_why
 
 
 def draw_live(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -21,5 +22,7 @@ def draw_live(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.t
     row = column.column(align=True)
     row.alert = not readout.is_met
     draw_text(context, row, readout.text, "CHECKMARK" if readout.is_met else "ERROR")
+    if not readout.is_met:
+        draw_why(column, obj)
     for note in readout.notes:
         draw_text(context, column, note, "INFO")

@@ -63,10 +63,8 @@ class ROBOKIN_PT_postures(RobotPanel, bpy.types.Panel):
             draw_text(context, layout, "+ stores the present pose", "INFO")
         column = layout.column(align=True)
         row = column.row(align=True)
-        row.operator("robokin.home", icon="HOME")
+        row.operator("robokin.postures", icon="POSE_HLT")
         row.operator("robokin.mirror_pose", text="Mirror", icon="MOD_MIRROR")
-        if obj.robokin.tasks:
-            column.operator("robokin.postures", icon="POSE_HLT")
         row = column.row(align=True)
         row.operator("robokin.copy_joint_values", text="Copy", icon="COPYDOWN")
         row.operator("robokin.paste_joint_values", text="Paste", icon="PASTEDOWN")

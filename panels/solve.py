@@ -7,6 +7,7 @@ import bpy
 from ..properties.results import readouts
 from ..properties.results.result_text import status_words, told
 from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
+from .why import draw_why
 
 SHOWN = 8  # stretches of frames that fail
 
@@ -24,6 +25,8 @@ class ROBOKIN_PT_solve(RobotPanel, bpy.types.Panel):
         layout.operator("robokin.snap_targets", icon="SNAP_ON")
         if settings.status:
             draw_status(context, layout, settings.status, settings.reason, readouts.is_present(obj, "solve"))
+            if readouts.live(obj) is None:
+                draw_why(layout, obj)
         body = options(layout, "robokin_solve_options")
         if body is not None:
             body.prop(settings, "key")

@@ -154,6 +154,12 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     reason: bpy.props.StringProperty(
         override=VALUE, name="Reason", description="Why the last solve did not reach its targets"
     )
+    why: bpy.props.StringProperty(
+        override=VALUE,
+        name="Why",
+        description="Joints and tasks that the last solve blames, as JSON",
+        options={"HIDDEN"},
+    )
     bake_status: bpy.props.StringProperty(override=VALUE, name="Bake", description="What the last bake came to")
     bake_reason: bpy.props.StringProperty(
         override=VALUE, name="Bake Reason", description="Why frames of the last bake fail"

@@ -18,6 +18,7 @@ from ...properties.results import readouts
 from ...robokin import RobokinError, RobotModel
 from ...scene.animation import frames as animation
 from ...scene.tasks.targets import places_of
+from .motion_parts import motion_parts
 
 # Said of a task or a criterion by a result; they do not change what is asked.
 _SAID = {"rna_type", "name", "position_residual", "orientation_residual", "solved", "reached", "cost", "slope"}
@@ -34,15 +35,14 @@ def pose_mark(obj: bpy.types.Object) -> str:
 
 
 def motion_mark(obj: bpy.types.Object) -> str:
-    """A mark of the frame rate, the curves of the robot and of what its tasks follow, all else in tasks and criteria.
-    Raises RobokinError."""
+    """A mark of the frame rate, what moves the robot and what its tasks follow, all else in tasks and criteria. Raises
+    RobokinError."""
     followed = {place[0] for task in _enabled(obj) for place in places_of(task).values() if place[0] is not None}
     chain = {found for owner in (obj, *followed) for found in _with_parents(owner)}
     owners = sorted(chain, key=lambda owner: owner.name_full)
     animated = {path for path, _ in animation.fcurves(obj)}
-    still = (repr(tuple(map(tuple, owner.matrix_basis))).encode() for owner in owners if not animation.fcurves(owner))
     rate = repr(frame_seconds(bpy.context.scene)).encode()
-    return _mark([rate, _curves_of(owners), *_asked(obj, animated), *still])
+    return _mark([rate, _motion_of(owners), *_asked(obj, animated)])
 
 
 def is_present(obj: bpy.types.Object, result: str) -> bool:
@@ -101,23 +101,14 @@ def _with_parents(owner: bpy.types.Object | None) -> Iterator[bpy.types.Object]:
         owner = owner.parent
 
 
-def _curves_of(owners: list[bpy.types.Object]) -> bytes:
-    """A mark of all F-curves; looked at anew only after something has changed."""
+def _motion_of(owners: list[bpy.types.Object]) -> bytes:
+    """A mark of all that moves them; looked at anew only after something has changed."""
     key = tuple(owner.session_uid for owner in owners)
     if _curves.get(key, (-1,))[0] != _changes[0]:
-        parts = [part for owner in owners for part in _of_curves(owner)]
+        parts = [part for owner in owners for part in motion_parts(owner)]
         _curves.clear()
         _curves[key] = _changes[0], _mark(parts).encode()
     return _curves[key][1]
-
-
-def _of_curves(owner: bpy.types.Object) -> Iterator[bytes]:
-    for (path, index), curve in sorted(animation.fcurves(owner).items()):
-        if not path.endswith((".cost", ".slope")):
-            points = np.empty(2 * len(curve.keyframe_points), np.float32)
-            curve.keyframe_points.foreach_get("co", points)
-            yield f"{path}[{index}]".encode()
-            yield points.tobytes()
 
 
 def _mark(parts: Iterable[bytes]) -> str:

@@ -117,7 +117,7 @@ def _forget(*_: object) -> None:
 
 def _readout(obj: bpy.types.Object) -> LiveReadout | None:
     session = _sessions.get(obj.session_uid)
-    return None if session is None else live_readout(obj, session.problem, session.blocking())
+    return None if session is None else live_readout(obj, session.problem)
 
 
 _HANDLERS = (

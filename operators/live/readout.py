@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import bpy
 
 from ...properties.results.readouts import LiveReadout
+from ...properties.results.why import held_joints
 from ...scene.animation import frames as animation
 
 _SHOWN = 3  # joints or tasks that a text names
 
 
-def live_readout(obj: bpy.types.Object, problem: str, blocking: Sequence[str]) -> LiveReadout:
-    """problem: why the robot cannot follow; "" when it can.   blocking: joints at their limits."""
+def live_readout(obj: bpy.types.Object, problem: str) -> LiveReadout:
+    """problem: why the robot cannot follow; "" when it can."""
     if problem:
         return LiveReadout(f"Waits: {problem}", False)
     settings = obj.robokin.solver
@@ -21,16 +22,17 @@ def live_readout(obj: bpy.types.Object, problem: str, blocking: Sequence[str]) -
     if first <= bpy.context.scene.frame_current_final <= last:
         return LiveReadout("Shows its bake until something changes", settings.status == "CONVERGED")
     notes = ("Live wins over the robot's keys; renders show the keys",) if is_keyed(obj) else ()
-    if settings.status in ("CONVERGED", ""):
+    if settings.status == "CONVERGED":
         return LiveReadout("Follows its targets", True, notes)
     if settings.status == "OUT_OF_REACH":
         return LiveReadout(f"Too far: {settings.reason}", False, notes)
-    if settings.status == "EMPTY":
+    if not settings.status:
         return LiveReadout("No task counts now", True, notes)
     below = _missed_below(obj)
     if below:
         return LiveReadout(f"Follows; as near as the tasks above allow: {_named(below)}", True, notes)
     notes = (*notes, "Solve Pose looks for other postures")
+    blocking = held_joints(obj)
     if not blocking:
         return LiveReadout("Cannot get there from this pose", False, notes)
     return LiveReadout(f"Held by the limits of {_named(blocking)}", False, notes)

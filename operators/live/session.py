@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held
+from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS, TaskContext
 from ...properties.tasks import RobokinTask, follow_renamed_bones
 from ...robokin import RobokinError
@@ -193,15 +194,6 @@ class Session:
             self._pose = PoseArrays(obj, self.robot)
         return self._pose
 
-    def blocking(self) -> list[str]:
-        """Joints of the tasks that are at their limits."""
-        if self.robot is None or self.q is None or not self._descents:
-            return []
-        model, (descent, _) = self.robot.model, list(self._descents.values())[-1]
-        held = model.limits.at_limit(self.q) & descent.problem.search.depends()
-        names = [joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any()]
-        return [*names, *(f"{name} (locked)" for name in self.robot.locked)]
-
     # -- following -----------------------------------------------------------------------------------------------------
 
     def _followed(
@@ -216,7 +208,9 @@ class Session:
         descent, wanted = self._descent(obj, asked, q)
         result = self._solved(obj, descent, asked, q, is_posed)
         own, reason = [one.task for one in asked], result.reason + ending(obj, result)
-        show_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit)
+        held = () if result.converged else (*_at_limits(descent, result.q), *self.robot.locked)
+        blamed = Why(tuple(dict.fromkeys(held)), result.tasks)
+        show_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit, blamed)
         return result
 
     def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
@@ -274,6 +268,13 @@ class Session:
         memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
         write_memory(obj, memory)
         return descent.solve(targets, q, shares, memory.without)
+
+
+def _at_limits(descent: LiveDescent, q: Array) -> tuple[str, ...]:
+    """Joints that the tasks depend on, which are at their limits: known without a diagnosis."""
+    model = descent.problem.model
+    held = model.limits.at_limit(q) & descent.problem.search.depends()
+    return tuple(joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any())
 
 
 def _shown(tasks: Sequence[RobokinTask]) -> list[float]:

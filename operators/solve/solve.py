@@ -10,6 +10,7 @@ from ...properties.bridge import binding, read_configuration, robot_model, write
 from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
 from ...properties.results.result_text import status_words, told
+from ...properties.results.why import Why, store_why
 from ...properties.task_kinds import KINDS
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError
@@ -53,8 +54,10 @@ def show_result(
     wanted: Sequence[Task],
     residual_array: Array,
     unit: float,
+    blamed: Why,
 ) -> None:
     """Put status, reason and residuals (tasks, 2) where the panel reads them, in Blender units of `unit` metres."""
+    store_why(obj, blamed)
     settings = obj.robokin.solver
     # Writing is what takes time, and mostly nothing is new.
     if settings.status != status or settings.reason != reason:
@@ -77,7 +80,7 @@ def show_result(
 def show_nothing(obj: bpy.types.Object) -> None:
     """There is no result."""
     settings = obj.robokin.solver
-    settings.status = settings.reason = ""
+    settings.status = settings.reason = settings.why = ""
     _forget_results(obj)
 
 
@@ -141,7 +144,8 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
         if keyed:
             key_channels(obj, context.scene.frame_current_final)
         reason = result.reason + ending(obj, result)
-        show_result(obj, str(result.status), reason, tasks, wanted, result.residual_array, metres_per_world_unit(obj))
+        unit, blamed = metres_per_world_unit(obj), Why(result.joints, result.tasks)
+        show_result(obj, str(result.status), reason, tasks, wanted, result.residual_array, unit, blamed)
         obj.robokin.solver.solve_mark = pose_mark(obj)
         said = f"{status_words(result.status, reason)}: {told(context.scene, reason)}"
         self.report({"INFO" if result.converged else "WARNING"}, said)

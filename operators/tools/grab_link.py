@@ -107,7 +107,7 @@ class _Pulling(Gesture):
         whose = "its own" if self._is_own else "the world's"
         where = f" {about} {whose} {AXES[self._axis]}" if self._axis >= 0 else ""
         held = f"   held: {', '.join(self._pull.held)}" if self._pull.held else ""
-        short = "" if self._pull.is_met else "   as near as it can be"
+        short = "" if self.is_self_motion or self._pull.is_met else "   as near as it can be"
         return f"{self.bl_label}  {self._bone}: {shown}{where}{short}{held}"
 
 

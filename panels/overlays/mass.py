@@ -12,7 +12,7 @@ from ...robokin.backend import get_backend
 from ...robokin.structure.bodies import rigid_bodies
 from ...robokin.structure.natural_root import feet
 from ..shapes import colors
-from ..shapes.lines import circle, cross, dashes, polyline
+from ..shapes.lines import SPHERE, cross, dashes, polyline
 from ..shapes.polygon import convex_hull, fan, inside
 from .pieces import Pieces
 from .robot_view import RobotView
@@ -37,7 +37,7 @@ class MassOverlay:
         ground = float(contacts[:, 2].min()) if len(contacts) else 0.0
         below = np.array([center[0], center[1], ground])
         size = MARK * float(np.ptp(view.links[:, :3, 3], axis=0).max(initial=view.scale() * 0.1))
-        ball = circle(size)
+        ball = size * SPHERE
         tint = colors.MASS
         if len(contacts) > 2:
             hull = convex_hull(contacts[:, :2])
@@ -47,10 +47,9 @@ class MassOverlay:
             color = colors.GOOD if is_held else colors.BAD
             found.triangles.append((fan(outline), colors.faded(color, 0.25)))
             found.lines.append((polyline(np.concatenate((outline, outline[:1]))), color))
-        for turned in (ball, ball[..., [1, 2, 0]], ball[..., [2, 0, 1]]):
-            found.lines.append((center + turned, tint))
+        found.lines.append((center + ball, tint))
         found.lines.append((dashes(center, below), colors.faded(tint, 0.7)))
-        found.lines.append((below + np.concatenate((cross(1.6 * size), ball)), tint))
+        found.lines.append((below + np.concatenate((cross(1.6 * size), ball[: len(ball) // 3])), tint))
         return found
 
     def _contacts(self, obj: bpy.types.Object, view: RobotView) -> Array:

@@ -8,7 +8,7 @@ from functools import cached_property
 import bpy
 import numpy as np
 
-from ...properties.bridge import Binding, PoseArrays, binding, binding_held, world_from_root
+from ...properties.bridge import Binding, PoseArrays, binding, binding_held, last_binding, world_from_root
 from ...properties.bridge.pose.motion_frames import motion_frames
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
@@ -70,6 +70,7 @@ class RobotView:
     def __init__(self) -> None:
         self.structure: Structure | None = None
         self._armatures = -1
+        self._made_of: tuple[Binding, tuple[str, ...], bytes] | None = None
         self._arrays: PoseArrays | None = None
         self._key: tuple[bytes, bytes] | None = None
 
@@ -92,17 +93,22 @@ class RobotView:
         return True
 
     def _bind(self, obj: bpy.types.Object) -> bool:
-        """Look at the armature anew, where it was changed itself; whether it is another robot now."""
-        if self.structure is not None and self._armatures == MARKS.armatures and self._fits(obj):
+        """Look whether the armature is another robot, where it was touched; whether it is. Who keeps its limits has
+        looked at it then, so that it is not compared once more."""
+        if self.structure is not None and self._armatures == MARKS.armatures:
             return False
-        robot = binding(obj)
+        robot = last_binding(obj) if obj.is_editable else binding(obj)
+        bones = obj.pose.bones
+        scales = np.empty(3 * len(bones), np.float32)
+        bones.foreach_get("custom_shape_scale_xyz", scales)
+        made_of = robot, tuple(bones.keys()), scales.tobytes()
         self._armatures = MARKS.armatures
+        if made_of == self._made_of:
+            return False
+        self._made_of = made_of
         self._arrays = PoseArrays(obj, robot)
         self.structure = Structure(obj, robot)
         return True
-
-    def _fits(self, obj: bpy.types.Object) -> bool:
-        return self._arrays is not None and len(self._arrays.names) == len(obj.pose.bones)
 
     def scale(self) -> float:
         """Blender units of the world in a metre of the robot."""

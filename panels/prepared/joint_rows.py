@@ -12,6 +12,7 @@ from ...properties.bridge import Binding, Channel, binding, last_binding
 from ...properties.bridge.model.channels import COUPLED, DRIVEN, LOCATION, QUATERNION
 from ...properties.joint_range import ranged_channel
 from ...properties.results.result_text import quantity_text
+from ...properties.results.why import why
 from ...robokin import RobokinError
 from ...robokin.structure.locking import can_lock
 
@@ -62,6 +63,12 @@ def common_start(names: Collection[str]) -> int:
     first, last = min(names, default=""), max(names, default="")
     alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
     return max(first[:alike].rfind(mark) for mark in "_-./ :") + 1
+
+
+def blocking_bones(obj: bpy.types.Object) -> Collection[str]:
+    """Bones of the joints whose limits hold up what the last solve could not meet."""
+    joints = why(obj).joints
+    return {bone for bone, joint in last_binding(obj).joint_of_bone.items() if joint.name in joints} if joints else ()
 
 
 def value_text(scene: bpy.types.Scene, bone: bpy.types.PoseBone, channel: Channel) -> str:

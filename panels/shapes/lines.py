@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.spatial import so3
 
 ROUND = 64  # segments of a full turn
 
@@ -47,10 +48,10 @@ def arrow(start: Array, end: Array, head: float = 0.2, longest: float = np.inf) 
     if length < 1e-12:
         return np.zeros((0, 2, 3))
     forward = way / length
-    across = np.cross(forward, np.eye(3)[np.argmin(abs(forward))])
+    across = so3.cross(forward, np.eye(3)[np.argmin(abs(forward))])
     across /= np.linalg.norm(across)
-    size = min(head * length, longest)
-    sides = [across, -across, np.cross(forward, across), np.cross(across, forward)]
+    size, over = min(head * length, longest), so3.cross(forward, across)
+    sides = [across, -across, over, -over]
     return np.array([[start, end], *([end, end - size * forward + 0.35 * size * side] for side in sides)])
 
 
@@ -65,8 +66,10 @@ def cross(size: float = 1.0) -> Array:
     return size * np.array([[[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [[0.0, -1.0, 0.0], [0.0, 1.0, 0.0]]])
 
 
+SPHERE = joined(*(circle()[..., [i, (i + 1) % 3, (i + 2) % 3]] for i in range(3)))  # three circles
+SPHERE.flags.writeable = False
+
+
 def rings(axes: Array) -> Array:
     """The outlines of an ellipsoid with semi-axes (3, 3), one in each column: three ellipses."""
-    flat = circle()
-    turned = (flat, flat[..., [1, 2, 0]], flat[..., [2, 0, 1]])
-    return joined(*(shape @ axes.T for shape in turned))
+    return SPHERE @ axes.T

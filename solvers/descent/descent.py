@@ -78,10 +78,10 @@ class Descent:
 
     def offer(self, at: Iterate) -> None:
         """Keep it when it is the best so far."""
-        if self.best is None or self._is_better(at, self.best):
+        if self.best is None or self.is_better(at, self.best):
             self.best = at
 
-    def _is_better(self, at: Iterate, best: Iterate) -> bool:
+    def is_better(self, at: Iterate, best: Iterate) -> bool:
         if self.is_met(at) or self.on == 1:
             return self.is_met(at) or bool(at.errors[0] < best.errors[0])
         own, others = (np.where(each.met, 0.0, each.errors)[: self.on] for each in (at, best))

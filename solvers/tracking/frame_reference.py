@@ -82,7 +82,7 @@ class Frame:
             last = free.look(start)
             met = on == 1 and (free.run(start, on, GOAL_STEPS) or self._unbent(start))
             if on > 1 and is_velocity:
-                met = free.run(free.best.q, on, GOAL_STEPS)  # as far as a way leads, and round its corners
+                met = self._gone(free, free.best, on, GOAL_STEPS)  # as far as a way leads, and round its corners
             elif on > 1 and not (tracking.goals[on - 1] == tracking.goals[on - 2]).all():
                 free.best = self._restored(free.best, last, on - 1)
             free.on = on
@@ -176,10 +176,22 @@ class Frame:
         (nv,) bool, who stays."""
         inside = self.inside
         inside.best, inside.on, inside.held, inside.rows.busy = at, on, None, busy
-        is_met = in_time and bool(at.met[: on - 1].all()) and inside.run(at.q, on, FRAME_STEPS)
+        is_met = in_time and bool(at.met[: on - 1].all()) and self._gone(inside, at, on, FRAME_STEPS)
         is_met = is_met or inside.settle(FRAME_STEPS, SETTLED)
         inside.rows.busy = None
         return inside.best, in_time and is_met
+
+    def _gone(self, descent: FrameDescent, at: Iterate, on: int, steps: int) -> bool:
+        """Descend on the first `on` levels, the last of velocities; whether they are met. A base that stands has no
+        motion across the line that its wheels point along, and is kept from moving on by what it is askew to that: so
+        from one step on that weighs the levels, too."""
+        if descent.run(at.q, on, steps) or not self._tracking.data.bases:
+            return bool(descent.best.met[:on].all())
+        straight = descent.best
+        if descent.run(descent.step(at, as_one=True), on, steps):
+            return True
+        descent.best = straight if descent.is_better(straight, descent.best) else descent.best
+        return False
 
     def _at_once(self, most: int) -> tuple[int, Iterate]:
         """How many levels, of the first `most`, can be met at once, and where they are."""

@@ -10,7 +10,7 @@ int64_t rk_track_workspace(const rk_track *track) {
   const rk_ik *ik = track->ik;
   const int64_t nv = ik->model->nv, nq = ik->model->nq, levels = rk_stack_levels(ik);
   const int64_t own = ik->stack ? 2 * nv * nv + 3 * nv + rk_step_objective_workspace(ik->stack->step) : 0;
-  return rk_ik_workspace(ik) + 5 * nv + (5 + levels) * nq + own;
+  return rk_ik_workspace(ik) + 5 * nv + (6 + levels) * nq + own;
 }
 
 /* The state after a frame that ends at q, which is the goal of the first `met` levels. */
@@ -166,7 +166,8 @@ int64_t rk_track_run(const rk_track *track, int64_t count, const double *targets
   t.frame.lo = work, t.frame.hi = t.frame.lo + nv, t.frame.way = t.frame.hi + nv, t.pace = t.frame.way + nv;
   t.frame.lower = t.pace + nv, t.frame.upper = t.frame.lower + nq, t.q = t.frame.upper + nq;
   t.frame.moved = t.q + nq, t.pulled = t.frame.moved + nq;
-  t.goals = t.pulled + nq;
+  t.straight = t.pulled + nq;
+  t.goals = t.straight + nq;
   if (ik->stack) {
     t.busy = (int32_t *)(t.goals + levels * nq);
     t.H = t.goals + levels * nq + nv;

@@ -60,6 +60,26 @@ int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int 
   return s->best_error < __builtin_inf() && has_best_met(s);
 }
 
+int rk_tracking_go(rk_tracking *t, const double *start, int32_t steps, int inside) {
+  rk_search *s = &t->search;
+  const int32_t nq = s->ik->model->nq;
+  int met;
+  if (rk_tracking_descend(t, start, steps, inside)) return 1;
+  if (s->ik->n_bases == 0) return 0;
+  rk_copy(t->straight, s->best_q, nq);
+  rk_copy(s->q, start, nq);
+  const double E = rk_search_measure(s, &met);
+  s->as_one = 1;
+  rk_tracking_step(t, E, &met);
+  s->as_one = 0;
+  if (rk_tracking_descend(t, s->q, steps, inside)) return 1;
+  rk_copy(s->q, t->straight, nq);
+  s->is_kept = 0;
+  const double before = rk_search_measure(s, &met);
+  if (rk_search_is_better(s, before, met)) rk_search_keep(s, before);
+  return 0;
+}
+
 void rk_tracking_look(rk_tracking *t, const double *q) {
   rk_search *s = &t->search;
   int met;

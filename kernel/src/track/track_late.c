@@ -127,7 +127,7 @@ static int go_on(rk_tracking *t, int in_time, double *q) {
   rk_tracking_look(t, q);
   rk_tracking_stay(t, 1);
   s->busy = t->busy;
-  const int met = (in_time && are_met(s, s->on - 1) && rk_tracking_descend(t, q, RK_FRAME_STEPS, 1)) ||
+  const int met = (in_time && are_met(s, s->on - 1) && rk_tracking_go(t, q, RK_FRAME_STEPS, 1)) ||
                   rk_search_settle(s, RK_FRAME_STEPS, RK_SETTLED);
   s->busy = 0;
   rk_copy(q, s->best_q, t->track->ik->model->nq);

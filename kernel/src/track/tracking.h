@@ -22,7 +22,7 @@ typedef struct rk_tracking {
   double *q;                 /* [nq] */
   double *goals;             /* [levels][nq] that meet the first levels without limits on speed */
   double *H, *g, *even, *none, *objective; /* [nv][nv], [nv] of the criteria, [nv][nv] the identity, [nv] zeros */
-  double *pulled;            /* [nq] */
+  double *pulled, *straight; /* [nq] */
   int32_t *busy;             /* [nv] of the search: columns of levels that are late */
   int has_criteria;
   int placed;                /* the tips are placed at the last configuration */
@@ -57,6 +57,10 @@ double rk_tracking_step(rk_tracking *t, double E, int *met);
    these are met. One step at least, so that slow targets are followed smoothly and not in jerks of the size of the
    tolerance. */
 int rk_tracking_descend(rk_tracking *t, const double *start, int32_t steps, int inside);
+
+/* The same on levels of which the last is of velocities. A base that stands has no motion across the line that its wheels point
+   along, and is kept from moving on by what it is askew to that: so from one step on that weighs the levels, too. */
+int rk_tracking_go(rk_tracking *t, const double *start, int32_t steps, int inside);
 
 /* Measures q, and makes it the best configuration. */
 void rk_tracking_look(rk_tracking *t, const double *q);

@@ -192,10 +192,13 @@ def test_the_path_is_coloured_by_what_is_chosen_and_ghosts_are_the_keyed_poses(o
     ghosts = 2 * settings.ghost_count * len(binding(robot).model.joints[1:])
     path = segments(look(overlays))
     assert len(path) == ghosts + 19 * ((len(path) - ghosts) // 19) and len(path) > ghosts
-    scene.frame_set(5)
-    tip = robot.matrix_world @ robot.pose.bones[TOOL].head
-    points = segments(overlays).reshape(-1, 3)
-    assert np.linalg.norm(points - np.array(tip), axis=1).min() < 1e-5
+    settings.path = False
+    points = segments(look(overlays)).reshape(-1, 3)
+    settings.path = True
+    for frame in (5, 15, 20):
+        scene.frame_set(frame)
+        tip = robot.matrix_world @ robot.pose.bones[TOOL].head
+        assert np.linalg.norm(points - np.array(tip), axis=1).min() < 1e-5
     for color in ("LIMIT", "RESIDUAL"):
         settings.path_color = color
         look(overlays)

@@ -68,6 +68,27 @@ def test_wheels_that_are_too_slow_are_named(way: str, acceleration: float, backe
     assert fastest == pytest.approx(min(3.0, 29 * DT * acceleration), rel=1e-3)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("askew", [0.0, 1e-9, 1e-4])
+def test_the_middle_of_an_axle_goes_along_a_line(askew: float, backend: str) -> None:
+    """No motion of a base that stands leads across the line that its wheels point along: a base that is the least bit
+    askew to its way is not kept from going."""
+    model = platform(centre=(0.0, 0.0), rates={"velocity": 3.0})
+    q0 = model.neutral()
+    q0[model.rolling_bases[0].q + 2] = askew
+    curve = Curve([np.zeros(3), 5.0 * np.eye(3)[0]])
+    for speed, status in ((0.2, Status.CONVERGED), (2.0, Status.LIMIT)):
+        task = AlongCurveTask("platform", curve, speed)
+        tracker = Tracker(model, [task], DT, backend)
+        tracker.stand(q0)
+        result = tracker.run([[task.target]] * 24)
+        assert result.status == [status] * 24
+        places = np.array([forward_kinematics(model, q)["platform"][:3, 3] for q in result.q])
+        assert max(np.linalg.norm(curve.at(curve.nearest(p))[0] - p) for p in places) < 1e-5
+        gone = np.linalg.norm(np.diff(places, axis=0), axis=1).sum()
+        assert gone > 0.99 * 23 * DT * min(speed, 0.3)
+
+
 def _stacks(model: RobotModel, fastest: float = 3.0) -> dict[str, tuple[list[Task], list[list[object]]]]:
     """Tasks, and targets of 24 frames. fastest: [m/s] along curves."""
     T = forward_kinematics(model, READY)

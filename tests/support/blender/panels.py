@@ -12,6 +12,7 @@ from support.blender.drawing import writes_refused
 
 _ALL = [cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.Panel)]
 PANELS = [cls for cls in _ALL if cls.bl_region_type != "HEADER"]  # without popovers
+POPOVERS = [cls for cls in _ALL if cls not in PANELS]
 PANELS.sort(key=lambda cls: hasattr(cls, "bl_parent_id"))  # parents first
 LISTS = {cls.__name__: cls for module in MODULES for cls in module.CLASSES if issubclass(cls, bpy.types.UIList)}
 
@@ -98,6 +99,14 @@ def draw(**override):
         bpy.context.window_manager.robokin_page = page
         found |= draw_page(**override)
     return found
+
+
+def draw_popover(name, **override):
+    """As `draw`, of one popover."""
+    layout, cls = FakeLayout(), next(cls for cls in POPOVERS if cls.bl_idname == name)
+    with bpy.context.temp_override(**override), writes_refused():
+        cls.draw(SimpleNamespace(layout=layout), bpy.context)
+    return layout.drawn
 
 
 def draw_page(**override):

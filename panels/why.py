@@ -1,0 +1,71 @@
+"""Why?: what holds the robot up, and what can be done about it, as a popover beside a failure."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.results.result_text import status_words, told
+from ..properties.results.why import HOWS, held_joints, is_missed, remedies, why
+from ..properties.selected.active_robot import active_robot
+from .prepared.robot_panel import draw_text
+from .prepared.task_rows import residual_text, task_readouts
+
+_ICONS = {"ROTATION": "ORIENTATION_GIMBAL", "AXIS": "DRIVER_ROTATIONAL_DIFFERENCE", "PRIORITY": "SORT_DESC"}
+WIDTH = 16  # [units of the interface]
+
+
+class ROBOKIN_PT_why(bpy.types.Panel):
+    """What holds the robot up, and what can be done about it"""
+
+    bl_label = "Why?"
+    bl_idname = "ROBOKIN_PT_why"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_options = {"INSTANCED"}
+    bl_ui_units_x = WIDTH
+
+    def draw(self, context: bpy.types.Context) -> None:
+        obj = active_robot(context)
+        if obj is None:
+            return
+        layout, blamed = self.layout, why(obj)
+        _draw_status(context, layout, obj)
+        if blamed.joints:
+            draw_text(context, layout, f"At their limits: {', '.join(held_joints(obj))}", "LOCKED")
+        if blamed.tasks:
+            draw_text(context, layout, f"Tasks: {', '.join(blamed.tasks)}", "CONSTRAINT_BONE")
+        layout.separator(type="LINE")
+        column = layout.column(align=True)
+        for remedy in remedies(obj):
+            if remedy.how == "BASE":
+                button = column.operator("robokin.base_nearer", icon="OBJECT_ORIGIN")
+            else:
+                text = next(label for how, label, _ in HOWS if how == remedy.how)
+                icon = _ICONS.get(remedy.how, "CHECKMARK")
+                button = column.operator("robokin.task_relax", text=f"{text}: {remedy.task}", icon=icon)
+                button.how = remedy.how
+            button.task = remedy.task
+        column.operator("robokin.postures", text="Try Other Postures", icon="POSE_HLT")
+
+
+def _draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """What the last solve came to; where nothing more could be shown, what each task lacks."""
+    settings = obj.robokin.solver
+    if settings.status != "MAX_ITERATIONS":
+        draw_text(context, layout, f"{status_words(settings.status)}: {told(context.scene, settings.reason)}", "INFO")
+        return
+    layout.label(text=status_words(settings.status), icon="INFO")
+    for task, readout in zip(obj.robokin.tasks, task_readouts(obj), strict=False):
+        if readout is not None and not readout.reached and not readout.problem:
+            off = residual_text(context.scene, task.kind, readout)
+            draw_text(context, layout, f"{task.name}: {off[:1].lower()}{off[1:]}", "BLANK1")
+
+
+def draw_why(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    """The button of the popover, where the last solve missed something."""
+    if is_missed(obj):
+        layout.popover(ROBOKIN_PT_why.bl_idname, text="Why?", icon="QUESTION")
+
+
+CLASSES = (ROBOKIN_PT_why,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,101 @@
+"""Why the last solve missed its targets: the joints and tasks that it blames, and what can be done about it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+
+import bpy
+
+from ..bridge import binding
+from ..task_kinds import KINDS
+
+HOWS = (
+    ("ROTATION", "Free the Rotation", "The tip may turn as it likes; its position counts alone"),
+    ("AXIS", "Free the Turn about Z", "The tip may turn about its own Z axis, as a drill or a round nozzle may"),
+    ("PRIORITY", "Come after the Others", "The task gives way to the others: it comes one priority after them"),
+    ("TOLERANCE", "Accept What Is Reached", "The tolerances of the task become as large as what it lacks now"),
+)
+MOST = 2  # tasks that remedies are offered for
+
+
+@dataclass(frozen=True)
+class Why:
+    """joints: names of those whose limits hold the robot up.   tasks: of those that are in conflict, or too far."""
+
+    joints: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+
+
+NOTHING = Why()
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """how: of HOWS, or "BASE" for the base to come nearer.   task: the name of the one that is changed."""
+
+    how: str
+    task: str
+
+
+def store_why(obj: bpy.types.Object, blamed: Why) -> None:
+    """Written only where it is new: that is what takes time."""
+    text = json.dumps([blamed.joints, blamed.tasks]) if blamed != NOTHING else ""
+    if obj.robokin.solver.why != text:
+        obj.robokin.solver.why = text
+
+
+def why(obj: bpy.types.Object) -> Why:
+    return _parsed(obj.robokin.solver.why)
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> Why:
+    if not text:
+        return NOTHING
+    with suppress(ValueError, TypeError):  # of a damaged file
+        joints, tasks = json.loads(text)
+        return Why(tuple(map(str, joints)), tuple(map(str, tasks)))
+    return NOTHING
+
+
+def held_joints(obj: bpy.types.Object) -> list[str]:
+    """Names of the joints that hold the robot up, those with a padlock being told as locked. Raises RobokinError."""
+    locked = binding(obj).locked
+    return [f"{name} (locked)" if name in locked else name for name in why(obj).joints]
+
+
+def is_missed(obj: bpy.types.Object) -> bool:
+    """Whether the last solve left something to explain."""
+    return obj.robokin.solver.status not in ("", "CONVERGED", "EMPTY")
+
+
+def remedies(obj: bpy.types.Object) -> list[Remedy]:
+    """What helps with the last solve: of the tasks that it blames, else of those that it missed."""
+    tasks, blamed = obj.robokin.tasks, why(obj).tasks
+    named = [task for task in tasks if task.name in blamed and task.enabled]
+    missed = named or [task for task in tasks if task.solved and not task.reached]
+    found = []
+    for task in missed[:MOST]:
+        if obj.robokin.solver.status == "OUT_OF_REACH":
+            found.append(Remedy("BASE", task.name))
+            continue
+        found += [Remedy(how, task.name) for how, *_ in HOWS if can_relax(obj, task, how)]
+    return found
+
+
+def can_relax(obj: bpy.types.Object, task: bpy.types.PropertyGroup, how: str) -> bool:
+    """Whether one of HOWS changes anything of a task."""
+    kind = KINDS[task.kind]
+    turns = kind.has_length and "use_rotation" in kind.axes and any(task.use_rotation)
+    if how == "ROTATION":
+        return turns
+    if how == "AXIS":
+        return turns and all(task.use_rotation)
+    if how == "PRIORITY":
+        others = [other.priority for other in obj.robokin.tasks if other.enabled and other != task]
+        is_last = obj.robokin.solver.mode == "PRIORITIES" and task.priority > max(others, default=0)
+        return bool(others) and not kind.is_hard and not is_last
+    return task.solved and not task.reached
