@@ -8,7 +8,7 @@ import bpy
 
 from ..properties.criteria import KINDS, POTENTIALS
 from ..properties.results import readouts
-from .prepared.robot_panel import RobotPanel, draw_text
+from .prepared.robot_panel import RobotPanel, draw_entries, draw_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in KINDS}
 
@@ -42,15 +42,7 @@ class ROBOKIN_PT_criteria(RobotPanel, bpy.types.Panel):
         robot = obj.robokin
         ROBOKIN_UL_criteria.shown = readouts.criteria(obj)
         layout.prop(robot.solver, "mode")
-        row = layout.row()
-        row.template_list("ROBOKIN_UL_criteria", "", robot, "criteria", robot, "active_criterion", rows=3)
-        buttons = row.column(align=True)
-        buttons.operator_menu_enum("robokin.criterion_add", "kind", text="", icon="ADD")
-        buttons.operator("robokin.criterion_remove", text="", icon="REMOVE")
-        if len(robot.criteria) > 1:
-            buttons.separator()
-            buttons.operator("robokin.criterion_move", text="", icon="TRIA_UP").direction = "UP"
-            buttons.operator("robokin.criterion_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        draw_entries(layout, robot, "criteria", "criterion")
         if not robot.criteria:
             draw_text(context, layout, "A criterion says what to prefer where the tasks leave the robot free", "INFO")
         elif 0 <= robot.active_criterion < len(robot.criteria):

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import bpy
 
 from ..properties.results.readouts import TaskReadout
-from ..properties.results.same_tip import rivals
+from ..properties.results.same_tip import tasks_on_same_tip
 from ..properties.selected.active_robot import active_robot
 from ..properties.task_kinds import KINDS
 from .live import draw_live
-from .prepared.robot_panel import RobotPanel, draw_text
+from .prepared.robot_panel import RobotPanel, draw_entries, draw_text
 from .prepared.task_rows import add_target_text, residual_text, task_labels, task_readouts, weights_of
 
 
@@ -46,15 +46,7 @@ class ROBOKIN_PT_tasks(RobotPanel, bpy.types.Panel):
         ROBOKIN_UL_tasks.levelled = len({task.priority for task in robot.tasks}) > 1
         layout.operator("robokin.target_add", text=add_target_text(obj), icon="EMPTY_ARROWS")
         draw_live(context, layout, obj)
-        row = layout.row()
-        row.template_list("ROBOKIN_UL_tasks", "", robot, "tasks", robot, "active_task", rows=3)
-        buttons = row.column(align=True)
-        buttons.operator_menu_enum("robokin.task_add", "kind", text="", icon="ADD")
-        buttons.operator("robokin.task_remove", text="", icon="REMOVE")
-        if len(robot.tasks) > 1:
-            buttons.separator()
-            buttons.operator("robokin.task_move", text="", icon="TRIA_UP").direction = "UP"
-            buttons.operator("robokin.task_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        draw_entries(layout, robot, "tasks", "task")
         if not robot.tasks:
             draw_text(context, layout, "A task says what a part of the robot must do", "INFO")
         elif 0 <= robot.active_task < len(robot.tasks):
@@ -74,7 +66,7 @@ def _draw_task(
     if not (task.kind == "DISTANCE" and task.other):
         _draw_target(column, task)
     _draw_fields(column, obj, task)
-    others = rivals(obj, task)
+    others = tasks_on_same_tip(obj, task)
     if others:
         names = ", ".join(others)
         draw_text(context, layout, f"{names} holds the same tip: both are met only where their targets agree", "ERROR")

@@ -64,7 +64,7 @@ def is_posing_paused() -> bool:
 
 @contextmanager
 def going_on(what: str) -> Iterator[None]:
-    """Inside, a fault ends the work on one robot only; it is told once for each place in the code."""
+    """Inside, a fault ends the work on one robot only; it is reported once for each place in the code."""
     try:
         yield
     except Exception as fault:
@@ -77,7 +77,7 @@ def going_on(what: str) -> Iterator[None]:
 
 
 def told_faults() -> list[str]:
-    """The faults that were told since the last call. From then on they are told anew."""
+    """The faults that were reported since the last call. From then on they are reported anew."""
     faults = [f"{what}: {kind.__name__} at {file}:{line}" for what, kind, file, line in _told]
     _told.clear()
     return faults

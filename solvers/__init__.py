@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
     from .trajectories.motion_limits import MotionLimits
+    from .trajectories.moves import Move, program_motion, read_moves, run_moves
     from .trajectories.point_to_point import point_to_point
-    from .trajectories.retime import Binding, Retimed, retime
+    from .trajectories.retime import ActiveLimit, Retimed, retime
     from .trajectories.trajectory import Trajectory
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
@@ -45,16 +46,17 @@ else:
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
+            "trajectories.moves": ["Move", "program_motion", "read_moves", "run_moves"],
             "trajectories.point_to_point": ["point_to_point"],
-            "trajectories.retime": ["Binding", "Retimed", "retime"],
+            "trajectories.retime": ["ActiveLimit", "Retimed", "retime"],
             "trajectories.trajectory": ["Trajectory"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
 
 __all__ = [
+    "ActiveLimit",
     "BatchResult",
-    "Binding",
     "Diagnosis",
     "ExtendedJacobian",
     "IKProblem",
@@ -62,6 +64,7 @@ __all__ = [
     "MotionCheck",
     "MotionDynamics",
     "MotionLimits",
+    "Move",
     "OptimizedMotion",
     "PostureBatch",
     "PostureProblem",
@@ -80,8 +83,11 @@ __all__ = [
     "check_motion",
     "optimize_motion",
     "point_to_point",
+    "program_motion",
     "read_motion",
+    "read_moves",
     "retime",
+    "run_moves",
     "solve_ik",
     "track",
     "velocity_step",

@@ -57,7 +57,7 @@ def prepare(problem):
 
 
 def _urdf_for_mujoco(text: str) -> str:
-    """MuJoCo merges links that cannot move into their parents unless told not to, and then the tip has no name."""
+    """MuJoCo merges links that cannot move into their parents unless asked not to, and then the tip has no name."""
     compiler = (
         '<mujoco><compiler fusestatic="false" balanceinertia="true" boundmass="1e-6" boundinertia="1e-9"/></mujoco>'
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...scene.tasks.given import AdHocTask
 
 # What an object stands for, and what is read there until it is known where the object is. Of a twist: the axes in which
-# it is told.
+# it is reported.
 _STANDS_FOR = {
     "pose": ("target", "0:0:0:1:0:0:0"),
     "position": ("target", "0:0:0"),

@@ -29,7 +29,7 @@ enum {
   RK_CONTINUUM = 64                            /* one of a continuum of postures */
 };
 
-/* Bits of what is told of a set of postures. */
+/* Bits that describe a set of postures. */
 enum {
   RK_HIDDEN = 1,  /* a continuum was seen of which no posture inside the limits was found */
   RK_DOUBTFUL = 2 /* a posture of the ideal geometry did not lead to one of the robot, or only after a search */

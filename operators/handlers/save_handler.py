@@ -9,15 +9,15 @@ from ...properties.bridge import is_robot, keep_edits
 from ...properties.handlers import add_handler, going_on, remove_handler
 
 
-def keep_records(*_: object) -> None:
+def save_records(*_: object) -> None:
     for armature in {obj.data for obj in bpy.data.objects if is_robot(obj) and obj.data.is_editable}:
         with going_on("keeping records"):
             keep_edits(armature)
 
 
 def register() -> None:
-    add_handler("save_pre", keep_records)
+    add_handler("save_pre", save_records)
 
 
 def unregister() -> None:
-    remove_handler("save_pre", keep_records)
+    remove_handler("save_pre", save_records)

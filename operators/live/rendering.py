@@ -1,4 +1,4 @@
-"""Renders show what is baked. A robot is not posed while one goes on, and one that is not baked is told of."""
+"""Renders show what is baked. A robot is not posed while one goes on, and one that is not baked is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN_ALIKE = 1e-3  # [rad, m] keys that are nearer to the live pose than this s
 _PAUSE = 1.0  # [s] between two looks for something to tell
 
 _rendering: list[str] = []  # names of the scenes that are rendered
-_messages: list[str] = []  # to be told by the main thread: a render runs in another one
+_messages: list[str] = []  # reported by the main thread: a render runs in another one
 
 
 def is_rendering() -> bool:
@@ -40,7 +40,7 @@ def unbaked(scene: bpy.types.Scene, obj: bpy.types.Object) -> str:
 
 
 def watch() -> None:
-    """What is to be told while there are live robots is told by a timer, in the window."""
+    """While there are live robots, a timer reports messages in the window."""
     if not bpy.app.background and not bpy.app.timers.is_registered(_tell):
         bpy.app.timers.register(_tell, first_interval=_PAUSE)
 

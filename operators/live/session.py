@@ -199,7 +199,7 @@ class Session:
     def _followed(
         self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds, q: Array, is_posed: bool
     ) -> SolveResult | None:
-        """The pose that is asked for now, told where the panel reads it; None when nothing is. is_posed: q is
+        """The pose that is asked for now, written where the panel reads it; None when nothing is. is_posed: q is
         somebody's own wish."""
         asked = [one for one in self._asked(obj, tasks, worlds) if one.influence > 0.0]
         if not asked:

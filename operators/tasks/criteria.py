@@ -6,8 +6,9 @@ import bpy
 
 from ...properties.criteria import KINDS
 from ...properties.postures import free_name
-from ...scene.animation.lists import move_entry, remove_entry
+from ...scene.animation.lists import remove_entry
 from ..common import RobotOperator
+from .entries import EntryOperator, MoveEntryOperator
 
 _LABELS = {identifier: label for identifier, label, *_ in KINDS}
 
@@ -29,34 +30,23 @@ class ROBOKIN_OT_criterion_add(RobotOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_criterion_remove(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_criterion_remove(EntryOperator, bpy.types.Operator):
     """Remove the active criterion together with its animation"""
 
     bl_idname = "robokin.criterion_remove"
     bl_label = "Remove Criterion"
-
-    index: bpy.props.IntProperty(
-        name="Index", description="Which criterion; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
-    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         remove_entry(obj, "criteria", self.index)
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_criterion_move(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_criterion_move(MoveEntryOperator, bpy.types.Operator):
     """Move the active criterion in the list; its animation follows"""
 
     bl_idname = "robokin.criterion_move"
     bl_label = "Move Criterion"
-
-    index: bpy.props.IntProperty(
-        name="Index", description="Which criterion; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
-    )
-    direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
-
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        return {"FINISHED"} if move_entry(obj, "criteria", self.index, self.direction) else {"CANCELLED"}
+    entries = "criteria"
 
 
 CLASSES = (ROBOKIN_OT_criterion_add, ROBOKIN_OT_criterion_remove, ROBOKIN_OT_criterion_move)

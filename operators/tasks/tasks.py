@@ -11,16 +11,17 @@ from mathutils import Matrix
 
 from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
-from ...properties.results.same_tip import rivals
+from ...properties.results.same_tip import tasks_on_same_tip
 from ...properties.selected.active_robot import active_robot
 from ...properties.selected.selection import selected_bones
 from ...properties.selected.tips import possible_tips
 from ...properties.task_kinds import ITEMS, KINDS
 from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
-from ...scene.animation.lists import move_entry, remove_entry
+from ...scene.animation.lists import remove_entry
 from ...scene.tasks.new_targets import is_spare, new_target
 from ...scene.tasks.present_values import take_present
 from ..common import RobotOperator
+from .entries import EntryOperator, MoveEntryOperator
 
 
 def default_other(obj: bpy.types.Object, tip: str) -> str:
@@ -77,7 +78,7 @@ class NewTaskOperator(RobotOperator):
 
     def _tell_of_rivals(self, obj: bpy.types.Object) -> None:
         task = obj.robokin.tasks[-1]
-        for other in rivals(obj, task):
+        for other in tasks_on_same_tip(obj, task):
             self.report(
                 {"WARNING"}, f"{other!r} holds the same tip as {task.name!r}: both are met only where they agree"
             )
@@ -136,15 +137,11 @@ def _moving_joint(obj: bpy.types.Object, bone: str) -> Joint | None:
     return joint
 
 
-class ROBOKIN_OT_task_from_pose(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_task_from_pose(EntryOperator, bpy.types.Operator):
     """Let a task ask for what is now: the pose of the tip, the distance, the value of the joint"""
 
     bl_idname = "robokin.task_from_pose"
     bl_label = "Set from Pose"
-
-    index: bpy.props.IntProperty(
-        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
-    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         tasks, index = obj.robokin.tasks, obj.robokin.active_task if self.index < 0 else self.index
@@ -155,15 +152,11 @@ class ROBOKIN_OT_task_from_pose(RobotOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_task_remove(EntryOperator, bpy.types.Operator):
     """Remove the active task together with its animation, and the target that was added for it"""
 
     bl_idname = "robokin.task_remove"
     bl_label = "Remove Task"
-
-    index: bpy.props.IntProperty(
-        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
-    )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         index = obj.robokin.active_task if self.index < 0 else self.index
@@ -176,19 +169,12 @@ class ROBOKIN_OT_task_remove(RobotOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_task_move(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_task_move(MoveEntryOperator, bpy.types.Operator):
     """Move the active task in the list; its animation follows"""
 
     bl_idname = "robokin.task_move"
     bl_label = "Move Task"
-
-    index: bpy.props.IntProperty(
-        name="Index", description="Which task; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
-    )
-    direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
-
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        return {"FINISHED"} if move_entry(obj, "tasks", self.index, self.direction) else {"CANCELLED"}
+    entries = "tasks"
 
 
 class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):

@@ -248,6 +248,19 @@ def options(layout: bpy.types.UILayout, name: str, text: str = "Options") -> bpy
     return body
 
 
+def draw_entries(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, entries: str, entry: str) -> None:
+    """The list `entries` ("tasks") of a robot, with the buttons of its operators ("task")."""
+    row = layout.row()
+    row.template_list(f"ROBOKIN_UL_{entries}", "", robot, entries, robot, f"active_{entry}", rows=3)
+    buttons = row.column(align=True)
+    buttons.operator_menu_enum(f"robokin.{entry}_add", "kind", text="", icon="ADD")
+    buttons.operator(f"robokin.{entry}_remove", text="", icon="REMOVE")
+    if len(getattr(robot, entries)) > 1:
+        buttons.separator()
+        buttons.operator(f"robokin.{entry}_move", text="", icon="TRIA_UP").direction = "UP"
+        buttons.operator(f"robokin.{entry}_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+
+
 def draw_text(context: bpy.types.Context, layout: bpy.types.UILayout, text: str, icon: str = "NONE") -> None:
     """A paragraph, the icon before its first line."""
     column = layout.column(align=True)

@@ -1,4 +1,4 @@
-"""Colours of overlays: red, green, blue and opacity, as Blender's themes count them. They are told apart on dark and on
+"""Colours of overlays: red, green, blue and opacity, as Blender's themes count them. They differ on dark and on
 light backgrounds, and by those who do not see red and green alike: what is bad is also brighter."""
 
 from __future__ import annotations

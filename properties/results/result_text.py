@@ -24,7 +24,7 @@ _STATUS = re.compile(rf"\b({'|'.join(STATUS_WORDS)})\b")
 
 
 def status_words(status: str, reason: str = "") -> str:
-    """A status as a title; of limits those on positions and those on speeds are told apart."""
+    """A status as a title; limits on positions and limits on speeds have titles of their own."""
     return TOO_FAST if status == "LIMIT" and "too fast" in reason else STATUS_WORDS.get(status, status)
 
 
@@ -44,7 +44,7 @@ def unitless(scene: bpy.types.Scene) -> bool:
     return scene.unit_settings.system == "NONE"
 
 
-SMALL = 1e-3  # [m] what is shorter is told in millimetres
+SMALL = 1e-3  # [m] what is shorter is shown in millimetres
 
 # Units that a scene may have chosen, in metres and kilograms; with "ADAPTIVE" Blender chooses by the size.
 _UNITS = {

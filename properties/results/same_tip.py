@@ -8,7 +8,7 @@ import bpy
 _HOLDS = {"POSE": {"position", "orientation"}, "POSITION": {"position"}, "ORIENTATION": {"orientation"}}
 
 
-def rivals(obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> list[str]:
+def tasks_on_same_tip(obj: bpy.types.Object, task: bpy.types.PropertyGroup) -> list[str]:
     """Names of the other tasks that hold what this one holds, where all of them count: they are met together only where
     their targets agree."""
 

@@ -105,7 +105,7 @@ def _polytope(points: Array) -> tuple[Array, Array, Array]:
 
 
 def _area(points: Array) -> float:
-    """Of faces that have no normal."""
+    """The area of faces that have no normal."""
     return 1e-12 * float(np.ptp(points, axis=0).max()) ** 2
 
 

@@ -17,7 +17,7 @@ from ...robokin.arrays import Array
 @dataclass(frozen=True, eq=False)
 class LargestEigenvalue:
     """A (r, r) at a configuration: V is its largest eigenvalue.   slopes: (r, r, nv) its derivative.   frames: (r, k),
-    in which A is told: columns of two configurations that are near each other are so too, up to a rotation."""
+    of A: columns of two configurations that are near each other are so too, up to a rotation."""
 
     A: Array
     slopes: Array

@@ -1,4 +1,4 @@
-"""A member of a family: what its solver, in the kernel or its twin, is told of a chain."""
+"""A member of a family: what its solver, in the kernel or its twin, knows of a chain."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Branch(enum.IntFlag):
 
 
 class Told(enum.IntFlag):
-    """What is told of a set of postures."""
+    """Flags that describe a set of postures."""
 
     HIDDEN = 1
     DOUBTFUL = 2

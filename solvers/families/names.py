@@ -1,4 +1,4 @@
-"""The names of branches, told from their bits (docs/families.md)."""
+"""The names of branches, from their bits (docs/families.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which family a chain belongs to, told from its axes alone: no names, no frames, no signs of axes count."""
+"""Which family a chain belongs to, by its axes alone: no names, no frames, no signs of axes count."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _MOST_TRIMMED = 12  # names that are tried one by one for being unnecessary
 
 
 class Search(Protocol):
-    """How a problem is searched, as far as a diagnosis asks. targets: started ones."""
+    """How a problem is searched, as far as a diagnosis asks. targets: resolved ones."""
 
     def excess(self, targets: Any) -> Array:
         """(tasks,) metres by which each target is farther than can be reached; 0 where that is not known."""

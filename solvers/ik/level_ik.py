@@ -119,7 +119,7 @@ class LevelIK:
         return self.limits.clamp(self.model.check_configuration(q0))
 
     def excess(self, targets: Sequence[Any], asked: Array | None = None) -> Array:
-        """(tasks,) metres by which a started target is farther than the links are long, as far as that can be told.
+        """(tasks,) metres lower bound of how much farther a resolved target is than the links are long.
         asked: (tasks,) bool, of which tasks; None: of all."""
         found = np.zeros(len(self.tasks))
         for i in self._reaches:

@@ -311,7 +311,7 @@ class IKProblem:
 
     @cached_property
     def _closed_form(self) -> ClosedForm | None:
-        """None also where the attempts are told: they are all then."""
+        """None also where the number of attempts is given: then they are all."""
         return None if self._most[0] else closed_form(self.model, self.tasks, self.limits, self.backend)
 
     def _missed(

@@ -168,7 +168,7 @@ class _Search(Descent):
         return code
 
     def _search(self, q: Array, seed: int, told: Array | None) -> bool:
-        """Attempts from q, of levels also from beside the start and from the posture that is told, and from restarts,
+        """Attempts from q, of levels also from beside the start and from the prescribed posture, and from restarts,
         drawn anew for each level. Whether all levels that count are met; else the ends of the attempts are settled."""
         generator, drawn = SplitMix64(seed), self.data
         if self.used_from is not None:

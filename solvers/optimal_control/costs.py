@@ -11,7 +11,7 @@ from ...robokin.backend import STANDARD_GRAVITY
 from ...robokin.configuration import check_vector
 from ...robokin.dynamics import Drives
 from ...robokin.kinematics import require_mass
-from .discretization import Discretization, Trajectory, differenced
+from .discretization import DiscreteMotion, Discretization, differenced
 
 STEP = 1e-5  # of central differences over configurations
 
@@ -25,10 +25,10 @@ class MotionCost(ABC):
         """Raises a RobokinError when the robot has not what the cost needs."""
 
     @abstractmethod
-    def value(self, at: Trajectory) -> float: ...
+    def value(self, at: DiscreteMotion) -> float: ...
 
     @abstractmethod
-    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         """Gradient (F, n) and Hessian (F, order + 1, n, n), as in `solve_banded_qp`; or a convex guess at it."""
 
 
@@ -37,13 +37,13 @@ class Acceleration(MotionCost):
 
     order = 2
 
-    def value(self, at: Trajectory) -> float:
+    def value(self, at: DiscreteMotion) -> float:
         return _half_square(self._residual(at))
 
-    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         return gauss_newton(self._residual(at), at.change_blocks * at.grid.dt**-1.5)
 
-    def _residual(self, at: Trajectory) -> Array:
+    def _residual(self, at: DiscreteMotion) -> Array:
         return at.changes * at.grid.dt**-1.5
 
 
@@ -52,13 +52,13 @@ class Jerk(MotionCost):
 
     order = 3
 
-    def value(self, at: Trajectory) -> float:
+    def value(self, at: DiscreteMotion) -> float:
         return _half_square(self._residual(at))
 
-    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         return gauss_newton(self._residual(at), differenced(at.change_blocks) * at.grid.dt**-2.5)
 
-    def _residual(self, at: Trajectory) -> Array:
+    def _residual(self, at: DiscreteMotion) -> Array:
         return np.diff(at.changes, axis=0, prepend=0.0) * at.grid.dt**-2.5
 
 
@@ -68,15 +68,15 @@ class Animation(MotionCost):
     def __init__(self, q: Array) -> None:
         self.q = q
 
-    def value(self, at: Trajectory) -> float:
+    def value(self, at: DiscreteMotion) -> float:
         return _half_square(self._residual(at))
 
-    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         blocks = np.zeros((len(at), 1, *[at.steps.shape[1]] * 2))
         blocks[:, 0] = np.eye(at.steps.shape[1]) * np.sqrt(at.grid.dt)
         return gauss_newton(self._residual(at), blocks)
 
-    def _residual(self, at: Trajectory) -> Array:
+    def _residual(self, at: DiscreteMotion) -> Array:
         return at.grid.difference(self.q, at.q) * np.sqrt(at.grid.dt)
 
 
@@ -89,10 +89,10 @@ class KineticEnergy(MotionCost):
     def check(self, grid: Discretization) -> None:
         require_mass(grid.model)
 
-    def value(self, at: Trajectory) -> float:
+    def value(self, at: DiscreteMotion) -> float:
         return 0.5 * at.grid.dt * float((at.v * self._momentum(at, at.q, at.v)).sum())
 
-    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         grid, v = at.grid, at.v
         n, scale, dt = len(grid.scale), grid.scale, grid.dt
         M = grid.backend.mass_matrix(grid.model.tree, at.q)
@@ -112,7 +112,7 @@ class KineticEnergy(MotionCost):
         return gradient, H
 
     @staticmethod
-    def _momentum(at: Trajectory, q: Array, v: Array) -> Array:
+    def _momentum(at: DiscreteMotion, q: Array, v: Array) -> Array:
         tree = at.grid.model.tree
         return (
             at.grid.backend.inverse_dynamics(tree, q, np.zeros_like(v), v, np.zeros(3))
@@ -132,10 +132,10 @@ class Torque(MotionCost):
     def check(self, grid: Discretization) -> None:
         require_mass(grid.model)
 
-    def value(self, at: Trajectory) -> float:
+    def value(self, at: DiscreteMotion) -> float:
         return _half_square(self._effort(at, at.q, at.v, at.a)) * at.grid.dt
 
-    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         grid, q, v, a = at.grid, at.q, at.v, at.a
         n, scale, dt, root = len(grid.scale), grid.scale, grid.dt, np.sqrt(grid.dt)
         by_q, by_v = np.empty((2, len(at), n, n))
@@ -154,7 +154,7 @@ class Torque(MotionCost):
         blocks[:, 0] += by_q
         return gauss_newton(root * self._effort(at, q, v, a), root * blocks)
 
-    def _effort(self, at: Trajectory, q: Array, v: Array, a: Array) -> Array:
+    def _effort(self, at: DiscreteMotion, q: Array, v: Array, a: Array) -> Array:
         """(F, n) times the scale of each degree of freedom."""
         grid, drives = at.grid, Drives.of(at.grid.model)
         of_links = grid.backend.inverse_dynamics(grid.model.tree, q, v, a, self.gravity)
@@ -172,10 +172,10 @@ class Weighted(MotionCost):
         for _, cost in self.parts:
             cost.check(grid)
 
-    def value(self, at: Trajectory) -> float:
+    def value(self, at: DiscreteMotion) -> float:
         return sum(weight * cost.value(at) for weight, cost in self.parts)
 
-    def quadratic(self, at: Trajectory) -> tuple[Array, Array]:
+    def quadratic(self, at: DiscreteMotion) -> tuple[Array, Array]:
         frames, n = at.steps.shape
         gradient, H = np.zeros((frames, n)), np.zeros((frames, self.order + 1, n, n))
         for weight, cost in self.parts:

@@ -64,7 +64,7 @@ class Discretization:
         return self.backend.difference(self.model.tree, q0, q1) / self.scale
 
 
-class Trajectory:
+class DiscreteMotion:
     """The frames q (F, nq) of a discretization, and their derivatives."""
 
     def __init__(self, grid: Discretization, q: Array) -> None:
@@ -73,8 +73,8 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.q)
 
-    def moved(self, y: Array) -> Trajectory:
-        return Trajectory(self.grid, self.grid.moved(self.q, y))
+    def moved(self, y: Array) -> DiscreteMotion:
+        return DiscreteMotion(self.grid, self.grid.moved(self.q, y))
 
     @cached_property
     def steps(self) -> Array:
@@ -141,8 +141,7 @@ class Trajectory:
             width = blocks.shape[1]
             own = np.concatenate([blocks[1:, s] for s in range(width - 1, -1, -1)], axis=2)[:, limited]
             at = np.repeat(first[1:] - (width - 1) * n, len(limited))
-            # What uses the last of a limit may keep it.
-            room = np.maximum((1.0 - UNUSED) * bound[limited], np.minimum(abs(value[1:, limited]), bound[limited]))
+            room = (1.0 - UNUSED) * bound[limited]
             lower, upper = -room - value[1:, limited], room - value[1:, limited]
             parts.append(_rows(own.reshape(-1, width * n), at, frames * n, lower.ravel(), upper.ravel()))
         rows = SparseRows.joined([part[0] for part in parts])

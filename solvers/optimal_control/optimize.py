@@ -21,9 +21,9 @@ from ..tracking.result import EMPTY, TrackResult
 from ..tracking.track import track
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .cost_words import motion_cost
-from .discretization import Discretization, Trajectory
+from .discretization import DiscreteMotion, Discretization
 from .result import OptimizedMotion
-from .sqp import ITERATIONS, Optimum, optimise
+from .sqp import ITERATIONS, MotionOptimum, optimise
 from .task_rows import TaskRows, TaskSegment
 
 GAIN = 1e-12  # relative: a cost that is less by no more than this is the same
@@ -114,7 +114,7 @@ def optimize_steps(
     levels = [TaskLevels(model, part.tasks, backend) for part in parts]
     length = max([level.length for level in levels])
     grid = Discretization(model, dt, first.start_velocity, length, is_start_fixed, backend)
-    start = Trajectory(grid, np.concatenate([part.result.q for part in parts]))
+    start = DiscreteMotion(grid, np.concatenate([part.result.q for part in parts]))
     wanted = motion_cost(cost, animation, start.q)
     wanted.check(grid)
     ends = np.cumsum([0, *(len(part.result) for part in parts)])
@@ -125,7 +125,7 @@ def optimize_steps(
     tasks = TaskRows(grid, segments)
     at_start = tasks.at(start)
     tasks.hold(at_start)
-    best = Optimum(start, wanted.value(start), np.inf, at_start, 0)
+    best = MotionOptimum(start, wanted.value(start), np.inf, at_start, 0)
     before = best
     search = optimise(start, tasks, wanted)
     stopped = False
@@ -148,7 +148,7 @@ def optimize_steps(
     ]
 
 
-def _better(best: Optimum, now: Optimum, before: Optimum) -> Optimum:
+def _better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> MotionOptimum:
     """`now` when it costs less, keeps the limits, and misses nothing that was met."""
     if abs(now.tasks.lacking()).max(initial=0.0) > HELD or now.cost > best.cost * (1.0 + GAIN):
         return best
@@ -161,7 +161,7 @@ def _better(best: Optimum, now: Optimum, before: Optimum) -> Optimum:
 HELD = 1e-8  # [rad, L] by which what is held may be off
 
 
-def _note(best: Optimum, before: Optimum, stopped: bool) -> str:
+def _note(best: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
     if stopped:
         return "stopped: the best motion so far" if best is not before else "stopped: the motion is as tracked"
     if best.is_optimal:
@@ -171,7 +171,7 @@ def _note(best: Optimum, before: Optimum, stopped: bool) -> str:
     return f"better than tracked, but not shown to be optimal (KKT residual {best.kkt:.1g})"
 
 
-def _result(part: TrackedFrames, best: Optimum, before: Optimum, own: slice, note: str) -> OptimizedMotion:
+def _result(part: TrackedFrames, best: MotionOptimum, before: MotionOptimum, own: slice, note: str) -> OptimizedMotion:
     start = part.result
     codes, residuals = start.codes.copy(), start.residuals.copy()
     if best is not before:
@@ -261,7 +261,7 @@ def _frames(animation: object) -> Sequence[object]:
 
 
 def _targets(tasks: Sequence[Task], targets: object | None, near: Array | None) -> list[list[Any]]:
-    """Of each frame, those of all tasks."""
+    """Targets of all tasks, frame by frame."""
     if targets is None:
         if near is None:
             raise TaskError("targets are needed: one set of targets per frame, or an animation")

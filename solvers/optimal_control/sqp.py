@@ -17,7 +17,7 @@ from ...robokin.arrays import Array
 from ..qp.banded import BandedQPResult, solve_banded_qp
 from ..qp.sparse_rows import SparseRows
 from .costs import MotionCost
-from .discretization import Trajectory
+from .discretization import DiscreteMotion
 from .task_rows import LinearisedTasks, TaskRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
@@ -36,11 +36,11 @@ LONGEST = 0.5  # [rad, L] of a frame in one step
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class MotionOptimum:
     """trajectory: the best one.   cost: its value.   kkt: its residual, relative.   tasks: what they lack there.
     iterations: of the method."""
 
-    trajectory: Trajectory
+    trajectory: DiscreteMotion
     cost: float
     kkt: float
     tasks: LinearisedTasks
@@ -55,7 +55,7 @@ class Optimum:
 class _Local:
     """The program around a trajectory: cost, gradient, Hessian, rows."""
 
-    at: Trajectory
+    at: DiscreteMotion
     tasks: LinearisedTasks
     value: float
     gradient: Array
@@ -66,7 +66,7 @@ class _Local:
     count: int  # rows of tasks, which come first
 
     @classmethod
-    def of(cls, at: Trajectory, tasks: LinearisedTasks, cost: MotionCost) -> _Local:
+    def of(cls, at: DiscreteMotion, tasks: LinearisedTasks, cost: MotionCost) -> _Local:
         gradient, H = cost.quadratic(at)
         rows, lower, upper, count = _all_rows(at, tasks)
         width = max(H.shape[1], 3)  # limits on accelerations reach over three frames
@@ -76,7 +76,7 @@ class _Local:
 
     @property
     def lacking(self) -> float:
-        """Of all tasks and frames, the sum."""
+        """What is lacking, summed over all tasks and frames."""
         return float(abs(self.tasks.lacking()).sum())
 
     @property
@@ -97,8 +97,8 @@ class _Local:
 
 
 def optimise(
-    start: Trajectory, tasks: TaskRows, cost: MotionCost, iterations: int = ITERATIONS
-) -> Generator[Optimum, None, Optimum]:
+    start: DiscreteMotion, tasks: TaskRows, cost: MotionCost, iterations: int = ITERATIONS
+) -> Generator[MotionOptimum, None, MotionOptimum]:
     """Yield the best so far after each step; return the optimum, or what was reached."""
     here = _Local.of(start, tasks.at(start), cost)
     z = np.zeros(len(here.rows))
@@ -110,7 +110,7 @@ def optimise(
         kkt = here.kkt(z)
         if kkt <= SOLVED and here.most_lacking <= HELD:
             break
-        yield Optimum(here.at, here.value, kkt, here.tasks, count)
+        yield MotionOptimum(here.at, here.value, kkt, here.tasks, count)
         found, added = _direction(here, z, added)
         if found is None:
             break
@@ -119,7 +119,7 @@ def optimise(
         if moved is None:
             break
         here = moved
-    return Optimum(here.at, here.value, kkt, here.tasks, count)
+    return MotionOptimum(here.at, here.value, kkt, here.tasks, count)
 
 
 def _direction(here: _Local, z: Array, added: float) -> tuple[BandedQPResult | None, float]:
@@ -163,14 +163,14 @@ def _line_search(
     return None
 
 
-def _all_rows(at: Trajectory, tasks: LinearisedTasks) -> tuple[SparseRows, Array, Array, int]:
+def _all_rows(at: DiscreteMotion, tasks: LinearisedTasks) -> tuple[SparseRows, Array, Array, int]:
     """Rows and sides of the tasks, then of the limits; how many are of tasks."""
     own, low, high = tasks.rows()
     limits, lower, upper = at.limit_rows()
     return SparseRows.joined([own, limits]), np.concatenate((low, lower)), np.concatenate((high, upper)), len(low)
 
 
-def _restored(here: _Local, at: Trajectory, tasks: TaskRows) -> tuple[Trajectory, LinearisedTasks]:
+def _restored(here: _Local, at: DiscreteMotion, tasks: TaskRows) -> tuple[DiscreteMotion, LinearisedTasks]:
     """The trajectory moved back to where the tasks lack nothing, near where it is in the measure of the cost."""
     own = tasks.at(at)
     lacking = float(abs(own.lacking()).sum())

@@ -18,7 +18,7 @@ from ..qp.sparse_rows import SparseRows
 from ..tasks import FrameTask, Rows
 from ..tasks.tips.frame import PART, to_tip_axes
 from ..velocity.task_levels import TaskLevels
-from .discretization import Discretization, Trajectory
+from .discretization import DiscreteMotion, Discretization
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class TaskRows:
         self.grid, self.segments = grid, segments
         self.held: list[Array] | None = None
 
-    def at(self, here: Trajectory) -> LinearisedTasks:
+    def at(self, here: DiscreteMotion) -> LinearisedTasks:
         found: list[FrameRows] = []
         residuals: list[Array] = []
         for segment in self.segments:
@@ -68,7 +68,9 @@ class TaskRows:
         """Ask from now on that the tasks lack what they lack here."""
         self.held = [rows.lacking for rows in here.frames]
 
-    def _segment(self, segment: TaskSegment, here: Trajectory, found: list[FrameRows], residuals: list[Array]) -> None:
+    def _segment(
+        self, segment: TaskSegment, here: DiscreteMotion, found: list[FrameRows], residuals: list[Array]
+    ) -> None:
         levels, frames = segment.levels, range(segment.first, segment.first + len(segment.targets))
         tips = {
             i: _TipFrames(self.grid, task, here.q[frames.start : frames.stop])

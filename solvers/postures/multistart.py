@@ -25,7 +25,7 @@ PIECE = 20  # starts between two reports of progress
 EXACT = 1e-11  # [m], [rad] tolerance of tasks on tips while postures are searched
 SAME = 1e-4  # [rad], [lengths] postures nearer to each other are one
 APART = 0.5  # [rad], [lengths] of those of a continuum, which are as many as one likes
-MOST = 32  # samples of a continuum that are told, the nearest ones
+MOST = 32  # samples of a continuum that are returned, the nearest ones
 FREE = 1e-6  # relative: singular values of tasks that are 0
 TURN = 2.0 * np.pi
 

@@ -94,7 +94,7 @@ class _Program:
         self.pairs = self._pairs()
 
     def _pairs(self) -> tuple[Array, Array, Array]:
-        """Of each two entries of a row: where their product goes in K, the product, and the row."""
+        """Products of each two entries of a row: where their product goes in K, the product, and the row."""
         index, product, row = [], [], []
         n, band = self.shape[1], self.H.shape[1]
         counts = np.diff(self.rows.start)

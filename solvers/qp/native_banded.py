@@ -11,7 +11,7 @@ from ...robokin.backend.library import load_library
 from .sparse_rows import SparseRows
 
 
-class _Program(ctypes.Structure):
+class _BandedProgram(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int32) for name in ("frames", "n", "width", "rows")] + [
         (name, ctypes.c_void_p) for name in ("H", "g", "start", "column", "value", "low", "high")
     ]
@@ -20,14 +20,14 @@ class _Program(ctypes.Structure):
 def solve(
     H: Array, g: Array, rows: SparseRows, lower: Array, upper: Array, iterations: int, guess: Array
 ) -> tuple[int, Array, Array, int]:
-    """As `banded_reference.solve`."""
+    """Twin of `banded_reference.solve`."""
     library = load_library()
     library.rk_banded_qp_workspace.restype = ctypes.c_int64
     arrays = [np.ascontiguousarray(array, np.float64) for array in (H, g, rows.value, lower, upper)]
     start, column = (np.ascontiguousarray(array, np.int32) for array in (rows.start, rows.column))
     H, g, value, low, high = arrays
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (H, g, start, column, value, low, high)]
-    program = _Program(*g.shape, H.shape[1], len(rows), *pointers)
+    program = _BandedProgram(*g.shape, H.shape[1], len(rows), *pointers)
     x, multipliers, steps = np.empty(g.shape), np.array(guess, np.float64), ctypes.c_int32()
     work = np.empty(library.rk_banded_qp_workspace(ctypes.byref(program)))
     status = library.rk_banded_qp(

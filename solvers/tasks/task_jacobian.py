@@ -22,7 +22,7 @@ class TaskJacobian(NamedTuple):
         return TaskJacobian(S @ self.J, lambda: np.tensordot(S, self.change(), 1))
 
     def in_axes(self, R: Array, w: Array) -> TaskJacobian:
-        """Threes of rows that are in root axes, told in the axes R (3, 3), which turn with w (3, nv)."""
+        """Threes of rows that are in root axes, expressed in the axes R (3, 3), which turn with w (3, nv)."""
         (m, nv), into = self.J.shape, np.kron(np.eye(len(self.J) // 3), R.T)
 
         def change() -> Array:

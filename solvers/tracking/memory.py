@@ -26,19 +26,19 @@ class MotionMemory:
         asked = zip(tasks, shares, strict=True)
         return replace(self, origins={task: self.origins.get(task, here) for task, share in asked if share})
 
-    def followed(self, tasks: Sequence[Task], targets: Sequence[Any]) -> list[Any]:
-        """Targets of the next frame, told from the start and from the frame before."""
+    def resolved(self, tasks: Sequence[Task], targets: Sequence[Any]) -> list[Any]:
+        """Targets of the next frame, resolved from the start and advanced from the frame before."""
         found = []
         for task, target in zip(tasks, targets, strict=True):
             started = resolve_target(task, self.origins[task], target) if task in self.origins else target
             found.append(advance_target(task, started, self.targets[task]) if task in self.targets else started)
         return found
 
-    def followed_all(self, tasks: Sequence[Task], frames: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-        """Targets of each of these frames, of which more than one come only where none is told from the one before."""
+    def resolved_all(self, tasks: Sequence[Task], frames: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """Targets of each of these frames, of which more than one come only where none depends on the one before."""
         if not any(isinstance(task, StartRelativeTask | HistoryTask) for task in tasks):
             return frames
-        return [self.followed(tasks, targets) for targets in frames]
+        return [self.resolved(tasks, targets) for targets in frames]
 
     def reached(
         self,

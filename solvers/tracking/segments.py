@@ -40,9 +40,9 @@ class Segment:
         """Stand there; with what a tracker `before` remembers of the same tasks."""
         self.tracker.stand(q, velocity, None if before is None else before.memory)
 
-    def posed(self, frame: int) -> tuple[Any, Any]:
+    def pose_problem(self, frame: int) -> tuple[Any, Any]:
         """The problem of a frame as a pose, and its targets."""
-        return self.tracker.posed(self.targets[frame], None if self.influence is None else self.influence[frame])
+        return self.tracker.pose_problem(self.targets[frame], None if self.influence is None else self.influence[frame])
 
     @property
     def is_plain(self) -> bool:

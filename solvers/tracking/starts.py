@@ -179,7 +179,7 @@ class _StartSearch:
     def postures(self, frame: int, hint: Array, seed: int) -> Generator[list[TrackResult], None, list[Array]]:
         """Postures that meet the frame, those with the most room to the limits first."""
         number, index = self._at(frame)
-        problem, targets = self.segments[number].posed(index)
+        problem, targets = self.segments[number].pose_problem(index)
         generator, found = SplitMix64(seed), list[Array]()
         is_fast = isinstance(problem.search, TipIK)
         for _ in range(1 if is_fast else FEWER):
@@ -199,7 +199,7 @@ class _StartSearch:
         """Whether some posture meets a frame, whatever comes before."""
         if frame not in self.met:
             number, index = self._at(frame)
-            problem, targets = self.segments[number].posed(index)
+            problem, targets = self.segments[number].pose_problem(index)
             found = problem.solve(targets, q, self.seed, diagnose=False)
             self.spent += found.iterations
             self.met[frame] = found.converged

@@ -48,8 +48,8 @@ class Tracker:
     problem: of the poses that the tasks ask for.
     """
 
-    _told: Array | None  # the state, unless it is that of the plain engine
-    _stood: Array  # the one that it was told
+    _known: Array | None  # the state, unless it is that of the plain engine
+    _given: Array  # the one that it was given
     _before: Array  # (nq,) where the robot stood a frame earlier
 
     def __init__(
@@ -88,7 +88,7 @@ class Tracker:
         return TaskLevels(self.model, self.tasks, self.backend)
 
     def let_fade(self) -> None:
-        """From now on influences may be told frame by frame: the tasks are levels, whatever they are."""
+        """From now on influences may be given frame by frame: the tasks are levels, whatever they are."""
         if self.is_plain:
             self._make_levels()
 
@@ -100,10 +100,10 @@ class Tracker:
     @property
     def _state(self) -> Array:
         """The state of an engine (`reference.py`), of all degrees of freedom and all levels."""
-        if self._told is None:
+        if self._known is None:
             assert self._plain is not None
-            self._told = self._plain.state
-        return self._told
+            self._known = self._plain.state
+        return self._known
 
     @property
     def q(self) -> Array:
@@ -181,10 +181,10 @@ class Tracker:
             found, wanted = self.problem.solve(targets, q0, seed, diagnose=False), targets
         else:
             memory = MotionMemory(self._started_at(targets, shares, q0, origin))
-            wanted = memory.followed(self.tasks, targets)
+            wanted = memory.resolved(self.tasks, targets)
             own, aims = shares[self._static], [wanted[i] for i in self._static]
             found = self.problem.solve(aims, q0, seed, diagnose=False, influence=own)
-            found = self._on_ways(found, aims, wanted, shares, seed)
+            found = self._with_start_tasks(found, aims, wanted, shares, seed)
         residuals = np.zeros((1, len(self.tasks), 2))
         residuals[0, self._static] = found.residual_array[: len(self._static)]
         within = (residuals[0] <= self.tolerance).all(axis=1)[shares >= 1.0].all()
@@ -216,7 +216,7 @@ class Tracker:
         """late: how many levels are lost, which are the last ones."""
         v = np.zeros(self.model.nv) if velocity is None else check_tangent(self.model, velocity, "start velocity")
         self._before, self._noted = q, None  # targets that it was found for
-        self._told = self._stood = state_at(q, self._count, self.limits.viable(q, v * self.dt), float(late))
+        self._known = self._given = state_at(q, self._count, self.limits.viable(q, v * self.dt), float(late))
 
     @property
     def _count(self) -> int:
@@ -239,7 +239,7 @@ class Tracker:
         counting = [task for task, share in zip(self.tasks, shares, strict=True) if share]
         return {task: here for task in counting if origin is None or is_counted_from_start(task)}
 
-    def _on_ways(
+    def _with_start_tasks(
         self, found: SolveResult, aims: Sequence[Any], wanted: Sequence[Any], shares: Array, seed: int
     ) -> SolveResult:
         """The first pose, from which whole velocities can be followed at once; as it was found, where there is none."""
@@ -254,7 +254,7 @@ class Tracker:
         better = problem.solve(targets, found.q, seed, diagnose=False, influence=own)
         return better if better.converged else found
 
-    def posed(self, targets: Any, influence: Array | None = None) -> tuple[IKProblem, Any]:
+    def pose_problem(self, targets: Any, influence: Array | None = None) -> tuple[IKProblem, Any]:
         """The problem of the tasks that ask for a pose and are whole at a frame, and their targets."""
         if influence is not None:
             self.let_fade()
@@ -314,10 +314,10 @@ class Tracker:
             outcome = self._run_plain(targets)
             return self._result(before, targets, outcome, outcome.residuals, [], shares)
         memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
-        wanted = memory.followed_all(self.tasks, targets)
+        wanted = memory.resolved_all(self.tasks, targets)
         left, without, count = self._left(wanted[0], shares)
         start = self.q
-        outcome, self._told = self._run(wanted, shares, left, self._state)
+        outcome, self._known = self._run(wanted, shares, left, self._state)
         residuals = np.zeros((len(targets), len(shares), 2))
         residuals[:, counting] = outcome.residuals
         outcome.iterations[0] += count
@@ -355,11 +355,11 @@ class Tracker:
         if self._plain is None:
             assert isinstance(self.problem.search, TipIK)
             self._plain = SupportTracking(self.problem.search, self.limits, self.backend)
-        if self._told is self._stood:
-            self._plain.state = self._stood
+        if self._known is self._given:
+            self._plain.state = self._given
             self._plain.note(self._noted)
         outcome = self._plain.run(wanted)
-        self._told = None
+        self._known = None
         if self.memory.without:  # whole tasks are with them from now on
             self.memory = replace(self.memory, without={})
         return outcome
@@ -367,7 +367,7 @@ class Tracker:
     def _run(
         self, wanted: Sequence[Sequence[Any]], shares: Array, left: Mapping[int, Left], state: Array
     ) -> tuple[TrackOutcome, Array]:
-        return self._engines.run(wanted, shares, left, state, self._noted if state is self._stood else None)
+        return self._engines.run(wanted, shares, left, state, self._noted if state is self._given else None)
 
     @cached_property
     def _engines(self) -> LevelEngines:
@@ -391,7 +391,7 @@ class Tracker:
         steps that it took to tell."""
         fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
         before = {i: self.memory.without.get(self.tasks[i], self._state) for i in fading}
-        # What the others leave is taken from where they were: they are told from one another.
+        # What the others leave is taken from where they were: each is computed from the others.
         others = {i: self._left_by(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
         left, states, count = {}, {}, 0
         for i in fading:

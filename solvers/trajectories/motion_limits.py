@@ -71,6 +71,12 @@ class MotionLimits:
             _of_models[model] = result
         return result
 
+    def slower(self, share: float) -> MotionLimits:
+        """The limits of the same motion with its speeds times `share`: accelerations go with its square, jerks with
+        its cube."""
+        rows = self.rows * np.array([share, share**2, share**3])
+        return MotionLimits(rows[:, 0], rows[:, 1], rows[:, 2], rows=rows, assumed=self.assumed)
+
 
 _of_models: weakref.WeakKeyDictionary[RobotModel, MotionLimits] = weakref.WeakKeyDictionary()
 

@@ -32,7 +32,7 @@ def native(rows: Array, most: Array, steps: Array) -> tuple[int, Array]:
 
 
 def reference(rows: Array, most: Array, steps: Array) -> tuple[int, Array]:
-    """As `native`."""
+    """Twin of `native`."""
     n = len(steps)
     low, high, x = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1)
     high[n] = most[n]

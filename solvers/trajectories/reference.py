@@ -61,7 +61,7 @@ class SpeedDurations:
         return min(max((self.way - least) / (most - least), 0.0), 1.0)
 
 
-class AxisProfile:
+class AxisPlan:
     """One axis: pieces to begin with, pieces to end with, and what is between them in the time that is left."""
 
     def __init__(self, order: int, start: Numbers, end: Numbers, limits: Numbers) -> None:
@@ -196,7 +196,7 @@ def point_to_point(
     piece, from the last one on the end.
     """
     rows = [tuple(map(tuple, array.tolist())) for array in (start, end, limits)]
-    axes = [AxisProfile(order, *row) for row in zip(*rows, strict=True)]
+    axes = [AxisPlan(order, *row) for row in zip(*rows, strict=True)]
     knots = np.zeros((len(axes), KNOTS, 5))
     for i, axis in enumerate(axes):
         if not axis.can_end():
@@ -225,7 +225,7 @@ def point_to_point(
             return Planned.FOUND, -1, T, knots
 
 
-def _write(order: int, axis: AxisProfile, pieces: Pieces, T: float, knots: Array) -> None:
+def _write(order: int, axis: AxisPlan, pieces: Pieces, T: float, knots: Array) -> None:
     time, state = 0.0, list(axis.start)
     row = 0
     for t, u in pieces:

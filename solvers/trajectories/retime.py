@@ -29,7 +29,7 @@ STILL = 1e-9  # [rad, m] samples nearer than this are one
 
 
 @dataclass(frozen=True)
-class Binding:
+class ActiveLimit:
     """From `start` to `end` [s] this limit is what keeps the path from being faster. joint: its name, "joint/x" of
     several degrees of freedom; kind: velocity, acceleration, effort, or animation, which has no joint."""
 
@@ -51,7 +51,7 @@ class Retimed(Sampled):
     grid: Array
     times: Array
     speeds: Array
-    bindings: tuple[Binding, ...]
+    bindings: tuple[ActiveLimit, ...]
 
     def states(self, t: Array) -> tuple[Array, Array, Array]:
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
@@ -280,7 +280,7 @@ class _Problem:
             f"at {interval / len(self.steps):.0%} of the path, however slow"
         )
 
-    def bindings(self, x: Array, times: Array) -> tuple[Binding, ...]:
+    def bindings(self, x: Array, times: Array) -> tuple[ActiveLimit, ...]:
         names = [name for joint in self.model.moving_joints for name in velocity_names(joint)]
         u = np.diff(x) / (2.0 * self.steps)
         a, b, c = np.moveaxis(self.rows, -1, 0)
@@ -289,12 +289,12 @@ class _Problem:
         animated = (x[:-1] >= self.slowed[:-1] * (1.0 - 1e-9)) & (x[:-1] > 0.0)
         tightest[animated] = -1
         starts = np.append(0, np.flatnonzero(np.diff(tightest)) + 1)
-        found: list[Binding] = []
+        found: list[ActiveLimit] = []
         for first, last in zip(starts, np.append(starts[1:], len(u)), strict=True):
             row = tightest[first]
             name, kind = ("", "animation") if row < 0 else (names[self.dofs[row]], self.kinds[row])
             start, end = float(times[first]), float(times[last])
             if found and (found[-1].joint, found[-1].kind) == (name, kind):
                 start = found.pop().start
-            found.append(Binding(start, end, name, kind))
+            found.append(ActiveLimit(start, end, name, kind))
         return tuple(found)

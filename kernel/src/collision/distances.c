@@ -1,4 +1,4 @@
-/* Distances of pairs of shapes: their balls, broad phase, and what is told of a pair. Twin of
+/* Distances of pairs of shapes: their balls, broad phase, and the record of a pair. Twin of
    robokin/collision/reference/. */
 #include "collision/pair.h"
 

@@ -21,8 +21,6 @@ static inline void rk_add3(const double a[3], const double b[3], double out[3]) 
   for (int i = 0; i < 3; i++) out[i] = a[i] + b[i];
 }
 
-static inline double rk_norm3(const double a[3]) { return rk_sqrt(rk_dot3(a, a)); }
-
 /* The part of x at right angles to k. */
 static inline void rk_across(const double k[3], const double x[3], double out[3]) {
   const double along = rk_dot3(k, x);

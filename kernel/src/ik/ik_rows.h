@@ -7,8 +7,6 @@
 #include "math/rk_trig.h"
 #include "robokin_ik.h"
 
-static inline double rk_norm3(const double x[3]) { return rk_sqrt(rk_dot3(x, x)); }
-
 /* Rotation vector of R, angle in [0, pi], through its largest quaternion entry (Shepperd 1978), hence exact near 0 and
    pi. */
 static inline void rk_log_rotation(const double R[9], double out[3]) {

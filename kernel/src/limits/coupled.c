@@ -8,11 +8,6 @@
 
 enum { HALVINGS = 40, ROUNDS = 10, LONGEST = 256 };
 
-static double clamp(double x, double lower, double upper) {
-  const double above = x > lower ? x : lower;
-  return above < upper ? above : upper;
-}
-
 /* A group of n <= 3 degrees of freedom that brakes along one way. */
 typedef struct group {
   int n;
@@ -116,7 +111,7 @@ void rk_ball_within(const rk_cone *cone, const double last[4], const double prev
     int outside = 0;
     ball_step(last, q, step);
     for (int k = 0; k < 3; k++) {
-      bounded[k] = clamp(step[k], lo[k], hi[k]);
+      bounded[k] = rk_min(rk_max(step[k], lo[k]), hi[k]);
       outside |= bounded[k] != step[k];
     }
     if (outside) turn_ball(last, bounded, q);
@@ -131,7 +126,7 @@ void rk_ball_within(const rk_cone *cone, const double last[4], const double prev
   }
   int changed = 0;
   ball_step(last, q, step);
-  for (int k = 0; k < 3; k++) bounded[k] = clamp(step[k], lo[k], hi[k]);
+  for (int k = 0; k < 3; k++) bounded[k] = rk_min(rk_max(step[k], lo[k]), hi[k]);
   shorten(&g, previous, bounded);
   for (int k = 0; k < 3; k++) changed |= bounded[k] != step[k];
   if (!changed) return;

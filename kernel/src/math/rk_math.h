@@ -24,6 +24,8 @@ static inline double rk_clamp(double x, double lower, double upper) { return x <
 
 static inline double rk_dot3(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
+static inline double rk_norm3(const double x[3]) { return rk_sqrt(rk_dot3(x, x)); }
+
 /* Two sums of every other product, for vectors of two. */
 static inline double rk_dot6(const double a[6], const double b[6]) {
   return (a[0] * b[0] + a[2] * b[2] + a[4] * b[4]) + (a[1] * b[1] + a[3] * b[3] + a[5] * b[5]);

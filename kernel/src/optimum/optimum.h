@@ -70,7 +70,7 @@ double rk_cost(const rk_poses *s, const rk_pose *pose, double *size, double *g);
 /* diagonal[n] of a first guess at its Hessian. */
 void rk_first_curvature(const rk_poses *s, double *diagonal);
 
-/* A potential that is the largest eigenvalue of A, which is smooth; told in frames that turn with U and V. */
+/* A potential that is the largest eigenvalue of A, which is smooth; in frames that turn with U and V. */
 typedef struct rk_edge {
   const rk_criterion *criterion;
   int32_t count, rows;

@@ -2,23 +2,22 @@
 
 #include <math.h>
 
+#include "math/rk_math.h"
 #include "trajectories/extremal.h"
 
-static double larger(double a, double b) { return a > b ? a : b; }
-static double smaller(double a, double b) { return a < b ? a : b; }
 
 /* From beyond the speed V, or on the way there, to V, so that -V can be kept too. */
 static void slow_down(double v, double a, double V, double A, double J, double sign, rk_piece *pieces) {
   const double to_least = (a + A) / J;
-  const double to_speed = (a + sqrt(larger(a * a + 2.0 * J * (v - V), 0.0))) / J;
-  const double to_other = (a + sqrt(larger(0.5 * a * a + J * (v + V), 0.0))) / J;
-  const double first = larger(smaller(to_speed, to_other), 0.0);
+  const double to_speed = (a + sqrt(rk_max(a * a + 2.0 * J * (v - V), 0.0))) / J;
+  const double to_other = (a + sqrt(rk_max(0.5 * a * a + J * (v + V), 0.0))) / J;
+  const double first = rk_max(rk_min(to_speed, to_other), 0.0);
   pieces[0] = (rk_piece){first, -sign * J};
   pieces[1] = (rk_piece){0.0, 0.0};
   if (to_least >= first) return;
   const double then = v + to_least * (a - 0.5 * J * to_least);
   pieces[0].duration = to_least;
-  pieces[1].duration = larger(smaller((then - V) / A, (then + V) / A - A / (2.0 * J)), 0.0);
+  pieces[1].duration = rk_max(rk_min((then - V) / A, (then + V) / A - A / (2.0 * J)), 0.0);
 }
 
 int rk_brake(double v, double a, double V, double A, double J, rk_piece *pieces) {
@@ -29,7 +28,7 @@ int rk_brake(double v, double a, double V, double A, double J, rk_piece *pieces)
       return 2;
     }
     const double first = (b - A) / J, then = w + first * (b - 0.5 * J * first);
-    const double hold = larger(smaller((-V - then) / A, (V - then) / A - A / (2.0 * J)), 0.0);
+    const double hold = rk_max(rk_min((-V - then) / A, (V - then) / A - A / (2.0 * J)), 0.0);
     pieces[0] = (rk_piece){first, -sign * J};
     pieces[1] = (rk_piece){then < -V ? hold : 0.0, 0.0};
     return 2;

@@ -2,20 +2,20 @@
 
 #include <math.h>
 
+#include "math/rk_math.h"
+
 const double rk_phase_signs[RK_PHASES] = {1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0};
 
-static double larger(double a, double b) { return a > b ? a : b; }
-static double smaller(double a, double b) { return a < b ? a : b; }
 
 void rk_change_of_velocity(double v0, double a0, double v1, double A, double J, double *durations) {
-  const double peak = sqrt(larger(J * (v1 - v0) + 0.5 * a0 * a0, 0.0));
+  const double peak = sqrt(rk_max(J * (v1 - v0) + 0.5 * a0 * a0, 0.0));
   if (peak > A) {
     durations[0] = (A - a0) / J;
     durations[1] = (v1 - v0 - (2.0 * A * A - a0 * a0) / (2.0 * J)) / A;
     durations[2] = A / J;
     return;
   }
-  durations[0] = larger(peak - a0, 0.0) / J;
+  durations[0] = rk_max(peak - a0, 0.0) / J;
   durations[1] = 0.0;
   durations[2] = peak / J;
 }
@@ -34,11 +34,11 @@ rk_extremal rk_extremal_of(const double *start, const double *end, const double 
 /* Durations of +, 0, -, + where the acceleration A is held. */
 static void one_held(double T, double a0, double a1, double dv, double A, double J, double *times) {
   const double K = J * (A * T - dv) - A * (2.0 * A - a0 + a1) + 0.5 * (2.0 * A * A - a0 * a0 + a1 * a1);
-  const double low = smaller(smaller(A - sqrt(larger(A * A + K, 0.0)), a1), A);
+  const double low = rk_min(rk_min(A - sqrt(rk_max(A * A + K, 0.0)), a1), A);
   times[0] = (A - a0) / J;
   times[2] = (A - low) / J;
   times[3] = (a1 - low) / J;
-  times[1] = larger(T - times[0] - times[2] - times[3], 0.0);
+  times[1] = rk_max(T - times[0] - times[2] - times[3], 0.0);
 }
 
 static void set(double *phases, double first, double upper, double middle, double lower, double last) {
@@ -56,11 +56,11 @@ void rk_extremal_phases(const rk_extremal *m, double T, double *phases) {
   const double change = (a1 - a0) / J, dv = m->v1 - m->v0;
   const double middle = 0.5 * (T - change), outer = 0.5 * (T + change);
   if (middle <= 0.0) {
-    set(phases, larger(outer, 0.0), 0.0, 0.0, 0.0, 0.0);
+    set(phases, rk_max(outer, 0.0), 0.0, 0.0, 0.0, 0.0);
     return;
   }
   const double c = (dv - (a1 * a1 - a0 * a0) / (2.0 * J)) / (2.0 * J);
-  const double first = smaller(larger(0.5 * middle - a0 / J + c / middle, 0.0), outer), last = outer - first;
+  const double first = rk_min(rk_max(0.5 * middle - a0 / J + c / middle, 0.0), outer), last = outer - first;
   if (a0 + J * first <= A && a1 - J * last >= -A) {
     set(phases, first, 0.0, middle, 0.0, last);
     return;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "math/rk_math.h"
 #include "trajectories/brakes.h"
 #include "trajectories/durations.h"
 
@@ -28,8 +29,6 @@ typedef struct axis {
   plain plain; /* of order 2, in place of the core */
 } axis;
 
-static double larger(double a, double b) { return a > b ? a : b; }
-static double smaller(double a, double b) { return a < b ? a : b; }
 
 static state step(int order, state s, double t, double u) {
   if (order == 2) return (state){s.p + t * (s.v + 0.5 * t * u), s.v + t * u, u};
@@ -56,7 +55,7 @@ static plain plain_of(const double *start, const double *end, const double *limi
 }
 
 static double plain_from(const plain *s, double T) {
-  T = larger(T, s->least);
+  T = rk_max(T, s->least);
   for (int i = 0; i < s->blocked.count; i++) {
     const double low = s->blocked.low[i], high = s->blocked.high[i], near = 1e-14 * high;
     if ((low + near < T || low <= 0.0) && T < high - near) T = high;
@@ -66,11 +65,11 @@ static double plain_from(const plain *s, double T) {
 
 static int plain_farthest(const plain *s, int side, double T, rk_piece *pieces) {
   const double sign = side ? -1.0 : 1.0, v0 = sign * s->v0, v1 = sign * s->v1, V = s->V, A = s->A;
-  const double rise = smaller(larger(0.5 * (T + (v1 - v0) / A), 0.0), T);
+  const double rise = rk_min(rk_max(0.5 * (T + (v1 - v0) / A), 0.0), T);
   if (v0 + A * rise > V) {
-    const double up = larger(V - v0, 0.0) / A, down = larger(V - v1, 0.0) / A;
+    const double up = rk_max(V - v0, 0.0) / A, down = rk_max(V - v1, 0.0) / A;
     pieces[0] = (rk_piece){up, sign * A};
-    pieces[1] = (rk_piece){larger(T - up - down, 0.0), 0.0};
+    pieces[1] = (rk_piece){rk_max(T - up - down, 0.0), 0.0};
     pieces[2] = (rk_piece){down, -sign * A};
     return 3;
   }
@@ -87,7 +86,7 @@ static double plain_share(const plain *s, double T) {
     reach[side] = advance(2, (state){0.0, s->v0, 0.0}, pieces, count).p;
   }
   if (reach[0] - reach[1] <= s->rounding) return 1.0;
-  return smaller(larger((s->way - reach[1]) / (reach[0] - reach[1]), 0.0), 1.0);
+  return rk_min(rk_max((s->way - reach[1]) / (reach[0] - reach[1]), 0.0), 1.0);
 }
 
 static void settle(axis *x, state start, state end) {
@@ -164,7 +163,7 @@ static int mixed(const rk_piece *first, int m, const rk_piece *second, int n, do
   int i = 0, j = 0, count = 0;
   double left = first[0].duration, right = second[0].duration;
   while (i < m || j < n) {
-    const double duration = smaller(left, right);
+    const double duration = rk_min(left, right);
     if (duration > 0.0)
       found[count++] = (rk_piece){
           duration, (i < m ? share * first[i].u : 0.0) + (j < n ? (1.0 - share) * second[j].u : 0.0)};
@@ -176,7 +175,7 @@ static int mixed(const rk_piece *first, int m, const rk_piece *second, int n, do
 }
 
 static int pieces_of(const axis *x, double T, rk_piece *pieces) {
-  const double left = larger(T - x->fixed, 0.0);
+  const double left = rk_max(T - x->fixed, 0.0);
   const double share = x->order == 3 ? rk_durations_share(&x->core, left) : plain_share(&x->plain, left);
   int count = x->entries;
   for (int i = 0; i < count; i++) pieces[i] = x->entry[i];
@@ -213,7 +212,7 @@ static void reach(int order, state s, const rk_piece *pieces, int count, double 
     for (int k = 0; k < 3; k++) {
       if (!(times[k] > 0.0 && times[k] <= t)) continue;
       const double p = step(order, s, times[k], u).p;
-      *low = smaller(*low, p), *high = larger(*high, p);
+      *low = rk_min(*low, p), *high = rk_max(*high, p);
     }
     s = step(order, s, t, u);
   }
@@ -234,7 +233,7 @@ static void write(const axis *x, const rk_piece *pieces, int count, double T, do
       row++;
     }
     s = step(x->order, s, t, u);
-    time = smaller(time + t, T);
+    time = rk_min(time + t, T);
   }
   for (; row < RK_KNOTS; row++) put(knots + 5 * row, T, x->end[0], x->end[1], x->end[2], 0.0);
 }

@@ -12,7 +12,7 @@ from ....robokin.arrays import Array
 from ....robokin.model.robot import RobotModel
 from ..errors import BridgeError
 from ..model.binding import binding
-from ..model.joint_bones import shares
+from ..model.joint_bones import allocations
 from ..pose.configuration import nearest_within_limits, write_configuration
 from ..record.fields import write_fields
 from ..record.naming import unique_bone_name
@@ -20,7 +20,7 @@ from ..record.snapshot import metres_per_unit
 from ..record.stored import KEY, ROBOT_KEY, VERSION, BoneRecord, RobotRecord
 from ..record.writing import write_record, write_robot
 from ..rig.hand_posing import rig_pose
-from ..rig.widgets import dress
+from ..rig.widgets import assign_shapes
 from .helper_bones import fit_helper_bones
 
 
@@ -57,7 +57,7 @@ def build_armature(context: bpy.types.Context, collection: bpy.types.Collection,
     context.view_layer.update()  # the pose exists after it
     fit_helper_bones(context, obj)
     rig_pose(obj)
-    dress(obj, binding(obj), sizes / unit)
+    assign_shapes(obj, binding(obj), sizes / unit)
     write_configuration(obj, nearest_within_limits(model))
     context.view_layer.update()
     return obj
@@ -78,7 +78,7 @@ def bone_frames(model: RobotModel, places: list[Array]) -> list[Array]:
     for joint, place in zip(model.joints, places, strict=True):
         i = None if joint.parent is None else model.link_index(joint.parent)
         R_root_parent = np.eye(3) if i is None else places[i][:3, :3] @ frames[i]
-        frames.append(shares(joint, place[:3, :3], R_root_parent)[-1].frame)
+        frames.append(allocations(joint, place[:3, :3], R_root_parent)[-1].frame)
     return frames
 
 

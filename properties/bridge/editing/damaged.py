@@ -77,7 +77,7 @@ def _new_record(obj: bpy.types.Object, bone: bpy.types.Bone) -> BoneRecord:
     index = parts.get("index", next(i for i in count() if i not in taken))
     if link is None:
         link = Link(free_name(bone.name, {record.link.name for record in known}))
-    if frame is None:  # the axes in which the rest is told are not known
+    if frame is None:  # the axes of the rest placement are not known
         link, joint = Link(link.name, link.mass), None
     axes = np.eye(3) if frame is None else frame
     if joint is not None:

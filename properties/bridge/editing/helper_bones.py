@@ -12,7 +12,7 @@ from mathutils import Matrix
 from ....robokin import RobokinError
 from ..model.binding import binding
 from ..model.helper_bones import helper_owners, stands_right
-from ..model.joint_bones import Share, shares
+from ..model.joint_bones import BoneAllocation, allocations
 from ..pose.configuration import clamp_pose
 from ..record.current import Records, present_records
 from ..record.naming import unique_bone_name
@@ -45,7 +45,7 @@ def fit_helper_bones(context: bpy.types.Context, obj: bpy.types.Object) -> int:
 class _Plan:
     """For each bone in `made` its new helpers, from the parent on, as their frames and counts; the bones to remove."""
 
-    made: dict[str, list[Share]]
+    made: dict[str, list[BoneAllocation]]
     removed: set[str]
 
 
@@ -69,13 +69,13 @@ def _fit(context: bpy.types.Context, obj: bpy.types.Object) -> int:
 def _plan(armature: bpy.types.Armature, content: ArmatureContent, found: Records) -> _Plan:
     owners = helper_owners(content)
     rests = {bone.name: found.rests[bone.place][:3, :3] for bone in content.bones}
-    made: dict[str, list[Share]] = {}
+    made: dict[str, list[BoneAllocation]] = {}
     kept: set[str] = set()
     for bone in content.bones:
         record = found.records[bone.name]
         parent = found.parents[bone.name]
         above = np.eye(3) if parent is None else rests[parent]
-        wanted = shares(record.joint, rests[bone.name] @ record.frame.T, above, record.frame)[:-1]
+        wanted = allocations(record.joint, rests[bone.name] @ record.frame.T, above, record.frame)[:-1]
         present = [read_helper(helper.record, helper.name) for helper in bone.helpers]
         fits = len(present) == len(wanted) and all(
             owners[helper.name] == bone.name

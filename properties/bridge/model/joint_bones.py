@@ -33,14 +33,14 @@ class Carrier:
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class BoneAllocation:
     """How a bone that carries `count` motions of a joint is to be turned. frame: (3, 3) R_link_bone."""
 
     frame: Array
     count: int
 
 
-def shares(joint: Joint, rest: Array, parent: Array, own: Array | None = None) -> list[Share]:
+def allocations(joint: Joint, rest: Array, parent: Array, own: Array | None = None) -> list[BoneAllocation]:
     """What each bone of a joint carries, from parent to child; the last one is the joint's own bone.
 
     rest: (3, 3) R_root_link.   parent: (3, 3) R_root_bone of the parent bone, the identity for the root bone.
@@ -50,16 +50,16 @@ def shares(joint: Joint, rest: Array, parent: Array, own: Array | None = None) -
     steps = joint.kind.decompose(joint)
     whole = _whole_frame(joint, steps)
     if native(steps, whole if own is None else own):
-        return [Share(_best_roll(whole, rest, parent) if own is None else own, len(steps))]
+        return [BoneAllocation(_best_roll(whole, rest, parent) if own is None else own, len(steps))]
     if native(steps, whole):
-        return [Share(_best_roll(whole, rest, parent), len(steps)), Share(own, 0)]
-    found: list[Share] = []
+        return [BoneAllocation(_best_roll(whole, rest, parent), len(steps)), BoneAllocation(own, 0)]
+    found: list[BoneAllocation] = []
     last = 1 if own is None or native(steps[-1:], own) else 0
     for i in range(len(steps) - last):
-        found.append(Share(_best_roll(_step_frame(steps, i), rest, parent), 1))
+        found.append(BoneAllocation(_best_roll(_step_frame(steps, i), rest, parent), 1))
         parent = rest @ found[-1].frame
     frame = _best_roll(_step_frame(steps, len(steps) - 1), rest, parent) if own is None else own
-    return [*found, Share(frame, last)]
+    return [*found, BoneAllocation(frame, last)]
 
 
 def native(steps: Sequence[Elementary], frame: Array) -> bool:

@@ -132,7 +132,7 @@ def parsed(owner: str, text: object) -> JsonEntry:
 
 
 def described(value: object) -> str:
-    """A wrong value in few words; what holds others is not told whole, however deep or long it is."""
+    """A wrong value in few words; what holds others is not written whole, however deep or long it is."""
     if value is None:
         return "null"
     if isinstance(value, str):

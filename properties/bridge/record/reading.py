@@ -62,7 +62,7 @@ def _read_record(text: str, bone: str) -> BoneRecord:
 
 
 def whole_parts(text: object, bone: str) -> dict[str, Any]:
-    """The fields of a BoneRecord that are whole in a damaged one, as far as its text can be told apart."""
+    """The fields of a BoneRecord that are whole in a damaged one, as far as its text can be read."""
     found: dict[str, Any] = {}
     try:
         whole = _current(text, KEY, bone)

@@ -16,7 +16,7 @@ from ....robokin import RobokinError
 from ..model.binding import Binding, binding
 from ..model.channels import DRIVEN, EULER, LOCATION, OWN, QUATERNION, Channel, channel_bounds, round_inward
 from ..record.snapshot import OWN_CONSTRAINT, is_robot
-from .widgets import redress
+from .widgets import update_shapes
 
 LIMIT_ROTATION = f"{OWN_CONSTRAINT} Rotation Limit"
 LIMIT_LOCATION = f"{OWN_CONSTRAINT} Travel Limit"
@@ -52,7 +52,7 @@ def refresh_rigs(armature: bpy.types.Armature) -> None:
         if obj.data == armature and is_robot(obj) and obj.pose is not None and obj.is_editable:
             try:
                 rig_pose(obj)
-                redress(obj, binding(obj))
+                update_shapes(obj, binding(obj))
             except RobokinError:
                 return
 

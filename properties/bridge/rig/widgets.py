@@ -38,27 +38,29 @@ _TYPES = {
 _PALETTES = {JOINTS: "THEME09", FOLLOWERS: "THEME10", BASE: "THEME03", FIXED: "THEME13"}
 
 
-def dress(obj: bpy.types.Object, robot: Binding, sizes: Array) -> None:
+def assign_shapes(obj: bpy.types.Object, robot: Binding, sizes: Array) -> None:
     """Give every bone its shape, colour and bone collection. `sizes`: (joints,) in Blender units."""
     obj.data.display_type = "STICK"
     obj.show_in_front = True
     for joint, carriers, size in zip(robot.model.joints, robot.carriers, sizes, strict=True):
-        _dress_joint(obj, joint, carriers, float(size))
+        _assign_joint_shapes(obj, joint, carriers, float(size))
     fixed = obj.data.collections.get(FIXED)
     if fixed is not None:
         fixed.is_visible = False
 
 
 def dress_helpers(obj: bpy.types.Object, robot: Binding) -> None:
-    """`dress` for the joints whose helper bones have no shape yet."""
+    """`assign_shapes` for the joints whose helper bones have no shape yet."""
     for joint, carriers in zip(robot.model.joints, robot.carriers, strict=True):
         bones = [obj.pose.bones[carrier.bone] for carrier in carriers]
         if any(bone.custom_shape is None for bone in bones[:-1]):
             own = bones[-1]
-            _dress_joint(obj, joint, carriers, own.custom_shape_scale_xyz[0] if own.custom_shape else own.length)
+            _assign_joint_shapes(
+                obj, joint, carriers, own.custom_shape_scale_xyz[0] if own.custom_shape else own.length
+            )
 
 
-def redress(obj: bpy.types.Object, robot: Binding) -> None:
+def update_shapes(obj: bpy.types.Object, robot: Binding) -> None:
     """Bones that have one of our shapes get that of what they are now."""
     for joint, carriers in zip(robot.model.joints, robot.carriers, strict=True):
         for carrier, kind, steps in _kinds(joint, carriers):
@@ -68,7 +70,7 @@ def redress(obj: bpy.types.Object, robot: Binding) -> None:
                 _put_shape(pose_bone, kind, steps, carrier.frame)
 
 
-def _dress_joint(obj: bpy.types.Object, joint: Joint, carriers: Sequence[Carrier], size: float) -> None:
+def _assign_joint_shapes(obj: bpy.types.Object, joint: Joint, carriers: Sequence[Carrier], size: float) -> None:
     group = _group(joint)
     for i, (carrier, kind, steps) in enumerate(_kinds(joint, carriers)):
         bone, pose_bone = obj.data.bones[carrier.bone], obj.pose.bones[carrier.bone]

@@ -19,7 +19,7 @@ FOUND, FAR, FAILED = range(3)  # rk_distance_status
 
 
 def distances(cores: Sequence[Core], placements: Array, pairs: Array, within: float) -> tuple[Array, Array]:
-    """As `rk_distances`: placements (count, shapes, 12), pairs (p, 2); (count, p, 10) and (count, p)."""
+    """Twin of `rk_distances`: placements (count, shapes, 12), pairs (p, 2); (count, p, 10) and (count, p)."""
     out, status = np.zeros((len(placements), len(pairs), 10)), np.empty((len(placements), len(pairs)), np.int32)
     for row, T in enumerate(placements):
         for i, (a, b) in enumerate(pairs):

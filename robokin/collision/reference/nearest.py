@@ -39,8 +39,8 @@ def nearest(p: Pair) -> tuple[float, Array]:
 
 
 def look_back(p: Pair, away: float, n: Array) -> tuple[Array, Array | None]:
-    """As `nearest`, the point of M that is nearest to `away` n, a point outside, and the unit vector from one to the
-    other; None: they are one. Both are as exact as they get, however near M is to the origin."""
+    """What `nearest` returns: the point of M that is nearest to `away` n, a point outside, and the unit vector from one
+    to the other; None: they are one. Both are as exact as they get, however near M is to the origin."""
     _, points = nearest(p.moved(away * n))
     length = np.linalg.norm(points[2])
     toward = -points[2] / length if length > 0.0 else None

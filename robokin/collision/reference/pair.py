@@ -17,7 +17,7 @@ class Pair:
     size: of both together, without balls: what tolerances are counted in.
 
     A point of M comes as (3, 3): the points of A and of B that it is the difference of, each from the origin of its
-    shape, so that two that are near are told apart as well as in small shapes; and itself, from the origin."""
+    shape, so that two that are near are distinguished as well as in small shapes; and itself, from the origin."""
 
     a: Core
     b: Core

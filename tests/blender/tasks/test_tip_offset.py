@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
-from robokin_addon.properties.results.same_tip import rivals
+from robokin_addon.properties.results.same_tip import tasks_on_same_tip
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.scene.tasks.solver_tasks import SolverTasks
 from robokin_addon.scene.tasks.targets import targets_now
@@ -76,6 +76,6 @@ def test_set_from_pose_and_snap_take_the_offset_tip(robot):
 
 def test_two_places_of_one_tool_are_no_rivals(robot):
     first, second = add(robot, "POSITION"), add(robot, "POSITION", offset_location=LOCATION)
-    assert rivals(robot, second) == []
+    assert tasks_on_same_tip(robot, second) == []
     second.offset_location = (0.0, 0.0, 0.0)
-    assert rivals(robot, second) == [first.name]
+    assert tasks_on_same_tip(robot, second) == [first.name]

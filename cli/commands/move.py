@@ -1,0 +1,55 @@
+"""Make a motion of a list of moves, like a robot's program, as joint values over time. Exit code 2 when a move cannot
+be made.
+
+MOVES is JSON: {"moves": [{...}, ...]}, each with
+  name, kind      "joint" (default), "line", "circle", "screw"
+  joints          where a joint move ends: {"joint": value}; others stay
+  tip             or which link is led ...
+  position        ... and where to [m], in the root frame
+  quaternion      how it is turned there, w first; lines, circles and screws keep the rotation without it
+  via             of a circle: a point between
+  speed           % of the limits (100)
+  wait            [s] afterwards (0)"""
+
+from __future__ import annotations
+
+import argparse
+
+from ...robokin import clamp
+from ...solvers.motion.files import write_motion
+from ...solvers.trajectories.moves import program_motion, read_moves, run_moves
+from ..arguments import add_json, add_posture, add_robot_file
+from ..errors import UsageError
+from ..motion_arguments import add_motion_limits, add_motion_output, motion_limits
+from ..report import read_joint_values, write_report
+from ..robot_file import load_posed
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_file(parser)
+    parser.add_argument("--moves", metavar="MOVES", required=True, help="list of moves: .json, see below")
+    parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it (mid-range)')
+    add_posture(parser)
+    parser.add_argument("--srdf", metavar="SRDF", help="file of the posture, for a robot that is no .blend")
+    add_motion_limits(parser)
+    add_motion_output(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    if arguments.q0 is not None and arguments.posture is not None:
+        raise UsageError("--q0 and --posture both say where to start: give one")
+    moves = read_moves(arguments.moves)
+    model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
+    if arguments.q0 is not None:
+        q0 = clamp(model, model.configuration(read_joint_values(arguments.q0, "--q0")))
+    if q0 is None:
+        q0 = model.limits.middle(model.neutral())
+    done = run_moves(model, moves, q0, motion_limits(arguments))
+    motion = program_motion(done, arguments.rate)
+    write_motion(motion, arguments.output)
+    rows = [{"name": move.name, "kind": move.kind, "duration": part.duration, "wait": move.wait} for move, part in done]
+    lines = [f"{arguments.output}: {len(motion)} samples, {motion.duration:.3f} s"]
+    lines += [f"  {move.name}: {move.kind}, {part.duration:.3f} s" for move, part in done]
+    write_report({"robot": model.name, "moves": rows}, arguments.json, "\n".join(lines))
+    return True

@@ -1,0 +1,77 @@
+"""Give a motion new timing: the fastest inside the limits, a duration, or as it was animated where that is legal. Its
+path stays. The motion is the animation of a .blend, or of any robot FILE the one in MOTION.
+
+Limits on velocities and accelerations hold between samples too, with --gravity those on efforts. The jerk is not
+limited."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...robokin.backend import STANDARD_GRAVITY
+from ...solvers.motion.files import read_motion, write_motion
+from ...solvers.motion.motion import Motion
+from ...solvers.trajectories.retime import retime
+from ..arguments import add_frames, add_json, add_robot_file, is_blend
+from ..errors import UsageError
+from ..motion_arguments import add_motion_limits, add_motion_output, motion_limits, seconds
+from ..report import write_report
+from ..robot_file import load_model
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_robot_file(parser)
+    parser.add_argument("--motion", metavar="MOTION", help="motion.csv or .json, as `robokin export` writes it")
+    add_frames(parser)
+    parser.add_argument("--duration", metavar="S", type=seconds, help="how long it takes (the fastest)")
+    parser.add_argument("--as-animated", action="store_true", help="nowhere faster than it was")
+    parser.add_argument("--gravity", action="store_true", help="limit efforts too, with gravity along -z of the root")
+    add_motion_limits(parser)
+    add_motion_output(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    if arguments.motion is not None:
+        if arguments.frames is not None:
+            raise UsageError("--frames is for the animation of a .blend; --motion has its own times")
+        motion = read_motion(arguments.motion, load_model(arguments))
+    elif is_blend(arguments.file):
+        motion = _animation(arguments)
+    else:
+        raise UsageError("a description has no motion: name one with --motion MOTION")
+    gravity = STANDARD_GRAVITY if arguments.gravity else None
+    limits = motion_limits(arguments)
+    found = retime(
+        *(motion.model, motion, limits, arguments.duration),
+        as_animated=arguments.as_animated,
+        gravity=gravity,
+    )
+    write_motion(found.motion(arguments.rate), arguments.output)
+    rows = [{"start": b.start, "end": b.end, "joint": b.joint, "kind": b.kind} for b in found.bindings]
+    report = {"robot": motion.model.name, "before": motion.duration, "duration": found.duration, "bindings": rows}
+    shares: dict[str, float] = {}
+    for b in found.bindings:
+        what = f"{b.kind} of {b.joint}" if b.joint else "the animation itself"
+        shares[what] = shares.get(what, 0.0) + b.end - b.start
+    lines = [
+        f"{arguments.output}: {found.duration:.3f} s, before {motion.duration:.3f} s",
+        "what keeps it from being faster:",
+    ]
+    lines += [f"  {what}: {time:.3f} s" for what, time in sorted(shares.items(), key=lambda item: -item[1])]
+    write_report(report, arguments.json, "\n".join(lines))
+    return True
+
+
+def _animation(arguments: argparse.Namespace) -> Motion:
+    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+
+    with blender_file(arguments):
+        import bpy
+
+        from ...scene.bake.resampling import motion_at_rate
+
+        robot = find_robot(arguments.robot)
+        frames, scene = chosen_frames(robot, arguments.frames, 1), bpy.context.scene
+        assert scene is not None  # an open file has one
+        return run_steps(motion_at_rate(scene, robot, frames[0], frames[-1], None))

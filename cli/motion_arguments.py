@@ -1,0 +1,53 @@
+"""Arguments of the commands that make motions."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..solvers.trajectories.motion_limits import KINDS
+from .arguments import output_file, rate
+
+MOTIONS = (".csv", ".json", ".yaml", ".yml")
+
+
+def add_motion_limits(parser: argparse.ArgumentParser) -> None:
+    for kind in KINDS:
+        parser.add_argument(
+            f"--{kind}", metavar="LIMIT", type=_limit, help=f"limit on every joint's {kind}, besides the robot's own"
+        )
+
+
+def add_motion_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rate", metavar="HZ", type=rate, default=100.0, help="samples per second (100)")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml"
+    )
+
+
+def motion_limits(arguments: argparse.Namespace) -> dict[str, float]:
+    return {kind: getattr(arguments, kind) for kind in KINDS if getattr(arguments, kind) is not None}
+
+
+def _limit(text: str) -> float:
+    return _positive(text, "a limit > 0, in SI units and radians")
+
+
+def seconds(text: str) -> float:
+    return _positive(text, "a number of seconds > 0")
+
+
+def _positive(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0.0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return value
+
+
+def _motion_file(text: str) -> str:
+    if Path(text).suffix.lower() not in MOTIONS:
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in {', '.join(MOTIONS)}")
+    return output_file(text)

@@ -1,0 +1,28 @@
+"""What operators on the lists of tasks and criteria share: which entry, and moving it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import bpy
+
+from ...scene.animation.lists import move_entry
+from ..common import RobotOperator
+
+
+class EntryOperator(RobotOperator):
+    """Mixin: an operator on one entry of a list of the robot."""
+
+    index: bpy.props.IntProperty(
+        name="Index", description="Which entry; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
+    )
+
+
+class MoveEntryOperator(EntryOperator):
+    """Mixin: moves an entry of the list `entries` up or down."""
+
+    entries: ClassVar[str]
+    direction: bpy.props.EnumProperty(name="Direction", items=(("UP", "Up", ""), ("DOWN", "Down", "")))
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        return {"FINISHED"} if move_entry(obj, self.entries, self.index, self.direction) else {"CANCELLED"}

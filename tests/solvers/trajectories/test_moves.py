@@ -1,0 +1,100 @@
+"""Lists of moves: each kind goes its way, inside the limits; `robokin move` and `robokin retime`."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobokinError, forward_kinematics, library_robot, save_urdf
+from robokin_addon.solvers import Move, check_motion, program_motion, read_motion, read_moves, run_moves
+from support.command import run
+
+PANDA = library_robot("panda")
+TIP = PANDA.link_names[-1]
+START = PANDA.limits.middle(PANDA.neutral())
+
+
+def tips(motion) -> np.ndarray:
+    return np.array([forward_kinematics(PANDA, q)[TIP] for q in motion.q])
+
+
+def program() -> list[dict]:
+    home = forward_kinematics(PANDA, START)[TIP][:3, 3]
+    a, b, c = home + np.array([[0.0, 0.1, -0.1], [0.05, 0.0, -0.2], [0.0, -0.1, -0.1]])
+    return [
+        {"name": "ready", "joints": {PANDA.moving_joints[0].name: 0.3}, "speed": 50},
+        {"name": "over", "tip": TIP, "position": a.tolist(), "wait": 0.5},
+        {"name": "along", "kind": "line", "tip": TIP, "position": home.tolist()},
+        {"name": "round", "kind": "circle", "tip": TIP, "position": c.tolist(), "via": b.tolist()},
+        {"name": "turn", "kind": "screw", "tip": TIP, "position": home.tolist(), "quaternion": [0.0, 1.0, 0.1, 0.0]},
+    ]
+
+
+def test_each_kind_goes_its_way(tmp_path) -> None:
+    (tmp_path / "program.json").write_text(json.dumps({"moves": program()}))
+    moves = read_moves(tmp_path / "program.json")
+    done = run_moves(PANDA, moves, START)
+    assert [move.name for move, _ in done] == ["ready", "over", "along", "round", "turn"]
+    ways = [tips(part.motion(50.0))[:, :3, 3] for _, part in done]
+    for way, entry in list(zip(ways, program(), strict=True))[1:]:
+        assert abs(way[-1] - entry["position"]).max() < 1e-3
+    line, circle = ways[2], ways[3]
+    along = line[-1] - line[0]
+    off = np.cross(line - line[0], along / np.linalg.norm(along))
+    assert np.linalg.norm(off, axis=1).max() < 1e-3
+    via = np.array(program()[3]["via"])
+    assert np.linalg.norm(circle - via, axis=1).min() < 5e-3
+    centred = circle - circle[0]  # on one sphere and in one plane
+    assert np.linalg.svd(centred)[1][2] < 2e-3
+    whole = program_motion(done, 100.0)
+    assert whole.duration == pytest.approx(sum(part.duration for _, part in done) + 0.5)
+    broken = [v for v in check_motion(whole).violations if v.kind in ("lower", "upper", "velocity")]
+    assert broken == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"kind": "spline"}, "no kind of move named 'spline'"),
+        ({"kind": "line", "tip": TIP}, "has no end"),
+        ({"position": [0, 0, 1]}, "name its link"),
+        ({"tip": TIP, "position": [0, 1]}, "position must be 3 numbers"),
+        ({"tip": TIP, "position": [0, 0, 1], "speed": 120}, "speed must be a share"),
+        ({"tip": TIP, "position": [0, 0, 1], "kind": "circle"}, "goes by a point `via`"),
+        ({"tip": TIP, "position": [0, 0, 1], "colour": 1}, "no field of a move named 'colour'"),
+        ({"tip": TIP, "position": [0, 0, 1], "wait": -1}, "wait must be a number of seconds"),
+        (3, "must be an object"),
+    ],
+)
+def test_bad_moves(entry: object, message: str, tmp_path) -> None:
+    (tmp_path / "program.json").write_text(json.dumps({"moves": [entry]}))
+    with pytest.raises(RobokinError, match=message):
+        read_moves(tmp_path / "program.json")
+
+
+def test_what_cannot_be_reached_names_the_move() -> None:
+    for kind in ("joint", "line"):
+        with pytest.raises(RobokinError, match="move 'far': its"):
+            run_moves(PANDA, [Move("far", kind, tip=TIP, position=(9.0, 0.0, 0.0))], START)
+
+
+def test_the_commands(capsys, tmp_path) -> None:
+    save_urdf(PANDA, tmp_path / "panda.urdf")
+    (tmp_path / "program.json").write_text(json.dumps({"moves": program()[:2]}))
+    made, faster = tmp_path / "made.csv", tmp_path / "faster.csv"
+    q0 = json.dumps({joint.name: float(START[PANDA.slot(joint.name).q][0]) for joint in PANDA.moving_joints})
+    asked = ("--moves", tmp_path / "program.json", "--q0", q0, "--acceleration", "3", "--jerk", "60")
+    done = run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", made)
+    assert done.code == 0 and "ready: joint, " in done.out
+    motion = read_motion(made, PANDA)
+    assert abs(motion.a).max() <= 3.0 * 1.01
+    done = run(capsys, "retime", tmp_path / "panda.urdf", "--motion", made, "--acceleration", "4", "-o", faster)
+    assert done.code == 0 and "what keeps it from being faster" in done.out
+    assert read_motion(faster, PANDA).duration < motion.duration
+    slow = run(capsys, "retime", tmp_path / "panda.urdf", "--motion", made, "--duration", "9", "-o", faster)
+    assert slow.code == 0 and read_motion(faster, PANDA).duration == pytest.approx(9.0)
+    assert run(capsys, "retime", tmp_path / "panda.urdf", "-o", faster).refused("--motion")
+    assert run(capsys, "retime", tmp_path / "panda.urdf", "--motion", made, "--jerk", "4", "-o", faster).refused("jerk")
+    assert run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", tmp_path / "a.txt").refused("does not end in")
+    assert run(capsys, "move", tmp_path / "panda.urdf", "--moves", tmp_path / "no.json", "-o", made).refused("no.json")
