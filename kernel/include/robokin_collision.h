@@ -29,7 +29,7 @@ enum rk_distance_status {
 /* Distances of `pairs` of shapes at `count` sets of placements[count][n_shapes][12].
    out[count][n_pairs][10]: value (negative inside), point on the first, point on the second, unit normal from the first
    to the second: second - first = value normal. status[count][n_pairs]: an rk_distance_status.
-   A pair whose bounding balls are farther apart than `within` is not looked at. */
+   Of a pair that is shown to be farther apart than `within` the distance is not looked for. */
 RK_API void rk_distances(int64_t count, int32_t n_shapes, const rk_shape *shapes, const double *placements,
                          int32_t n_pairs, const int32_t *pairs, double within, double *out, int32_t *status);
 

@@ -40,8 +40,7 @@ def distances(
     """Distances of pairs (p, 2) of shapes at placements (count, shapes, 4, 4).
 
     Returns (count, p, 10): value, point on the first, point on the second, normal, as in `Distance`; and (count, p):
-    FOUND, FAR or FAILED of `reference`; FAR: the balls around them are farther apart than `within`, and the value is
-    what is between these.
+    FOUND, FAR or FAILED of `reference`; FAR: the two are farther apart than `within`, and the value is a lower bound.
     """
     packed = np.ascontiguousarray(pack(placements))
     pairs = np.ascontiguousarray(pairs, np.int32)

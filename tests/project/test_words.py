@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,11 +12,17 @@ PARTS = ("robokin", "solvers", "properties", "scene", "operators", "panels", "cl
 OPENINGS = ("Of ", "As ", "Those ", "The same ", "The same,", "The same;", "The same:", "The same.")
 
 
-def nodes() -> Iterator[tuple[str, ast.AST]]:
-    for part in PARTS:
-        for path in sorted((ROOT / part).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                yield str(path.relative_to(ROOT)), node
+@cache
+def nodes() -> list[tuple[str, ast.AST]]:
+    """Modules, classes, functions and assignments, with their paths."""
+    wanted = ast.Module | ast.ClassDef | ast.FunctionDef | ast.Assign
+    return [
+        (str(path.relative_to(ROOT)), node)
+        for part in PARTS
+        for path in sorted((ROOT / part).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, wanted)
+    ]
 
 
 def test_a_class_name_stands_for_one_thing() -> None:

@@ -6,6 +6,7 @@
 
 #define SIDES 12 /* of the prism in place of a disc */
 #define STARTS 12
+#define MANY 400 /* crossings of edges that are not looked at one by one */
 #define APART 0.97 /* cosine of the angle between two starts that are not the same */
 #define MOST_ROUNDS 64
 #define SETTLED 1e-13 /* of the size: what the deepest points may be off their normal */
@@ -166,10 +167,15 @@ double rk_descend(const rk_pair *p, double reach, double n[3], rk_difference_poi
 
 double rk_shortest_way_out(const rk_pair *p, double n[3], rk_difference_point *deepest) {
   starts found = {.count = 0, .most = p->a->disc > 0.0 || p->b->disc > 0.0 ? STARTS : 1};
-  consider_across(p, &found);
-  consider_normals(p, p->a, p->Ta, &found);
-  consider_normals(p, p->b, p->Tb, &found);
-  consider_edges(p, &found);
+  const int crossings = p->a->n_edges * p->b->n_edges;
+  if (found.most == 1 && crossings > MANY && rk_expand(p, n)) {
+    consider(p, n, &found);
+  } else {
+    consider_across(p, &found);
+    consider_normals(p, p->a, p->Ta, &found);
+    consider_normals(p, p->b, p->Tb, &found);
+    consider_edges(p, &found);
+  }
   double least = __builtin_inf();
   for (int i = 0; i < found.count; i++) {
     rk_difference_point points;

@@ -114,9 +114,15 @@ class FakeLayout:
         self.made.append(type("Properties", (), {})())
         return self.made[-1]
 
+    def separator(self) -> None:
+        pass
+
+    def menu(self, menu: str) -> None:
+        self.shown.append(menu)
+
 
 def test_the_menu_lists_them_all(scene: bpy.types.Scene) -> None:
     layout = FakeLayout()
     ROBOKIN_MT_add_robot.draw(type("Menu", (), {"layout": layout})(), bpy.context)
-    assert layout.shown == [robot.label for robot in ROBOTS.values()]
+    assert layout.shown == [*(robot.label for robot in ROBOTS.values()), "ROBOKIN_MT_add_example"]
     assert [made.robot for made in layout.made] == NAMES

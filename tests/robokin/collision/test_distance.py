@@ -113,6 +113,26 @@ def test_depth_of_hulls(seed: int) -> None:
     assert found.value == pytest.approx(-depth, abs=1e-12) if depth > 0 else found.value >= -1e-12
 
 
+@pytest.mark.parametrize("form", ["round", "grid", "flat", "ball"])
+def test_depth_of_hulls_with_many_edges(form: str) -> None:
+    """The kernel lets a polytope grow; its twin looks at every face and every crossing of two edges."""
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        a, b = rng.normal(size=(40, 3)), rng.normal(size=(30, 3))
+        if form == "grid":
+            a, b = np.round(a), np.round(b)
+        elif form == "flat":
+            a[:, 2] *= 1e-6
+        elif form == "ball":
+            a /= np.linalg.norm(a, axis=1)[:, None]
+        T = np.eye(4)
+        T[:3, 3] = 0.3 * rng.normal(size=3)
+        native, numpy = (distance(Hull(a), np.eye(4), Hull(b), T, backend=name) for name in BACKENDS)
+        assert native.value < -1e-7
+        assert native.value == pytest.approx(numpy.value, abs=1e-12)
+        np.testing.assert_allclose(native.point_b - native.point_a, native.value * native.normal, atol=1e-12)
+
+
 def coal_shape(coal: object, shape: object) -> object:
     match shape:
         case Sphere(radius):

@@ -17,7 +17,8 @@ from support.robots import robot
 Array = np.ndarray
 
 DT = 1.0 / 24.0
-BACKENDS = ("native", "numpy")
+# The twin's loops are slow: with every stack in the slow tests.
+BACKENDS = ("native", pytest.param("numpy", marks=pytest.mark.slow))
 FRAMES = 24
 HAND, ELBOW = "panda_hand", "panda_link4"
 READY = np.array([0.2, -0.5, 0.1, -2.0, 0.1, 1.7, 0.7, 0.02])
