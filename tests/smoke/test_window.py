@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from test_extension import MODULE
 
-pytestmark = pytest.mark.smoke
+pytestmark = pytest.mark.window
 
 SCRIPT = Path(__file__).with_name("window_tools.py")
 SERVER = 'Xvfb :87 -screen 0 1600x1000x24 >/dev/null 2>&1 & server=$!; sleep 2; DISPLAY=:87 "$@"; code=$?; kill $server'
