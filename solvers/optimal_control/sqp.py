@@ -165,9 +165,9 @@ def _line_search(
 
 def _all_rows(at: DiscreteMotion, tasks: LinearisedTasks) -> tuple[SparseRows, Array, Array, int]:
     """Rows and sides of the tasks, then of the limits; how many are of tasks."""
-    own, low, high = tasks.rows()
     limits, lower, upper = at.limit_rows()
-    return SparseRows.joined([own, limits]), np.concatenate((low, lower)), np.concatenate((high, upper)), len(low)
+    rows = SparseRows.joined([tasks.rows(), limits])
+    return rows, np.concatenate((tasks.lower, lower)), np.concatenate((tasks.upper, upper)), len(tasks.lower)
 
 
 def _restored(here: _Local, at: DiscreteMotion, tasks: TaskRows) -> tuple[DiscreteMotion, LinearisedTasks]:
