@@ -153,7 +153,7 @@ class _TipFrames(TaskFrames):
             own = slice(first, first + count)
             found[:, own, own] = mean[:, own, own]
         if self.task.frame == "tip":
-            found -= mean
+            found -= 2.0 * mean  # the axes turn too
         spun = 0.5 * np.tril(angular @ moment @ np.swapaxes(angular, 1, 2), -1)
         found += spun + np.swapaxes(spun, 1, 2)
         return grid.scale[:, None] * found * grid.scale
