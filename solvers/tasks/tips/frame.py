@@ -119,9 +119,7 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
         e, A = self.tip_rows(T_root_tip, target)
         if self.frame == "tip":
             for part in (slice(0, 3), slice(3, 6)):
-                e[..., part], A[..., part, :] = to_tip_axes(
-                    e[..., part], A[..., part, :], T_root_tip[..., :3, :3]
-                )
+                e[..., part], A[..., part, :] = to_tip_axes(e[..., part], A[..., part, :], T_root_tip[..., :3, :3])
         return e, A
 
     @property
