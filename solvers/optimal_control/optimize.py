@@ -174,7 +174,7 @@ def _note(best: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
 def _result(
     part: TrackedFrames, best: MotionOptimum, before: MotionOptimum, number: int, own: slice, note: str
 ) -> OptimizedMotion:
-    """Of the part of that number, whose frames are `own`."""
+    """The result of part `number`, whose frames are `own`."""
     start = part.result
     codes, residuals = start.codes.copy(), start.residuals.copy()
     if best is not before:

@@ -34,7 +34,7 @@ class FrameRows:
 
     @classmethod
     def wanted(cls, J: Array, e: Array, weight: Array, part: Array, band: Array) -> FrameRows:
-        """As `Rows.wanted` of each frame: J (frames, m, nv), e and weight (frames, m), part and band (m,)."""
+        """What `Rows.wanted` gives at each frame: J (frames, m, nv), e and weight (frames, m), part and band (m,)."""
         frame = np.broadcast_to(np.arange(len(e))[:, None], e.shape)
         part, band = np.broadcast_to(part, e.shape), np.broadcast_to(band, e.shape)
         flat = (each.reshape(-1) for each in (e, weight, part, band))

@@ -37,7 +37,7 @@ class TaskSegment:
         return slice(self.first, self.first + len(self.targets))
 
     def state(self, q: Array, k: int, dt: float) -> State:
-        """Of its k-th frame."""
+        """The robot at q (nq,), the configuration of its k-th frame."""
         return self.levels.state(q, self.targets[k], dt, influence=self.influence[k])
 
 
