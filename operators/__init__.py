@@ -41,7 +41,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, smooth, solve
+from .solve import bake, check, dynamics, moves, retime, smooth, solve
 from .tasks import criteria, remedies, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -87,6 +87,8 @@ MODULES: tuple[ModuleType, ...] = (
     drag_joint,
     srdf,
     smooth,
+    retime,
+    moves,
     solve,
     bake,
     check,

@@ -77,6 +77,11 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
         row = _button(layout, "robokin.check", "VIEWZOOM")
         row.operator("robokin.check_clear", text="", icon="X")
         layout.operator("robokin.smooth", icon="SMOOTHCURVE")
+        row = layout.row(align=True)
+        row.operator("robokin.retime", icon="TIME")
+        row.prop(settings, "retime_mode", text="")
+        if settings.retime_mode == "DURATION":
+            layout.prop(settings, "retime_duration")
         if settings.check_summary:
             box, is_present = layout.box(), readouts.is_present(obj, "check")
             box.alert, box.active = is_present and not settings.check_passed, is_present

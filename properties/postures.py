@@ -38,7 +38,7 @@ def _renamed(item: RobokinPosture, context: bpy.types.Context) -> None:
         robot.solver.posture = item.name
     if before and robot.home_posture == before:
         robot.home_posture = item.name
-    for user in (*robot.criteria, *robot.tasks):
+    for user in (*robot.criteria, *robot.tasks, *robot.moves):
         if before and user.posture == before:
             user.posture = item.name
 

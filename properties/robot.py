@@ -6,6 +6,7 @@ import bpy
 
 from .bridge import is_robot
 from .criteria import RobokinCriterion
+from .moves import RobokinMove
 from .overrides import LIST, STATIC, VALUE
 from .postures import RobokinPosture
 from .selected.selection import select
@@ -119,6 +120,10 @@ class RobokinRobot(bpy.types.PropertyGroup):
     active_criterion: bpy.props.IntProperty(
         override=VALUE, name="Active Criterion", description="Criterion shown in the panel"
     )
+    moves: bpy.props.CollectionProperty(
+        override=LIST, type=RobokinMove, name="Moves", description="The robot's program: one move after another"
+    )
+    active_move: bpy.props.IntProperty(override=VALUE, name="Active Move", description="Move shown in the panel")
     solver: bpy.props.PointerProperty(override=VALUE, type=RobokinSolverSettings, name="Solver")
 
 

@@ -45,6 +45,11 @@ MOTION_COSTS = (
     ("TORQUE", "Torque", "The least squared torque of the drives", 3),
     ("ANIMATION", "Distance from Animation", "As near to the robot's present curves as tasks and limits allow", 4),
 )
+RETIME_MODES = (
+    ("FASTEST", "Fastest", "As fast as the limits allow, from rest to rest", 0),
+    ("AS_ANIMATED", "As Animated", "Nowhere faster than it was, slower where a limit asks for it", 1),
+    ("DURATION", "Duration", "The fastest, slowed down evenly to a duration", 2),
+)
 RANGES = (
     ("SCENE", "Scene", "The scene's frame range, or its preview range when that is on"),
     ("CUSTOM", "Custom", "First and last frame as given here"),
@@ -113,6 +118,18 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         description="Joint values of the pose that the last bake from the present pose started from, as JSON",
         options={"HIDDEN"},
     )
+    retime_mode: bpy.props.EnumProperty(
+        override=VALUE, name="Timing", description="How fast a retimed animation goes", items=RETIME_MODES
+    )
+    retime_duration: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Duration",
+        description="How long a retimed animation takes",
+        subtype="TIME_ABSOLUTE",
+        default=5.0,
+        min=0.0,
+        soft_max=1000.0,
+    )
     range: bpy.props.EnumProperty(override=VALUE, name="Range", description="Which frames", items=RANGES)
     frame_start: bpy.props.IntProperty(
         override=VALUE, name="First", description="First frame", default=1, subtype="TIME"
@@ -134,7 +151,7 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     efforts: bpy.props.BoolProperty(
         override=VALUE,
         name="Efforts",
-        description="Compare what the drives must give for the motion with their effort limits, too",
+        description="Check and Retime hold what the drives must give against their effort limits, too",
     )
     rate: bpy.props.FloatProperty(
         override=VALUE,

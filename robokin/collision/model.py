@@ -94,7 +94,7 @@ class CollisionModel:
         return not len(self.pairs)
 
     def distances(self, q: Array, within: float = np.inf, backend: str = "auto") -> tuple[Array, Array]:
-        """Of all pairs at configurations (F, nq): (F, pairs, 10) value, points and normal in the root frame, as in
+        """All pairs at configurations (F, nq): (F, pairs, 10) value, points and normal in the root frame, as in
         `Distance`; (F, pairs) status. Pairs that are farther apart than `within` are not looked at closely."""
         return distances(self._cores, self._placements(q, backend), self.pairs, within, backend)
 
@@ -124,7 +124,7 @@ class CollisionModel:
         return [Contact(sample, names, depth) for (sample, names), depth in deepest.items()]
 
     def halfway(self) -> CollisionModel:
-        """The same with each obstacle that moves half-way between its placements, one less of them."""
+        """A copy with each obstacle that moves half-way between its placements, one less of them."""
         other = copy(self)
         other.obstacles = tuple(
             replace(each, placement=_middles(each.placement)) if each.placement.ndim == 3 else each

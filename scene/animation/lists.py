@@ -1,4 +1,5 @@
-"""The lists of a robot whose entries can be animated: `robokin.tasks`, `robokin.criteria`. Animation goes by place in
+"""The lists of a robot whose entries can be animated: `robokin.tasks`, `robokin.criteria`,
+`robokin.moves`. Animation goes by place in
 the list: when entries move, their F-curves and drivers follow."""
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import bpy
 
 from ...robokin import RobokinError
 
-ACTIVE = {"tasks": "active_task", "criteria": "active_criterion"}
-_SINGULAR = {"tasks": "task", "criteria": "criterion"}
+ACTIVE = {"tasks": "active_task", "criteria": "active_criterion", "moves": "active_move"}
+_SINGULAR = {"tasks": "task", "criteria": "criterion", "moves": "move"}
 
 
 def remove_entry(obj: bpy.types.Object, entries: str, index: int = -1) -> None:

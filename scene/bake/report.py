@@ -101,7 +101,7 @@ class BakeResult:
         return [*(failure.told() for failure in self.failures), *(f"frame {at}: {what}" for at, what in self.hits())]
 
     def hits(self) -> list[tuple[int, str]]:
-        """Of each two that collide the frame where they are deepest in each other, and a sentence."""
+        """For each two that collide the frame where they are deepest in each other, and a sentence."""
         deepest = {each.links: each for each in sorted(self.collisions, key=lambda each: -each.value)}
         return [(int(self.frames[each.frame]), each.told()) for each in deepest.values()]
 

@@ -61,7 +61,7 @@ def _forget_robot(copy: bpy.types.Object) -> None:
         for key in (ROBOT_KEY, KEY, HELPER_KEY):
             if key in owner:
                 del owner[key]
-    for entries in (copy.robokin.tasks, copy.robokin.criteria, copy.robokin.postures):
+    for entries in (copy.robokin.tasks, copy.robokin.criteria, copy.robokin.postures, copy.robokin.moves):
         entries.clear()
 
 

@@ -19,7 +19,7 @@ from ...robokin.kinematics import forward_kinematics
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, se3
 from ..ik.solve import solve_ik
-from ..motion.motion import Motion
+from ..motion.motion import FASTEST, Motion
 from ..tasks import PoseTask, PositionTask
 from ..tracking.track import track
 from .motion_limits import MotionLimits
@@ -32,6 +32,7 @@ PLACES = 120  # of a tool's way, each solved from the one before
 LEAP = 0.5  # [rad, m] between two places: no way of a tool asks for that
 UNHURRIED = 1e4  # [s] between them: limits on speed are those of the timing
 MAX_BYTES = 16 << 20
+_SAME = 1e-9  # of the time between two samples: nearer ones are one
 _FIELDS = ("name", "kind", "joints", "tip", "position", "quaternion", "via", "speed", "wait")
 
 
@@ -95,22 +96,28 @@ def run_moves(
 
 
 def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> Motion:
-    """All of them one after another, with the waits, at `rate` [1/s] and at each end. Raises ConfigurationError."""
+    """All of them one after another, with the waits, every 1/`rate` [s] of the whole and at each end. Raises
+    ConfigurationError."""
+    if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
+        raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
     if not done:
         raise ConfigurationError("a program needs at least one move")
     times: list[Array] = []
     rows: list[Array] = []
     now = 0.0
     for move, motion in done:
-        part = motion.motion(rate)
+        end = now + motion.duration
+        inside = np.arange(np.floor(now * rate + _SAME) + 1.0, np.ceil(end * rate - _SAME)) / rate
+        own = np.unique(np.concatenate(([now], inside, [end])))
+        q = motion.sample(own - now)[0]
         fresh = slice(1 if times else 0, None)
-        times.append(now + part.times[fresh])
-        rows.append(part.q[fresh])
-        now += motion.duration
+        times.append(own[fresh])
+        rows.append(q[fresh])
+        now = end
         if move.wait > 0.0:
             now += move.wait
             times.append(np.array([now]))
-            rows.append(part.q[-1:])
+            rows.append(q[-1:])
     return Motion.of(done[0][1].model, np.concatenate(times), np.concatenate(rows))
 
 

@@ -172,6 +172,7 @@ def test_every_operator_command_status_and_task_is_explained() -> None:
         ("postures", "RobokinPosture"),
         ("tasks", "RobokinTask"),
         ("criteria", "RobokinCriterion"),
+        ("moves", "RobokinMove"),
         ("solver_settings", "RobokinSolverSettings"),
         ("overlays", "RobokinOverlays"),
         ("preferences", "RobokinPreferences"),

@@ -10,8 +10,8 @@ from support.blender.scene_robots import add_robot, add_target
 PANELS = {
     "POSE": {"joint_values", "postures"},
     "TASKS": {"tasks", "task_axes", "criteria", "solve"},
-    "ANIMATE": {"bake", "check", "dynamics", "export"},
-    "ROBOT": {"joint", "link", "tables"},
+    "ANIMATE": {"bake", "check", "dynamics", "export", "moves"},
+    "ROBOT": {"joint", "link", "tables", "collisions"},
 }
 
 
@@ -44,7 +44,17 @@ def test_a_page_of_a_seven_axis_arm_fits_a_screen(scene, folded, page):
     robot = add_robot()
     add_target(robot)
     robot.data.bones.active = robot.data.bones["panda_joint4"]
-    closed = {"criteria", "link", "tables", "task_axes", "bone_joint", "bone_link", "text_tables"}
+    closed = {
+        "collisions",
+        "criteria",
+        "moves",
+        "link",
+        "tables",
+        "task_axes",
+        "bone_joint",
+        "bone_link",
+        "text_tables",
+    }
     rows = 0
     for name, drawn in shown(page, object=robot).items():
         if name not in closed:

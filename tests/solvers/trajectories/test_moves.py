@@ -49,6 +49,9 @@ def test_each_kind_goes_its_way(tmp_path) -> None:
     assert np.linalg.svd(centred)[1][2] < 2e-3
     whole = program_motion(done, 100.0)
     assert whole.duration == pytest.approx(sum(part.duration for _, part in done) + 0.5)
+    ticks = np.arange(100.0 * whole.duration) / 100.0
+    absent = [abs(whole.times - tick).min() > 1e-9 for tick in ticks]
+    assert 49 <= sum(absent) <= 50  # those of the wait
     broken = [v for v in check_motion(whole).violations if v.kind in ("lower", "upper", "velocity")]
     assert broken == []
 

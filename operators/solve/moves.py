@@ -1,0 +1,90 @@
+"""The list of moves: add from the present pose, remove, order, and make keys of it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import bpy
+
+from ...properties.bridge import link_of_bone
+from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
+from ...properties.moves import MOVE_KINDS
+from ...properties.postures import free_name, store_posture
+from ...properties.selected.tips import possible_tips
+from ...scene.animation.lists import remove_entry
+from ...scene.bake.moves import moves_steps
+from ...scene.bake.start import present_values
+from ...scene.tasks.new_targets import new_target
+from ..common import RobotOperator
+from ..modal import ModalOperator
+from ..tasks.entries import EntryOperator, MoveEntryOperator
+from ..tasks.tasks import tip_pose
+
+_LABELS = {identifier: label for identifier, label, *_ in MOVE_KINDS}
+
+
+class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
+    """Add a move that ends in the present pose: a stored posture, or an object at the tip"""
+
+    bl_idname = "robokin.move_add"
+    bl_label = "Add Move"
+
+    kind: bpy.props.EnumProperty(name="Type", description="How the robot goes", items=MOVE_KINDS)
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        robot = obj.robokin
+        name = free_name(_LABELS[self.kind], {*robot.moves.keys(), *robot.postures.keys()})
+        given = {"posture": name} if self.kind == "JOINT" else self._targets(obj)
+        if self.kind == "JOINT":
+            store_posture(obj, name, present_values(obj))
+        item = robot.moves.add()
+        item.name, item.kind = name, self.kind
+        for key, value in given.items():
+            setattr(item, key, value)
+        robot.active_move = len(robot.moves) - 1
+        return {"FINISHED"}
+
+    def _targets(self, obj: bpy.types.Object) -> dict[str, object]:
+        """The tip's link, and new objects at it."""
+        bone = possible_tips(obj)[0]
+        pose, found = tip_pose(obj, bone), {"tip": link_of_bone(obj)[bone]}
+        with all_or_nothing():
+            for role in ("target", "via") if self.kind == "CIRCLE" else ("target",):
+                found[role] = made = new_target(obj, "POSE", bone, pose)
+                collections_for(obj)[0].objects.link(made)
+        return found
+
+
+class ROBOKIN_OT_move_remove(EntryOperator, bpy.types.Operator):
+    """Remove the active move; its posture or its objects stay"""
+
+    bl_idname = "robokin.move_remove"
+    bl_label = "Remove Move"
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        remove_entry(obj, "moves", self.index)
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_move_move(MoveEntryOperator, bpy.types.Operator):
+    """Move the active move in the list"""
+
+    bl_idname = "robokin.move_move"
+    bl_label = "Reorder Move"
+    entries = "moves"
+
+
+class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
+    """Key all moves one after another, from the present pose and frame on (Esc stops, and writes nothing)"""
+
+    bl_idname = "robokin.bake_moves"
+    bl_label = "Bake Moves"
+
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        first = context.scene.frame_current
+        motion = yield from moves_steps(context.scene, obj, first)
+        self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {motion.duration:.3f} s")
+
+
+CLASSES = (ROBOKIN_OT_move_add, ROBOKIN_OT_move_remove, ROBOKIN_OT_move_move, ROBOKIN_OT_bake_moves)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

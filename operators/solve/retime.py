@@ -1,0 +1,42 @@
+"""Retime: the animation goes the same way in new time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import bpy
+
+from ...properties.solver_settings import RETIME_MODES
+from ...scene.bake.retime import retime_steps
+from ..common import FrameRangeOperator
+from ..modal import ModalOperator
+
+
+class ROBOKIN_OT_retime(ModalOperator, FrameRangeOperator, bpy.types.Operator):
+    """Give the animation of the range new timing inside the limits; its way stays (Esc stops, and writes nothing)"""
+
+    bl_idname = "robokin.retime"
+    bl_label = "Retime"
+
+    mode: bpy.props.EnumProperty(
+        name="Timing", description="How fast it goes", items=RETIME_MODES, options={"SKIP_SAVE"}
+    )
+    duration: bpy.props.FloatProperty(
+        name="Duration", description="How long it takes", subtype="TIME_ABSOLUTE", min=0.0, options={"SKIP_SAVE"}
+    )
+    efforts: bpy.props.BoolProperty(
+        name="Efforts", description="Keep the effort limits of the drives, too", options={"SKIP_SAVE"}
+    )
+
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        settings = obj.robokin.solver
+        first, last = self.span(context.scene, settings)
+        mode = self.given("mode", settings.retime_mode)
+        duration = self.given("duration", settings.retime_duration)
+        efforts = self.given("efforts", settings.efforts)
+        result = yield from retime_steps(context.scene, obj, first, last, mode, duration, efforts)
+        self.report({"INFO"}, result.summary())
+
+
+CLASSES = (ROBOKIN_OT_retime,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

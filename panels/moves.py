@@ -1,0 +1,52 @@
+"""The list of moves, the active one, and the button that makes keys of them."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.moves import MOVE_KINDS
+from .prepared.robot_panel import RobotPanel, draw_entries, draw_text
+
+_KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in MOVE_KINDS}
+
+
+class ROBOKIN_UL_moves(bpy.types.UIList):
+    bl_idname = "ROBOKIN_UL_moves"
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        layout.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
+
+
+class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
+    bl_label = "Moves"
+    bl_idname = "ROBOKIN_PT_moves"
+    page = "ANIMATE"
+    bl_order = 8
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_robot(self, context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+        robot = obj.robokin
+        draw_entries(layout, robot, "moves", "move")
+        if not robot.moves:
+            draw_text(context, layout, "+ adds a move to the present pose", "INFO")
+        elif 0 <= robot.active_move < len(robot.moves):
+            _draw_move(layout, robot, robot.moves[robot.active_move])
+        layout.operator("robokin.bake_moves", icon="ACTION")
+
+
+def _draw_move(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, item: bpy.types.PropertyGroup) -> None:
+    column = layout.column()
+    column.prop(item, "kind")
+    if item.kind == "JOINT":
+        column.prop_search(item, "posture", robot, "postures", icon="POSE_HLT")
+    else:
+        column.prop(item, "tip")
+        column.prop(item, "target")
+        if item.kind == "CIRCLE":
+            column.prop(item, "via")
+    column.prop(item, "speed")
+    column.prop(item, "wait")
+
+
+CLASSES = (ROBOKIN_UL_moves, ROBOKIN_PT_moves)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,55 @@
+"""A robot's program: `Object.robokin.moves`, made into keys by Bake Moves."""
+
+from __future__ import annotations
+
+import bpy
+
+from .overrides import STATIC, VALUE
+
+MOVE_KINDS = (
+    ("JOINT", "Joint Move", "All joints go to a stored posture, and arrive together", "POSE_HLT", 0),
+    ("LINE", "Line", "The tip goes straight to the target, and turns evenly", "IPO_LINEAR", 1),
+    ("CIRCLE", "Circle", "The tip goes along an arc by a point to the target", "MESH_CIRCLE", 2),
+    ("SCREW", "Screw", "The tip goes along the screw between its pose and that of the target", "MOD_SCREW", 3),
+)
+
+
+class RobokinMove(bpy.types.PropertyGroup):
+    """A move of a program. It begins where the one before ends, and goes from rest to rest."""
+
+    name: bpy.props.StringProperty(override=VALUE, name="Name", description="Name of the move")
+    kind: bpy.props.EnumProperty(
+        override=VALUE, options=STATIC, name="Type", description="How the robot goes", items=MOVE_KINDS
+    )
+    posture: bpy.props.StringProperty(
+        override=VALUE, name="Posture", description="Stored posture in which a joint move ends"
+    )
+    tip: bpy.props.StringProperty(override=VALUE, name="Tip", description="Link that is led")
+    target: bpy.props.PointerProperty(
+        override=VALUE, type=bpy.types.Object, name="Target", description="Object at which the tip ends"
+    )
+    via: bpy.props.PointerProperty(
+        override=VALUE, type=bpy.types.Object, name="Via", description="Object by which a circle goes"
+    )
+    speed: bpy.props.FloatProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Speed",
+        description="Of the fastest motion inside the limits",
+        subtype="PERCENTAGE",
+        default=100.0,
+        min=1.0,
+        max=100.0,
+    )
+    wait: bpy.props.FloatProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Wait",
+        description="Rest afterwards",
+        subtype="TIME_ABSOLUTE",
+        min=0.0,
+        max=1000.0,
+    )
+
+
+CLASSES = (RobokinMove,)

@@ -1,0 +1,131 @@
+"""New timing for an animation: the robot goes the same way, inside its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...properties.frame_rate import frame_seconds
+from ...robokin import RobokinError, RobotModel, clamp
+from ...robokin.arrays import Array
+from ...scene.animation import frames as animation
+from ...scene.animation.curves import own_keys, refuse_unwritable
+from ...scene.animation.motion_keys import key_motion
+from ...scene.criteria.solver_criteria import root_gravity
+from ...solvers.motion.check import wheel_slip
+from ...solvers.motion.motion import Motion
+from ...solvers.progress import scaled
+from ...solvers.trajectories.retime import Retimed, retime
+from .samples import sample_motion
+
+_ROUNDING = 1e-6  # [rad, m] of keys in single precision
+_SAME_FRAME = 1e-6  # frames
+_ROLLS = 1e-4  # [m] from frame to frame: what more is slips
+
+
+@dataclass(frozen=True, eq=False)
+class RetimeResult:
+    """first, last: frames in which the motion begins and ends. before: [s] it took. result: what it became."""
+
+    first: int
+    last: int
+    before: float
+    result: Retimed
+
+    def summary(self) -> str:
+        """One line."""
+        told = [f"frames {self.first} to {self.last}: {self.result.duration:.3f} s, before {self.before:.3f} s"]
+        binding = next((binding for binding in self.result.bindings if binding.joint), None)
+        if binding is not None:
+            told.append(f"the first limit on its way is the {binding.kind} of {binding.joint}")
+        assumed = [kind for kind in ("velocity", "acceleration") if kind in self.result.limits.assumed]
+        if assumed:
+            told.append(f"some joints have no limit on {' and '.join(assumed)}: usual ones were assumed")
+        return "; ".join(told)
+
+
+def retime_steps(
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    first: int,
+    last: int,
+    mode: str = "FASTEST",
+    duration: float = 0.0,
+    efforts: bool = False,
+) -> Generator[float, None, RetimeResult]:
+    """Yield the share of the work done (0..1) now and then; return what was written.
+
+    The animation of the frames first..last keeps its way and gets new timing from its first frame on, a key a frame.
+    Where it gets shorter the robot rests until the last frame. mode: FASTEST; AS_ANIMATED, nowhere faster than it was;
+    DURATION, as fast as `duration` [s] asks. efforts: whether those of the drives are limited too, under the scene's
+    gravity. Nothing is written before the last step.
+
+    Raises RobokinError where there is no motion, it leaves the position limits, a duration is too short, or it would
+    run into later keys.
+    """
+    refuse_unwritable(scene, obj, new_action=False)
+    seen = yield from scaled(sample_motion(scene, obj, range(first, last + 1)), 0.0, 0.9)
+    motion = _inside(seen, first)
+    if not np.ptp(motion.q, axis=0).any():
+        raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
+    yield 0.9
+    gravity = root_gravity(obj) if efforts else None
+    wanted = duration if mode == "DURATION" else None
+    found = retime(motion.model, motion, duration=wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
+    step = frame_seconds(scene)
+    end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
+    _refuse_later_keys(obj, last, end)
+    key_motion(scene, obj, _rested(_rolled(found.motion(1.0 / step), motion), motion.duration), first)
+    return RetimeResult(first, end, motion.duration, found)
+
+
+def _inside(motion: Motion, first: int) -> Motion:
+    """The motion without what rounding puts outside the position limits. Raises RobokinError for more."""
+    model = motion.model
+    held = np.array([clamp(model, q) for q in motion.q])
+    away = abs(held - motion.q).max(axis=1)
+    if away.max() > _ROUNDING:
+        frame = int(np.argmax(away > _ROUNDING))
+        joint = _joint_of(model, abs(held[frame] - motion.q[frame]))
+        raise RobokinError(f"frame {first + frame}: {joint!r} is outside its position limits; Smooth brings it inside")
+    return Motion.of(model, motion.times, held)
+
+
+def _joint_of(model: RobotModel, away: Array) -> str:
+    """Which joint's coordinates are farthest away."""
+    slots = {joint.name: model.slot(joint.name).q for joint in model.moving_joints}
+    return max(slots, key=lambda name: away[slots[name]].max(initial=0.0))
+
+
+def _refuse_later_keys(obj: bpy.types.Object, last: int, end: int) -> None:
+    own = own_keys(obj)
+    curves = [curve for key, curve in animation.fcurves(obj).items() if key in own]
+    keys = [point.co.x for curve in curves for point in curve.keyframe_points if last < point.co.x <= end]
+    if keys:
+        raise RobokinError(
+            f"the motion would take until frame {end}, over the keys from frame {min(keys):g} on: "
+            "move these first, or choose a range that has them"
+        )
+
+
+def _rolled(motion: Motion, before: Motion) -> Motion:
+    """The motion with each wheeled base where its wheels roll it, if it rolled before: a spline through rolled poses
+    slips a little between them."""
+    q = motion.q.copy()
+    slips = wheel_slip(before.model, before.q).max(axis=0, initial=0.0) > _ROLLS
+    for base, has_slipped in zip(motion.model.rolling_bases, slips, strict=True):
+        if not has_slipped:
+            own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+            for row, turned in enumerate(np.diff(q[:, wheels], axis=0)):
+                q[row + 1, own] = base.roll(q[row, own], turned)
+    return Motion.of(motion.model, motion.times, q)
+
+
+def _rested(motion: Motion, until: float) -> Motion:
+    """The motion, and rest after it until then [s]."""
+    if motion.times[-1] >= until:
+        return motion
+    return Motion.of(motion.model, np.append(motion.times, until), np.concatenate((motion.q, motion.q[-1:])))

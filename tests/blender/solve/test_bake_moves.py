@@ -1,0 +1,112 @@
+"""A robot's program in a scene: a list of moves that becomes keys."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.operators.solve.moves import ROBOKIN_OT_bake_moves
+from robokin_addon.properties.bridge import link_of_bone, read_configuration, write_configuration
+from robokin_addon.robokin import forward_kinematics
+from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.solvers.progress import finish
+from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
+from support.blender.panels import draw
+from support.blender.scene_bakes import snapshot
+from support.blender.scene_robots import TOOL
+from support.blender.windows import called, window
+
+
+def added(robot, kind):
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.move_add(kind=kind) == {"FINISHED"}
+    bpy.context.view_layer.update()
+    return robot.robokin.moves[-1]
+
+
+def shifted(target, *way):
+    target.location = target.location + type(target.location)(way)
+    bpy.context.view_layer.update()
+
+
+@pytest.fixture
+def program(scene, robot):
+    """To a posture half as fast as can be, then along a line, a circle and a screw."""
+    start = read_configuration(robot)
+    there = start.copy()
+    there[:2] += 0.3
+    write_configuration(robot, there)
+    first = added(robot, "JOINT")
+    first.speed, first.wait = 50.0, 0.5
+    ways = {"LINE": (0.0, 0.05, -0.1), "CIRCLE": (0.0, -0.1, -0.1), "SCREW": (0.0, 0.0, 0.0)}
+    for kind, way in ways.items():
+        move = added(robot, kind)
+        shifted(move.target, *way)
+        if kind == "CIRCLE":
+            shifted(move.via, 0.05, 0.0, -0.15)
+    write_configuration(robot, start)
+    bpy.context.view_layer.update()
+    return robot
+
+
+def test_all_moves_become_keys_inside_the_limits(scene, program, capfd):
+    scene.frame_set(11)
+    start = read_configuration(program)
+    assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
+    last = int(program.animation_data.action.frame_range[1])
+    said = f"4 moves from frame 11 on: {(last - 11) / 24:.0f}"
+    assert said.rsplit(":", 1)[0] in capfd.readouterr().out
+    seen = finish(sample_motion(scene, program, range(11, last + 1)))
+    bound = MotionLimits.of(seen.model)
+    np.testing.assert_allclose(seen.q[0], start, atol=1e-6)
+    assert (abs(seen.v) <= bound.velocity + 1e-4).all() and (abs(seen.a) <= bound.acceleration + 4e-3).all()
+    resting = np.flatnonzero(abs(seen.v).max(axis=1) < 1e-5)
+    assert (np.diff(resting) == 1).sum() >= 10  # the wait of half a second
+    first = seen.q[resting[1] if resting[0] == 0 else resting[0]]
+    np.testing.assert_allclose(first[:2], start[:2] + 0.3, atol=1e-5)
+    assert abs(seen.v[: resting[1], :2]).max() <= 0.5 * bound.velocity[:2].max() + 1e-4
+    link = link_of_bone(program)[TOOL]
+    ends = np.array([forward_kinematics(seen.model, q)[link][:3, 3] for q in seen.q])
+    for move in program.robokin.moves[1:]:
+        there = np.array(move.target.matrix_world.translation)
+        assert np.linalg.norm(ends - there, axis=1).min() < 2e-2  # passed between two frames
+    np.testing.assert_allclose(ends[-1], program.robokin.moves[3].target.matrix_world.translation, atol=1e-5)
+    assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}  # from the same pose the same again
+    again = finish(sample_motion(scene, program, range(11, last + 1)))
+    np.testing.assert_allclose(again.q, seen.q, atol=1e-5)
+
+
+def test_the_list_is_edited_and_follows_names(scene, program):
+    robot = program.robokin
+    assert [move.kind for move in robot.moves] == ["JOINT", "LINE", "CIRCLE", "SCREW"]
+    robot.postures[robot.moves[0].posture].name = "ready"
+    assert robot.moves[0].posture == "ready"
+    with bpy.context.temp_override(object=program):
+        bpy.ops.robokin.move_move(index=0, direction="DOWN")
+        bpy.ops.robokin.move_remove(index=3)
+    assert [move.kind for move in robot.moves] == ["LINE", "JOINT", "CIRCLE"] and robot.active_move == 1
+    drawn = draw(object=program)["ROBOKIN_PT_moves"]
+    assert {"posture", "speed", "wait"} <= set(drawn["props"]) and "robokin.bake_moves" in drawn["operators"]
+    robot.active_move = 2
+    assert {"tip", "target", "via"} <= set(draw(object=program)["ROBOKIN_PT_moves"]["props"])
+
+
+def test_what_cannot_be_made_names_its_move_and_writes_nothing(scene, robot, program):
+    moves = program.robokin.moves
+    before = snapshot(scene, program)
+    shifted(moves[1].target, 5.0, 0.0, 0.0)
+    assert "move 'Line': its way is not met" in called(bpy.ops.robokin.bake_moves, program)
+    moves[1].target = None
+    assert "move 'Line' has no object as its target" in called(bpy.ops.robokin.bake_moves, program)
+    moves[0].posture = ""
+    assert "move 'Joint Move' has no posture" in called(bpy.ops.robokin.bake_moves, program)
+    moves.clear()
+    assert "'panda' has no moves" in called(bpy.ops.robokin.bake_moves, program)
+    assert snapshot(scene, program) == before
+
+
+def test_esc_writes_nothing(scene, program, monkeypatch):
+    before = snapshot(scene, program)
+    with window(monkeypatch, ROBOKIN_OT_bake_moves, *[""] * 4, "ESC") as seen:
+        assert called(bpy.ops.robokin.bake_moves, program) == {"CANCELLED"}
+    assert seen.slices == 5 and snapshot(scene, program) == before
