@@ -143,8 +143,8 @@ def optimize_steps(
             break
     note = _note(best, before, stopped)
     return [
-        _result(part, best, before, slice(int(i), int(j)), note)
-        for part, i, j in zip(parts, ends[:-1], ends[1:], strict=True)
+        _result(part, best, before, number, slice(int(i), int(j)), note)
+        for number, (part, i, j) in enumerate(zip(parts, ends[:-1], ends[1:], strict=True))
     ]
 
 
@@ -171,11 +171,14 @@ def _note(best: MotionOptimum, before: MotionOptimum, stopped: bool) -> str:
     return f"better than tracked, but not shown to be optimal (KKT residual {best.kkt:.1g})"
 
 
-def _result(part: TrackedFrames, best: MotionOptimum, before: MotionOptimum, own: slice, note: str) -> OptimizedMotion:
+def _result(
+    part: TrackedFrames, best: MotionOptimum, before: MotionOptimum, number: int, own: slice, note: str
+) -> OptimizedMotion:
+    """The result of part `number`, whose frames are `own`."""
     start = part.result
     codes, residuals = start.codes.copy(), start.residuals.copy()
     if best is not before:
-        residuals[...] = np.array(best.tasks.residuals[own]).reshape(residuals.shape)
+        residuals[...] = best.tasks.residuals[number]
     limit = tolerances(part.tasks)
     whole = part.influence >= 1.0
     met = (((residuals <= limit).all(axis=2)) | ~whole).all(axis=1) & (codes != EMPTY)

@@ -21,6 +21,7 @@ from .discretization import DiscreteMotion
 from .task_rows import LinearisedTasks, TaskRows
 
 SOLVED = 1e-6  # relative: the KKT residual of an optimum
+FLAT = 1e-6  # [rad, L] a gradient counts as at least that of such a displacement
 ITERATIONS = 40
 DECREASE = 1e-4  # share of what the derivative promises that a step has to gain
 SHORTEST = 1e-4  # share of a step
@@ -84,10 +85,12 @@ class _Local:
         return float(abs(self.tasks.lacking()).max(initial=0.0))
 
     def kkt(self, z: Array) -> float:
-        """The KKT residual with multipliers z (m,)."""
+        """The KKT residual with multipliers z (m,), relative to the largest force: the gradient, what holds it, or what
+        a displacement by FLAT would make of it, where a motion with nothing in its way has no gradient left."""
         force = self.rows.transposed(z, self.gradient.size)
         g = self.gradient.ravel()
-        size = max(float(abs(g).max(initial=0.0)), float(abs(force).max(initial=0.0)), 1e-12)
+        stiffest = float(abs(self.H[:, 0]).max(initial=0.0))
+        size = max(float(abs(g).max(initial=0.0)), float(abs(force).max(initial=0.0)), FLAT * stiffest, 1e-300)
         room = np.where(z > 0.0, self.upper, np.where(z < 0.0, -self.lower, 0.0))
         with np.errstate(invalid="ignore"):
             apart = np.nan_to_num(np.minimum(abs(room), abs(z) / size), posinf=np.inf)
@@ -165,9 +168,9 @@ def _line_search(
 
 def _all_rows(at: DiscreteMotion, tasks: LinearisedTasks) -> tuple[SparseRows, Array, Array, int]:
     """Rows and sides of the tasks, then of the limits; how many are of tasks."""
-    own, low, high = tasks.rows()
     limits, lower, upper = at.limit_rows()
-    return SparseRows.joined([own, limits]), np.concatenate((low, lower)), np.concatenate((high, upper)), len(low)
+    rows = SparseRows.joined([tasks.rows(), limits])
+    return rows, np.concatenate((tasks.lower, lower)), np.concatenate((tasks.upper, upper)), len(tasks.lower)
 
 
 def _restored(here: _Local, at: DiscreteMotion, tasks: TaskRows) -> tuple[DiscreteMotion, LinearisedTasks]:

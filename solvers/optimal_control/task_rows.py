@@ -6,6 +6,7 @@ be met lack no more than they did, and a level below never costs one above.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,30 +14,12 @@ from typing import Any
 import numpy as np
 
 from ...robokin.arrays import Array
-from ...robokin.backend import Reference
+from ..kinematics.state import State
 from ..qp.sparse_rows import SparseRows
-from ..tasks import FrameTask, Rows
-from ..tasks.tips.frame import PART, to_tip_axes
+from ..tasks import Task
 from ..velocity.task_levels import TaskLevels
 from .discretization import DiscreteMotion, Discretization
-
-
-@dataclass(frozen=True, eq=False)
-class FrameRows:
-    """Rows of all tasks at one frame, dimensionless. J: (m, n) along y of the frame.   lower, upper: (m,)."""
-
-    J: Array
-    lower: Array
-    upper: Array
-    lacking: Array
-    tips: Sequence[tuple[_TipFrames, int, Array, Array, slice]]
-
-    def bending(self, z: Array) -> Array:
-        """(n, n) derivative of J'z along y, of tasks on tips: of others it is not known."""
-        found = np.zeros((self.J.shape[1],) * 2)
-        for tip, k, A, factor, own in self.tips:
-            found += tip.bending(k, A, factor * z[own])
-        return found
+from .rows_of_frames import FrameRows, task_frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,131 +32,123 @@ class TaskSegment:
     targets: Sequence[Sequence[Any]]
     influence: Array
 
+    @property
+    def frames(self) -> slice:
+        return slice(self.first, self.first + len(self.targets))
+
+    def state(self, q: Array, k: int, dt: float) -> State:
+        """The robot at q (nq,), the configuration of its k-th frame."""
+        return self.levels.state(q, self.targets[k], dt, influence=self.influence[k])
+
 
 class TaskRows:
     """Tasks over the frames of a discretization."""
 
     def __init__(self, grid: Discretization, segments: Sequence[TaskSegment]) -> None:
         self.grid, self.segments = grid, segments
-        self.held: list[Array] | None = None
+        self.tasks = [
+            [
+                task_frames(grid, own.levels, i, [frame[i] for frame in own.targets], own.influence[:, i])
+                for i in range(len(own.levels.tasks))
+            ]
+            for own in segments
+        ]
+        self.held: LinearisedTasks | None = None
 
     def at(self, here: DiscreteMotion) -> LinearisedTasks:
-        found: list[FrameRows] = []
+        blocks: list[TaskBlock] = []
         residuals: list[Array] = []
-        for segment in self.segments:
-            self._segment(segment, here, found, residuals)
-        return LinearisedTasks(self, found, residuals)
+        for segment, tasks in zip(self.segments, self.tasks, strict=True):
+            q, levels = here.q[segment.frames], segment.levels
+
+            @functools.cache
+            def state(k: int, segment: TaskSegment = segment, q: Array = q) -> State:
+                return segment.state(q[k], k, self.grid.dt)
+
+            own = [task.rows(q, state) for task in tasks]
+            given = zip(levels.tasks, own, strict=True)
+            blocks += [TaskBlock.of(self.grid, segment.first, levels.length, task, rows) for task, rows in given]
+            lacking = [_residuals(len(q), rows) for rows in own]
+            residuals.append(np.array(lacking).reshape(-1, len(q), 2).swapaxes(0, 1))
+        return LinearisedTasks(self, blocks, residuals)
 
     def hold(self, here: LinearisedTasks) -> None:
         """Ask from now on that the tasks lack what they lack here."""
-        self.held = [rows.lacking for rows in here.frames]
+        self.held = here
 
-    def _segment(
-        self, segment: TaskSegment, here: DiscreteMotion, found: list[FrameRows], residuals: list[Array]
-    ) -> None:
-        levels, frames = segment.levels, range(segment.first, segment.first + len(segment.targets))
-        tips = {
-            i: _TipFrames(self.grid, task, here.q[frames.start : frames.stop])
-            for i, task in enumerate(levels.tasks)
-            if isinstance(task, FrameTask) and type(task).rows is FrameTask.rows
-        }
-        still = np.zeros(self.grid.model.nv)
-        for k, (frame, targets) in enumerate(zip(frames, segment.targets, strict=True)):
-            shares = segment.influence[k]
-            state = levels.state(here.q[frame], targets, self.grid.dt, influence=shares)
-            J, lower, upper, bent, row = [], [], [], [], 0
-            own = np.zeros((len(levels.tasks), 2))
-            for i, task in enumerate(levels.tasks):
-                if not shares[i]:
-                    continue
-                if i in tips:
-                    rows, A = tips[i].rows(k, targets[i])
-                    rows = rows.weighted(shares[i] / task.influence)
-                else:
-                    rows = levels.rows_of(i, state, targets[i], shares[i])
-                level = levels.level_of(i, state, rows)
-                if i in tips:
-                    size = np.where(PART == 0, 1.0 / levels.length, 1.0)[tips[i].task.weights > 0.0]
-                    bent.append((tips[i], k, A, size * rows.weight, slice(row, row + len(level.J))))
-                row += len(level.J)
-                own[i] = levels.residuals_of(i, rows, still, self.grid.dt)
-                J.append(level.J)
-                lower.append(level.lower)
-                upper.append(level.upper)
-            low, high = (np.concatenate([np.zeros(0), *each]) for each in (lower, upper))
-            lacking = np.clip(0.0, low, high)
-            found.append(FrameRows(np.vstack([np.zeros((0, len(still))), *J]), low, high, lacking, bent))
-            residuals.append(own)
+
+@dataclass(frozen=True, eq=False)
+class TaskBlock:
+    """Rows of one task, dimensionless and weighted. J: (m, n) along y of the frames frame (m,).   lower, upper: (m,).
+    factor: (m,) that made them so."""
+
+    task: FrameRows
+    first: int
+    frame: Array
+    J: Array
+    lower: Array
+    upper: Array
+    factor: Array
+
+    @classmethod
+    def of(cls, grid: Discretization, first: int, length: float, task: Task, found: FrameRows) -> TaskBlock:
+        size = np.array([1.0 / length if part.is_length else 1.0 for part in task.parts])
+        rows = found.rows
+        factor = rows.weight * size[rows.part]
+        J = factor[:, None] * rows.J * grid.scale
+        return cls(found, first, first + found.frame, J, factor * rows.lower, factor * rows.upper, factor)
+
+    @property
+    def lacking(self) -> Array:
+        return np.clip(0.0, self.lower, self.upper)
+
+    def kept(self, held: TaskBlock, frames: int) -> Array:
+        """(m,) what rows lacked when they were held; 0 at frames that had not as many."""
+        same = np.bincount(self.frame, minlength=frames) == np.bincount(held.frame, minlength=frames)
+        found = np.zeros(len(self.lower))
+        found[same[self.frame]] = held.lacking[same[held.frame]]
+        return found
 
 
 class LinearisedTasks:
-    """The rows of all frames at a trajectory. residuals: per frame (tasks, 2)."""
+    """The rows of all frames at a trajectory, task by task. residuals: per segment (frames, tasks, 2)."""
 
-    def __init__(self, tasks: TaskRows, frames: list[FrameRows], residuals: list[Array]) -> None:
-        self.tasks, self.frames, self.residuals = tasks, frames, residuals
+    def __init__(self, tasks: TaskRows, blocks: list[TaskBlock], residuals: list[Array]) -> None:
+        self.tasks, self.blocks, self.residuals = tasks, blocks, residuals
+        self.frames = sum(len(segment.targets) for segment in tasks.segments)
+        kept: list[Array] = [np.zeros(len(block.lower)) for block in blocks]
+        if tasks.held is not None:
+            own = zip(blocks, tasks.held.blocks, strict=True)
+            kept = [block.kept(held, self.frames) for block, held in own]
+        none = np.zeros(0)
+        self.lower = np.concatenate([none, *(b.lower - k for b, k in zip(blocks, kept, strict=True))])
+        self.upper = np.concatenate([none, *(b.upper - k for b, k in zip(blocks, kept, strict=True))])
 
-    def rows(self) -> tuple[SparseRows, Array, Array]:
-        n, size = len(self.tasks.grid.scale), len(self.frames) * len(self.tasks.grid.scale)
-        blocks = np.vstack([rows.J for rows in self.frames]) if self.frames else np.zeros((0, n))
-        first = np.repeat(np.arange(len(self.frames)) * n, [len(rows.J) for rows in self.frames])
-        lower, upper = self._sides()
-        return SparseRows.of(blocks, first, size), lower, upper
+    def rows(self) -> SparseRows:
+        """(m, F n)"""
+        n = len(self.tasks.grid.scale)
+        J = np.concatenate([np.zeros((0, n)), *(block.J for block in self.blocks)])
+        frame = np.concatenate([np.zeros(0, int), *(block.frame for block in self.blocks)])
+        return SparseRows.of(J, frame * n, self.frames * n)
 
     def bending(self, z: Array) -> Array:
-        """(F, n, n) derivative of J'z, z (m,) of all rows."""
-        ends = np.cumsum([0, *(len(rows.J) for rows in self.frames)])
-        own = [rows.bending(z[ends[k] : ends[k + 1]]) for k, rows in enumerate(self.frames)]
-        return np.array(own)
-
-    def _sides(self) -> tuple[Array, Array]:
-        held = self.tasks.held
-        lower = [np.zeros(0)]
-        upper = [np.zeros(0)]
-        for k, rows in enumerate(self.frames):
-            kept = held[k] if held is not None and len(held[k]) == len(rows.lower) else 0.0
-            lower.append(rows.lower - kept)
-            upper.append(rows.upper - kept)
-        return np.concatenate(lower), np.concatenate(upper)
+        """(F, n, n) derivative of J'z, z (m,) of all rows: of tasks of which it is known."""
+        n, end = len(self.tasks.grid.scale), 0
+        found = np.zeros((self.frames, n, n))
+        for block in self.blocks:
+            begin, end = end, end + len(block.lower)
+            if block.task.bending is not None:
+                own = block.task.bending(block.factor * z[begin:end])
+                found[block.first : block.first + len(own)] += own
+        return found
 
     def lacking(self) -> Array:
         """(m,) of all frames, beyond what is held."""
-        lower, upper = self._sides()
-        return np.clip(0.0, lower, upper)
+        return np.clip(0.0, self.lower, self.upper)
 
 
-class _TipFrames:
-    """One task on a tip, at many frames. J: (frames, 6, nv) of the tip in root axes."""
-
-    def __init__(self, grid: Discretization, task: FrameTask, q: Array) -> None:
-        self.task, self.grid, index = task, grid, grid.model.link_index(task.link)
-        links = grid.backend.frame_placements(grid.model.tree, q)[:, index]
-        self.T = links @ task.offset
-        self.J = grid.backend.frame_jacobian(grid.model.tree, q, index, Reference.LOCAL_WORLD_ALIGNED)
-        arm = self.T[:, :3, 3] - links[:, :3, 3]
-        self.J[:, :3] += np.cross(self.J[:, 3:], arm[:, :, None], axis=1)
-
-    def rows(self, k: int, target: Array) -> tuple[Rows, Array]:
-        """The task's rows at a frame, and A (m, 6) of those that it has: J = A (twist of the tip)."""
-        e, A = self.task.tip_rows(self.T[k], target)
-        if self.task.frame == "tip":
-            for part in (slice(0, 3), slice(3, 6)):
-                e[part], A[part] = to_tip_axes(e[part], A[part], self.T[k][:3, :3])
-        weights = self.task.weights
-        return Rows.wanted(A @ self.J[k], e, weights, PART, self.task.band), A[weights > 0.0]
-
-    def bending(self, k: int, A: Array, z: Array) -> Array:
-        """(n, n) derivative of J'A'z near the target, with the wrench A'z on the tip: joints nearer to the root turn
-        the columns of those after them. Exact for joints with one axis; a guess where one mimics another."""
-        force, moment = np.split(A.T @ z, 2)
-        linear, angular = self.J[k, :3].T, self.J[k, 3:].T
-        turned = linear @ np.cross(force, angular).T  # [i, j]: force . (angular_j x linear_i)
-        mean = 0.5 * (turned + turned.T)
-        found = np.tril(turned) + np.tril(turned, -1).T
-        for first, count in self.grid.joined:
-            own = slice(first, first + count)
-            found[own, own] = mean[own, own]
-        if self.task.frame == "tip":
-            found -= mean
-        spun = 0.5 * np.tril(angular @ np.cross(moment, angular).T, -1)
-        found += spun + spun.T
-        return self.grid.scale[:, None] * found * self.grid.scale
+def _residuals(frames: int, found: FrameRows) -> Array:
+    """(frames, 2) the norm of what each part of a task lacks, in its unit."""
+    squares = found.rows.e**2
+    parts = [np.where(found.rows.part == part, squares, 0.0) for part in range(2)]
+    return np.sqrt([np.bincount(found.frame, part, frames) for part in parts]).T

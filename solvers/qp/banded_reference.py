@@ -26,6 +26,7 @@ RHOS = (
 FEW = 2
 SOLVED = (1e-9, 1e-13)  # relative: residuals and gap of a solution; the second where the first was not polished
 POLISHED, NEAR = 1e-11, 1e-9  # the same after it: of a solution, and where rounding stops the method
+ACTIVE = 1e-4  # a side is active whose multiplier is more than this share of its slack
 STEEP = 1e9  # weights of sides beyond which rounding may take the definiteness
 CLOSEST = 0.995  # share of the way to the nearest bound that a step goes
 REFINEMENTS = 2  # of each step
@@ -159,8 +160,8 @@ def solve(
     program = _Program(H, g, rows, lower, upper)
     point, count = _Point(program), 0
     try:
-        x, z, lack = _polished(program, point.x, -guess * program.length / program.scale)
-        if lack <= POLISHED:
+        x, z, _, is_exact = _polished(program, point.x, -guess * program.length / program.scale)
+        if is_exact:
             return OPTIMAL, x.reshape(g.shape), -z * program.scale / program.length, 0
     except NotConvexError:
         pass  # the guess was wrong
@@ -171,8 +172,8 @@ def solve(
             x, z = point.x, point.z
             if status in (INFEASIBLE, NOT_CONVEX):
                 break
-            x, z, lack = _polished(program, x, z)
-            is_last = lack <= POLISHED or status != OPTIMAL
+            x, z, lack, is_exact = _polished(program, x, z)
+            is_last = is_exact or lack <= POLISHED or status != OPTIMAL
             status = OPTIMAL if lack <= NEAR else MAX_ITERATIONS
             if is_last:
                 break
@@ -282,14 +283,16 @@ def _interior(p: _Program, at: _Point, tolerance: float, iterations: int, count:
         at.step(L, weight)
 
 
-def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float]:
-    """The best point where the sides that are active are equations, or as it was; what it lacks.
+def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float, bool]:
+    """The best point where the sides that are active are equations, or as it was; what it lacks; and whether that is as
+    little as rounding lets it be, so that further steps find nothing better.
 
     Sides that pull are left, those that are passed are taken, until that is right (a primal-dual active set method:
     Hintermueller, Ito and Kunisch, SIAM J. Optim. 13(3), 2003)."""
     Cx = p.rows.times(x)
     best = x, z, _error(p, x, z)
-    at_low, at_high = p.has_lower & (z > Cx - p.low), p.has_upper & (-z > p.high - Cx)
+    at_low, at_high = p.has_lower & (z > ACTIVE * (Cx - p.low)), p.has_upper & (-z > ACTIVE * (p.high - Cx))
+    is_exact = False
     for _ in range(SETS):
         active, wanted = p.equal | at_low | at_high, np.where(at_high, p.high, p.low)
         L = p.newton_matrix(np.where(active, 1.0 / DELTA, 0.0))
@@ -306,9 +309,11 @@ def _polished(p: _Program, x: Array, z: Array) -> tuple[Array, Array, float]:
         Cx, before = p.rows.times(x), (at_low, at_high)
         at_low = p.has_lower & np.where(at_low, z > 0.0, Cx < p.low)
         at_high = p.has_upper & np.where(at_high, z < 0.0, Cx > p.high)
-        if error <= POLISHED or ((at_low == before[0]).all() and (at_high == before[1]).all()):
+        is_same = (at_low == before[0]).all() and (at_high == before[1]).all()
+        is_exact = bool(error <= POLISHED or (is_same and error <= NEAR))
+        if is_exact or is_same:
             break
-    return best
+    return *best, is_exact
 
 
 def _error(p: _Program, x: Array, z: Array) -> float:

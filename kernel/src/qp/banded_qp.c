@@ -9,7 +9,8 @@
 #include "banded_cholesky.h"
 #include "robokin_qp.h"
 
-static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, STEEP = 1e9;
+static const double DELTA = 1e-5, CLOSEST = 0.995, CERTAIN = 1e-8, POLISHED = 1e-11, NEAR = 1e-9, STEEP = 1e9,
+                    ACTIVE = 1e-4;
 static const double RHOS[] = {1e-13, 1e-11, 1e-9, 1e-7, 1e-5}, SOLVED[] = {1e-9, 1e-13};
 enum { REFINEMENTS = 2, POLISHES = 12, SETS = 8, FURTHER = 8, REGULARISATIONS = 5, FEW = 2, TOLERANCES = 2, STALLED = 4 };
 
@@ -330,15 +331,16 @@ static void settle(solver *s) {
 }
 
 /* The best point where the sides that are active are equations, or as it is, in best and z. Returns what it lacks,
-   negative where there is none. */
-static double polish(solver *s) {
+   negative where there is none. is_exact: as far as rounding lets it be, further steps find nothing better. */
+static double polish(solver *s, int32_t *is_exact) {
   for (int64_t i = 0; i < s->rows; i++) s->z[i] = s->dy[i] = s->y[i] + s->zl[i] - s->zu[i];
   memcpy(s->best, s->x, sizeof(double) * (size_t)s->size);
   memcpy(s->dx, s->x, sizeof(double) * (size_t)s->size);
   double least = error_of(s, s->x, s->z);
+  *is_exact = 0;
   for (int64_t i = 0; i < s->rows; i++) {
-    s->at[i] = s->has[i] & 1 && s->z[i] > s->Cx[i] - s->low[i] ? 1 : 0;
-    if (s->has[i] & 2 && -s->z[i] > s->high[i] - s->Cx[i]) s->at[i] |= 2;
+    s->at[i] = s->has[i] & 1 && s->z[i] > ACTIVE * (s->Cx[i] - s->low[i]) ? 1 : 0;
+    if (s->has[i] & 2 && -s->z[i] > ACTIVE * (s->high[i] - s->Cx[i])) s->at[i] |= 2;
   }
   for (int32_t set = 0; set < SETS; set++) {
     activate(s);
@@ -358,7 +360,8 @@ static double polish(solver *s) {
       changed |= now != s->at[i];
       s->at[i] = now;
     }
-    if (error <= POLISHED || !changed) break;
+    *is_exact = error <= POLISHED || (!changed && error <= NEAR);
+    if (*is_exact || !changed) break;
   }
   return least;
 }
@@ -370,8 +373,8 @@ static int32_t guess(solver *s, const double *multipliers) {
     s->y[i] = -multipliers[i] * s->length[i] / s->scale;
     s->zl[i] = s->zu[i] = 0.0;
   }
-  const double lack = polish(s);
-  return lack >= 0.0 && lack <= POLISHED;
+  int32_t is_exact = 0;
+  return polish(s, &is_exact) >= 0.0 && is_exact;
 }
 
 int32_t rk_sizeof_banded_program(void) { return (int32_t)sizeof(rk_banded_program); }
@@ -399,8 +402,9 @@ int32_t rk_banded_qp(const rk_banded_program *program, int32_t most, double *wor
     memcpy(s.best, s.x, sizeof(double) * (size_t)s.size);
     memcpy(s.z, s.y, sizeof(double) * (size_t)s.rows);
     if (status == RK_QP_INFEASIBLE || status == RK_QP_NOT_CONVEX) break;
-    const double lack = polish(&s);
-    const int32_t is_last = lack <= POLISHED || status != RK_QP_OPTIMAL;
+    int32_t is_exact = 0;
+    const double lack = polish(&s, &is_exact);
+    const int32_t is_last = is_exact || lack <= POLISHED || status != RK_QP_OPTIMAL;
     status = lack < 0.0 ? RK_QP_NOT_CONVEX : lack <= NEAR ? RK_QP_OPTIMAL : RK_QP_MAX_ITERATIONS;
     if (is_last) break;
   }

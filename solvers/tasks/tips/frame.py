@@ -114,6 +114,14 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
     def tip_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
         """e (6,) and A (6, 6) in root axes (see the module's head); only rows of weighted parts need be filled."""
 
+    def own_rows(self, T_root_tip: Array, target: Array) -> tuple[Array, Array]:
+        """e (..., 6) and A (..., 6, 6) in the axes of `frame`, of as many poses and targets as `tip_rows` takes."""
+        e, A = self.tip_rows(T_root_tip, target)
+        if self.frame == "tip":
+            for part in (slice(0, 3), slice(3, 6)):
+                e[..., part], A[..., part, :] = to_tip_axes(e[..., part], A[..., part, :], T_root_tip[..., :3, :3])
+        return e, A
+
     @property
     def is_in_kernel(self) -> bool:
         """Whether the kernel's solver knows it: not a class of others, which may change anything."""
@@ -156,11 +164,7 @@ class FrameTask(TipTask, DistanceBoundTask, KernelTipTask):
         return rigid(target, f"{self.name}: target") if is_matrix else self.target_matrix(target)
 
     def rows(self, state: State, target: Array) -> Rows:
-        T = self.tip(state)
-        e, A = self.tip_rows(T, target)
-        if self.frame == "tip":
-            for part in (slice(0, 3), slice(3, 6)):
-                e[part], A[part] = to_tip_axes(e[part], A[part], T[:3, :3])
+        e, A = self.own_rows(self.tip(state), target)
         return Rows.wanted(A @ self.tip_jacobian(state), e, self.weights, PART, self.band)
 
     def task_jacobian(self, state: State, target: Array) -> TaskJacobian:
@@ -180,7 +184,7 @@ def is_plain_task(task: Task) -> TypeGuard[FrameTask]:
 
 
 def to_tip_axes(e: Array, A: Array, R: Array) -> tuple[Array, Array]:
-    """Three rows in tip axes: d(R'e)/dt = R'(de/dt - w x e), hence A -> R'(A - [0 | e x])."""
-    turned = A.copy()
-    turned[:, 3:] -= hat(e)
-    return R.T @ e, R.T @ turned
+    """Three rows in tip axes: d(R'e)/dt = R'(de/dt - w x e), hence A -> R'(A - [0 | e x]). Any leading batch axes."""
+    turned, back = A.copy(), np.swapaxes(R, -1, -2)
+    turned[..., 3:] -= hat(e)
+    return (back @ e[..., None])[..., 0], back @ turned

@@ -100,10 +100,12 @@ class OrientationTask(PoseTask):
 
 
 def pose_error(T: Array, target: Array, turns: bool = True) -> tuple[Array, Array]:
-    """e (6,) and A (6, 6) of a pose T and a target (4, 4) (see frame.py); without `turns` position rows only."""
-    e, A = np.zeros(6), np.eye(6)
-    e[:3] = target[:3, 3] - T[:3, 3]
+    """e (..., 6) and A (..., 6, 6) of poses T and targets (..., 4, 4) (see frame.py); without `turns` position rows
+    only. Any leading batch axes."""
+    e, A = np.zeros((*T.shape[:-2], 6)), np.zeros((*T.shape[:-2], 6, 6))
+    A[...] = np.eye(6)
+    e[..., :3] = target[..., :3, 3] - T[..., :3, 3]
     if turns:
-        e[3:] = so3.log(target[:3, :3] @ T[:3, :3].T)
-        A[3:, 3:] = so3.right_jacobian_inverse(e[3:])
+        e[..., 3:] = so3.log(target[..., :3, :3] @ np.swapaxes(T[..., :3, :3], -1, -2))
+        A[..., 3:, 3:] = so3.right_jacobian_inverse(e[..., 3:])
     return e, A

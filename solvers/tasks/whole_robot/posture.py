@@ -69,15 +69,15 @@ class PostureTask(KernelRobotTask):
         return fixed({joint: numbers(value, f"{self.name}: value of {joint!r}") for joint, value in target.items()})
 
     def rows(self, state: State, target: Mapping[str, Array] | Array) -> Rows:
-        wanted, weight = self._wanted(state.model, target)
+        wanted, weight = self.wanted(state.model, target)
         e, J = difference_rows(state.model, state.q, wanted)
         part = state.is_length.astype(int)
         return Rows.wanted(J, e, weight, part, self.band[part])
 
     def robot_rows(self, model: RobotModel, target: Mapping[str, Array] | Array) -> Array:
-        return coordinate_rows(model, *self._wanted(model, target), self.band[model.is_length.astype(int)])
+        return coordinate_rows(model, *self.wanted(model, target), self.band[model.is_length.astype(int)])
 
-    def _wanted(self, model: RobotModel, target: Mapping[str, Array] | Array) -> tuple[Array, Array]:
+    def wanted(self, model: RobotModel, target: Mapping[str, Array] | Array) -> tuple[Array, Array]:
         """(nq,) and the weight (nv,) of each degree of freedom."""
         names = [joint.name for joint in model.moving_joints] if isinstance(target, np.ndarray) else list(target)
         weight = np.zeros(model.nv)
@@ -146,19 +146,22 @@ def _configuration(model: RobotModel, target: Mapping[str, Array] | Array) -> Ar
 
 
 def difference_rows(model: RobotModel, q: Array, wanted: Array) -> tuple[Array, Array]:
-    """e (nv,) from q to a wanted configuration (nq,), and J (nv, nv) with d(e)/dt = -J v."""
-    e, J, tree = np.zeros(model.nv), np.eye(model.nv), model.tree
+    """e (..., nv) from q to wanted configurations (..., nq), and J (..., nv, nv) with d(e)/dt = -J v."""
+    lead, tree = q.shape[:-1], model.tree
+    e, J = np.zeros((*lead, model.nv)), np.zeros((*lead, model.nv, model.nv))
+    J[...] = np.eye(model.nv)
     plain = tree.motion <= MotionPrimitive.HELICAL
-    e[tree.iv[plain]] = wanted[tree.iq[plain]] - q[tree.iq[plain]]
+    e[..., tree.iv[plain]] = wanted[..., tree.iq[plain]] - q[..., tree.iq[plain]]
     for node in np.flatnonzero(~plain):
         motion, iq, iv = MotionPrimitive(tree.motion[node]), int(tree.iq[node]), int(tree.iv[node])
         lengths = motion.nv - 3
         at = slice(iq + lengths, iq + motion.nq)
-        turn = quaternion.log(quaternion.multiply(quaternion.conjugate(q[at]), wanted[at]))
+        turn = quaternion.log(quaternion.multiply(quaternion.conjugate(q[..., at]), wanted[..., at]))
         rows = slice(iv + lengths, iv + motion.nv)
-        e[rows] = turn
-        J[rows, rows] = so3.left_jacobian_inverse(turn)
+        e[..., rows] = turn
+        J[..., rows, rows] = so3.left_jacobian_inverse(turn)
         if lengths:
-            e[iv : iv + 3] = wanted[iq : iq + 3] - q[iq : iq + 3]
-            J[iv : iv + 3, iv : iv + 3] = quaternion.to_matrix(q[at])
+            shift = slice(iv, iv + 3)
+            e[..., shift] = wanted[..., iq : iq + 3] - q[..., iq : iq + 3]
+            J[..., shift, shift] = quaternion.to_matrix(q[..., at])
     return e, J

@@ -16,6 +16,10 @@ from robokin_addon.solvers import (
     track,
 )
 from robokin_addon.solvers.criteria import KineticEnergy
+from robokin_addon.solvers.optimal_control import sqp
+from robokin_addon.solvers.optimal_control.optimize import TrackedFrames, near_animation, optimize_steps
+from robokin_addon.solvers.progress import finish
+from robokin_addon.solvers.qp.banded import solve_banded_qp
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.limits import with_rates
 from support.problems.tracked import assert_inside, assert_residuals_are_true, circle, panda
@@ -83,6 +87,30 @@ def test_an_animation_that_breaks_limits_is_repaired():
     near = optimize_motion(model, [], None, None, DT, cost={"animation": 1.0, "acceleration": 1e-4}, animation=wild)
     assert near.is_optimal and near.cost_after < near.cost_before and set(near.status) == {Status.EMPTY}
     assert_inside(near)
+
+
+def test_what_nothing_holds_is_shown_to_be_optimal():
+    """Where no limit is near, the whole gradient vanishes: what is left is rounding."""
+    model = with_rates(library_robot("planar_3r"), velocity=1e3, acceleration=1e6)
+    q = 2.0 * np.sin(0.4 * np.arange(30))[:, None] * np.linspace(0.2, 1.0, model.nq)
+    parts = [TrackedFrames((), near_animation(model, q, DT), np.zeros((len(q), 0)))]
+    (near,) = finish(optimize_steps(model, parts, {"animation": 1.0, "acceleration": 1e-2}, q, False))
+    assert near.is_optimal and near.steps <= 5
+
+
+def test_programs_without_active_limits_take_no_newton_step(monkeypatch):
+    """What the method guesses first is right, as far as rounding shows in a long motion."""
+    model, q, tasks = panda()
+    targets, steps = circle(model, tasks[0].link, q, 300, radius=0.03), []
+
+    def solve(*program):
+        found = solve_banded_qp(*program)
+        steps.append(found.iterations if found else 0)  # none: not convex yet
+        return found
+
+    monkeypatch.setattr(sqp, "solve_banded_qp", solve)
+    assert optimize_motion(model, tasks, targets, q, DT).is_optimal
+    assert len(steps) >= 3 and max(steps) == 0
 
 
 def test_balls_and_floating_joints():

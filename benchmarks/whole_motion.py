@@ -1,0 +1,85 @@
+"""The optimum of a whole motion: of an arm on a closed path, and of a humanoid that stands on two feet.
+
+`python benchmarks/whole_motion.py [--rounds 3]`. The time of `optimize_motion` with the cost "acceleration", without
+that of `track`, whose frames it starts from. By the processor's time; the fastest round counts. Exit code 1 when a
+promise is not kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import checkout
+import numpy as np
+from levels import robot
+from robot_files import ROBOTS
+
+checkout.load()
+
+from robokin_addon.robokin import RobotModel, forward_kinematics  # noqa: E402
+from robokin_addon.solvers import PinTask, PoseTask, Task, optimize_motion, track  # noqa: E402
+
+Array = np.ndarray
+Problem = tuple[RobotModel, list[Task], list[list[Any]], Array]
+
+DT = 1.0 / 25.0
+
+
+def round_path(T: Array, frames: int, radius: float) -> Array:
+    """(frames, 4, 4) once round in the plane across y, from T and back to it."""
+    angle = np.linspace(0.0, 2.0 * np.pi, frames)
+    path = np.tile(T, (frames, 1, 1))
+    path[:, 0, 3] += radius * np.sin(angle)
+    path[:, 2, 3] += radius * (np.cos(angle) - 1.0)
+    return path
+
+
+def arm(frames: int) -> Problem:
+    model, q = robot("panda")
+    (tool,) = ROBOTS["panda"][1]
+    path = round_path(forward_kinematics(model, q)[tool], frames, 0.1)
+    return model, [PoseTask(tool, path[0])], [[T] for T in path], q
+
+
+def humanoid(frames: int) -> Problem:
+    model, q = robot("talos")
+    hand, _, left, right = ROBOTS["talos"][1]
+    placements = forward_kinematics(model, q)
+    path = round_path(placements[hand], frames, 0.1)
+    feet = [PinTask(foot, placements[foot]) for foot in (left, right)]
+    targets: list[list[Any]] = [[placements[left], placements[right], T] for T in path]
+    return model, [*feet, PoseTask(hand, path[0])], targets, q
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    rounds = parser.parse_args().rounds
+    kept = True
+    cases: tuple[tuple[str, Callable[[int], Problem], int, float], ...] = (
+        ("panda, tool on a closed path", arm, 1000, 1.0),
+        ("talos, two feet pinned, a hand round", humanoid, 250, 10.0),
+    )
+    for name, make, frames, asked in cases:
+        model, tasks, targets, q = make(frames)
+        taken = np.inf
+        for _ in range(rounds):
+            begin = time.process_time()
+            track(model, tasks, targets, q, DT)
+            middle = time.process_time()
+            found = optimize_motion(model, tasks, targets, q, DT, "acceleration")
+            taken = min(taken, time.process_time() - middle - (middle - begin))
+        kept &= taken <= asked
+        verdict = "kept" if taken <= asked else "MISSED"
+        print(f"  {name:38} {frames:4} x {model.nv:2}  {taken:6.2f} s   asked {asked:g}   {verdict}   ", end="")
+        print(f"{found.steps} steps, cost {found.cost_before:.6g} -> {found.cost_after:.6g}, {found.note}")
+        sys.stdout.flush()
+    sys.exit(0 if kept else 1)
+
+
+if __name__ == "__main__":
+    main()

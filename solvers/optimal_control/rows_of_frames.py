@@ -1,0 +1,159 @@
+"""Rows of one task at many frames: of tips and postures all at once, of other tasks frame by frame."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.backend import Reference
+from ...robokin.spatial import so3
+from ..alike import is_own
+from ..kinematics.state import State
+from ..tasks import FrameTask, PinTask, PoseTask, PostureTask, Rows, Task
+from ..tasks.tips.frame import PART
+from ..tasks.whole_robot.posture import difference_rows
+from ..velocity.task_levels import TaskLevels
+from .discretization import Discretization
+
+StateOf = Callable[[int], State]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows:
+    """Rows of all frames, one after the other; `frame` (m,): the index of each one's, ascending.
+    bending: of multipliers (m,) the derivative (frames, n, n) of J'z along y; None where it is not known."""
+
+    rows: Rows
+    frame: Array
+    bending: Callable[[Array], Array] | None = None
+
+    @classmethod
+    def wanted(cls, J: Array, e: Array, weight: Array, part: Array, band: Array) -> FrameRows:
+        """What `Rows.wanted` gives at each frame: J (frames, m, nv), e and weight (frames, m), part and band (m,)."""
+        frame = np.broadcast_to(np.arange(len(e))[:, None], e.shape)
+        part, band = np.broadcast_to(part, e.shape), np.broadcast_to(band, e.shape)
+        flat = (each.reshape(-1) for each in (e, weight, part, band))
+        return cls(Rows.wanted(J.reshape(-1, J.shape[2]), *flat), frame[weight > 0.0])
+
+
+class TaskFrames(ABC):
+    """One task at the frames of a segment. targets: per frame, checked and resolved.
+    shares: (frames,) its influence at each, over that which it was made with."""
+
+    def __init__(self, grid: Discretization, task: Task, targets: Sequence[Any], shares: Array) -> None:
+        self.grid, self.task, self.targets, self.shares = grid, task, targets, shares
+
+    @abstractmethod
+    def rows(self, q: Array, state: StateOf) -> FrameRows:
+        """At configurations q (frames, nq); `state` of each frame's index."""
+
+
+def task_frames(
+    grid: Discretization, levels: TaskLevels, i: int, targets: Sequence[Any], influence: Array
+) -> TaskFrames:
+    """The i-th task at frames with such an influence (frames,)."""
+    task: Task | None = levels.tasks[i]
+    assert task is not None
+    shares = influence / task.influence if task.influence else np.zeros(len(targets))
+    if isinstance(task, PinTask) and is_own(type(task)):
+        task = task.pose_task() or task
+    if isinstance(task, FrameTask) and type(task).rows is FrameTask.rows:
+        return _TipFrames(grid, task, targets, shares)
+    if isinstance(task, PostureTask) and is_own(type(task)):
+        return _PostureFrames(grid, task, targets, shares)
+    return _SingleFrames(grid, task, targets, shares)
+
+
+class _SingleFrames(TaskFrames):
+    """A task that states its rows at one state."""
+
+    def rows(self, q: Array, state: StateOf) -> FrameRows:
+        nv = self.grid.model.nv
+        found = [
+            self.task.rows(state(k), target).weighted(share) if share else Rows.none(nv)
+            for k, (target, share) in enumerate(zip(self.targets, self.shares.tolist(), strict=True))
+        ]
+        J, lower, upper, weight, part = (
+            np.concatenate([getattr(rows, name) for rows in found])
+            for name in ("J", "lower", "upper", "weight", "part")
+        )
+        frame = np.repeat(np.arange(len(found)), [len(rows.J) for rows in found])
+        return FrameRows(Rows(J, lower, upper, weight, part), frame)
+
+
+class _PostureFrames(TaskFrames):
+    """Values of joints. They hardly bend: only the turns of balls do."""
+
+    task: PostureTask
+
+    def __init__(self, grid: Discretization, task: PostureTask, targets: Sequence[Any], shares: Array) -> None:
+        super().__init__(grid, task, targets, shares)
+        wanted = [task.wanted(grid.model, target) for target in targets]
+        self.wanted = np.array([q for q, _ in wanted])
+        self.weight = np.array([weight for _, weight in wanted]) * shares[:, None]
+
+    def rows(self, q: Array, state: StateOf) -> FrameRows:
+        e, J = difference_rows(self.grid.model, q, self.wanted)
+        part = self.grid.model.is_length.astype(int)
+        return FrameRows.wanted(J, e, self.weight, part, self.task.band[part])
+
+
+class _TipFrames(TaskFrames):
+    """A task on the pose of a tip."""
+
+    task: FrameTask
+
+    def __init__(self, grid: Discretization, task: FrameTask, targets: Sequence[Any], shares: Array) -> None:
+        super().__init__(grid, task, targets, shares)
+        self.index = grid.model.link_index(task.link)
+        self.wanted = np.array(targets, float).reshape(-1, 4, 4)
+        self.weight = shares[:, None] * task.weights
+
+    def rows(self, q: Array, state: StateOf) -> FrameRows:
+        T, tip = self._tip(q)
+        if type(self.task).tip_rows is PoseTask.tip_rows:
+            e, A = self.task.own_rows(T, self.wanted)
+        else:  # of other makers, who wrote it for one pose
+            single = [self.task.own_rows(*pair) for pair in zip(T, self.wanted, strict=True)]
+            e, A = (np.array(each) for each in zip(*single, strict=True))
+        found = FrameRows.wanted(A @ tip, e, self.weight, PART, self.task.band)
+        used = self.weight > 0.0
+
+        def bending(z: Array) -> Array:
+            pushing = np.zeros(used.shape)
+            pushing[used] = z
+            return self._bending(tip, (pushing[:, None] @ A)[:, 0])
+
+        return FrameRows(found.rows, found.frame, bending)
+
+    def _tip(self, q: Array) -> tuple[Array, Array]:
+        """T (frames, 4, 4), and the velocity (frames, 6, nv) of the tip in root axes."""
+        grid = self.grid
+        links = grid.backend.frame_placements(grid.model.tree, q)[:, self.index]
+        T = links @ self.task.offset
+        J = grid.backend.frame_jacobian(grid.model.tree, q, self.index, Reference.LOCAL_WORLD_ALIGNED)
+        J[:, :3] -= so3.hat(T[:, :3, 3] - links[:, :3, 3]) @ J[:, 3:]
+        return T, J
+
+    def _bending(self, tip: Array, wrench: Array) -> Array:
+        """(frames, n, n) derivative of tip' wrench near the target, wrench (frames, 6): joints nearer to the root turn
+        the columns of those after them. Exact for joints with one axis; a guess where one mimics another."""
+        grid = self.grid
+        linear, angular = np.swapaxes(tip[:, :3], 1, 2), np.swapaxes(tip[:, 3:], 1, 2)
+        force, moment = so3.hat(wrench[:, :3]), so3.hat(wrench[:, 3:])
+        turned = linear @ force @ np.swapaxes(angular, 1, 2)  # [i, j]: force . (angular_j x linear_i)
+        mean = 0.5 * (turned + np.swapaxes(turned, 1, 2))
+        found = np.tril(turned) + np.swapaxes(np.tril(turned, -1), 1, 2)
+        for first, count in grid.joined:
+            own = slice(first, first + count)
+            found[:, own, own] = mean[:, own, own]
+        if self.task.frame == "tip":
+            found -= 2.0 * mean  # the axes turn too
+        spun = 0.5 * np.tril(angular @ moment @ np.swapaxes(angular, 1, 2), -1)
+        found += spun + np.swapaxes(spun, 1, 2)
+        return grid.scale[:, None] * found * grid.scale
