@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
@@ -147,7 +148,7 @@ def coal_shape(coal: object, shape: object) -> object:
 
 
 def test_against_coal() -> None:
-    coal = pytest.importorskip("coal") if find_spec("coal") else pytest.importorskip("hppfcl")
+    coal = import_module("coal" if find_spec("coal") else "hppfcl")  # its name before Pinocchio 3
     transform = getattr(coal, "Transform3s", None) or coal.Transform3f
     rng = np.random.default_rng(3)
     for _ in range(300):
