@@ -44,7 +44,7 @@ class ModalOperator(RobotOperator):
     def begin(self, context: bpy.types.Context) -> set[str]:
         """Begin the work, which goes on by itself when it is not done at once."""
         self._robot = active_robot(context)
-        self._seen = _entries(self._robot)
+        self._seen = held_entries(self._robot)
         self._steps = self.steps(context, self._robot)
         outcome = self._work(context, _AT_ONCE)
         if outcome == {"RUNNING_MODAL"}:
@@ -79,7 +79,7 @@ class ModalOperator(RobotOperator):
         """Go on for some time."""
         until = time.perf_counter() + seconds
         try:
-            if _entries(self._robot) != self._seen:
+            if held_entries(self._robot) != self._seen:
                 raise RobokinError(f"{self.bl_label}: the robot's tasks or criteria were changed meanwhile")
             for share in self._steps:
                 if time.perf_counter() > until:
@@ -116,7 +116,7 @@ def has_events(context: bpy.types.Context) -> bool:
     return not bpy.app.background and context.window is not None
 
 
-def _entries(obj: bpy.types.Object) -> list[object]:
+def held_entries(obj: bpy.types.Object) -> list[object]:
     """Where a robot's tasks and criteria lie, of what kind they and what objects they are about, and the bones' names.
     Another script or add-on may act between two slices: an entry that it adds or removes moves them all, and the steps
     hold some."""

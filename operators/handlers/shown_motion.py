@@ -12,7 +12,7 @@ import numpy as np
 
 from ...properties.bridge import robot_model
 from ...properties.frame_rate import frame_seconds
-from ...properties.handlers import going_on
+from ...properties.handlers import add_handler, going_on, remove_handler
 from ...properties.results import readouts
 from ...properties.results.readouts import ShownMotion
 from ...robokin import RobokinError, RobotModel, difference
@@ -23,6 +23,7 @@ from ...scene.bake.check import check_steps
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import places_of
+from ..modal import held_entries
 
 SLICE = 0.008  # [s] of one piece of work
 MOST = 1000  # frames that are looked at; of longer ranges every second, third ...
@@ -32,6 +33,7 @@ WORST = 100.0  # times its tolerance: a residual that is coloured as the worst
 _done: dict[tuple[int, str], tuple[int, ShownMotion | None]] = {}  # of a robot and colour: the mark it was made at
 _count = [0]
 _work: dict[tuple[int, str], tuple[int, Generator[float, None, ShownMotion | None]]] = {}
+_held: dict[tuple[int, str], list[object]] = {}  # by what is worked on: the entries that the work holds
 
 
 def shown_motion(obj: bpy.types.Object, color: str, mark: int) -> ShownMotion | None:
@@ -40,6 +42,7 @@ def shown_motion(obj: bpy.types.Object, color: str, mark: int) -> ShownMotion | 
     at, motion = _done.get(key, (-1, None))
     if at != mark and (key not in _work or _work[key][0] != mark):
         _work[key] = mark, _judged(bpy.context.scene.name, obj.name, color)
+        _held[key] = held_entries(obj)
         if not bpy.app.background and not bpy.app.timers.is_registered(_go_on):
             bpy.app.timers.register(_go_on, first_interval=0.1)
     return motion
@@ -67,6 +70,9 @@ def _slice(seconds: float) -> None:
     motion, is_done = None, True
     with going_on("judging the motion that is drawn"):
         try:
+            obj = next((each for each in bpy.data.objects if each.session_uid == key[0]), None)
+            if obj is None or held_entries(obj) != _held[key]:  # what the work holds may be gone
+                raise ReferenceError
             while time.perf_counter() < until:
                 next(work)
             is_done = False
@@ -75,7 +81,7 @@ def _slice(seconds: float) -> None:
         except (RobokinError, ReferenceError):  # a robot that cannot be read, or that is gone
             pass
     if is_done:
-        del _work[key]
+        del _work[key], _held[key]
         _done[key] = mark, motion
         _count[0] += 1
         _redraw()
@@ -144,7 +150,7 @@ def _residual_shares(scene: bpy.types.Scene, obj: bpy.types.Object, frames: list
     places = {place for task in tasks for place in places_of(task).values()} | {(obj, "")}
     if not tasks or any(bone or not moved_by_keys_only(owner) for owner, bone in places):
         return unknown
-    found = yield from check_steps(scene, bpy.context.view_layer, obj, frames)
+    found = yield from check_steps(scene, bpy.context.view_layer, obj, frames, with_collisions=False)
     ratios = np.full(found.residuals.shape, np.nan)
     for i, task in enumerate(tasks):
         for part, tolerance in enumerate(_tolerances(obj, task, found.units[i])):
@@ -160,14 +166,22 @@ def _tolerances(obj: bpy.types.Object, task: bpy.types.PropertyGroup, units: Ite
 
 def _forget(*_: object) -> None:
     _work.clear()
+    _held.clear()
     _done.clear()
 
 
+_EVENTS = ("load_pre", "undo_pre", "redo_pre")  # what work in progress holds is gone after them
+
+
 def register() -> None:
+    for event in _EVENTS:
+        add_handler(event, _forget)
     readouts.motion, readouts.motion_count, readouts.poses = shown_motion, motion_count, shown_by_keys
 
 
 def unregister() -> None:
+    for event in _EVENTS:
+        remove_handler(event, _forget)
     readouts.motion, readouts.motion_count = readouts.no_motion, readouts.never
     readouts.poses = readouts.no_poses
     if bpy.app.timers.is_registered(_go_on):

@@ -128,6 +128,9 @@ class ROBOKIN_OT_postures(ModalOperator, bpy.types.Operator):
         except ReferenceError:
             self.report({"ERROR"}, f"{self.bl_label}: the robot was removed meanwhile")
             return {"CANCELLED"}
+        except RobokinError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         self.report({"INFO"}, f"{self._title(number)}. {_remark(self._found)}")
         return {"FINISHED"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import bpy
@@ -19,6 +20,7 @@ from ...properties.bridge import (
 )
 from ...properties.bridge.pose.motion_frames import motion_frames
 from ...properties.bridge.record.fields import bound_field
+from ...properties.handlers import posing_paused
 from ...properties.results.result_text import quantity_text
 from ...properties.selected.active_robot import active_robot
 from ...robokin import RobokinError, UnknownNameError
@@ -26,8 +28,8 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.tree import axis_to_z
 from ...robokin.spatial import quaternion
-from ...scene.animation.curves import auto_keying, key_channels
 from ..common import RobotOperator
+from ..tools.gesture import settle
 from .mouse_drag import Sliding, Turning, snapped
 
 ENDS = (
@@ -129,8 +131,9 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
         chosen = self._chosen(obj, robot)
         unit = robot.metres_per_unit if chosen.kind == "LENGTH" else 1.0
         value = (self.length if chosen.kind == "LENGTH" else self.angle) * unit
-        self._put(context, obj, chosen, read_configuration(obj), value)
-        self._key(context, obj)
+        with posing_paused():
+            self._put(context, obj, chosen, read_configuration(obj), value)
+            self._key(context, obj)
         return {"FINISHED"}
 
     def _chosen(self, obj: bpy.types.Object, robot: Binding) -> Freedom:
@@ -161,8 +164,8 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
         setattr(settings, f"use_{field}", True)
 
     def _key(self, context: bpy.types.Context, obj: bpy.types.Object) -> None:
-        if self.end == "VALUE" and auto_keying(context, obj):
-            key_channels(obj, context.scene.frame_current_final)
+        if self.end == "VALUE":
+            settle(context, obj)
 
     # -- with the mouse ------------------------------------------------------------------------------------------------
 
@@ -173,6 +176,8 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
         except RobokinError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        self._paused = ExitStack()
+        self._paused.enter_context(posing_paused())
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -255,8 +260,17 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
         context.area.header_text_set(f"{self._name}{what}: {shown}")
         context.workspace.status_text_set("Ctrl: snap   Shift: finer   0-9: value   Enter: confirm   Esc: cancel")
 
+    def cancel(self, context: bpy.types.Context) -> None:
+        self._paused.close()
+        context.workspace.status_text_set(None)
+
     def _end(self, context: bpy.types.Context, obj: bpy.types.Object | None, is_kept: bool) -> set[str]:
-        context.area.header_text_set(None)
+        with self._paused:
+            return self._ended(context, obj, is_kept)
+
+    def _ended(self, context: bpy.types.Context, obj: bpy.types.Object | None, is_kept: bool) -> set[str]:
+        if context.area is not None:
+            context.area.header_text_set(None)
         context.workspace.status_text_set(None)
         if obj is None or is_kept is False:
             if obj is not None:

@@ -6,10 +6,10 @@ import math
 
 import bpy
 
+from ...properties.bridge import binding
 from ...properties.results.result_text import quantity_text
 from ...robokin.arrays import Array
 from ...scene.posing.joint_turn import JointTurn
-from ...scene.tasks.root_frames import metres_per_world_unit
 from ...solvers.posing.on_screen import ValueDrag
 from .gesture import Gesture
 from .grab_link import SNAP_ANGLE, SNAP_LENGTH
@@ -33,7 +33,7 @@ class ROBOKIN_OT_turn_joint(Gesture, bpy.types.Operator):
 
     def pose(self, context: bpy.types.Context, snap: bool) -> Array:
         if self.typed is not None:
-            unit = metres_per_world_unit(self._robot)
+            unit = binding(self._robot).metres_per_unit
             return self._turn.to(self.typed * unit if self._turn.is_length else math.radians(self.typed))
         value = self._drag.to(self.mouse)
         step = SNAP_LENGTH if self._turn.is_length else SNAP_ANGLE

@@ -69,7 +69,7 @@ class RobotView:
 
     def __init__(self) -> None:
         self.structure: Structure | None = None
-        self._armatures = -1
+        self._armatures, self._owner = -1, 0
         self._made_of: tuple[Binding, tuple[str, ...], bytes] | None = None
         self._arrays: PoseArrays | None = None
         self._key: tuple[bytes, bytes] | None = None
@@ -95,17 +95,18 @@ class RobotView:
     def _bind(self, obj: bpy.types.Object) -> bool:
         """Look whether the armature is another robot, where it was touched; whether it is. Who keeps its limits has
         looked at it then, so that it is not compared once more."""
-        if self.structure is not None and self._armatures == MARKS.armatures:
+        if self.structure is not None and (self._owner, self._armatures) == (obj.session_uid, MARKS.armatures):
             return False
         robot = last_binding(obj) if obj.is_editable else binding(obj)
         bones = obj.pose.bones
         scales = np.empty(3 * len(bones), np.float32)
         bones.foreach_get("custom_shape_scale_xyz", scales)
-        made_of = robot, tuple(bones.keys()), scales.tobytes()
-        self._armatures = MARKS.armatures
+        made_of = obj.session_uid, robot, tuple(bones.keys()), scales.tobytes()
+        self._owner, self._armatures = obj.session_uid, MARKS.armatures
         if made_of == self._made_of:
             return False
         self._made_of = made_of
+        self._key = None
         self._arrays = PoseArrays(obj, robot)
         self.structure = Structure(obj, robot)
         return True

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..arrays import Array, frozen_array
+from ..arrays import Array, frozen_array, frozen_placement
 from ..backend import get_backend
 from ..configuration import random_configuration
-from ..errors import ModelError, UnknownNameError
+from ..errors import ConfigurationError, ModelError, UnknownNameError
 from ..model.geometry import Mesh
 from ..model.robot import RobotModel
 from ..spatial import se3
@@ -33,9 +33,16 @@ class Obstacle:
     placement: Array = field(default_factory=lambda: np.eye(4))
 
     def __post_init__(self) -> None:
-        placement = np.asarray(self.placement, float)
-        shape = (4, 4) if placement.ndim == 2 else (len(placement), 4, 4)
-        object.__setattr__(self, "placement", frozen_array(placement, shape, f"placement of {self.name!r}"))
+        what = f"placement of {self.name!r}"
+        try:
+            placement = np.asarray(self.placement, float)
+        except (TypeError, ValueError):
+            placement = np.empty(0)
+        if placement.ndim not in (2, 3) or placement.shape[-2:] != (4, 4):
+            raise ModelError(f"{what} must have shape (4, 4) or (frames, 4, 4)")
+        for each in placement.reshape(-1, 4, 4):
+            frozen_placement(each, what)
+        object.__setattr__(self, "placement", frozen_array(placement, placement.shape, what))
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,12 @@ class CollisionModel:
         return distances(self._cores, self._placements(q, backend), self.pairs, within, backend)
 
     def _placements(self, q: Array, backend: str = "auto") -> Array:
+        if np.ndim(q) != 2:
+            raise ConfigurationError(f"configurations must have shape (frames, {self.model.nq}), not {np.shape(q)}")
+        for obstacle in self.obstacles:
+            if obstacle.placement.ndim == 3 and len(obstacle.placement) != len(q):
+                found = len(obstacle.placement)
+                raise ConfigurationError(f"{obstacle.name!r} has placements for {found} frames, not for {len(q)}")
         placements = np.empty((len(q), len(self._cores), 4, 4))
         if self._count:
             frames = get_backend(backend).frame_placements(self.model.tree, np.ascontiguousarray(q))

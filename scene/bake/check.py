@@ -102,12 +102,14 @@ def check_steps(
     given: Sequence[AdHocTask] = (),
     use_own: bool = True,
     efforts: bool = False,
+    with_collisions: bool = True,
 ) -> Generator[float, None, AnimationCheck]:
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
 
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
     given: tasks besides the robot's own, or (not `use_own`) in place of them.   efforts: whether those of the drives
-    are checked, under the scene's gravity. Raises RobokinError.
+    are checked, under the scene's gravity.   with_collisions: for which frames of the scene may have to be visited.
+    Raises RobokinError.
     """
     follow_renamed_bones(obj)
     tasks = enabled_tasks(obj) if use_own else []
@@ -116,7 +118,9 @@ def check_steps(
     targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
     judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
     seen = yield from scaled(judged, 0.6, 0.9)
-    collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.9, 1.0)
+    collisions = None
+    if with_collisions:
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.9, 1.0)
     gravity = root_gravity(obj) if efforts else None
     limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
     names = [*(task.name for task in tasks), *(each.task.name for each in given)]

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import bpy
 import numpy as np
 
-from ...properties.bridge import read_configuration, robot_model
+from ...properties.bridge import binding, read_configuration, robot_model
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import find_posture, posture_values
 from ...robokin import RobokinError, clamp
@@ -46,7 +46,7 @@ def moves_steps(scene: bpy.types.Scene, obj: bpy.types.Object, first: int) -> Ge
     items = obj.robokin.moves
     if not items:
         raise RobokinError(f"{obj.name!r} has no moves: add one")
-    model = robot_model(obj)
+    model = binding(obj).model_at(read_configuration(obj))
     moves = [solver_move(obj, item) for item in items]
     q, done = clamp(model, read_configuration(obj)), list[tuple[Move, Sampled]]()
     for number, move in enumerate(moves):

@@ -59,7 +59,7 @@ def retime_steps(
     """Yield the share of the work done (0..1) now and then; return what was written.
 
     The animation of the frames first..last keeps its way and gets new timing from its first frame on, a key a frame.
-    Where it gets shorter the robot rests until the last frame. mode: FASTEST; AS_ANIMATED, nowhere faster than it was;
+    Where it gets shorter the robot rests until the last frame. mode: FASTEST; AS_ANIMATED, as fast as it was;
     DURATION, as fast as `duration` [s] asks. efforts: whether those of the drives are limited too, under the scene's
     gravity. Nothing is written before the last step.
 

@@ -23,7 +23,7 @@ Point = Sequence[float]
 
 
 class Stage:
-    """A scene of its own length at the 3D cursor; everything new lies in one collection."""
+    """Something new at the 3D cursor, all in one collection. seconds: how long it lasts."""
 
     def __init__(self, context: bpy.types.Context, name: str, seconds: float) -> None:
         self.context, self.scene = context, context.scene
@@ -33,8 +33,7 @@ class Stage:
         self.origin.empty_display_size = 0.1
         self.origin.location = self.scene.cursor.location
         self.collection.objects.link(self.origin)
-        self.scene.frame_start, self.scene.frame_end = 1, self.frame(seconds)
-        self.scene.frame_set(1)
+        self.last = self.frame(seconds)
 
     @property
     def unit(self) -> float:
@@ -112,7 +111,11 @@ class Stage:
         return task
 
     def choose(self, robot: bpy.types.Object) -> bpy.types.Object:
-        """Only the robot is selected, and active. A bake begins at its posture `Start`."""
+        """Only the robot is selected, and active. A bake begins at its posture `Start`. The scene's range takes in that
+        of the example."""
+        self.scene.frame_start = min(self.scene.frame_start, 1)
+        self.scene.frame_end = max(self.scene.frame_end, self.last)
+        self.scene.frame_set(1)
         for obj in self.context.selected_objects:
             obj.select_set(False)
         robot.select_set(True)

@@ -193,15 +193,15 @@ def gauss_newton(residual: Array, blocks: Array) -> tuple[Array, Array]:
 def _transposed(blocks: Array, r: Array) -> Array:
     """(F, n) of the sum over frames of B'r."""
     found = np.zeros(r.shape)
-    for s in range(blocks.shape[1]):
+    for s in range(min(blocks.shape[1], len(r))):
         found[: len(r) - s] += np.einsum("kij,ki->kj", blocks[s:, s], r[s:])
     return found
 
 
 def _products(left: Array, right: Array) -> Array:
     """(F, p + 1, n, n) of the sum over frames of B'C, which is symmetric."""
-    frames, width = left.shape[:2]
     H = np.zeros(left.shape)
+    frames, width = len(left), min(left.shape[:2])
     for s in range(width):
         for t in range(s, width):  # frame k - s against frame k - t
             H[: frames - s, t - s] += np.swapaxes(left[s:, s], -1, -2) @ right[s:, t]

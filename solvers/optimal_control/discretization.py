@@ -143,7 +143,7 @@ class DiscreteMotion:
             at = np.repeat(first[1:] - (width - 1) * n, len(limited))
             room = (1.0 - UNUSED) * bound[limited]
             lower, upper = -room - value[1:, limited], room - value[1:, limited]
-            parts.append(_rows(own.reshape(-1, width * n), at, frames * n, lower.ravel(), upper.ravel()))
+            parts.append(_rows(own.reshape(len(at), width * n), at, frames * n, lower.ravel(), upper.ravel()))
         rows = SparseRows.joined([part[0] for part in parts])
         # What is outside by rounding, or not viable at the start, need not come back in this step.
         lower, upper = (np.concatenate([part[i] for part in parts]) for i in (1, 2))

@@ -38,7 +38,7 @@ class FrameRows:
         frame = np.broadcast_to(np.arange(len(e))[:, None], e.shape)
         part, band = np.broadcast_to(part, e.shape), np.broadcast_to(band, e.shape)
         flat = (each.reshape(-1) for each in (e, weight, part, band))
-        return cls(Rows.wanted(J.reshape(-1, J.shape[2]), *flat), frame[weight > 0.0])
+        return cls(Rows.wanted(J.reshape(e.size, J.shape[2]), *flat), frame[weight > 0.0])
 
 
 class TaskFrames(ABC):

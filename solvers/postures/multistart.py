@@ -73,7 +73,7 @@ class Multistart:
         if is_continuum:
             remark += f"; the robot is redundant there: the nearest samples at least {APART:g} rad apart in a joint"
             distinct = distinct[:MOST]
-        return FoundPosture(np.array(distinct).reshape(-1, self.model.nq), is_continuum, remark)
+        return FoundPosture(np.array(distinct).reshape(len(distinct), self.model.nq), is_continuum, remark)
 
     def _nearest_turns(self, q: Array, q0: Array) -> Array:
         """q with every angle, of which whole turns do not matter, at the one nearest to q0 inside the limits, and every

@@ -43,6 +43,8 @@ class MotionLimits:
         Raises ConfigurationError, UnknownNameError.
         """
         if isinstance(limits, MotionLimits):
+            if len(limits.rows) != model.nv:
+                raise ConfigurationError(f"limits of {len(limits.rows)} degrees of freedom, not of {model.nv}")
             return limits
         if limits is None and model in _of_models:
             return _of_models[model]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array, shown
+from ...robokin.arrays import MOST, Array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError, UnknownNameError
 from ...robokin.files.text_file import read_text
@@ -25,7 +25,7 @@ from ..tracking.track import track
 from .motion_limits import MotionLimits
 from .point_to_point import point_to_point
 from .retime import retime
-from .sampled import RATE, Sampled
+from .sampled import RATE, Sampled, check_count
 
 KINDS = ("joint", "line", "circle", "screw")
 PLACES = 120  # of a tool's way, each solved from the one before
@@ -63,6 +63,8 @@ class Move:
                 object.__setattr__(self, field, _vector(value, size, f"{who}: {field}"))
         if self.joints is not None and (self.kind != "joint" or self.position is not None):
             raise ConfigurationError(f"{who}: joints are for a joint move, in place of a position")
+        if self.joints is not None and not isinstance(self.joints, Mapping):
+            raise ConfigurationError(f'{who}: joints must be {{"joint": value}}, not {shown(self.joints)}')
         if self.joints is None and self.position is None:
             raise ConfigurationError(f"{who} has no end: give joints, or a position")
         if self.joints is None and not self.tip:
@@ -102,6 +104,7 @@ def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> 
         raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
     if not done:
         raise ConfigurationError("a program needs at least one move")
+    check_count(sum(motion.duration + move.wait for move, motion in done), float(rate))
     times: list[Array] = []
     rows: list[Array] = []
     now = 0.0
@@ -195,7 +198,7 @@ def _tip_move(model: RobotModel, move: Move, q: Array, limits: MotionLimits) -> 
         raise ConfigurationError(f"its way is not met at {missed[0] / PLACES:.0%}: {reason}")
     way = followed.q.copy()
     way[0] = q
-    leap = abs(get_backend().difference(model.tree, way[:-1], way[1:])).max(axis=1)
+    leap = abs(get_backend().difference(model.tree, way[:-1], way[1:])).max(axis=1, initial=0.0)
     if leap.max() > LEAP:
         raise ConfigurationError(
             f"at {leap.argmax() / PLACES:.0%} of its way the joints would leap: it is singular there"
@@ -237,7 +240,7 @@ def _pose(position: Sequence[float], turned: Sequence[float]) -> Array:
 def _vector(value: object, size: int, what: str) -> Array:
     try:
         array = np.array(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (size,) or not np.isfinite(array).all() or (size == 4 and np.linalg.norm(array) < 1e-9):
         raise ConfigurationError(f"{what} must be {size} numbers, not {shown(value)}")
@@ -245,4 +248,4 @@ def _vector(value: object, size: int, what: str) -> Array:
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MOST

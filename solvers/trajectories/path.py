@@ -7,17 +7,21 @@ there instead (Fritsch and Carlson 1980): it stays between its samples.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from ...robokin.arrays import Array
+from ...robokin.errors import ConfigurationError
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
-from ...robokin.spatial import quaternion
+from ...robokin.spatial import quaternion, swing_twist
 from ..limits.viability import dof_coordinates
 
+LOOKS = 9  # places of an interval where balls are compared with their cones
+OUTSIDE = 1e-9  # [rad]
 SHARP = np.radians(20.0)  # a turn between two samples that is a corner ...
 SMOOTH = 0.25  # ... where the turns beside it are less than this share of it
 
@@ -34,7 +38,8 @@ class Path:
 
     @classmethod
     def through(cls, model: RobotModel, q: Array, knots: Array) -> Path:
-        """q: (k + 1, nq), quaternions of continuous sign, at the knots."""
+        """q: (k + 1, nq), quaternions of continuous sign, at the knots. Raises ConfigurationError where the way between
+        two of them leaves the cone of a ball."""
         corners = _corners(model, q, knots)
         ends = [0, *np.flatnonzero(corners).tolist(), len(q) - 1]
         slopes = np.zeros((2, len(q) - 1, model.nq))  # at the start and the end of each interval
@@ -43,11 +48,17 @@ class Path:
             slopes[0, first:last], slopes[1, first:last] = own[:-1], own[1:]
         c = _cubics(q, knots, slopes)
         beyond = _leaves(model, c, knots)
+        for cone in model.limits.cones if any(_left_cones(model, c, knots)) else ():
+            beyond[cone.q : cone.q + 4] = True
         if beyond.any():
             for first, last in pairwise(ends):
                 own = _monotone(q[first : last + 1][:, beyond], knots[first : last + 1])
                 slopes[0, first:last, beyond], slopes[1, first:last, beyond] = own[:-1].T, own[1:].T
             c = _cubics(q, knots, slopes)
+        for joint, interval in _left_cones(model, c, knots):
+            raise ConfigurationError(
+                f"between samples {interval} and {interval + 1} of the path joint {joint!r} leaves its cone: give more"
+            )
         return cls(model, knots, c, corners)
 
     def at(self, interval: Array, u: Array) -> tuple[Array, Array, Array]:
@@ -159,3 +170,16 @@ def _leaves(model: RobotModel, c: Array, knots: Array) -> Array:
         q = c[:, 0] + t * (c[:, 1] + t * (c[:, 2] + t * c[:, 3]))
         outside |= ((q < model.lower - 1e-12) | (q > model.upper + 1e-12)).any(axis=0)
     return outside
+
+
+def _left_cones(model: RobotModel, c: Array, knots: Array) -> Iterator[tuple[str, int]]:
+    """The joints that leave their cones between knots, and the first interval in which they do."""
+    t = np.diff(knots)[:, None, None] * np.linspace(0.0, 1.0, LOOKS)[:, None]
+    for cone in model.limits.cones:
+        own = slice(cone.q, cone.q + 4)
+        a, b, d, e = (c[:, None, power, own] for power in range(4))
+        turned = a + t * (b + t * (d + t * e))
+        turned /= np.linalg.norm(turned, axis=-1, keepdims=True)
+        left = ~swing_twist.contains(cone, turned, OUTSIDE).all(axis=1)
+        if left.any():
+            yield next(j.name for j in model.joints if model.slot(j.name).q.start == cone.q), int(np.argmax(left))

@@ -9,6 +9,7 @@ import numpy as np
 from ...robokin.arrays import Array, float_array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError
+from ...robokin.kinematics import require_mass
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..motion.dynamics import Drives
 from ..motion.motion import Motion, velocity_names
@@ -81,7 +82,9 @@ def retime(
     limits: as `MotionLimits.of`; the jerk is not limited.   gravity: (3,) [m/s²]; where given, efforts are limited too,
     of what the drives give, friction and damping at full speed taken off.
     duration: [s] in place of the fastest: the whole is slowed down evenly.
-    as_animated: a Motion is nowhere faster than it was; where it breaks no limit it stays as it was.
+    as_animated: a Motion passes each sample no faster than before, by the mean speed of the intervals beside it. So
+    where it breaks no limit it takes about as long as before; of few samples it may be some percent less.
+    Pauses are not kept.
 
     The robot rests at corners. Limits hold between the places of the grid too: where one is passed, it is asked for
     more tightly there. By reachability analysis (Pham and Pham 2018) on a grid of at least 2000 intervals.
@@ -98,7 +101,7 @@ def retime(
         time = wanted or 0.0
         return Retimed(model, time, bound, curve, np.zeros(2), np.array([0.0, time]), np.zeros(2), ())
     curve = Path.through(model, q, knots)
-    per = -(-INTERVALS // (len(knots) - 1))
+    per = max(2, -(-INTERVALS // (len(knots) - 1)))  # so that no two neighbours are places of rest
     grid = np.append((knots[:-1, None] + np.diff(knots)[:, None] * np.arange(per) / per).ravel(), knots[-1])
     problem = _Problem(curve, grid, np.repeat(np.arange(len(knots) - 1), per), bound, _effort(model, gravity))
     if own_speeds is not None:
@@ -136,6 +139,7 @@ def _effort(model: RobotModel, gravity: object) -> tuple[Array, Array] | None:
         g = np.empty(0)
     if g.shape != (3,) or not np.isfinite(g).all():
         raise ConfigurationError(f"gravity must be three numbers [m/s²], not {shown(gravity)}")
+    require_mass(model)
     return g, model.effort
 
 
@@ -146,6 +150,8 @@ def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array,
         path = path.motion  # type: ignore[attr-defined]  # what `track` returns
     if isinstance(path, Motion):
         q, times = np.array(path.unwrapped().q), path.times
+        if q.shape[1] != model.nq:
+            raise ConfigurationError(f"the motion is of a robot with {q.shape[1]} coordinates, not {model.nq}")
     else:
         try:
             q = float_array(path)
@@ -163,17 +169,28 @@ def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array,
     if outside.any():
         raise ConfigurationError(f"sample {int(np.argmax(outside))} of the path is outside the position limits")
     q = np.clip(q, model.lower, model.upper)
-    way = np.linalg.norm(np.diff(q, axis=0), axis=1)
-    kept = np.append(True, way > STILL)
+    kept = _moved(q)
     q = q[kept]
     if times is None or len(q) == 1:
         return q, np.arange(len(q), dtype=float), None
-    way = way[kept[1:]]
+    way = np.linalg.norm(np.diff(q, axis=0), axis=1)
     knots = np.append(0.0, np.cumsum(way))
     if not as_animated:
         return q, knots, None
-    own = way / np.diff(times)[kept[1:]]
+    own = way / np.diff(times[kept])
     return q, knots, np.concatenate((own[:1], 0.5 * (own[1:] + own[:-1]), own[-1:]))
+
+
+def _moved(q: Array) -> Array:
+    """(F,) bool: the samples that are not where the one kept before is."""
+    if (np.linalg.norm(np.diff(q, axis=0), axis=1) > STILL).all():
+        return np.ones(len(q), bool)
+    kept, last = np.zeros(len(q), bool), 0
+    kept[0] = True
+    for i in range(1, len(q)):
+        if np.linalg.norm(q[i] - q[last]) > STILL:
+            kept[i], last = True, i
+    return kept
 
 
 class _Problem:

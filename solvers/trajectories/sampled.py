@@ -13,6 +13,7 @@ from ..motion.motion import FASTEST, Motion
 if TYPE_CHECKING:
     from ...robokin.model.robot import RobotModel
 
+MOST_SAMPLES = 1e7
 RATE = 100.0  # [1/s] of samples where none is said
 
 
@@ -37,6 +38,7 @@ class Sampled:
         ConfigurationError."""
         if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
             raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+        check_count(self.duration, rate)
         count = int(np.floor(self.duration * rate * (1.0 - 1e-12)))
         times = np.append(np.arange(count + 1) / rate, self.duration)
         times = times[: count + 1] if self.duration <= times[count] else times
@@ -53,6 +55,12 @@ class Sampled:
         if times.ndim > 1 or not ((times >= -slack) & (times <= self.duration + slack)).all():
             raise ConfigurationError(f"times must be numbers within 0 .. {self.duration:g} s, not {shown(t)}")
         return np.minimum(np.maximum(times, 0.0), self.duration)
+
+
+def check_count(duration: float, rate: float) -> None:
+    """Raises ConfigurationError for more samples than memory has room for."""
+    if not duration * rate <= MOST_SAMPLES:
+        raise ConfigurationError(f"{duration:g} s at {rate:g} samples per second are too many samples")
 
 
 def checked_duration(value: object) -> float:

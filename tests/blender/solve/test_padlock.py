@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import bpy
+import numpy as np
 from robokin_addon.properties.bridge import binding, keep_edits, read_configuration, robot_model
 from robokin_addon.scene.tasks.present_postures import present_postures
 from robokin_addon.solvers.progress import finish
@@ -87,3 +88,19 @@ def test_all_postures_have_the_locked_joint_where_it_is(robot):
     q = read_configuration(robot)
     found = finish(present_postures(bpy.context, robot))
     assert len(found) and (found.q[:, AT] == q[AT]).all()
+
+
+def test_moves_lead_the_tool_with_the_others(robot):
+    assert bpy.ops.robokin.move_add(kind="LINE") == {"FINISHED"}
+    move = robot.robokin.moves[-1]
+    move.target.location.z -= 0.1
+    bpy.context.view_layer.update()
+    lock(robot, "panda_joint3")
+    before = read_configuration(robot)
+    slot = robot_model(robot).slot("panda_joint3").q
+    bpy.context.view_layer.objects.active = robot
+    assert bpy.ops.robokin.bake_moves() == {"FINISHED"}
+    for frame in (1, 5, 10, 20):
+        bpy.context.scene.frame_set(frame)
+        np.testing.assert_allclose(read_configuration(robot)[slot], before[slot], atol=1e-6)
+    assert abs(read_configuration(robot) - before).max() > 0.01

@@ -184,3 +184,19 @@ def test_automatic_keying_keys_a_drag(panda, scene, monkeypatch):
     assert bpy.ops.robokin.drag_joint(angle=-1.0) == {"FINISHED"}
     assert panda.animation_data.action is not None
     scene.tool_settings.use_keyframe_insert_auto = False
+
+
+def test_a_robot_that_follows_targets_keeps_the_value_and_its_targets_go_along(panda):
+    bone = panda.data.bones.active.name
+    assert bpy.ops.robokin.target_add() == {"FINISHED"}
+    target, panda.robokin.live = bpy.context.object, True
+    before = target.matrix_world.translation.copy()
+    bpy.context.view_layer.objects.active = panda
+    bpy.context.view_layer.update()
+    robot = binding(panda)
+    slot = robot.model.slot(robot.joint_of_bone[bone].name).q
+    wanted = float(read_configuration(panda)[slot][0]) + 0.1
+    assert bpy.ops.robokin.drag_joint(bone=bone, angle=wanted) == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert read_configuration(panda)[slot][0] == pytest.approx(wanted, abs=1e-5)
+    assert (target.matrix_world.translation - before).length > 0.01

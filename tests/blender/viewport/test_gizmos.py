@@ -94,3 +94,15 @@ def test_the_gizmo_is_there_in_pose_mode_alone_and_can_be_switched_off(scene):
     scene.robokin.overlays.joint_gizmo = True
     bpy.ops.object.mode_set(mode="OBJECT")
     assert not ROBOKIN_GGT_joint.poll(SimpleNamespace(object=None, mode="OBJECT", scene=scene))
+
+
+def test_one_view_looks_at_two_robots(scene):
+    """As the gizmo does when another robot becomes active: nothing tells of that."""
+    first, second = add_robot(), add_robot()
+    second.data.bones["panda_joint4"].robokin.upper = -1.0
+    bpy.context.view_layer.update()
+    view = RobotView()
+    for obj in (first, second, first):
+        view.look(obj)
+        model, index = view.structure.robot.model, view.structure.robot.model.joint_index("panda_joint4")
+        assert model.joints[index].upper[0] == pytest.approx(-1.0 if obj == second else -0.0698, abs=1e-3)

@@ -163,7 +163,10 @@ def test_against_coal() -> None:
         ]
         expected = coal.distance(*placed, request, result)
         found = distance(shapes[0], T[0], shapes[1], T[1])
-        assert found.value == pytest.approx(expected, abs=2e-5), shapes
+        if coal.__name__ == "coal":
+            assert found.value == pytest.approx(expected, abs=2e-5), shapes
+        else:  # of shapes that meet it tells no depth
+            assert max(found.value, 0.0) == pytest.approx(max(expected, 0.0), abs=2e-5), shapes
 
 
 @pytest.mark.parametrize(

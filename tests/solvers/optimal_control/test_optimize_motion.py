@@ -166,3 +166,14 @@ def test_bad_input_is_one_line():
     with pytest.raises(RobokinError, match="velocities"):
         velocity = JointVelocityTask({"panda_joint1": 0.1})
         optimize_motion(model, [velocity], [[{"panda_joint1": 0.1}]] * 3, q, DT)
+
+
+@pytest.mark.parametrize("cost", ["acceleration", "jerk", "kinetic_energy", "torque"])
+@pytest.mark.parametrize("frames", [1, 2, 3])
+def test_motions_of_very_few_frames(frames, cost):
+    model = library_robot("panda")
+    q = model.limits.middle(model.neutral())
+    tip = model.link_names[-1]
+    T = forward_kinematics(model, q)[tip]
+    found = optimize_motion(model, [PoseTask(tip, T)], [[T]] * frames, q0=q, cost=cost)
+    assert len(found.q) == frames and found.converged.all()

@@ -1,0 +1,68 @@
+"""What a path, a list of moves and limits may be, and what is said of the rest."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import ConfigurationError, RobokinError, library_robot, random_configuration
+from robokin_addon.solvers import MotionLimits, point_to_point, read_moves, retime
+
+
+@pytest.fixture(scope="module")
+def panda():
+    model = library_robot("panda")
+    return model, model.limits.middle(model.neutral())
+
+
+@pytest.mark.parametrize("backend", ["native", "numpy"])
+def test_a_corner_beside_the_end_of_many_samples(panda, backend):
+    model, q = panda
+    path = np.tile(q, (2300, 1))
+    path[1:, 0] += 0.02
+    path[1:, 1] += np.linspace(0.0, 0.3, 2299)
+    for way in (path, path[::-1]):
+        found = retime(model, way, backend=backend)
+        assert 0.0 < found.duration < 10.0
+        assert np.isfinite(found.sample(np.linspace(0.0, found.duration, 50))[0]).all()
+
+
+def test_slow_motion_gets_to_its_end(panda):
+    model, q = panda
+    path = q + np.linspace(0.0, 1e-4, 20001)[:, None] * np.eye(model.nq)[0]
+    found = retime(model, path)
+    np.testing.assert_allclose(found.sample(found.duration)[0], path[-1], atol=1e-8)
+
+
+def test_balls_stay_in_their_cones_between_samples():
+    model = library_robot("puppet")
+    rng, q = np.random.default_rng(0), model.neutral()
+    for _ in range(6):
+        path = np.array([q, *(random_configuration(model, rng) for _ in range(5))])
+        try:
+            found = retime(model, path)
+        except ConfigurationError as error:
+            assert "leaves its cone" in str(error)
+            continue
+        assert model.limits.contain(found.sample(np.linspace(0.0, found.duration, 2001))[0], 1e-6).all()
+
+
+def test_limits_and_counts_that_cannot_be(panda):
+    model, q = panda
+    other = MotionLimits.of(library_robot("planar_2r"))
+    with pytest.raises(ConfigurationError, match="degrees of freedom"):
+        point_to_point(model, q, q, limits=other)
+    slow = point_to_point(model, q, q + 0.1 * np.eye(model.nq)[0], limits={"velocity": 1e-7})
+    with pytest.raises(ConfigurationError, match="too many samples"):
+        slow.motion(1e4)
+
+
+@pytest.mark.parametrize(
+    "move", [{"joints": [1, 2]}, {"joints": "x"}, {"speed": 10**400}, {"position": [0, 0, 10**400]}]
+)
+def test_moves_that_are_none_are_told(tmp_path, move):
+    path = tmp_path / "moves.json"
+    path.write_text(json.dumps({"moves": [move]}))
+    with pytest.raises(RobokinError, match="move 1"):
+        read_moves(path)
