@@ -20,6 +20,8 @@ found = {}
 def press(kind, x, y, **options):
     for value in ("PRESS", "RELEASE"):
         bpy.context.window_manager.windows[0].event_simulate(type=kind, value=value, x=int(x), y=int(y), **options)
+    if options:  # Blender goes on to count a simulated modifier as held, until a key without one
+        press("F18", x, y)
 
 
 def drag(start, way):
