@@ -22,6 +22,7 @@ class _Tool(bpy.types.WorkSpaceTool):
     bl_context_mode = "POSE"
     bl_options = {"KEYMAP_FALLBACK"}
     bl_widget = None
+    bl_cursor = "SCROLL_XY"
 
 
 class GrabLinkTool(_Tool):
@@ -29,7 +30,6 @@ class GrabLinkTool(_Tool):
     bl_label = "Grab Link"
     bl_description = "Drag a link of the robot; the other joints follow\nWhile dragging: R turns, X Y Z choose an axis"
     bl_icon = "ops.pose.push"
-    bl_cursor = "SCROLL_XY"
     bl_keymap = (_drag(ROBOKIN_OT_grab_link.bl_idname),)
 
     @staticmethod
@@ -42,7 +42,6 @@ class TurnJointTool(_Tool):
     bl_label = "Turn Joint"
     bl_description = "Drag a link along the arc or the rail of its own joint"
     bl_icon = "ops.mesh.spin"
-    bl_cursor = "SCROLL_XY"
     bl_keymap = (_drag(ROBOKIN_OT_turn_joint.bl_idname),)
 
 
@@ -51,7 +50,6 @@ class SelfMotionTool(_Tool):
     bl_label = "Self-Motion"
     bl_description = "Drag a link while the tool stays where it is"
     bl_icon = "ops.armature.bone.roll"
-    bl_cursor = "SCROLL_XY"
     bl_keymap = (_drag(ROBOKIN_OT_self_motion.bl_idname),)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,18 +14,19 @@ from ..motion.motion import FASTEST, Motion
 if TYPE_CHECKING:
     from ...robokin.model.robot import RobotModel
 
-MOST_SAMPLES = 1e7
+MOST_SAMPLES = 1e7  # of one motion: memory has room for these
 RATE = 100.0  # [1/s] of samples where none is said
 
 
-class Sampled:
-    """duration [s]; `sample` and `motion`. Others give `states(t)`: q, v, a at checked times."""
+class Sampled(ABC):
+    """A motion of `duration` [s]: `sample` and `motion` of what `states` gives."""
 
     model: RobotModel
     duration: float
 
+    @abstractmethod
     def states(self, t: Array) -> tuple[Array, Array, Array]:
-        raise NotImplementedError
+        """q (..., nq), v (..., nv) and a (..., nv) at times (...) within 0 .. duration."""
 
     def sample(self, t: object) -> tuple[Array, Array, Array]:
         """q (nq,), v (nv,) and a (nv,) at a time [s]; with one more axis in front for times (S,).

@@ -26,11 +26,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict:
     command = [*before, *server, program, *window, "--python", str(SCRIPT), "--", MODULE, str(out)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     assert out.exists(), done.stdout + done.stderr
-    return json.loads(out.read_text())
+    told = json.loads(out.read_text())
+    assert "fault" not in told, told["fault"]
+    return told
 
 
 def test_a_drag_poses_the_robot_in_one_undo_step(found: dict) -> None:
-    assert "fault" not in found, found["fault"]
     assert found["grab"] > 0.05
     assert found["undo"] < 1e-6 and found["redo"] < 1e-6
 
