@@ -30,6 +30,7 @@ from ...robokin.model.tree import axis_to_z
 from ...robokin.spatial import quaternion
 from ..common import RobotOperator
 from ..tools.gesture import settle
+from ..tools.typed import TypedNumber
 from .mouse_drag import Sliding, Turning, snapped
 
 ENDS = (
@@ -39,9 +40,6 @@ ENDS = (
 )
 STEPS = {"ROTATION": (math.radians(5.0), math.radians(1.0)), "LENGTH": (0.01, 0.001)}  # with Ctrl, and Shift too
 FINE = 0.1  # of the way of the mouse, with Shift
-_TYPED = {"PERIOD": ".", "NUMPAD_PERIOD": ".", "MINUS": "-", "NUMPAD_MINUS": "-"}
-_TYPED |= {name: str(i) for i, name in enumerate("ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE".split())}
-_TYPED |= {f"NUMPAD_{i}": str(i) for i in range(10)}
 
 
 @dataclass(frozen=True)
@@ -184,7 +182,7 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
     def _begin(self, context: bpy.types.Context, obj: bpy.types.Object, event: bpy.types.Event) -> None:
         robot = binding(obj)
         self._freedom = chosen = self._chosen(obj, robot)
-        self._q, self._typed, self._way, self._value = read_configuration(obj), "", 0.0, 0.0
+        self._q, self._typed, self._way, self._value = read_configuration(obj), TypedNumber(), 0.0, 0.0
         self._name = robot.joint_of_bone[self.bone].name
         tree, index = robot.model.tree, chosen.index
         settings = obj.data.bones[self.bone].robokin
@@ -216,14 +214,14 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
             return self._end(context, obj, False)
         is_release = event.type == "LEFTMOUSE" and event.value == "RELEASE"
         is_enter = event.type in ("RET", "NUMPAD_ENTER") and event.value == "PRESS"
-        if is_enter or (is_release and not self._typed):
+        if is_enter or (is_release and self._typed.value is None):
             return self._end(context, obj, True)
         if event.type == "MOUSEMOVE":
             now = self._drag.moved(*self._ray(context, event))
             self._way += (now - self._last) * (FINE if event.shift and not event.ctrl else 1.0)
             self._last = now
-        elif event.value == "PRESS" and (event.type in _TYPED or event.type == "BACK_SPACE"):
-            self._typed = self._typed[:-1] if event.type == "BACK_SPACE" else self._typed + _TYPED[event.type]
+        elif event.value == "PRESS" and self._typed.take(event.type, event.unicode):
+            pass
         elif event.type not in ("LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT"):
             return {"RUNNING_MODAL"}
         try:
@@ -245,17 +243,13 @@ class ROBOKIN_OT_drag_joint(RobotOperator, bpy.types.Operator):
         return value if self.end != "VALUE" else clamped(binding(active_robot(context)), self._freedom, value)
 
     def _number(self, context: bpy.types.Context) -> float | None:
-        """What is typed, in degrees or radians, or in Blender units; None when it is no number yet."""
-        try:
-            number = float(self._typed)
-        except ValueError:
-            return None
-        if self._freedom.kind == "LENGTH":
-            return number * binding(active_robot(context)).metres_per_unit
-        return number if context.scene.unit_settings.system_rotation == "RADIANS" else math.radians(number)
+        """What is typed, in the unit that the scene shows; None when it is no number yet."""
+        if self._freedom.kind == "LENGTH" and self._typed.value is not None:
+            return self._typed.value * binding(active_robot(context)).metres_per_unit
+        return self._typed.angle(context.scene)
 
     def _tell(self, context: bpy.types.Context) -> None:
-        shown = f"[{self._typed}]" if self._typed else quantity_text(context.scene, self._freedom.kind, self._value)
+        shown = quantity_text(context.scene, self._freedom.kind, self._value)
         what = {"VALUE": "", "LOWER": " lower limit", "UPPER": " upper limit"}[self.end]
         context.area.header_text_set(f"{self._name}{what}: {shown}")
         context.workspace.status_text_set("Ctrl: snap   Shift: finer   0-9: value   Enter: confirm   Esc: cancel")

@@ -119,6 +119,9 @@ class Gesture(RobotOperator):
             write_configuration(self._robot, self._before)
         except ReferenceError:
             self.report({"ERROR"}, f"{self.bl_label}: the robot was removed meanwhile")
+        except BaseException:  # without an undo step nothing may have moved
+            write_configuration(self._robot, self._before)
+            raise
         finally:
             if not outcome & {"RUNNING_MODAL", "PASS_THROUGH"}:
                 self._end(context)
@@ -146,6 +149,9 @@ class Gesture(RobotOperator):
     @property
     def typed(self) -> float | None:
         return self._typed.value
+
+    def typed_angle(self, context: bpy.types.Context) -> float | None:
+        return self._typed.angle(context.scene)
 
     # -- events --------------------------------------------------------------------------------------------------------
 
@@ -186,7 +192,8 @@ class Gesture(RobotOperator):
             return
         self._is_new = False
         write_configuration(self._robot, self.pose(context, self._snap))
-        context.area.header_text_set(self.told(context))
+        if context.area is not None:
+            context.area.header_text_set(self.told(context))
 
     def _keep(self, context: bpy.types.Context) -> set[str]:
         self._follow(context)

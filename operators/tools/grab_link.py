@@ -76,7 +76,7 @@ class _Pulling(Gesture):
         self._last = self.mouse
         angle = self._turned * (1.0 if axis @ toward >= 0.0 else -1.0)
         angle = SNAP_ANGLE * round(angle / SNAP_ANGLE) if snap else angle
-        angle = angle if self.typed is None else math.radians(self.typed)
+        angle = angle if self.typed is None else self.typed_angle(context)
         self._amount = angle
         T = self._pull.grip.copy()
         T[:3, :3] = so3.exp(angle * axis) @ T[:3, :3]
@@ -127,7 +127,10 @@ class ROBOKIN_OT_grab_link(_Pulling, bpy.types.Operator):
 
     def kept(self, context: bpy.types.Context) -> None:
         if self.makes_task:
-            bpy.ops.robokin.task_add(kind="POSE", tip=self._bone)
+            try:
+                bpy.ops.robokin.task_add(kind="POSE", tip=self._bone)
+            except RuntimeError as error:  # of its report; the pose stays
+                self.report({"WARNING"}, f"no task was added: {error}")
 
 
 class ROBOKIN_OT_self_motion(_Pulling, bpy.types.Operator):

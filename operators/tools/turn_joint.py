@@ -33,8 +33,8 @@ class ROBOKIN_OT_turn_joint(Gesture, bpy.types.Operator):
 
     def pose(self, context: bpy.types.Context, snap: bool) -> Array:
         if self.typed is not None:
-            unit = binding(self._robot).metres_per_unit
-            return self._turn.to(self.typed * unit if self._turn.is_length else math.radians(self.typed))
+            length = self.typed * binding(self._robot).metres_per_unit
+            return self._turn.to(length if self._turn.is_length else self.typed_angle(context))
         value = self._drag.to(self.mouse)
         step = SNAP_LENGTH if self._turn.is_length else SNAP_ANGLE
         return self._turn.to(step * round(value / step) if snap else value)

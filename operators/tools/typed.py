@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import bpy
+
 _DIGITS = "0123456789."
 
 
@@ -28,6 +32,11 @@ class TypedNumber:
             return False
         self.text += character
         return True
+
+    def angle(self, scene: bpy.types.Scene) -> float | None:
+        """[rad] of a number that is typed in the unit of angles that the scene shows."""
+        is_radians = scene.unit_settings.system_rotation == "RADIANS"
+        return self.value if self.value is None or is_radians else math.radians(self.value)
 
     @property
     def value(self) -> float | None:

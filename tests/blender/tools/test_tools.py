@@ -146,3 +146,13 @@ def test_typed_numbers(keys, value):
 def test_the_jog_keys_are_those_of_the_list():
     keys = {(item[1]["type"], item[1].get("shift", False)) for item in JogTool.bl_keymap}
     assert {(key, fine) for key in ("J", "L", "U", "O", "M", "PERIOD") for fine in (False, True)} <= keys
+
+
+@pytest.mark.parametrize(("unit", "angle"), [("DEGREES", math.radians(1.5)), ("RADIANS", 1.5)])
+def test_typed_angles_are_in_the_unit_that_is_shown(scene, unit, angle):
+    scene.unit_settings.system_rotation = unit
+    typed = TypedNumber()
+    assert typed.angle(scene) is None
+    for kind, character in (("ONE", "1"), ("PERIOD", "."), ("FIVE", "5")):
+        assert typed.take(kind, character)
+    assert typed.angle(scene) == pytest.approx(angle)

@@ -137,7 +137,9 @@ class Drag:
     def event(self, kind, angle, value="PRESS", ctrl=False, shift=False):
         point = self.center + 0.2 * (np.cos(angle) * self.across[0] + np.sin(angle) * self.across[1])
         at = point + self.axis
-        return SimpleNamespace(type=kind, value=value, ctrl=ctrl, shift=shift, at=at, way=-self.axis)
+        character = {"NINE": "9", "ZERO": "0"}.get(kind, "")
+        held = {"ctrl": ctrl, "shift": shift}
+        return SimpleNamespace(type=kind, value=value, unicode=character, **held, at=at, way=-self.axis)
 
     def send(self, *events):
         for event in events:
