@@ -122,9 +122,9 @@ def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> 
             now += move.wait
             times.append(np.array([now]))
             rows.append(q[-1:])
-    motion = Motion.of(done[0][1].model, np.concatenate(times), np.concatenate(rows))
+    whole = Motion.of(done[0][1].model, np.concatenate(times), np.concatenate(rows))
     ways = [part.rolls for _, part in done if isinstance(part, Retimed)]
-    return rolled(motion, np.all([rolling(motion.model, motion.q), *ways], axis=0)) if ways else motion
+    return rolled(whole, np.all([rolling(whole.model, whole.q), *ways], axis=0)) if ways else whole
 
 
 def read_moves(path: str | os.PathLike) -> list[Move]:
