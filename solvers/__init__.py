@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from .optimal_control.optimize import optimize_motion
     from .optimal_control.result import OptimizedMotion
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
+    from .program.moves import Move, program_motion, read_moves, run_moves
     from .results import BatchResult, Diagnosis, SolveResult, Status
+    from .retiming.retime import ActiveLimit, Retimed, retime
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
     from .trajectories.motion_limits import MotionLimits
-    from .trajectories.moves import Move, program_motion, read_moves, run_moves
     from .trajectories.point_to_point import point_to_point
-    from .trajectories.retime import ActiveLimit, Retimed, retime
     from .trajectories.trajectory import Trajectory
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
@@ -46,9 +46,9 @@ else:
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
-            "trajectories.moves": ["Move", "program_motion", "read_moves", "run_moves"],
+            "program.moves": ["Move", "program_motion", "read_moves", "run_moves"],
             "trajectories.point_to_point": ["point_to_point"],
-            "trajectories.retime": ["ActiveLimit", "Retimed", "retime"],
+            "retiming.retime": ["ActiveLimit", "Retimed", "retime"],
             "trajectories.trajectory": ["Trajectory"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },

@@ -11,7 +11,7 @@ import argparse
 from ...robokin.backend import STANDARD_GRAVITY
 from ...solvers.motion.files import read_motion, write_motion
 from ...solvers.motion.motion import Motion
-from ...solvers.trajectories.retime import retime
+from ...solvers.retiming.retime import retime
 from ..arguments import add_frames, add_json, add_robot_file, is_blend
 from ..errors import UsageError
 from ..motion_arguments import add_motion_limits, add_motion_output, motion_limits, seconds

@@ -13,10 +13,11 @@ from ...robokin.kinematics import require_mass
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..motion.dynamics import Drives
 from ..motion.motion import Motion, velocity_names
+from ..motion.rolled import rolled, rolling
+from ..trajectories.motion_limits import MotionLimits
+from ..trajectories.sampled import RATE, Sampled, checked_duration
 from . import path_speed
-from .motion_limits import MotionLimits
 from .path import Path
-from .sampled import Sampled, checked_duration
 
 INTERVALS = 2000  # of the grid at least, where samples are fewer
 LOOKS = np.linspace(0.0, 1.0, 7)  # of an interval, where limits are looked at ...
@@ -43,7 +44,8 @@ class ActiveLimit:
 @dataclass(frozen=True, eq=False)
 class Retimed(Sampled):
     """A path with its timing. duration [s].   grid: (n + 1,) of the path's parameter, passed at `times` (n + 1,) at the
-    `speeds` (n + 1,); the acceleration along the path is constant between. bindings: which limit binds where."""
+    `speeds` (n + 1,); the acceleration along the path is constant between. bindings: which limit binds where.
+    rolls: (wheeled bases,) bool, those that roll along the path."""
 
     model: RobotModel
     duration: float
@@ -53,6 +55,11 @@ class Retimed(Sampled):
     times: Array
     speeds: Array
     bindings: tuple[ActiveLimit, ...]
+    rolls: Array
+
+    def motion(self, rate: float = RATE) -> Motion:
+        """Samples as of any motion; wheeled bases are where their wheels roll them from sample to sample."""
+        return rolled(super().motion(rate), self.rolls)
 
     def states(self, t: Array) -> tuple[Array, Array, Array]:
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
@@ -95,11 +102,12 @@ def retime(
     bound = _limits(model, limits)
     wanted = None if duration is None else checked_duration(duration)
     q, knots, own_speeds = _samples(model, path, as_animated)
+    rolls = rolling(model, q)
     if len(q) == 1:
         q, knots = np.repeat(q, 2, axis=0), np.array([0.0, 1.0])
         curve = Path.through(model, q, knots)
         time = wanted or 0.0
-        return Retimed(model, time, bound, curve, np.zeros(2), np.array([0.0, time]), np.zeros(2), ())
+        return Retimed(model, time, bound, curve, np.zeros(2), np.array([0.0, time]), np.zeros(2), (), rolls)
     curve = Path.through(model, q, knots)
     per = max(2, -(-INTERVALS // (len(knots) - 1)))  # so that no two neighbours are places of rest
     grid = np.append((knots[:-1, None] + np.diff(knots)[:, None] * np.arange(per) / per).ravel(), knots[-1])
@@ -120,7 +128,7 @@ def retime(
         times, speeds = times * (wanted / total), speeds * (total / wanted)
         total = wanted
         times[-1] = total
-    return Retimed(model, total, bound, curve, grid, times, speeds, problem.bindings(x, times))
+    return Retimed(model, total, bound, curve, grid, times, speeds, problem.bindings(x, times), rolls)
 
 
 def _limits(model: RobotModel, limits: object) -> MotionLimits:
