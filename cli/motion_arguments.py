@@ -6,9 +6,7 @@ import argparse
 from pathlib import Path
 
 from ..solvers.trajectories.motion_limits import KINDS
-from .arguments import output_file, rate
-
-MOTIONS = (".csv", ".json", ".yaml", ".yml")
+from .arguments import MOTIONS, output_file, rate
 
 
 def add_motion_limits(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +19,7 @@ def add_motion_limits(parser: argparse.ArgumentParser) -> None:
 def add_motion_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", metavar="HZ", type=rate, default=100.0, help="samples per second (100)")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml"
+        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml, .servo"
     )
 
 
