@@ -103,7 +103,7 @@ def angle(scene, obj, frame) -> float:
 def test_the_nut_goes_from_bolt_to_bolt_in_the_hand(scene, tmp_path):
     robot = baked(scene, "nut")
     hand, nut = (bpy.data.objects[name] for name in ("Hand", "Nut"))
-    wall, upper, lower = (bpy.data.objects[name] for name in ("Wall", "Upper Bolt", "Lower Bolt"))
+    upper, lower = (bpy.data.objects[name] for name in ("Upper Bolt", "Lower Bolt"))
     worst, seen = 0.0, []
     for half in range(2, 2 * scene.frame_end + 1):
         scene.frame_set(half // 2, subframe=half % 2 / 2.0)
