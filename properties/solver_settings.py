@@ -131,6 +131,17 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1000.0,
     )
+    collision_margin: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Margin",
+        description="No link comes nearer to another one or to an obstacle where collisions are avoided",
+        subtype="DISTANCE",
+        unit="LENGTH",
+        default=0.005,
+        min=0.0,
+        soft_max=1.0,
+        precision=4,
+    )
     range: bpy.props.EnumProperty(override=VALUE, name="Range", description="Which frames", items=RANGES)
     frame_start: bpy.props.IntProperty(
         override=VALUE, name="First", description="First frame", default=1, subtype="TIME"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .motion.motion import Motion
     from .optimal_control.optimize import optimize_motion
     from .optimal_control.result import OptimizedMotion
+    from .planning.plan import PathPlan, plan_path
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
     from .program.moves import Move, program_motion, read_moves, run_moves
     from .results import BatchResult, Diagnosis, SolveResult, Status
@@ -40,6 +41,7 @@ else:
             "optimal_control.result": ["OptimizedMotion"],
             "motion.dynamics": ["MotionDynamics"],
             "motion.files": ["read_motion", "write_motion"],
+            "planning.plan": ["PathPlan", "plan_path"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
             "ik.solve": ["solve_ik"],
             "tasks": tasks.__all__,
@@ -66,6 +68,7 @@ __all__ = [
     "MotionLimits",
     "Move",
     "OptimizedMotion",
+    "PathPlan",
     "PostureBatch",
     "PostureProblem",
     "Postures",
@@ -82,6 +85,7 @@ __all__ = [
     "all_postures",
     "check_motion",
     "optimize_motion",
+    "plan_path",
     "point_to_point",
     "program_motion",
     "read_motion",

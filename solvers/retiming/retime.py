@@ -85,7 +85,7 @@ def retime(
 ) -> Retimed:
     """The fastest motion along a path, from rest to rest.
 
-    path: configurations (F, nq), which a cubic spline passes at equal steps of its parameter, or a Motion.
+    path: configurations (F, nq), which a cubic spline passes at equal steps of its parameter, a Motion, or a Path.
     limits: as `MotionLimits.of`; the jerk is not limited.   gravity: (3,) [m/s²]; where given, efforts are limited too,
     of what the drives give, friction and damping at full speed taken off.
     duration: [s] in place of the fastest: the whole is slowed down evenly.
@@ -101,14 +101,19 @@ def retime(
     solvable_model(model)
     bound = _limits(model, limits)
     wanted = None if duration is None else checked_duration(duration)
-    q, knots, own_speeds = _samples(model, path, as_animated)
-    rolls = rolling(model, q)
-    if len(q) == 1:
-        q, knots = np.repeat(q, 2, axis=0), np.array([0.0, 1.0])
+    own_speeds = None
+    if isinstance(path, Path) and not as_animated:
+        curve, knots = path, path.knots
+        rolls = rolling(model, curve.at(np.maximum(np.arange(len(knots)) - 1, 0), knots)[0])
+    else:
+        q, knots, own_speeds = _samples(model, path, as_animated)
+        rolls = rolling(model, q)
+        if len(q) == 1:
+            q, knots = np.repeat(q, 2, axis=0), np.array([0.0, 1.0])
+            curve = Path.through(model, q, knots)
+            time = wanted or 0.0
+            return Retimed(model, time, bound, curve, np.zeros(2), np.array([0.0, time]), np.zeros(2), (), rolls)
         curve = Path.through(model, q, knots)
-        time = wanted or 0.0
-        return Retimed(model, time, bound, curve, np.zeros(2), np.array([0.0, time]), np.zeros(2), (), rolls)
-    curve = Path.through(model, q, knots)
     per = max(2, -(-INTERVALS // (len(knots) - 1)))  # so that no two neighbours are places of rest
     grid = np.append((knots[:-1, None] + np.diff(knots)[:, None] * np.arange(per) / per).ravel(), knots[-1])
     problem = _Problem(curve, grid, np.repeat(np.arange(len(knots) - 1), per), bound, _effort(model, gravity))
