@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from .motion.dynamics import MotionDynamics
     from .motion.files import read_motion, write_motion
     from .motion.motion import Motion
+    from .motion.singularities import MotionSingularities
     from .optimal_control.optimize import optimize_motion
     from .optimal_control.result import OptimizedMotion
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
     from .results import BatchResult, Diagnosis, SolveResult, Status
+    from .singularities.measure import Singularities, Singularity
+    from .singularities.tool import Tool, tool_at, tools_of
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
@@ -36,6 +39,9 @@ else:
             "velocity.extended_jacobian": ["ExtendedJacobian"],
             "ik.problem": ["IKProblem"],
             "motion.motion": ["Motion"],
+            "motion.singularities": ["MotionSingularities"],
+            "singularities.measure": ["Singularities", "Singularity"],
+            "singularities.tool": ["Tool", "tool_at", "tools_of"],
             "optimal_control.optimize": ["optimize_motion"],
             "optimal_control.result": ["OptimizedMotion"],
             "motion.dynamics": ["MotionDynamics"],
@@ -64,14 +70,18 @@ __all__ = [
     "MotionCheck",
     "MotionDynamics",
     "MotionLimits",
+    "MotionSingularities",
     "Move",
     "OptimizedMotion",
     "PostureBatch",
     "PostureProblem",
     "Postures",
     "Retimed",
+    "Singularities",
+    "Singularity",
     "SolveResult",
     "Status",
+    "Tool",
     "TrackResult",
     "Tracker",
     "Trajectory",
@@ -89,6 +99,8 @@ __all__ = [
     "retime",
     "run_moves",
     "solve_ik",
+    "tool_at",
+    "tools_of",
     "track",
     "velocity_step",
     "write_motion",
