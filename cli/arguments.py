@@ -124,6 +124,16 @@ def rate(text: str) -> float:
     return value
 
 
+def threshold(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    return value
+
+
 def report_file(text: str) -> str:
     """A file that can be written, "-" for standard output, however that is named."""
     return "-" if text == "-" or _is_standard_output(text) else output_file(text)

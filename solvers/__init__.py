@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .motion.dynamics import MotionDynamics
     from .motion.files import read_motion, write_motion
     from .motion.motion import Motion
+    from .motion.singularities import MotionSingularities
     from .optimal_control.optimize import optimize_motion
     from .optimal_control.result import OptimizedMotion
     from .planning.plan import PathPlan, plan_path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .program.moves import Move, program_motion, read_moves, run_moves
     from .results import BatchResult, Diagnosis, SolveResult, Status
     from .retiming.retime import ActiveLimit, Retimed, retime
+    from .singularities.measure import Singularities, Singularity
+    from .singularities.tool import Tool, tool_at, tools_of
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
@@ -37,6 +40,9 @@ else:
             "velocity.extended_jacobian": ["ExtendedJacobian"],
             "ik.problem": ["IKProblem"],
             "motion.motion": ["Motion"],
+            "motion.singularities": ["MotionSingularities"],
+            "singularities.measure": ["Singularities", "Singularity"],
+            "singularities.tool": ["Tool", "tool_at", "tools_of"],
             "optimal_control.optimize": ["optimize_motion"],
             "optimal_control.result": ["OptimizedMotion"],
             "motion.dynamics": ["MotionDynamics"],
@@ -66,6 +72,7 @@ __all__ = [
     "MotionCheck",
     "MotionDynamics",
     "MotionLimits",
+    "MotionSingularities",
     "Move",
     "OptimizedMotion",
     "PathPlan",
@@ -73,8 +80,11 @@ __all__ = [
     "PostureProblem",
     "Postures",
     "Retimed",
+    "Singularities",
+    "Singularity",
     "SolveResult",
     "Status",
+    "Tool",
     "TrackResult",
     "Tracker",
     "Trajectory",
@@ -93,6 +103,8 @@ __all__ = [
     "retime",
     "run_moves",
     "solve_ik",
+    "tool_at",
+    "tools_of",
     "track",
     "velocity_step",
     "write_motion",

@@ -18,7 +18,7 @@ from ...scene.animation.motion_keys import key_motion
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
 from ...solvers.progress import scaled
-from ...solvers.trajectories.retime import retime
+from ...solvers.retiming.retime import retime
 from ..collisions import collisions_over
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
