@@ -12,8 +12,8 @@ from ...robokin.collision import CollisionModel
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..progress import finish
-from ..trajectories.motion_limits import MotionLimits
 from ..retiming.retime import Retimed, retime
+from ..trajectories.motion_limits import MotionLimits
 from .free_space import FreeSpace
 from .rrt_connect import connected
 from .samples import Samples
