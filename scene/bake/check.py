@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...properties.bridge import binding
 from ...properties.tasks import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
@@ -111,17 +112,19 @@ def check_steps(
     are checked, under the scene's gravity.   with_collisions: for which frames of the scene may have to be visited.
     Raises RobokinError.
     """
-    follow_renamed_bones(obj)
-    tasks = enabled_tasks(obj) if use_own else []
+    robot = binding(obj)
+    follow_renamed_bones(obj, robot)
+    tasks = enabled_tasks(obj, robot) if use_own else []
     check_given(obj, given)
-    motion = yield from scaled(sample_motion(scene, obj, frames), 0.0, 0.3)
-    targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
-    judged = _task_statuses(SolverTasks(obj, tasks, given), motion, targets)
+    motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.3)
+    reading = targets_over(scene, view_layer, obj, tasks, frames, given, robot=robot)
+    targets = yield from scaled(reading, 0.3, 0.6)
+    judged = _task_statuses(SolverTasks(obj, robot, tasks, given), motion, targets)
     seen = yield from scaled(judged, 0.6, 0.9)
     collisions = None
     if with_collisions:
-        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.9, 1.0)
-    gravity = root_gravity(obj) if efforts else None
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
+    gravity = root_gravity(obj, robot) if efforts else None
     limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
     names = [*(task.name for task in tasks), *(each.task.name for each in given)]
     return AnimationCheck(
