@@ -10,6 +10,8 @@ import numpy as np
 from ...arrays import Array
 from ..core import Core
 
+CHUNK = 4096  # directions looked at together: what the cache holds
+
 
 @dataclass(frozen=True, eq=False)
 class Pair:
@@ -47,6 +49,18 @@ class Pair:
     def reach(self, n: Array) -> float:
         """How far M reaches along the unit vector n: by that much B is to go along n to be free."""
         return float(self.support(n)[2] @ n)
+
+    def reaches(self, directions: Array) -> Array:
+        """(n,) the same of many unit vectors (n, 3)."""
+        out = np.empty(len(directions))
+        for start in range(0, len(out), CHUNK):
+            n = directions[start : start + CHUNK]
+            out[start : start + CHUNK] = _extents(self.a, n @ self.Ra) + _extents(self.b, n @ -self.Rb) - n @ self.shift
+        return out
+
+
+def _extents(core: Core, n: Array) -> Array:
+    return (n @ core.points.T).max(axis=1) + core.disc * np.hypot(n[:, 0], n[:, 1])
 
 
 def _farthest(core: Core, n: Array) -> Array:

@@ -5,8 +5,6 @@ and descents go on from there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ...arrays import Array
@@ -16,6 +14,7 @@ from .pair import Pair
 
 SIDES = 12  # of the prism in place of a disc
 STARTS = 12
+PARALLEL = 1e-12  # edges whose sine is no larger have no normal
 APART = 0.97  # cosine of the angle between two starts that are not the same
 MOST_ROUNDS = 64
 SETTLED = 1e-13  # of the size: what the deepest points may be off their normal
@@ -30,47 +29,45 @@ _CIRCLE = np.column_stack((np.cos(_angles), np.sin(_angles), np.zeros(SIDES // 2
 def shortest_way_out(p: Pair) -> tuple[float, Array, Array]:
     """For two that meet: by how much B is to go to be free, the unit vector along which, and (3, 3) the deepest
     point."""
-    reach_of = {}
-    for n in _normals(p):
-        for direction in (n, -n):
-            reach_of[p.reach(direction), *direction] = direction
+    normals = _normals(p)
+    directions = np.concatenate((normals, -normals))
+    order = np.argsort(p.reaches(directions), kind="stable")
     found: list[Array] = []
-    for key in sorted(reach_of):
-        if all(reach_of[key] @ other <= APART for other in found):
-            found.append(reach_of[key])
-    if p.a.disc == p.b.disc == 0.0:
-        found = found[:1]
-    descents = [descended(p, n) for n in found[:STARTS]]
+    most = 1 if p.a.disc == p.b.disc == 0.0 else STARTS
+    while len(order) and len(found) < most:
+        found.append(directions[order[0]])
+        order = order[directions[order] @ found[-1] <= APART]
+    descents = [descended(p, n) for n in found]
     return min(descents, key=lambda descent: descent[0])
 
 
-def _normals(p: Pair) -> Iterator[Array]:
-    yield from _across(p)
+def _normals(p: Pair) -> Array:
+    """(n, 3) unit vectors."""
+    found = [_across(p)]
     for shape, R in ((p.a, p.Ra), (p.b, p.Rb)):
-        yield from shape.normals @ R.T
+        found.append(shape.normals @ R.T)
         if shape.disc > 0.0:
-            yield from _CIRCLE @ R.T
-    for first in _edges(p.a) @ p.Ra.T:
-        for second in _edges(p.b) @ p.Rb.T:
-            n = np.cross(first, second)
-            if n @ n > 1e-24:
-                yield n / np.linalg.norm(n)
+            found.append(_CIRCLE @ R.T)
+    crossed = np.cross((_edges(p.a) @ p.Ra.T)[:, None], _edges(p.b) @ p.Rb.T).reshape(-1, 3)
+    length = np.linalg.norm(crossed, axis=1)
+    skew = length > PARALLEL
+    return np.concatenate((*found, crossed[skew] / length[skew, None]))
 
 
 def _edges(shape: Core) -> Array:
     return np.concatenate((shape.edges, _CIRCLE)) if shape.disc > 0.0 else shape.edges
 
 
-def _across(p: Pair) -> Iterator[Array]:
-    """Points, and lines that are parallel, have no normals: any across them will do."""
+def _across(p: Pair) -> Array:
+    """(2, 3). Points, and lines that are parallel, have no normals: any across them will do."""
     along = np.array([1.0, 0.0, 0.0])
     if len(p.a.edges):
         along = p.Ra @ p.a.edges[0]
     elif len(p.b.edges):
         along = p.Rb @ p.b.edges[0]
     n = np.cross(along, np.eye(3)[np.argmin(abs(along))])
-    for each in (n, np.cross(along, n)):
-        yield each / np.linalg.norm(each)
+    found = np.stack((n, np.cross(along, n)))
+    return found / np.linalg.norm(found, axis=1)[:, None]
 
 
 def descended(p: Pair, n: Array) -> tuple[float, Array, Array]:
