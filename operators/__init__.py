@@ -29,7 +29,7 @@ from .handlers import (
     task_readouts,
     unit_scale,
 )
-from .posture import all_postures, drag_joint, joint_text, posture, posture_list
+from .posture import all_postures, drag_joint, joint_text, next_target, posture, posture_list
 from .robot import (
     collisions,
     convert_rig,
@@ -71,6 +71,7 @@ MODULES: tuple[ModuleType, ...] = (
     grab_link,
     turn_joint,
     jog,
+    next_target,
     toolbar,
     criteria,
     criterion_readouts,

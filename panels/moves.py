@@ -9,6 +9,8 @@ from .prepared.robot_panel import RobotPanel, draw_entries, draw_text
 
 _KIND_ICONS = {identifier: icon for identifier, _, _, icon, _ in MOVE_KINDS}
 
+_STEPS = (("PREVIOUS", "", "TRIA_LEFT"), ("ACTIVE", "Go There", "NONE"), ("NEXT", "", "TRIA_RIGHT"))
+
 
 class ROBOKIN_UL_moves(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_moves"
@@ -31,6 +33,10 @@ class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
             draw_text(context, layout, "+ adds a move to the present pose", "INFO")
         elif 0 <= robot.active_move < len(robot.moves):
             _draw_move(layout, robot, robot.moves[robot.active_move])
+        if robot.moves:
+            row = layout.row(align=True)
+            for direction, text, icon in _STEPS:
+                row.operator("robokin.next_target", text=text, icon=icon).direction = direction
         layout.operator("robokin.bake_moves", icon="ACTION")
 
 

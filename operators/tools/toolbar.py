@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 
+from ..posture.next_target import ROBOKIN_OT_next_target
 from .grab_link import ROBOKIN_OT_grab_link, ROBOKIN_OT_self_motion
 from .jog import ROBOKIN_OT_choose_joint, ROBOKIN_OT_jog
 from .turn_joint import ROBOKIN_OT_turn_joint
@@ -66,6 +67,9 @@ def _jog_keys() -> tuple:
     for number, key in enumerate(numbers, 1):
         pressed = {"type": key, "value": "PRESS"}
         found.append((ROBOKIN_OT_choose_joint.bl_idname, pressed, {"properties": [("number", number)]}))
+    for direction, shift in (("NEXT", False), ("PREVIOUS", True)):
+        event = {"type": "R", "value": "PRESS", "shift": shift}
+        found.append((ROBOKIN_OT_next_target.bl_idname, event, {"properties": [("direction", direction)]}))
     return tuple(found)
 
 
@@ -73,7 +77,7 @@ class JogTool(_Tool):
     bl_idname = "robokin.jog"
     bl_label = "Jog"
     bl_description = (
-        "Move a joint, or the tool, by keys\n1-9, 0: choose the joint   J L, U O, M .: its axes   Shift: fine steps"
+        "Move a joint, or the tool, by keys\n1-9, 0: choose the joint   J L, U O, M .: its axes   R: next target"
     )
     bl_icon = "ops.transform.edge_slide"
     bl_keymap = (*_jog_keys(), _drag(ROBOKIN_OT_turn_joint.bl_idname))

@@ -33,7 +33,7 @@ ORDER = {
     "tracking optimal_control trajectories retiming program",
     "robokin": "spatial model structure files backend collision inertia construction library urdf",
     "properties.bridge": "record model pose rig editing visuals files",
-    "scene": "animation tasks posing criteria bake conversion examples",
+    "scene": "animation tasks criteria bake posing conversion examples",
 }
 FILES = 15  # in a folder, at most
 PURE = ("robokin", "solvers")

@@ -156,3 +156,27 @@ def test_typed_angles_are_in_the_unit_that_is_shown(scene, unit, angle):
     for kind, character in (("ONE", "1"), ("PERIOD", "."), ("FIVE", "5")):
         assert typed.take(kind, character)
     assert typed.angle(scene) == pytest.approx(angle)
+
+
+def test_a_key_goes_from_target_to_target(scene, capfd):
+    assert bpy.ops.robokin.add_robot(robot="desk_arm") == {"FINISHED"}
+    robot = bpy.context.object
+    for aside in (0.0, 0.04, 5.0):
+        assert bpy.ops.robokin.move_add(kind="LINE") == {"FINISHED"}
+        robot.robokin.moves[-1].target.location.x += aside
+    tool = robot.data.bones[-1].name
+    start = world(robot, tool)
+    said = []
+    for _ in range(4):
+        assert bpy.ops.robokin.next_target() == {"FINISHED"}
+        said.append(capfd.readouterr().out)
+    assert "Line: reached (1 of 3)" in said[0] and "Line: reached (1 of 3)" in said[3]
+    assert "Line.001: as near as it gets" in said[1] and "Line.002: as near as it gets" in said[2]
+    np.testing.assert_allclose(world(robot, tool), start, atol=1e-4)
+    assert bpy.ops.robokin.next_target(direction="PREVIOUS") == {"FINISHED"}
+    assert robot.robokin.active_move == 2
+
+
+def test_a_robot_without_moves_has_no_next_target(robot):
+    with pytest.raises(RuntimeError, match="has no moves: add one"):
+        bpy.ops.robokin.next_target()
