@@ -12,10 +12,10 @@ from ..motion.motion import Motion
 from ..motion.rolled import rolling
 from ..trajectories.sampled import checked_duration
 from . import path_speed
-from .curved_limits import CurvedLimits
 from .path import Path
 from .path_limits import PathLimits
 from .reachability import Reachability
+from .smooth_timing import SmoothTiming
 from .timing import ActiveLimit, Retimed, Timing
 from .warp import Warp
 
@@ -68,7 +68,7 @@ def retime(
     else:
         rests = curve.corners | (curve.bends if bound.has_jerk else False)
         rests[[0, -1]] = True
-        curved = CurvedLimits(curve, knots[rests], bound, own_speeds)
+        curved = SmoothTiming(curve, knots[rests], bound, own_speeds)
         timing, bindings = curved.solve()
         warp, intervals = curved.warp, curved.intervals
     if wanted is not None:

@@ -22,7 +22,7 @@ MUCH = 0.1  # relative
 STILL = 1e-9  # relative: a joint that moves less by the parameter is at rest
 
 
-class CurvedLimits:
+class SmoothTiming:
     """The timing along a path that rests at the parameters `rests`, its first and last among them."""
 
     def __init__(self, path: Path, rests: Array, limits: PathLimits, own_speeds: Array | None) -> None:
