@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
     from .program.moves import Move, program_motion, read_moves, run_moves
     from .results import BatchResult, Diagnosis, SolveResult, Status
-    from .retiming.retime import ActiveLimit, Retimed, retime
+    from .retiming.retime import retime
+    from .retiming.timing import ActiveLimit, Retimed
     from .singularities.measure import Singularities, Singularity
     from .singularities.tool import Tool, tool_at, tools_of
     from .tasks import *  # noqa: F403
@@ -56,7 +57,8 @@ else:
             "trajectories.motion_limits": ["MotionLimits"],
             "program.moves": ["Move", "program_motion", "read_moves", "run_moves"],
             "trajectories.point_to_point": ["point_to_point"],
-            "retiming.retime": ["ActiveLimit", "Retimed", "retime"],
+            "retiming.retime": ["retime"],
+            "retiming.timing": ["ActiveLimit", "Retimed"],
             "trajectories.trajectory": ["Trajectory"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },

@@ -18,7 +18,8 @@ from ...scene.animation.motion_keys import key_motion
 from ...scene.criteria.solver_criteria import root_gravity
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
-from ...solvers.retiming.retime import Retimed, retime
+from ...solvers.retiming.retime import retime
+from ...solvers.retiming.timing import Retimed
 from .samples import sample_motion
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision

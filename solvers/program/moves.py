@@ -21,7 +21,8 @@ from ...robokin.spatial import quaternion, se3
 from ..ik.solve import solve_ik
 from ..motion.motion import FASTEST, Motion
 from ..motion.rolled import rolled, rolling
-from ..retiming.retime import Retimed, retime
+from ..retiming.retime import retime
+from ..retiming.timing import Retimed
 from ..tasks import PoseTask, PositionTask
 from ..tracking.track import track
 from ..trajectories.motion_limits import MotionLimits

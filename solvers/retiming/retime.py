@@ -2,75 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...robokin.arrays import Array, float_array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError
-from ...robokin.kinematics import require_mass
 from ...robokin.model.robot import RobotModel, solvable_model
-from ..motion.dynamics import Drives
-from ..motion.motion import Motion, velocity_names
-from ..motion.rolled import rolled, rolling
-from ..trajectories.motion_limits import MotionLimits
-from ..trajectories.sampled import RATE, Sampled, checked_duration
+from ..motion.motion import Motion
+from ..motion.rolled import rolling
+from ..trajectories.sampled import checked_duration
 from . import path_speed
 from .path import Path
+from .path_limits import PathLimits
+from .reachability import Reachability
+from .smooth_timing import SmoothTiming
+from .timing import ActiveLimit, Retimed, Timing
+from .warp import Warp
 
 INTERVALS = 2000  # of the grid at least, where samples are fewer
-LOOKS = np.linspace(0.0, 1.0, 7)  # of an interval, where limits are looked at ...
-ASKED = slice(None, None, 3)  # ... and those of them where they are asked for
-PLACES = LOOKS[ASKED]
-SPARE = 2e-6  # relative: what of a limit is kept back, for what is between
-OVER = 2e-7  # relative: by how much one may be passed before it is asked for more tightly
-PASSES = 8
-FASTEST = 1e12  # of the square of the speed along the path, where nothing limits it
 STILL = 1e-9  # [rad, m] samples nearer than this are one
-
-
-@dataclass(frozen=True)
-class ActiveLimit:
-    """From `start` to `end` [s] this limit is what keeps the path from being faster. joint: its name, "joint/x" of
-    several degrees of freedom; kind: velocity, acceleration, effort, or animation, which has no joint."""
-
-    start: float
-    end: float
-    joint: str
-    kind: str
-
-
-@dataclass(frozen=True, eq=False)
-class Retimed(Sampled):
-    """A path with its timing. duration [s].   grid: (n + 1,) of the path's parameter, passed at `times` (n + 1,) at the
-    `speeds` (n + 1,); the acceleration along the path is constant between. bindings: which limit binds where.
-    rolls: (wheeled bases,) bool, those that roll along the path."""
-
-    model: RobotModel
-    duration: float
-    limits: MotionLimits
-    path: Path
-    grid: Array
-    times: Array
-    speeds: Array
-    bindings: tuple[ActiveLimit, ...]
-    rolls: Array
-
-    def motion(self, rate: float = RATE) -> Motion:
-        """Samples as of any motion; wheeled bases are where their wheels roll them from sample to sample."""
-        return rolled(super().motion(rate), self.rolls)
-
-    def states(self, t: Array) -> tuple[Array, Array, Array]:
-        k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
-        span = np.diff(self.times)[k]
-        u = np.diff(self.speeds)[k] / np.where(span > 0.0, span, 1.0)
-        own = t - self.times[k]
-        speed = self.speeds[k] + u * own
-        place = np.minimum(self.grid[k] + own * (self.speeds[k] + 0.5 * u * own), self.grid[k + 1])
-        interval = np.searchsorted(self.path.knots, 0.5 * (self.grid[k] + self.grid[k + 1]), side="right") - 1
-        q, first, second = self.path.at(interval, place)
-        return q, first * speed[..., None], first * u[..., None] + second * (speed * speed)[..., None]
+PASSED = 1e-6  # relative: by how much a limit may be passed
 
 
 def retime(
@@ -86,20 +37,25 @@ def retime(
     """The fastest motion along a path, from rest to rest.
 
     path: configurations (F, nq), which a cubic spline passes at equal steps of its parameter, a Motion, or a Path.
-    limits: as `MotionLimits.of`; the jerk is not limited.   gravity: (3,) [m/s²]; where given, efforts are limited too,
-    of what the drives give, friction and damping at full speed taken off.
+    limits: {"velocity", "acceleration", "jerk", "power" [W], each one number or (nv,); "tools": {link: {"speed" [m/s],
+    "acceleration" [m/s²]}}}; the model's count too, see `MotionLimits.of`. Jerk, power and tools are limited where the
+    limits have them, all at once.
+    gravity: (3,) [m/s²]; where given, efforts are limited too, of what the drives give, friction and damping at full
+    speed taken off.
     duration: [s] in place of the fastest: the whole is slowed down evenly.
     as_animated: a Motion passes each sample no faster than before, by the mean speed of the intervals beside it. So
     where it breaks no limit it takes about as long as before; of few samples it may be some percent less.
     Pauses are not kept.
 
-    The robot rests at corners. Limits hold between the places of the grid too: where one is passed, it is asked for
-    more tightly there. By reachability analysis (Pham and Pham 2018) on a grid of at least 2000 intervals.
+    The robot rests at corners; with a limit on the jerk also where accelerations would jump, at a position limit that
+    the path follows. Limits hold between the places of the grid too. Where they are lines in the acceleration along the
+    path and the square of the speed, by reachability analysis (Pham and Pham 2018); with jerk, power and accelerations
+    of tools by an interior-point method, to a local optimum.
     Raises ConfigurationError for what is no path, one that leaves the position limits, a duration that is too short,
     and a path along which a joint cannot give what gravity asks for.
     """
     solvable_model(model)
-    bound = _limits(model, limits)
+    bound = PathLimits.of(model, limits, gravity)
     wanted = None if duration is None else checked_duration(duration)
     own_speeds = None
     if isinstance(path, Path) and not as_animated:
@@ -109,51 +65,54 @@ def retime(
         q, knots, own_speeds = _samples(model, path, as_animated)
         rolls = rolling(model, q)
         if len(q) == 1:
-            q, knots = np.repeat(q, 2, axis=0), np.array([0.0, 1.0])
-            curve = Path.through(model, q, knots)
-            time = wanted or 0.0
-            return Retimed(model, time, bound, curve, np.zeros(2), np.array([0.0, time]), np.zeros(2), (), rolls)
+            return _resting(model, q, wanted or 0.0, bound, rolls)
         curve = Path.through(model, q, knots)
-    per = max(2, -(-INTERVALS // (len(knots) - 1)))  # so that no two neighbours are places of rest
-    grid = np.append((knots[:-1, None] + np.diff(knots)[:, None] * np.arange(per) / per).ravel(), knots[-1])
-    problem = _Problem(curve, grid, np.repeat(np.arange(len(knots) - 1), per), bound, _effort(model, gravity))
-    if own_speeds is not None:
-        problem.slow_down(np.interp(grid, knots, own_speeds**2))
-    for corner in np.flatnonzero(curve.corners):
-        problem.most[corner * per] = 0.0
-    solve = path_speed.native if get_backend(backend).name == "native" else path_speed.reference
-    x = problem.solve(solve)
-    speeds = np.sqrt(x)
-    together = speeds[:-1] + speeds[1:]
-    times = np.append(0.0, np.cumsum(2.0 * np.diff(grid) / together))
-    total = float(times[-1])
+    if bound.are_linear:
+        intervals, timing, bindings = _by_reachability(curve, bound, own_speeds, backend)
+        warp, curved = Warp(knots[[0, -1]], 1), None
+    else:
+        rests = curve.corners | (curve.bends if bound.has_jerk else False)
+        rests[[0, -1]] = True
+        curved = SmoothTiming(curve, knots[rests], bound, own_speeds)
+        timing, bindings = curved.solve()
+        warp, intervals = curved.warp, curved.intervals
     if wanted is not None:
+        total = timing.duration
         if wanted < total * (1.0 - 1e-9):
             raise ConfigurationError(f"the path takes at least {total:.6g} s inside the limits, not {wanted:g} s")
-        times, speeds = times * (wanted / total), speeds * (total / wanted)
-        total = wanted
-        times[-1] = total
-    return Retimed(model, total, bound, curve, grid, times, speeds, problem.bindings(x, times), rolls)
+        timing = timing.slowed(wanted / total)
+        bindings = tuple(_later(binding, wanted / total) for binding in bindings)
+        if bound.power is not None and curved is not None and curved.share(timing) > 1.0 + PASSED:
+            raise ConfigurationError(f"in {wanted:g} s a drive would need more than its power: take another duration")
+        timing.times[-1] = wanted
+    return Retimed(model, timing.duration, bound.motion, curve, warp, intervals, timing, bindings, rolls)
 
 
-def _limits(model: RobotModel, limits: object) -> MotionLimits:
-    if isinstance(limits, dict) and limits.get("jerk") is not None:
-        raise ConfigurationError("retime limits velocities and accelerations, not the jerk")
-    return MotionLimits.of(model, limits)
+def _by_reachability(
+    curve: Path, limits: PathLimits, own_speeds: Array | None, backend: str
+) -> tuple[Array, Timing, tuple[ActiveLimit, ...]]:
+    knots = curve.knots
+    per = max(2, -(-INTERVALS // (len(knots) - 1)))  # so that no two neighbours are places of rest
+    grid = np.append((knots[:-1, None] + np.diff(knots)[:, None] * np.arange(per) / per).ravel(), knots[-1])
+    intervals = np.repeat(np.arange(len(knots) - 1), per)
+    problem = Reachability(curve, grid, intervals, limits)
+    if own_speeds is not None:
+        problem.slow_down(np.interp(grid, knots, own_speeds**2))
+    problem.most[np.flatnonzero(curve.corners) * per] = 0.0
+    solve = path_speed.native if get_backend(backend).name == "native" else path_speed.reference
+    return intervals, *problem.solve(solve)
 
 
-def _effort(model: RobotModel, gravity: object) -> tuple[Array, Array] | None:
-    """gravity and (nv,) what of the efforts' limits is left for the links and rotors."""
-    if gravity is None:
-        return None
-    try:
-        g = float_array(gravity)
-    except ValueError:
-        g = np.empty(0)
-    if g.shape != (3,) or not np.isfinite(g).all():
-        raise ConfigurationError(f"gravity must be three numbers [m/s²], not {shown(gravity)}")
-    require_mass(model)
-    return g, model.effort
+def _later(binding: ActiveLimit, times_as_long: float) -> ActiveLimit:
+    start, end = binding.start * times_as_long, binding.end * times_as_long
+    return ActiveLimit(start, end, binding.joint, binding.kind)
+
+
+def _resting(model: RobotModel, q: Array, time: float, limits: PathLimits, rolls: Array) -> Retimed:
+    knots = np.array([0.0, 1.0])
+    curve = Path.through(model, np.repeat(q, 2, axis=0), knots)
+    timing = Timing(np.zeros(2), np.zeros((1, 3)), np.array([0.0, time]))
+    return Retimed(model, time, limits.motion, curve, Warp(knots, 1), np.zeros(1, int), timing, (), rolls)
 
 
 def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array, Array, Array | None]:
@@ -204,127 +163,3 @@ def _moved(q: Array) -> Array:
         if np.linalg.norm(q[i] - q[last]) > STILL:
             kept[i], last = True, i
     return kept
-
-
-class _Problem:
-    """Rows a u + b x <= c, for each interval of the grid those of its places."""
-
-    def __init__(
-        self, path: Path, grid: Array, interval: Array, limits: MotionLimits, effort: tuple[Array, Array] | None
-    ) -> None:
-        self.path, self.grid, self.interval, self.limits, self.effort = path, grid, interval, limits, effort
-        self.model = path.model
-        self.steps = np.diff(grid)
-        self.looked = self._at()
-        first, second = (each[:, ASKED] for each in self.looked[:2])
-        force = self.looked[2] and tuple(each[:, ASKED] for each in self.looked[2])
-        ahead = 2.0 * self.steps[:, None, None] * PLACES[:, None]
-        V, A = (1.0 - SPARE) * limits.velocity, (1.0 - SPARE) * limits.acceleration
-        # of the acceleration, the square of the velocity, and the effort: a, b, c of sizes, (n, places, nv)
-        parts = [(first + second * ahead, second, np.broadcast_to(A, first.shape), "acceleration")]
-        parts.append((first**2 * ahead, first**2, np.broadcast_to(V**2, first.shape), "velocity"))
-        rows, self.kinds, self.dofs = [], [], []
-        nv = self.model.nv
-        for a, b, c, kind in parts:
-            for sign in (1.0, -1.0) if kind == "acceleration" else (1.0,):
-                rows.append(np.stack((sign * a, sign * b, c), axis=-1).reshape(len(self.steps), -1, 3))
-                self.kinds += [kind] * (len(PLACES) * nv)
-                self.dofs += list(range(nv)) * len(PLACES)
-        if force is not None:
-            a, b, c = force
-            limit, held = self._room(), np.isfinite(self.model.effort)
-            for sign in (1.0, -1.0):
-                room = np.where(held, limit - sign * c, 1e30)
-                row = np.stack((sign * (a + b * ahead) * held, sign * b * held, room), axis=-1)
-                rows.append(row.reshape(len(self.steps), -1, 3))
-                self.kinds += ["effort"] * (len(PLACES) * nv)
-                self.dofs += list(range(nv)) * len(PLACES)
-        self.rows = np.concatenate(rows, axis=1)
-        self.most = np.full(len(grid), FASTEST)
-        self.slowed = np.full(len(grid), np.inf)
-        self.most[0] = self.most[-1] = 0.0
-
-    def _room(self) -> Array:
-        """(nv,) of the efforts' limits, for links and rotors."""
-        drives = Drives.of(self.model)
-        still = drives.effort(self.limits.velocity, np.zeros(self.model.nv))
-        return np.where(np.isfinite(self.model.effort), self.model.effort - abs(still), np.inf)
-
-    def slow_down(self, most: Array) -> None:
-        self.slowed = most
-        self.most = np.minimum(self.most, most)
-
-    def _at(self) -> tuple[Array, Array, tuple[Array, Array, Array] | None]:
-        u = self.grid[:-1, None] + self.steps[:, None] * LOOKS
-        q, first, second = self.path.at(np.broadcast_to(self.interval[:, None], u.shape), u)
-        if self.effort is None:
-            return first, second, None
-        gravity, backend, tree = self.effort[0], get_backend(), self.model.tree
-        still = np.zeros_like(first)
-        weight = backend.inverse_dynamics(tree, q, still, still, gravity)
-        rotor = Drives.of(self.model).rotor_inertia
-        a = backend.inverse_dynamics(tree, q, still, first, gravity) - weight + rotor * first
-        b = backend.inverse_dynamics(tree, q, first, second, gravity) - weight + rotor * second
-        return first, second, (a, b, weight)
-
-    def solve(self, solve: path_speed.Solve) -> Array:
-        """x (n + 1,). Raises ConfigurationError."""
-        scale = np.ones((len(self.steps), self.rows.shape[1]))
-        for _ in range(PASSES):
-            rows = self.rows.copy()
-            rows[..., 2] *= scale
-            stuck, x = solve(rows, self.most, self.steps)
-            if stuck >= 0:
-                self._refuse(stuck)
-            over = self._over(x)
-            if over.max() <= 1.0 + OVER:
-                break
-            scale /= np.maximum(over, 1.0)
-        else:
-            x = x / over.max()
-        return x
-
-    def _over(self, x: Array) -> Array:
-        """(n, rows) by how much limits are passed inside the intervals, as shares; that of a limit for all its rows."""
-        first, second, force = self.looked
-        V, A = (1.0 - SPARE) * self.limits.velocity, (1.0 - SPARE) * self.limits.acceleration
-        u = (np.diff(x) / (2.0 * self.steps))[:, None, None]
-        here = np.maximum(x[:-1, None] + 2.0 * u[..., 0] * self.steps[:, None] * LOOKS, 0.0)[..., None]
-        shares = [abs(first * u + second * here).max(axis=1) / A] * 2
-        shares.append((first**2 * here).max(axis=1) / V**2)
-        if force is not None:
-            a, b, c = force
-            given = a * u + b * here
-            for sign in (1.0, -1.0):
-                room = self._room() - sign * c
-                share = np.where(sign * given > room, 1.0 + (sign * given - room) / np.maximum(room, 1e-12), 0.0)
-                shares.append(np.where(np.isfinite(self.model.effort), share, 0.0).max(axis=1))
-        return np.concatenate([np.tile(share, (1, len(PLACES))) for share in shares], axis=1)
-
-    def _refuse(self, interval: int) -> None:
-        """Raises ConfigurationError that names the joint."""
-        short = np.argmin(self.rows[interval, :, 2])
-        names = [name for joint in self.model.moving_joints for name in velocity_names(joint)]
-        raise ConfigurationError(
-            f"joint {names[self.dofs[short]]!r} cannot keep its limit on {self.kinds[short]} "
-            f"at {interval / len(self.steps):.0%} of the path, however slow"
-        )
-
-    def bindings(self, x: Array, times: Array) -> tuple[ActiveLimit, ...]:
-        names = [name for joint in self.model.moving_joints for name in velocity_names(joint)]
-        u = np.diff(x) / (2.0 * self.steps)
-        a, b, c = np.moveaxis(self.rows, -1, 0)
-        used = (a * u[:, None] + b * x[:-1, None]) / np.where(c > 0.0, c, np.inf)
-        tightest = used.argmax(axis=1)
-        animated = (x[:-1] >= self.slowed[:-1] * (1.0 - 1e-9)) & (x[:-1] > 0.0)
-        tightest[animated] = -1
-        starts = np.append(0, np.flatnonzero(np.diff(tightest)) + 1)
-        found: list[ActiveLimit] = []
-        for first, last in zip(starts, np.append(starts[1:], len(u)), strict=True):
-            row = tightest[first]
-            name, kind = ("", "animation") if row < 0 else (names[self.dofs[row]], self.kinds[row])
-            start, end = float(times[first]), float(times[last])
-            if found and (found[-1].joint, found[-1].kind) == (name, kind):
-                start = found.pop().start
-            found.append(ActiveLimit(start, end, name, kind))
-        return tuple(found)

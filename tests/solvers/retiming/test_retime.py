@@ -181,8 +181,15 @@ def test_the_kernel_is_its_twin() -> None:
         ("there", {}, "must be configurations or a Motion"),
         ([[0.0], [2.0]], {}, "sample 1 of the path is outside the position limits"),
         ([[0.0], [1.0]], {"as_animated": True}, "only a Motion is animated"),
-        ([[0.0], [1.0]], {"limits": {"jerk": 3.0}}, "not the jerk"),
-        ([[0.0], [1.0]], {"gravity": "down"}, "gravity must be three numbers"),
+        ([[0.0], [1.0]], {"limits": {"jerk": -3.0}}, "jerk limits must be positive"),
+        ([[0.0], [1.0]], {"limits": {"power": 3.0}}, "limits on power need gravity"),
+        (
+            [[0.0], [1.0]],
+            {"limits": {"tools": {"cart": {"speed": 0.0}}}},
+            "speed of the tool 'cart' must",
+        ),
+        ([[0.0], [1.0]], {"limits": {"tools": {"cart": 3}}}, "limits of the tool 'cart' must be a mapping"),
+        ([[0.0], [1.0]], {"gravity": "down"}, "gravity must be 3 numbers"),
         ([[0.0], [1.0]], {"duration": "long"}, "duration must be a number of seconds"),
     ],
 )
