@@ -80,7 +80,7 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         self.report({kind}, f"{len(frames)} frames baked. {said}")
 
 
-def show_rows(items: bpy.types.bpy_prop_collection, rows: Sequence[tuple[int, int, Status, str]]) -> None:
+def show_rows(items: bpy.types.bpy_prop_collection, rows: Sequence[tuple[int, int, str, str]]) -> None:
     """(first, last, status, reason) of frames in a row, where the panel reads them."""
     items.clear()  # in an override those of its file stay
     for i, (first, last, status, reason) in enumerate(rows):
@@ -93,7 +93,8 @@ def show_rows(items: bpy.types.bpy_prop_collection, rows: Sequence[tuple[int, in
 
 
 class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
-    """Go to the first of frames that the last bake could not meet, or in which the last check found something"""
+    """Go to the first of frames that the last bake could not meet, in which the last check found something, or in which
+    one limit holds back what was retimed"""
 
     bl_idname = "robokin.failure_show"
     bl_label = "Show Failed Frames"
@@ -102,13 +103,14 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
     of: bpy.props.EnumProperty(
         name="Of",
         description="Whose frames",
-        items=(("BAKE", "Bake", ""), ("CHECK", "Check", "")),
+        items=(("BAKE", "Bake", ""), ("CHECK", "Check", ""), ("RETIME", "Retime", "")),
         options={"SKIP_SAVE"},
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         settings = obj.robokin.solver
-        items = settings.check_failures if self.of == "CHECK" else settings.bake_failures
+        of = {"BAKE": "bake_failures", "CHECK": "check_failures", "RETIME": "retime_limits"}
+        items = getattr(settings, of[self.of])
         failures = [item for item in items if item.status]
         if self.index >= len(failures):
             who = self.of.lower()
