@@ -6,10 +6,8 @@ import argparse
 from pathlib import Path
 
 from ..solvers.trajectories.motion_limits import KINDS
-from .arguments import output_file, rate
+from .arguments import MOTIONS, output_file, rate
 from .errors import UsageError
-
-MOTIONS = (".csv", ".json", ".yaml", ".yml")
 
 
 def add_motion_limits(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +40,7 @@ def path_limits(arguments: argparse.Namespace) -> dict[str, object]:
 def add_motion_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", metavar="HZ", type=rate, default=100.0, help="samples per second (100)")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml"
+        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml, .servo"
     )
 
 

@@ -21,6 +21,7 @@ from ...robokin.spatial import quaternion, se3
 from ..ik.solve import solve_ik
 from ..motion.motion import FASTEST, Motion
 from ..motion.rolled import rolled, rolling
+from ..retiming.path_limits import PathLimits
 from ..retiming.retime import retime
 from ..retiming.timing import Retimed
 from ..tasks import PoseTask, PositionTask
@@ -207,7 +208,7 @@ def _tip_move(model: RobotModel, move: Move, q: Array, limits: MotionLimits) -> 
         raise ConfigurationError(
             f"at {leap.argmax() / PLACES:.0%} of its way the joints would leap: it is singular there"
         )
-    return retime(model, Motion.of(model, np.arange(len(way)), way), limits)
+    return retime(model, Motion.of(model, np.arange(len(way)), way), PathLimits(limits, has_jerk=True))
 
 
 def _rotations(R: Array, share: Array) -> Array:

@@ -54,7 +54,7 @@ class PathLimits:
         if g is not None:
             require_mass(model)
         if not isinstance(limits, Mapping):
-            return cls(MotionLimits.of(model, limits), isinstance(limits, MotionLimits), None, g)
+            return cls(MotionLimits.of(model, limits), False, None, g)
         for name in limits:
             if name not in PATH_KINDS:
                 raise UnknownNameError("limit", name, PATH_KINDS)

@@ -36,7 +36,7 @@ def retime(
 ) -> Retimed:
     """The fastest motion along a path, from rest to rest.
 
-    path: configurations (F, nq), which a cubic spline passes at equal steps of its parameter, or a Motion.
+    path: configurations (F, nq), which a cubic spline passes at equal steps of its parameter, a Motion, or a Path.
     limits: {"velocity", "acceleration", "jerk", "power" [W], each one number or (nv,); "tools": {link: {"speed" [m/s],
     "acceleration" [m/s²]}}}; the model's count too, see `MotionLimits.of`. Jerk, power and tools are limited where the
     limits have them, all at once.
@@ -57,11 +57,16 @@ def retime(
     solvable_model(model)
     bound = PathLimits.of(model, limits, gravity)
     wanted = None if duration is None else checked_duration(duration)
-    q, knots, own_speeds = _samples(model, path, as_animated)
-    rolls = rolling(model, q)
-    if len(q) == 1:
-        return _resting(model, q, wanted or 0.0, bound, rolls)
-    curve = Path.through(model, q, knots)
+    own_speeds = None
+    if isinstance(path, Path) and not as_animated:
+        curve, knots = path, path.knots
+        rolls = rolling(model, curve.at(np.maximum(np.arange(len(knots)) - 1, 0), knots)[0])
+    else:
+        q, knots, own_speeds = _samples(model, path, as_animated)
+        rolls = rolling(model, q)
+        if len(q) == 1:
+            return _resting(model, q, wanted or 0.0, bound, rolls)
+        curve = Path.through(model, q, knots)
     if bound.are_linear:
         intervals, timing, bindings = _by_reachability(curve, bound, own_speeds, backend)
         warp, curved = Warp(knots[[0, -1]], 1), None
