@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from ..properties.registration import register_modules_factory
 from . import live
 from .files import (
     add_example,
@@ -102,11 +103,4 @@ MODULES: tuple[ModuleType, ...] = (
 )
 
 
-def register() -> None:
-    for module in MODULES:
-        module.register()
-
-
-def unregister() -> None:
-    for module in reversed(MODULES):
-        module.unregister()
+register, unregister = register_modules_factory(MODULES)

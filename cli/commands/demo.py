@@ -26,6 +26,7 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender():
         import bpy
 
+        from ...properties.bridge import binding
         from ...robokin import UnknownNameError
         from ...scene.bake.bake import bake_steps
         from ...scene.bake.check import check_steps
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> bool:
             robot = EXAMPLES[arguments.example].make(bpy.context)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         frames = range(scene.frame_start, scene.frame_end + 1)
-        start = bake_start(scene, robot, robot.robokin.solver.start)
+        start = bake_start(scene, robot, binding(robot), robot.robokin.solver.start)
         result = run_steps(bake_steps(scene, view_layer, robot, frames, start))
         found = run_steps(check_steps(scene, view_layer, robot, frames))
         told = result.to_dict()

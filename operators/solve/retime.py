@@ -6,12 +6,12 @@ from collections.abc import Generator
 
 import bpy
 
+from ...properties.results.stored_results import store_failures
 from ...properties.solver_settings import RETIME_MODES
 from ...scene.bake.retime import retime_limits, retime_steps
 from ..common import FrameRangeOperator
 from ..handlers.scene_marks import motion_mark
 from ..modal import ModalOperator
-from .bake import show_rows
 
 _LIMITS = ("jerk", "power", "tool_speed", "tool_acceleration")
 
@@ -59,7 +59,7 @@ class ROBOKIN_OT_retime(ModalOperator, FrameRangeOperator, bpy.types.Operator):
         efforts = self.given("efforts", settings.efforts)
         limits = retime_limits(obj, *(self.given(name, getattr(settings, f"retime_{name}")) for name in _LIMITS))
         result = yield from retime_steps(context.scene, obj, first, last, mode, duration, efforts, limits)
-        show_rows(settings.retime_limits, result.rows)
+        store_failures(settings.retime_limits, result.rows)
         settings.retime_mark = motion_mark(obj)
         self.report({"INFO"}, result.summary())
 

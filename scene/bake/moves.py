@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding, read_configuration, robot_model
+from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import find_posture, posture_values
 from ...robokin import RobokinError, clamp
@@ -23,22 +23,22 @@ from ...solvers.program.run import program_motion, run_moves_steps
 SAME_FRAME = 1e-6  # frames
 
 
-def solver_move(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> Move:
+def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup) -> Move:
     """A move of the list as the solver takes it, with its objects where they are now. Raises RobokinError."""
     name, metres = item.name, metres_per_world_unit(obj)
     own = {"speed": item.speed / 100.0, "wait": item.wait, "blend": item.blend * metres}
     if item.kind == "JOINT":
         if not item.posture:
             raise RobokinError(f"move {name!r} has no posture: choose one")
-        values, _ = posture_values(robot_model(obj), find_posture(obj, item.posture))
+        values, _ = posture_values(robot.model, find_posture(obj, item.posture))
         return Move(name, joints=values, **own)
     if item.tool_speed > 0.0:
         own["tool_speed"] = item.tool_speed * metres
     if item.kind == "CURVE":
-        return Move(name, "curve", tip=item.tip, points=_curve_points(obj, item), **own)
-    T, via = _placed(obj, item, "target"), None
+        return Move(name, "curve", tip=item.tip, points=_curve_points(obj, robot, item), **own)
+    T, via = _placed(obj, robot, item, "target"), None
     if item.kind == "CIRCLE":
-        via = _placed(obj, item, "via")[:3, 3].tolist()
+        via = _placed(obj, robot, item, "via")[:3, 3].tolist()
     turned = quaternion.from_matrix(T[:3, :3]).tolist()
     return Move(name, item.kind.lower(), None, item.tip, T[:3, 3].tolist(), turned, via, **own)
 
@@ -50,17 +50,19 @@ def moves_steps(scene: bpy.types.Scene, obj: bpy.types.Object, first: int) -> Ge
     knows its frames then, and the action has a pose marker where it begins. Nothing is written before the last step.
     Raises RobokinError, which names the move that cannot be made.
     """
-    refuse_unwritable(scene, obj, new_action=False)
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, False, robot)
     items = obj.robokin.moves
     if not items:
         raise RobokinError(f"{obj.name!r} has no moves: add one")
-    model = binding(obj).model_at(read_configuration(obj))
-    moves = [solver_move(obj, item) for item in items]
-    done = yield from run_moves_steps(model, moves, clamp(model, read_configuration(obj)))
+    q0 = read_configuration(obj, robot)
+    model = robot.model_at(q0)
+    moves = [solver_move(obj, robot, item) for item in items]
+    done = yield from run_moves_steps(model, moves, clamp(model, q0))
     yield 1.0
     step = frame_seconds(scene)
     motion = program_motion(done, 1.0 / step)
-    key_motion(scene, obj, motion, first)
+    key_motion(scene, obj, motion, first, robot)
     _mark_stretches(obj, [part.duration + move.wait for move, part in done], first, step)
     return motion.duration
 
@@ -76,18 +78,18 @@ def _mark_stretches(obj: bpy.types.Object, durations: Sequence[float], first: in
         markers.new(item.name).frame = item.first
 
 
-def _curve_points(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> Array:
+def _curve_points(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup) -> Array:
     """(n, 3) [m] of the target's first line, in the root frame."""
     if item.target is None or item.target.type != "CURVE":
         raise RobokinError(f"move {item.name!r} has no curve object as its target: choose one")
-    line = curve_of(obj, item.target, f"move {item.name!r}").lines[0].moved(_placed(obj, item, "target"))
+    line = curve_of(obj, item.target, f"move {item.name!r}").lines[0].moved(_placed(obj, robot, item, "target"))
     return np.vstack((line.origin, line.at(line.length)[0]))
 
 
-def _placed(obj: bpy.types.Object, item: bpy.types.PropertyGroup, role: str) -> Array:
+def _placed(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup, role: str) -> Array:
     """(4, 4) T_root_object [m]."""
     found = getattr(item, role)
     if found is None:
         raise RobokinError(f"move {item.name!r} has no object as its {role}: choose one")
-    robot, there = (np.array(each.matrix_world, float)[None] for each in (obj, found))
-    return roots_from_world(obj, robot, there, item.name)[0]
+    own, there = (np.array(each.matrix_world, float)[None] for each in (obj, found))
+    return roots_from_world(obj, own, there, item.name, robot)[0]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import robot_model
+from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel, clamp
 from ...robokin.arrays import Array
@@ -43,14 +43,14 @@ class RetimeResult:
 
     def summary(self) -> str:
         """One line."""
-        told = [f"frames {self.first} to {self.last}: {self.result.duration:.3f} s, before {self.before:.3f} s"]
-        binding = next((binding for binding in self.result.bindings if binding.joint), None)
-        if binding is not None:
-            told.append(f"the first limit on its way is the {binding.kind} of {binding.joint}")
+        notes = [f"frames {self.first} to {self.last}: {self.result.duration:.3f} s, before {self.before:.3f} s"]
+        limit = next((limit for limit in self.result.bindings if limit.joint), None)
+        if limit is not None:
+            notes.append(f"the first limit on its way is the {limit.kind} of {limit.joint}")
         assumed = [kind for kind in ("velocity", "acceleration") if kind in self.result.limits.assumed]
         if assumed:
-            told.append(f"some joints have no limit on {' and '.join(assumed)}: usual ones were assumed")
-        return "; ".join(told)
+            notes.append(f"some joints have no limit on {' and '.join(assumed)}: usual ones were assumed")
+        return "; ".join(notes)
 
 
 def retime_steps(
@@ -73,8 +73,9 @@ def retime_steps(
     Raises RobokinError where there is no motion, it leaves the position limits, a duration is too short, or it would
     run into later keys.
     """
-    refuse_unwritable(scene, obj, new_action=False)
-    seen = yield from scaled(sample_motion(scene, obj, range(first, last + 1)), 0.0, 0.9)
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, False, robot)
+    seen = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, 0.9)
     motion = _inside(seen, first)
     if not np.ptp(motion.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
@@ -84,8 +85,8 @@ def retime_steps(
     found = retime(motion.model, motion, limits, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
     step = frame_seconds(scene)
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
-    _refuse_later_keys(obj, last, end)
-    key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first)
+    _refuse_later_keys(obj, robot, last, end)
+    key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)
     return RetimeResult(first, end, motion.duration, found, tuple(_rows(found, first, end, step)))
 
 
@@ -93,7 +94,7 @@ def retime_limits(
     obj: bpy.types.Object, jerk: bool, power: float, tool_speed: float, tool_acceleration: float
 ) -> dict[str, object]:
     """What `retime_steps` takes, of settings in which 0 is no limit; lengths in Blender units."""
-    model, metres = robot_model(obj), metres_per_world_unit(obj)
+    model, metres = binding(obj).model, metres_per_world_unit(obj)
     limits: dict[str, object] = {}
     if jerk:
         limits["jerk"] = MotionLimits.of(model).jerk
@@ -134,8 +135,8 @@ def _joint_of(model: RobotModel, away: Array) -> str:
     return max(slots, key=lambda name: away[slots[name]].max(initial=0.0))
 
 
-def _refuse_later_keys(obj: bpy.types.Object, last: int, end: int) -> None:
-    own = own_keys(obj)
+def _refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: int) -> None:
+    own = own_keys(obj, robot)
     curves = [curve for key, curve in animation.fcurves(obj).items() if key in own]
     keys = [point.co.x for curve in curves for point in curve.keyframe_points if last < point.co.x <= end]
     if keys:
