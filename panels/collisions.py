@@ -6,6 +6,7 @@ import bpy
 
 from ..properties.bridge import robot_model
 from ..robokin import RobokinError
+from .prepared.joint_rows import common_start
 from .prepared.robot_panel import RobotPanel
 
 _SHOWN = 8  # obstacles listed
@@ -15,9 +16,11 @@ class ROBOKIN_UL_link_pairs(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_link_pairs"
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        row = layout.row(align=True)
-        row.prop(item, "may_touch", text="")
-        row.label(text=f"{item.link_a} \u2013 {item.link_b}")
+        start = common_start({name for pair in data.link_pairs for name in (pair.link_a, pair.link_b)})
+        row = layout.split(factor=0.72)
+        left = row.row(align=True)
+        left.prop(item, "may_touch", text="")
+        left.label(text=f"{item.link_a[start:]} \u2013 {item.link_b[start:]}")
         row.label(text=item.reason)
 
 
