@@ -1,9 +1,10 @@
 """Motions from state to state beside Ruckig, and new timing for paths beside toppra.
 
-`python benchmarks/trajectories.py [--rounds 5]`. The kernel's function and Ruckig's `calculate`, both called from Python
-with all that they take made before: microseconds for each motion. What ctypes takes to call the same function for no axes
-is taken off ours. `retime` and toppra with the same number of intervals: milliseconds for each path. The fastest round
-counts; the rounds alternate. Exit code 1 when a duration is longer than the peer's, or a promised time is not kept.
+`python benchmarks/trajectories.py [--rounds 5]`. The kernel's function and Ruckig's `calculate`, both called from
+Python with all that they take made before: microseconds for each motion. What ctypes takes to call the same function
+for no axes is taken off ours. `retime` and toppra with the same number of intervals: milliseconds for each path. The
+fastest round counts; the rounds alternate. Exit code 1 when a duration is longer than the peer's, or a promised time is
+not kept.
 """
 
 from __future__ import annotations
