@@ -130,6 +130,11 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1000.0,
     )
+    avoid_collisions: bpy.props.BoolProperty(
+        override=VALUE,
+        name="Avoid Collisions",
+        description="Solve and Bake keep links away from one another and from obstacles, before all tasks",
+    )
     collision_margin: bpy.props.FloatProperty(
         override=VALUE,
         name="Margin",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
     from .results import BatchResult, Diagnosis, SolveResult, Status
     from .tasks import *  # noqa: F403
+    from .tasks.clearance import ClearanceTask
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
     from .trajectories.motion_limits import MotionLimits
@@ -45,6 +46,7 @@ else:
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
             "ik.solve": ["solve_ik"],
             "tasks": tasks.__all__,
+            "tasks.clearance": ["ClearanceTask"],
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
@@ -59,6 +61,7 @@ else:
 __all__ = [
     "ActiveLimit",
     "BatchResult",
+    "ClearanceTask",
     "Diagnosis",
     "ExtendedJacobian",
     "IKProblem",

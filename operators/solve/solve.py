@@ -16,6 +16,7 @@ from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.collisions import clearance_now
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.solver_tasks import SolverTasks, enabled_tasks
@@ -42,7 +43,10 @@ def solve_steps(
     counting, wanted = SolverTasks(obj, tasks).at(targets)
     q0 = read_configuration(obj)
     model, criteria = binding(obj).model_at(q0), enabled_criteria(obj)
-    result = yield from solve_ik_steps(model, wanted, q0, seed, criteria=criteria)
+    apart = clearance_now(context.scene, obj) if wanted else []
+    result = yield from solve_ik_steps(model, [*wanted, *apart], q0, seed, criteria=criteria)
+    if apart:
+        result = result.first(len(wanted))
     return result, [tasks[i] for i in counting], wanted
 
 

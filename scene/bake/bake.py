@@ -38,7 +38,7 @@ from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
-from ..collisions import collisions_over
+from ..collisions import clearance_of, collisions_over
 
 
 def bake_steps(
@@ -53,6 +53,7 @@ def bake_steps(
     given: Sequence[AdHocTask] = (),
     use_own: bool = True,
     cost: object | None = None,
+    avoid: bool | None = None,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
@@ -61,6 +62,7 @@ def bake_steps(
     is met, rest first. Joints with a padlock stay where they are. criteria: in place of the robot's own, whose costs
     are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion is
     to have little of, as of `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
+    avoid: whether it keeps away from obstacles and itself, in place of the robot's setting.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     refuse_unwritable(scene, obj, new_action)
@@ -82,15 +84,23 @@ def bake_steps(
     dt = step * frame_seconds(scene)
     animation = yield from _animation(scene, obj, frames, cost)
     is_whole = cost is not None
-    plans = yield from scaled(bake_plans(obj, model, tasks, targets, criteria, dt, given, is_whole), 0.4, 0.5)
+    with pose_held(obj, hint):
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.4, 0.42)
+    clearance = clearance_of(obj, collisions, avoid)
+    if is_whole and clearance is not None:
+        raise RobokinError(
+            "Whole Motion does not avoid collisions: choose Frame by Frame, or switch Avoid Collisions off"
+        )
+    steps = bake_plans(obj, model, tasks, targets, criteria, dt, given, is_whole, clearance)
+    plans = yield from scaled(steps, 0.42, 0.5)
     segments = [plan.segment for plan in plans]
     if q0 is None:
         search = follow_from_best(segments, hint, "rest", seed=seed)
         found = yield from scaled(_shares(search, len(frames)), 0.5, 0.6)
         results, start = found.results, found.origin
     else:
-        steps = _shares(follow(segments, hint, seed=seed), len(frames))
-        results, start = (yield from scaled(steps, 0.5, 0.6)), ""
+        following = _shares(follow(segments, hint, seed=seed), len(frames))
+        results, start = (yield from scaled(following, 0.5, 0.6)), ""
     parts = stretches_of(plans, results)
     note = ""
     if is_whole:
@@ -99,8 +109,7 @@ def bake_steps(
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     asked = [(plan.segment, plan.criteria) for plan in plans]
-    costs = yield from scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 0.98)
-    collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.98, 1.0)
+    costs = yield from scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 1.0)
     motion = Motion.of(robot_model(obj), dt * np.arange(len(frames)), rounded(obj, Q))
     hits = collision_violations(motion, collisions) if collisions else []
     written = write_curves(obj, frames, Q, new_action)

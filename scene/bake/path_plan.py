@@ -19,7 +19,7 @@ from ...solvers.motion.collisions import collision_violations
 from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
 from ...solvers.progress import scaled
 from ...solvers.trajectories.retime import retime
-from ..collisions import collisions_over
+from ..collisions import collisions_over, looked_at
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stands still
@@ -94,11 +94,7 @@ def _inside(model: RobotModel, q: Array, frame: int) -> Array:
 
 def _standing(seen: CollisionModel | None, obj: bpy.types.Object) -> CollisionModel:
     """What may not touch, with obstacles that stand still. Raises RobokinError."""
-    if seen is None:
-        raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
-    if seen.left_out:
-        names = ", ".join(dict.fromkeys(seen.left_out))
-        raise RobokinError(f"the collision meshes of {names} are not found: no way can be planned without them")
+    seen = looked_at(obj, seen)
     standing = []
     for obstacle in seen.obstacles:
         T = obstacle.placement.reshape(-1, 4, 4)
