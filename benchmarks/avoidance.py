@@ -23,7 +23,7 @@ from robokin_addon.robokin.collision import Box, Capsule, CollisionModel, Obstac
 from robokin_addon.robokin.kinematics import forward_kinematics  # noqa: E402
 from robokin_addon.robokin.model.geometry import Geometry  # noqa: E402
 from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Task  # noqa: E402
-from robokin_addon.solvers.tracking.avoiding import tracker_of  # noqa: E402
+from robokin_addon.solvers.tracking.avoidance.avoiding import tracker_of  # noqa: E402
 
 SHAPES, OBSTACLES = 30, 20
 HAND, FEET = "gripper_left_base_link", ("left_sole_link", "right_sole_link")
@@ -51,7 +51,7 @@ def scene(model: RobotModel, q: np.ndarray, is_near: bool) -> CollisionModel:
         found.append(Obstacle(f"obstacle {number}", shape, T))
     if is_near:
         T = np.eye(4)
-        T[:3, 3] = hand + [0.15, 0.0, 0.0]
+        T[:3, 3] = hand + np.array([0.15, 0.0, 0.0])
         found[0] = Obstacle("wall", Box((0.02, 1.0, 1.0)), T)
     touching = [contact.names for contact in CollisionModel(model).contacts(q[None])]
     return CollisionModel(model, found, touching)

@@ -9,7 +9,7 @@ from functools import lru_cache
 import bpy
 import numpy as np
 
-from ..properties.bridge import binding, robot_model
+from ..properties.bridge import Binding, binding
 from ..properties.bridge.visuals.meshes.reading import is_supported, read_mesh
 from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
@@ -31,7 +31,11 @@ def obstacles_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def collisions_over(
-    scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, obj: bpy.types.Object, frames: Sequence[float]
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    frames: Sequence[float],
+    robot: Binding | None = None,
 ) -> Generator[float, None, CollisionModel | None]:
     """Yield the share of the work done (0..1) now and then; return what may not touch over the frames; None for a robot
     without collision shapes.
@@ -39,7 +43,8 @@ def collisions_over(
     A mesh counts as its convex hull, an obstacle with the form that it has now. Links that a joint connects, and those
     that touch at rest, do not count. Raises RobokinError.
     """
-    model = robot_model(obj)
+    robot = robot or binding(obj)
+    model = robot.model
     if not any(link.collisions for link in model.links):
         return None
     owners = obstacles_in(scene)
@@ -58,20 +63,20 @@ def collisions_over(
                 worlds[place[0]][index] = world_matrix(place)
             if index % _CHUNK == 0:
                 yield index / len(frames)
-    return _collisions(obj, model, owners, worlds)
+    return _collisions(obj, robot, owners, worlds)
 
 
-def collisions_now(scene: bpy.types.Scene, obj: bpy.types.Object) -> CollisionModel | None:
-    """As `collisions_over`, with obstacles where they are in the scene as it stands."""
-    model, owners = robot_model(obj), obstacles_in(scene)
-    if not any(link.collisions for link in model.links):
+def collisions_now(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> CollisionModel | None:
+    """What may not touch, as `collisions_over` says it, with obstacles where they are in the scene as it stands."""
+    owners = obstacles_in(scene)
+    if not any(link.collisions for link in robot.model.links):
         return None
-    return _collisions(obj, model, owners, {owner: world_matrix((owner, ""))[None] for owner in (obj, *owners)})
+    return _collisions(obj, robot, owners, {owner: world_matrix((owner, ""))[None] for owner in (obj, *owners)})
 
 
 def _collisions(
     obj: bpy.types.Object,
-    model: RobotModel,
+    robot: Binding,
     owners: Sequence[bpy.types.Object],
     worlds: Mapping[bpy.types.Object, Array],
 ) -> CollisionModel:
@@ -80,12 +85,13 @@ def _collisions(
     for owner in owners:
         who = f"obstacle {owner.name!r}"
         hull = Hull(points_of(obj, owner, who))
-        found.append(Obstacle(owner.name, hull, roots_from_world(obj, worlds[obj], worlds[owner], who)))
-    return CollisionModel(model, found, touching_at_rest(model), mesh_hull)
+        found.append(Obstacle(owner.name, hull, roots_from_world(obj, worlds[obj], worlds[owner], who, robot)))
+    return CollisionModel(robot.model, found, touching_at_rest(robot.model), mesh_hull)
 
 
 def clearance_of(
     obj: bpy.types.Object,
+    robot: Binding,
     collisions: CollisionModel | None,
     avoid: bool | None = None,
     margin: float | None = None,
@@ -95,7 +101,7 @@ def clearance_of(
     settings = obj.robokin.solver
     if not (settings.avoid_collisions if avoid is None else avoid):
         return None
-    own = settings.collision_margin * binding(obj).metres_per_unit
+    own = settings.collision_margin * robot.metres_per_unit
     known = looked_at(obj, collisions)
     placed = np.array([each.placement.reshape(-1, 4, 4)[0] for each in known.obstacles]).reshape(-1, 4, 4)
     return ClearanceTask(known, own if margin is None else margin, placed)
@@ -112,12 +118,16 @@ def looked_at(obj: bpy.types.Object, collisions: CollisionModel | None) -> Colli
 
 
 def clearance_now(
-    scene: bpy.types.Scene, obj: bpy.types.Object, avoid: bool | None = None, margin: float | None = None
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    robot: Binding,
+    avoid: bool | None = None,
+    margin: float | None = None,
 ) -> list[ClearanceTask]:
-    """As `clearance_of`, with obstacles where they are in the scene as it stands: one, or none."""
+    """What the robot keeps away from in the scene as it stands, as `clearance_of` says it: one, or none."""
     if not (obj.robokin.solver.avoid_collisions if avoid is None else avoid):
         return []
-    found = clearance_of(obj, collisions_now(scene, obj), True, margin)
+    found = clearance_of(obj, robot, collisions_now(scene, obj, robot), True, margin)
     return [] if found is None else [found]
 
 

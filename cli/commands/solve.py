@@ -124,7 +124,7 @@ def _without_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarra
 
 
 def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task], list[Task]]:
-    """As `_without_scene`.
+    """The model, the start, the tasks, and what keeps links away.
 
     Targets that are objects are where the scene has them at its present frame, and so are joints with a padlock."""
     with posed_of_blend(arguments, arguments.posture, arguments.srdf) as (robot, model, q0):
@@ -141,7 +141,7 @@ def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | N
             raise UsageError("--obstacles is for robot descriptions; a .blend holds its own obstacles")
         scene = bpy.context.scene
         assert scene is not None  # an open file has one
-        apart: list[Task] = [*clearance_now(scene, robot, arguments.avoid, arguments.margin)]
+        apart: list[Task] = [*clearance_now(scene, robot, binding(robot), arguments.avoid, arguments.margin)]
         return padlocked, q0, given_now(bpy.context, robot, given), apart
 
 

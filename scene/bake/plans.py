@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ...properties.bridge import Binding
 from ...robokin import RobotModel
 from ...robokin.arrays import Array
 from ...solvers import ClearanceTask, ExtendedJacobian, Task, Tracker
 from ...solvers.criteria import Criterion
 from ...solvers.ik.tip_ik import is_plain
-from ...solvers.tracking.avoiding import tracker_of
+from ...solvers.tracking.avoidance.avoiding import tracker_of
 from ...solvers.tracking.result import TrackResult, joined
 from ...solvers.tracking.starts import Segment
 from ..collisions import obstacle_placements
@@ -55,6 +56,7 @@ class BakedSegment:
 
 def bake_plans(
     obj: bpy.types.Object,
+    robot: Binding,
     model: RobotModel,
     tasks: Sequence[bpy.types.PropertyGroup],
     targets: Targets,
@@ -70,7 +72,7 @@ def bake_plans(
     in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
     clearance: what the robot keeps away from, with obstacles placed at each frame.
     """
-    forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
+    forms, extends = SolverTasks(obj, robot, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
     held: list[Task] = []
     plans = []

@@ -9,7 +9,7 @@ from ...robokin.collision import CollisionModel
 from ...robokin.collision.model import Near
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import swing_twist
-from ..trajectories.path import LOOKS, OUTSIDE
+from ..retiming.path import LOOKS, OUTSIDE
 from .approach import Approach
 
 _TOGETHER = 64  # places that are looked at in one call

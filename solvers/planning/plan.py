@@ -12,9 +12,9 @@ from ...robokin.collision import CollisionModel
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..progress import finish
+from ..retiming.retime import Retimed, retime
 from ..tasks.clearance import MARGIN
 from ..trajectories.motion_limits import MotionLimits
-from ..trajectories.retime import Retimed, retime
 from .free_space import FreeSpace
 from .rrt_connect import connected
 from .samples import Samples

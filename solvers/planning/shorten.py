@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...robokin.arrays import Array
-from ..trajectories.path import Path
+from ..retiming.path import Path
 from .free_space import FreeSpace, line
 from .samples import Samples
 

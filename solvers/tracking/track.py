@@ -15,7 +15,7 @@ from ..ik.problem import part_names
 from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks, tolerances
-from .avoiding import tracker_of
+from .avoidance.avoiding import tracker_of
 from .result import TrackResult, joined
 from .starts import Segment, follow, follow_from_best
 from .tracker import Tracker

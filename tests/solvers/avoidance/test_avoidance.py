@@ -18,7 +18,7 @@ from robokin_addon.solvers import (
     track,
 )
 from robokin_addon.solvers.kinematics.state import State
-from robokin_addon.solvers.tracking.avoiding import AvoidingTracker, tracker_of
+from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
 from support.oracles.coal_oracle import least_distances
 from support.problems.obstructed import around_a_post, at, planar_arm, random_scene
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.backend import get_backend
-from ...robokin.collision.model import Near
-from ...robokin.model.robot import RobotModel
-from ..limits.viability import StepLimits
-from ..tasks.clearance import ClearanceTask
+from ....robokin.arrays import Array
+from ....robokin.backend import get_backend
+from ....robokin.collision.model import Near
+from ....robokin.model.robot import RobotModel
+from ...limits.viability import StepLimits
+from ...tasks.clearance import ClearanceTask
 
 _LONGEST = 1000  # frames of braking that are looked at
 _STANDS = 1e-9  # of a step, beside which no joint moves

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ...robokin.arrays import Array
-from ...robokin.backend import get_backend
-from ...robokin.collision.model import Near
-from ...robokin.model.robot import RobotModel
-from ..avoidance.safe_stop import SafeStop
-from ..criteria import Criterion
-from ..descent.engine import CONVERGED
-from ..tasks import Task
-from ..tasks.clearance import ClearanceTask
-from ..tasks.protocols import VelocityTask
-from .data import COLLIDED, TrackOutcome
-from .level_engines import state_at
-from .memory import MotionMemory
-from .result import EMPTY, TrackResult, joined
-from .tracker import Tracker
+from ....robokin.arrays import Array
+from ....robokin.backend import get_backend
+from ....robokin.collision.model import Near
+from ....robokin.model.robot import RobotModel
+from ...criteria import Criterion
+from ...descent.engine import CONVERGED
+from ...tasks import Task
+from ...tasks.clearance import ClearanceTask
+from ...tasks.protocols import VelocityTask
+from ..data import COLLIDED, TrackOutcome
+from ..level_engines import state_at
+from ..memory import MotionMemory
+from ..result import EMPTY, TrackResult, joined
+from ..tracker import Tracker
+from .safe_stop import SafeStop
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
 SHARES = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
