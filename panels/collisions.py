@@ -50,6 +50,7 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
             layout.label(text=each.name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:
             layout.label(text=f"and {len(obstacles) - _SHOWN} more obstacles")
+        layout.prop(obj.robokin.solver, "avoid_collisions")
         layout.prop(obj.robokin.solver, "collision_margin")
         layout.operator("robokin.plan_path", icon="CURVE_PATH")
 

@@ -163,6 +163,11 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         description="Frames in which the same limit keeps the retimed animation from being faster",
     )
     retime_mark: bpy.props.StringProperty(override=VALUE, description=_MARK, options={"HIDDEN"})
+    avoid_collisions: bpy.props.BoolProperty(
+        override=VALUE,
+        name="Avoid Collisions",
+        description="Solve and Bake keep links away from one another and from obstacles, before all tasks",
+    )
     collision_margin: bpy.props.FloatProperty(
         override=VALUE,
         name="Margin",

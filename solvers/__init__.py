@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .singularities.measure import Singularities, Singularity
     from .singularities.tool import Tool, tool_at, tools_of
     from .tasks import *  # noqa: F403
+    from .tasks.clearance import ClearanceTask
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
     from .trajectories.motion_limits import MotionLimits
@@ -53,6 +54,7 @@ else:
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
             "ik.solve": ["solve_ik"],
             "tasks": tasks.__all__,
+            "tasks.clearance": ["ClearanceTask"],
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
@@ -69,6 +71,7 @@ else:
 __all__ = [
     "ActiveLimit",
     "BatchResult",
+    "ClearanceTask",
     "Diagnosis",
     "ExtendedJacobian",
     "IKProblem",

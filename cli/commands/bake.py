@@ -51,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mode", choices=("frames", "whole"), help="frame by frame, or the optimum of the whole motion"
     )
     parser.add_argument("--cost", metavar="COST", help=f"what the whole motion has little of: {COSTS}")
+    parser.add_argument(
+        "--avoid", action=argparse.BooleanOptionalAction, help="keep links away from one another and from obstacles"
+    )
     parser.add_argument("--seed", metavar="N", type=seed, help="which restarts are drawn when the first attempt fails")
     add_json(parser)
 
@@ -87,7 +90,9 @@ def run(arguments: argparse.Namespace) -> bool:
         seed = settings.seed if arguments.seed is None else arguments.seed
         cost = chosen_cost(settings, arguments.mode, arguments.cost)
         new = settings.new_action if arguments.new_action is None else arguments.new_action
-        steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost)
+        steps = bake_steps(
+            *(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost), arguments.avoid
+        )
         result = run_steps(steps)
         keep_start(robot, bound, start, q0)
         target = arguments.output or bpy.data.filepath

@@ -36,7 +36,7 @@ from ...solvers.motion.motion import Motion
 from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
-from ..collisions import collisions_over
+from ..collisions import clearance_of, collisions_over
 
 
 def bake_steps(
@@ -51,6 +51,7 @@ def bake_steps(
     given: Sequence[AdHocTask] = (),
     use_own: bool = True,
     cost: object | None = None,
+    avoid: bool | None = None,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
@@ -59,6 +60,7 @@ def bake_steps(
     is met, rest first. Joints with a padlock stay where they are. criteria: in place of the robot's own, whose costs
     are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion is
     to have little of, as of `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
+    avoid: whether it keeps away from obstacles and itself, in place of the robot's setting.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
     robot = binding(obj)
@@ -81,7 +83,15 @@ def bake_steps(
     dt = step * frame_seconds(scene)
     animation = yield from _animation(scene, obj, robot, frames, cost)
     is_whole = cost is not None
-    plans = yield from scaled(bake_plans(obj, robot, model, tasks, targets, criteria, dt, given, is_whole), 0.4, 0.5)
+    with pose_held(obj, hint, robot):
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.4, 0.42)
+    clearance = clearance_of(obj, robot, collisions, avoid)
+    if is_whole and clearance is not None:
+        raise RobokinError(
+            "Whole Motion does not avoid collisions: choose Frame by Frame, or switch Avoid Collisions off"
+        )
+    planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, given, is_whole, clearance)
+    plans = yield from scaled(planning, 0.42, 0.5)
     segments = [plan.segment for plan in plans]
 
     def followed(results: list[TrackResult]) -> float:
@@ -103,8 +113,7 @@ def bake_steps(
     Q = np.concatenate([part.result.q for part in parts])
     asked = [(plan.segment, plan.criteria) for plan in plans]
     shown = rounded(obj, Q, robot)
-    costs = yield from scaled(costs_of_motion(robot.model, asked, shown, dt), 0.95, 0.98)
-    collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.98, 1.0)
+    costs = yield from scaled(costs_of_motion(robot.model, asked, shown, dt), 0.95, 1.0)
     motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown)
     hits = collision_violations(motion, collisions) if collisions else []
     written = write_curves(obj, frames, Q, new_action, robot)

@@ -214,6 +214,8 @@ class NativeStack:
 
     def _fill(self, frame: int) -> None:
         """Rows and residuals of the tasks that the kernel does not know, at what is in `step.q`."""
+        if self._is_short:  # it begins anew, and where it is led until then may be anywhere
+            return
         levels, state, still = self.levels, self._state(frame), np.zeros(self.levels.model.nv)
         moved = self._moved(frame, state) if self._moves else None
         rows: dict[int, Rows] = {}

@@ -42,10 +42,9 @@ class TaskLevels:
         for task in self.tasks:
             task.check(model)
         self.loops = [(i, task) for i, task in enumerate(self.tasks) if isinstance(task, LoopClosureTask)]
-        self.priorities = sorted({task.priority for task in self.tasks} - {0})
-        self.indices = [
-            [i for i, task in enumerate(self.tasks) if task.priority == priority] for priority in self.priorities
-        ]
+        others = [i for i, task in enumerate(self.tasks) if not isinstance(task, LoopClosureTask)]
+        self.priorities = sorted({self.tasks[i].priority for i in others})
+        self.indices = [[i for i in others if self.tasks[i].priority == own] for own in self.priorities]
         # Of each priority: its tasks, and after them the ways of its velocities.
         self.counts = [1 + any(has_path(self.tasks[i]) for i in indices) for indices in self.indices]
         # Of each level, loop closures first, its tasks; and whether it is their ways.
@@ -58,7 +57,8 @@ class TaskLevels:
             [all(isinstance(self.tasks[i], VelocityTask) for i in own) for own, _ in self.groups], bool
         )
         self.are_paths = np.array([is_path for _, is_path in self.groups], bool)
-        self._first = self.indices[0] if self.indices else []
+        # What links keep away from is before the first level, and no such.
+        self._first = next((own for own in self.indices if self.tasks[own[0]].priority), [])
         points = [point for i in self._first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
         self._targets: list[Any] = []

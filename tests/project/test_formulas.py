@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from robokin_addon import solvers
 from robokin_addon.robokin import (
+    RobotModel,
     center_of_mass,
     center_of_mass_jacobian,
     forward_kinematics,
@@ -21,12 +23,15 @@ from robokin_addon.robokin import (
     mass_matrix,
     random_configuration,
 )
+from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
+from robokin_addon.robokin.model.geometry import Geometry
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
     AlongCurveTask,
     AxisTask,
     CenterOfMassTask,
+    ClearanceTask,
     Curve,
     DistanceTask,
     ExtendedJacobian,
@@ -219,6 +224,22 @@ def _mass(r: Robot) -> None:
     assert len(rows.J) == 4 and np.isneginf(rows.lower).all()
 
 
+def _clearance(r: Robot) -> None:
+    ball = (Geometry(Sphere(0.05)),)
+    links = [dataclasses.replace(link, collisions=ball if link.name == r.link else ()) for link in r.model.links]
+    joints = [joint for joint in r.model.joints if joint.parent is not None]
+    r.model = RobotModel(r.model.name, links, joints, r.model.root)
+    T, J_a, _ = r.at(r.link, np.eye(4))
+    away, post = np.array([0.3, 0.1, 0.0]), np.eye(4)
+    post[:3, 3] = T[:3, 3] + away
+    distance = np.linalg.norm(away)
+    task = ClearanceTask(CollisionModel(r.model, [Obstacle("post", Sphere(0.1), post)]), 0.2)
+    rows = task.rows(r.state(), None)
+    lower, J = F["clearance"](J_a, np.zeros_like(J_a), away / distance, distance - 0.15, 0.2)
+    assert rows.lower[0] == pytest.approx(lower + 2e-5) and abs(rows.J[0] - J).max() < 1e-9
+    assert np.isposinf(rows.upper).all()
+
+
 def _posture(r: Robot) -> None:
     model = load_urdf(robot("panda"))
     r.model, r.q = model, random_configuration(model, r.rng)
@@ -267,6 +288,7 @@ TASKS: dict[str, tuple[type[Task], ...]] = {
     "distance": (DistanceTask,),
     "laser": (LaserTask,),
     "mass": (CenterOfMassTask, SupportTask),
+    "clearance": (ClearanceTask,),
     "posture": (PostureTask, JointTask),
     "velocities": (TwistTask, AlongCurveTask, JointVelocityTask, LinearVelocityTask),
 }

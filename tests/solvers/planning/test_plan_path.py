@@ -67,9 +67,9 @@ def test_an_end_that_is_too_near_is_named() -> None:
     collisions, q0, q1 = around_a_post()
     inside = np.array([np.arctan2(0.9, 1.2), 0.0, 0.0])
     plan = plan_path(collisions.model, collisions, q0, inside)
-    assert not plan.found and "at the end" in plan.reason and "'post'" in plan.reason and "mm in" in plan.reason
+    assert not plan.found and "at the end" in plan.reason and "m deep in post" in plan.reason
     plan = plan_path(collisions.model, collisions, q0, q1, margin=0.9)
-    assert not plan.found and "at the start" in plan.reason and "mm from" in plan.reason
+    assert not plan.found and "at the start" in plan.reason and "m from post" in plan.reason
     assert plan_path(collisions.model, collisions, q0, q0).motion.duration == 0.0
 
 
