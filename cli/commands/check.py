@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> bool:
         given, use_own = given_tasks(arguments, robot_model(robot))
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         found = run_steps(check_steps(scene, view_layer, robot, frames, given, use_own, arguments.efforts))
-    told = found.to_dict()
-    report = {"frames": frame_rows(told), "violations": told["violations"]}
+    record = found.to_dict()
+    report = {"frames": frame_rows(record), "violations": record["violations"]}
     write_report(report, arguments.json, found.summary())
     return found.passed

@@ -46,7 +46,7 @@ def _computed(obj: bpy.types.Object, robot: Binding) -> Sequence[TaskReadout | N
         if task.enabled:
             try:
                 check_task(obj, task, robot)
-                tasks += [task] if _is_told(task) and not missing_shapes(obj, [task]) else []
+                tasks += [task] if _has_readout(task) and not missing_shapes(obj, [task]) else []
             except RobokinError as error:
                 shown[i] = TaskReadout(0.0, 0.0, False, str(error))
     if not tasks:
@@ -65,7 +65,7 @@ def _computed(obj: bpy.types.Object, robot: Binding) -> Sequence[TaskReadout | N
     return shown
 
 
-def _is_told(task: bpy.types.PropertyGroup) -> bool:
+def _has_readout(task: bpy.types.PropertyGroup) -> bool:
     return not KINDS[task.kind].is_velocity and task.kind not in ("PIN", "ADVANCE") and task.influence >= 1.0
 
 

@@ -64,7 +64,7 @@ class AnimationCheck:
         if self.limits.violations:
             worst = max(self.limits.violations, key=lambda v: (abs(v.value / v.limit) if v.limit else np.inf, -v.value))
             count = len({violation.frame for violation in self.limits.violations})
-            parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.told()}")
+            parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.sentence()}")
             need = time_needed(self.limits.violations)
             if 1.0 < need < np.inf:
                 parts.append(f"too fast: {needs(need)}")

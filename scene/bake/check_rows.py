@@ -44,7 +44,9 @@ def limit_rows(frames: Sequence[int], violations: Sequence[Violation]) -> list[C
         for run in _runs(list(own)):
             worst = max(run, key=_excess)
             rows.append(
-                CheckRow(frames[run[0].frame], frames[run[-1].frame], frames[worst.frame], Status.LIMIT, _told(worst))
+                CheckRow(
+                    frames[run[0].frame], frames[run[-1].frame], frames[worst.frame], Status.LIMIT, _sentence(worst)
+                )
             )
     return sorted(rows, key=lambda row: row.first)
 
@@ -106,7 +108,7 @@ def _time(violation: Violation) -> float:
     return float(np.sqrt(ratio)) if violation.kind == "acceleration" else float(ratio)
 
 
-def _told(violation: Violation) -> str:
+def _sentence(violation: Violation) -> str:
     joint, unit = violation.joint, f" {violation.unit}".rstrip()
     allowed = f"{violation.limit:.4g}{unit}"
     if violation.kind in ("velocity", "acceleration"):
@@ -118,4 +120,4 @@ def _told(violation: Violation) -> str:
         return f"{joint} is at {violation.value:.4g}{unit}, its {violation.kind} limit is {allowed}"
     if violation.kind == "effort":
         return f"too heavy: {joint} needs {abs(violation.value):.4g}{unit}, allowed {allowed}"
-    return f"{violation.told()}{' between two frames' if violation.half else ''}"
+    return f"{violation.sentence()}{' between two frames' if violation.half else ''}"

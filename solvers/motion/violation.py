@@ -24,7 +24,7 @@ class Violation:
     links: tuple[str, ...] = ()
     half: bool = False
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """In words."""
         if self.links:
             return f"{self.links[0]} is {-self.value:.4g} {self.unit} deep in {self.links[1]}"
