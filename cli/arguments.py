@@ -12,6 +12,7 @@ from ..robokin.model.robot import ROOT_TYPES
 from .errors import UsageError
 
 BLEND = ".blend"
+MOTIONS = (".csv", ".json", ".yaml", ".yml", ".servo")
 
 
 def add_robot_file(parser: argparse.ArgumentParser) -> None:
@@ -120,6 +121,16 @@ def rate(text: str) -> float:
         value = float("nan")
     if not 0.0 < value <= 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of samples per second in (0, 1e6]")
+    return value
+
+
+def threshold(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
     return value
 
 

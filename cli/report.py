@@ -56,9 +56,9 @@ def _plain(value: object) -> object:
     return value
 
 
-def frame_rows(record: dict) -> list[dict]:
-    """The frames of a bake or a check, with what the two have in common."""
-    keys = ("frame", "status", "residuals", "q", "costs")
+def frame_rows(record: dict, *more: str) -> list[dict]:
+    """The frames of a bake or a check, with what the two have in common, and more keys that were asked for."""
+    keys = ("frame", "status", "residuals", "q", "costs", *more)
     return [{key: row[key] for key in keys if key in row} for row in record["frames"]]
 
 

@@ -42,7 +42,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, moves, retime, smooth, solve
+from .solve import bake, check, dynamics, moves, plan_path, retime, singularities, smooth, solve
 from .tasks import criteria, remedies, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -90,11 +90,13 @@ MODULES: tuple[ModuleType, ...] = (
     srdf,
     smooth,
     retime,
+    plan_path,
     moves,
     solve,
     bake,
     check,
     dynamics,
+    singularities,
     export_motion,
     import_motion,
     export_urdf,

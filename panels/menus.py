@@ -21,6 +21,7 @@ class ROBOKIN_MT_robot(bpy.types.Menu):
         layout.operator("robokin.bake", text="Bake Robot Motion", icon="ACTION")
         layout.operator("robokin.check", text="Check Robot Animation", icon="VIEWZOOM")
         layout.operator("robokin.key_dynamics", text="Key Robot Dynamics (Torque, Power)", icon="FCURVE")
+        layout.operator("robokin.key_singularities", text="Key Robot Singularities", icon="FCURVE")
         layout.operator("robokin.export_motion", text="Export Robot Motion", icon="EXPORT")
         layout.operator("robokin.import_motion", text="Import Robot Motion", icon="IMPORT")
         layout.separator()

@@ -58,6 +58,7 @@ FORMATS = (
     ("CSV", "CSV", "A table: time and one column per joint (.csv)"),
     ("JSON", "JSON", "Times and joint values with their names and units (.json)"),
     ("YAML", "JointTrajectory", "ROS trajectory_msgs/JointTrajectory (.yaml)"),
+    ("SERVO", "Servo Angles", "A table of the angles of hobby servos, 0 to 180 degrees (.servo)"),
 )
 
 
@@ -130,6 +131,17 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1000.0,
     )
+    collision_margin: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Margin",
+        description="No link comes nearer to another one or to an obstacle where collisions are avoided",
+        subtype="DISTANCE",
+        unit="LENGTH",
+        default=0.005,
+        min=0.0,
+        soft_max=1.0,
+        precision=4,
+    )
     range: bpy.props.EnumProperty(override=VALUE, name="Range", description="Which frames", items=RANGES)
     frame_start: bpy.props.IntProperty(
         override=VALUE, name="First", description="First frame", default=1, subtype="TIME"
@@ -152,6 +164,19 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         override=VALUE,
         name="Efforts",
         description="Check and Retime hold what the drives must give against their effort limits, too",
+    )
+    singularity: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Singularity",
+        description=(
+            "Check warns of frames in which the smallest singular value of a tool's Jacobian is less, with lengths "
+            "counted in that of the arm; 0: it does not look"
+        ),
+        default=0.02,
+        min=0.0,
+        soft_max=0.2,
+        precision=3,
+        step=0.1,
     )
     rate: bpy.props.FloatProperty(
         override=VALUE,

@@ -1,12 +1,12 @@
 """Compare a robot's animation as it stands with its tasks and with the limits on position, speed
 and acceleration, and find where it collides with itself or with obstacles. Nothing is changed. Exit code 1
-when a task is missed, a limit is broken, or something collides."""
+when a task is missed, a limit is broken, or something collides; being near a singularity is but a warning."""
 
 from __future__ import annotations
 
 import argparse
 
-from ..arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step
+from ..arguments import add_blend_file, add_frames, add_json, add_scene_tasks, add_step, threshold
 from ..report import frame_rows, write_report
 from ..text.scene_tasks import given_tasks
 from ..text.task_grammar import GRAMMAR, VELOCITIES
@@ -22,6 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--efforts", action="store_true", help="compare what the drives must give with their effort limits, too"
     )
+    parser.add_argument(
+        "--singularity",
+        metavar="VALUE",
+        type=threshold,
+        help="warn of frames with a smaller singular value of a tool (as the robot's settings say; 0: do not look); "
+        "those of all frames are in the report",
+    )
     add_json(parser)
 
 
@@ -36,10 +43,16 @@ def run(arguments: argparse.Namespace) -> bool:
 
         robot = find_robot(arguments.robot)
         frames = chosen_frames(robot, arguments.frames, arguments.step)
+        near = robot.robokin.solver.singularity if arguments.singularity is None else arguments.singularity
         given, use_own = given_tasks(arguments, robot_model(robot))
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        found = run_steps(check_steps(scene, view_layer, robot, frames, given, use_own, arguments.efforts))
+        found = run_steps(
+            check_steps(scene, view_layer, robot, frames, given, use_own, arguments.efforts, singularity=near)
+        )
     record = found.to_dict()
-    report = {"frames": frame_rows(record), "violations": record["violations"]}
+    more = ["singularities"] if arguments.singularity else []
+    report = {"frames": frame_rows(record, *more), "violations": record["violations"]}
+    if record["warnings"]:
+        report["warnings"] = record["warnings"]
     write_report(report, arguments.json, found.summary())
     return found.passed

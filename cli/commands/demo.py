@@ -1,4 +1,4 @@
-"""Make one of the ready scenes, bake it, check it and write it as a .blend: the two examples of the paper that Robokin
+"""Make one of the ready scenes, bake it, check it and write it as a .blend: the examples of the papers that Robokin
 comes from. Exit code 1 when a frame is not met or a limit is broken."""
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from ..report import frame_rows, kept_report, show_report
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "example", metavar="NAME", help="laser: two beams draw two circles; door, door-pivoting: the arm opens a door"
+        "example",
+        metavar="NAME",
+        help="laser: two beams draw two circles; door, door-pivoting: the arm opens a door; nut: from bolt to bolt",
     )
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
     add_json(parser)

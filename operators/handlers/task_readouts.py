@@ -11,13 +11,17 @@ from ...properties.bridge import Binding, binding_held, read_configuration
 from ...properties.results import readouts
 from ...properties.results.readouts import TaskReadout
 from ...properties.task_kinds import KINDS
-from ...robokin import RobokinError
+from ...robokin import RobokinError, RobotModel
+from ...robokin.arrays import Array
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.solver_tasks import SolverTasks, check_task
 from ...scene.tasks.targets import targets_shown
 from ...solvers.motion.motion import Motion
 from ...solvers.motion.task_check import motion_residuals, motion_targets
 from ...solvers.progress import finish
+from ...solvers.singularities.measure import Singularities
+from ...solvers.singularities.tool import tools_of
+from ...solvers.tasks import FrameTask, Task
 from ...solvers.velocity.task_levels import TaskLevels
 from .scene_marks import pose_mark
 from .shown_shapes import missing_shapes, shown_shape
@@ -30,7 +34,7 @@ def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     solve, where the influence is not 1. Computed anew only when something has changed."""
     try:
         with binding_held(obj) as robot:
-            key = obj.session_uid, pose_mark(obj), len(obj.robokin.tasks)
+            key = obj.session_uid, pose_mark(obj), len(obj.robokin.tasks), obj.robokin.solver.singularity
             if _last.get("key") != key:
                 _last.update(key=key, shown=_computed(obj, robot))
             return _last["shown"]
@@ -61,8 +65,44 @@ def _computed(obj: bpy.types.Object, robot: Binding) -> Sequence[TaskReadout | N
         length = next((r / unit for part, r in parts if part.is_length), 0.0)
         angle = next((r for part, r in parts if not part.is_length), 0.0)
         met = all(r <= part.tolerance for part, r in parts)
-        shown[places[tasks[i].path_from_id()]] = TaskReadout(float(length), float(angle), met)
+        near = _near(obj, model, asked, motion.q[0])
+        shown[places[tasks[i].path_from_id()]] = TaskReadout(float(length), float(angle), met, "", *near)
     return shown
+
+
+def _near(obj: bpy.types.Object, model: RobotModel, task: Task, q: Array) -> tuple[float | None, str]:
+    """The smallest singular value of a task's tip, and which singularity is near."""
+    found = _tools.get(model, task)
+    if found is None:
+        return None, ""
+    value = float(found.over(q[None])[0][0])
+    return value, found.at(q).sentence() if value < obj.robokin.solver.singularity else ""
+
+
+class _Tools:
+    """What was found of the tools of the last robot: their families."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self._model: RobotModel | None = None
+        self._found: dict[tuple, Singularities | None] = {}
+
+    def get(self, model: RobotModel, task: Task) -> Singularities | None:
+        """None of a task without a tool."""
+        if model is not self._model:
+            self._model, self._found = model, {}
+        if not isinstance(task, FrameTask):
+            return None
+        key = task.link, task.offset.tobytes(), task.weights.tobytes(), task.frame
+        if key not in self._found:
+            tools = [tool for tool in tools_of(model, [task]) if tool.rank]
+            self._found[key] = Singularities(tools[0]) if tools else None
+        return self._found[key]
+
+
+_tools = _Tools()
 
 
 def _has_readout(task: bpy.types.PropertyGroup) -> bool:
@@ -76,3 +116,4 @@ def register() -> None:
 def unregister() -> None:
     readouts.tasks = readouts.nothing
     _last.clear()
+    _tools.clear()

@@ -27,6 +27,12 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
     efforts: bpy.props.BoolProperty(
         name="Efforts", description="Check the efforts of the drives, too", options={"SKIP_SAVE"}
     )
+    singularity: bpy.props.FloatProperty(
+        name="Singularity",
+        description="Warn of frames in which the smallest singular value of a tool is less; 0: do not look",
+        min=0.0,
+        options={"SKIP_SAVE"},
+    )
     report_path: bpy.props.StringProperty(
         name="Report", description="Write the findings as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
     )
@@ -35,7 +41,8 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
         check_report(self.report_path)
         scene, settings = context.scene, obj.robokin.solver
         frames, efforts = self.frames(scene, settings), self.given("efforts", settings.efforts)
-        found = yield from check_steps(scene, context.view_layer, obj, frames, efforts=efforts)
+        near = self.given("singularity", settings.singularity)
+        found = yield from check_steps(scene, context.view_layer, obj, frames, efforts=efforts, singularity=near)
         settings.check_summary, settings.check_passed = found.summary(), found.passed
         settings.check_mark = motion_mark(obj)
         store_failures(settings.check_failures, [(r.first, r.last, r.status, r.reason) for r in found.rows()])

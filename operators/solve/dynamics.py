@@ -8,8 +8,8 @@ import bpy
 
 from ...properties.bridge import binding
 from ...robokin import RobokinError
+from ...scene.animation.columns import DYNAMICS, clear_columns, key_columns
 from ...scene.animation.curves import refuse_unwritable
-from ...scene.animation.dynamics import clear_dynamics, key_dynamics
 from ...scene.bake.samples import sample_motion
 from ...scene.criteria.solver_criteria import root_gravity
 from ...solvers.motion.dynamics import MotionDynamics
@@ -28,7 +28,7 @@ class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator)
         frames, robot = self.frames(context.scene, obj.robokin.solver), binding(obj)
         refuse_unwritable(context.scene, obj, False, robot)
         motion = yield from sample_motion(context.scene, obj, frames, robot)
-        count = key_dynamics(obj, frames, MotionDynamics.of(motion, root_gravity(obj, robot)))
+        count = key_columns(obj, DYNAMICS, frames, MotionDynamics.of(motion, root_gravity(obj, robot)).columns())
         self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, group Dynamics")
 
 
@@ -39,7 +39,7 @@ class ROBOKIN_OT_clear_dynamics(RobotOperator, bpy.types.Operator):
     bl_label = "Clear Dynamics"
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        if not clear_dynamics(obj):
+        if not clear_columns(obj, DYNAMICS):
             raise RobokinError(f"{obj.name!r} has no curves of Key Dynamics")
         return {"FINISHED"}
 

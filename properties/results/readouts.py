@@ -38,12 +38,15 @@ class LiveReadout:
 @dataclass(frozen=True)
 class TaskReadout:
     """By how much a task is missed now. position: Blender units.   orientation: radians.   reached: it is within its
-    tolerances.   problem: why it cannot be asked for at all."""
+    tolerances.   problem: why it cannot be asked for at all.   singular_value: the smallest of its tip's Jacobian;
+    None of what is no pose, position or orientation.   singularity: which one is near, in words; "" when none is."""
 
     position: float
     orientation: float
     reached: bool
     problem: str = ""
+    singular_value: float | None = None
+    singularity: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,12 @@ from ...solvers import Status
 from ...solvers.ik.tip_ik import is_plain
 from ...solvers.motion.check import MotionCheck, check_motion, check_motion_steps
 from ...solvers.motion.motion import Motion
+from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
 from .samples import sample_motion
+from .singularities import singularities_of
 
 _CHUNK = 16  # frames between two reports of progress
 
@@ -36,7 +38,8 @@ class AnimationCheck:
     NaN for a task that is not. parts: names of them. limits: the violations, whose `frame`
     is an index into `frames`.   missed: (n, k, 2) parts of tasks that are whole, not within their
     tolerances.   tasks, units:
-    names of the tasks, units of their parts.   unseen: links whose collision meshes could not be read."""
+    names of the tasks, units of their parts.   unseen: links whose collision meshes could not be read.
+    singularities: how near tools are to them, if that was asked for; they are warnings, and break no limit."""
 
     motion: Motion
     frames: Sequence[int]
@@ -48,6 +51,7 @@ class AnimationCheck:
     tasks: Sequence[str]
     units: Sequence[Sequence[str]]
     unseen: tuple[str, ...] = ()
+    singularities: MotionSingularities | None = None
 
     @property
     def passed(self) -> bool:
@@ -70,16 +74,23 @@ class AnimationCheck:
                 parts.append(f"too fast: {needs(need)}")
         if self.unseen:
             parts.append(f"collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}")
+        near = self.singularities.near if self.singularities else ()
+        more = ""
+        if near:
+            worst = min(near, key=lambda each: each.value)
+            count = len({each.frame for each in near})
+            more = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]}: {worst.sentence()}"
         if len(parts) > 1:
-            return "; ".join(parts)
+            return "; ".join(parts) + more
         tasked = any(status is not Status.EMPTY for status in self.statuses)
-        return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}"
+        return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}{more}"
 
     def rows(self) -> list[CheckRow]:
         """By frame."""
         missed = task_rows(self.frames, self.statuses, self.missed, self.residuals, self.tasks, self.units)
         broken = limit_rows(self.frames, self.limits.violations)
-        return sorted([*missed, *broken], key=lambda row: row.first)
+        near = limit_rows(self.frames, self.singularities.near) if self.singularities else []
+        return sorted([*missed, *broken, *near], key=lambda row: row.first)
 
     def to_dict(self) -> dict:
         """Plain values for JSON; residuals of tasks that are not whole are null."""
@@ -91,8 +102,13 @@ class AnimationCheck:
             ]
             values = self.motion.model.joint_values(q)
             rows.append({"frame": int(frame), "status": str(status), "residuals": shown, "q": values})
+        near: list[dict] = []
+        if self.singularities:
+            for i, row in enumerate(rows):
+                row["singularities"] = self.singularities.row(i)
+            near = [v.to_dict() | {"frame": int(self.frames[v.frame])} for v in self.singularities.near]
         violations = [v.to_dict() | {"frame": int(self.frames[v.frame])} for v in self.limits.violations]
-        return {"robot": self.motion.model.name, "frames": rows, "violations": violations}
+        return {"robot": self.motion.model.name, "frames": rows, "violations": violations, "warnings": near}
 
 
 def check_steps(
@@ -104,12 +120,14 @@ def check_steps(
     use_own: bool = True,
     efforts: bool = False,
     with_collisions: bool = True,
+    singularity: float = 0.0,
 ) -> Generator[float, None, AnimationCheck]:
     """Yield the share of the work done (0..1) now and then; return what was found. Nothing changes.
 
     Speeds and accelerations are differences from frame to frame of the list; the robot is at rest before the first.
     given: tasks besides the robot's own, or (not `use_own`) in place of them.   efforts: whether those of the drives
     are checked, under the scene's gravity.   with_collisions: for which frames of the scene may have to be visited.
+    singularity: a frame with a smaller singular value of a tool is near one; 0: it is not looked.
     Raises RobokinError.
     """
     robot = binding(obj)
@@ -119,17 +137,18 @@ def check_steps(
     motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.3)
     reading = targets_over(scene, view_layer, obj, tasks, frames, given, robot=robot)
     targets = yield from scaled(reading, 0.3, 0.6)
-    judged = _task_statuses(SolverTasks(obj, robot, tasks, given), motion, targets)
+    forms = SolverTasks(obj, robot, tasks, given)
+    judged = _task_statuses(forms, motion, targets)
     seen = yield from scaled(judged, 0.6, 0.9)
     collisions = None
     if with_collisions:
         collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
     gravity = root_gravity(obj, robot) if efforts else None
     limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
-    names = [*(task.name for task in tasks), *(each.task.name for each in given)]
     return AnimationCheck(
-        *(motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, names, seen.units),
+        *(motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, forms.names, seen.units),
         tuple(collisions.left_out) if collisions else (),
+        singularities_of(forms, motion, targets, singularity) if singularity > 0.0 else None,
     )
 
 

@@ -43,10 +43,9 @@ def limit_rows(frames: Sequence[int], violations: Sequence[Violation]) -> list[C
     for _, own in itertools.groupby(ordered, key=lambda v: (v.joint, v.kind)):
         for run in _runs(list(own)):
             worst = max(run, key=_excess)
+            status = Status.SINGULAR if worst.kind == "singularity" else Status.LIMIT
             rows.append(
-                CheckRow(
-                    frames[run[0].frame], frames[run[-1].frame], frames[worst.frame], Status.LIMIT, _sentence(worst)
-                )
+                CheckRow(frames[run[0].frame], frames[run[-1].frame], frames[worst.frame], status, _sentence(worst))
             )
     return sorted(rows, key=lambda row: row.first)
 
@@ -98,7 +97,7 @@ def _excess(violation: Violation) -> float:
 
 
 def _beyond(violation: Violation) -> float:
-    return (violation.value - violation.limit) * (-1.0 if violation.kind == "lower" else 1.0)
+    return (violation.value - violation.limit) * (-1.0 if violation.kind in ("lower", "singularity") else 1.0)
 
 
 def _time(violation: Violation) -> float:

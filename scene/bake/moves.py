@@ -17,7 +17,7 @@ from ...scene.animation.curves import refuse_unwritable
 from ...scene.animation.motion_keys import key_motion
 from ...scene.tasks.root_frames import roots_from_world
 from ...solvers.motion.motion import Motion
-from ...solvers.trajectories.moves import Move, program_motion, run_moves
+from ...solvers.program.moves import Move, program_motion, run_moves
 from ...solvers.trajectories.sampled import Sampled
 
 

@@ -16,15 +16,14 @@ from ...scene.animation import frames as animation
 from ...scene.animation.curves import own_keys, refuse_unwritable
 from ...scene.animation.motion_keys import key_motion
 from ...scene.criteria.solver_criteria import root_gravity
-from ...solvers.motion.check import wheel_slip
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
-from ...solvers.trajectories.retime import Retimed, retime
+from ...solvers.retiming.retime import retime
+from ...solvers.retiming.timing import Retimed
 from .samples import sample_motion
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _SAME_FRAME = 1e-6  # frames
-_ROLLS = 1e-4  # [m] from frame to frame: what more is slips
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +79,7 @@ def retime_steps(
     step = frame_seconds(scene)
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
     _refuse_later_keys(obj, robot, last, end)
-    key_motion(scene, obj, _rested(_rolled(found.motion(1.0 / step), motion), motion.duration), first, robot)
+    key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)
     return RetimeResult(first, end, motion.duration, found)
 
 
@@ -111,19 +110,6 @@ def _refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: in
             f"the motion would take until frame {end}, over the keys from frame {min(keys):g} on: "
             "move these first, or choose a range that has them"
         )
-
-
-def _rolled(motion: Motion, before: Motion) -> Motion:
-    """The motion with each wheeled base where its wheels roll it, if it rolled before: a spline through rolled poses
-    slips a little between them."""
-    q = motion.q.copy()
-    slips = wheel_slip(before.model, before.q).max(axis=0, initial=0.0) > _ROLLS
-    for base, has_slipped in zip(motion.model.rolling_bases, slips, strict=True):
-        if not has_slipped:
-            own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
-            for row, turned in enumerate(np.diff(q[:, wheels], axis=0)):
-                q[row + 1, own] = base.roll(q[row, own], turned)
-    return Motion.of(motion.model, motion.times, q)
 
 
 def _rested(motion: Motion, until: float) -> Motion:

@@ -145,6 +145,11 @@ class SolverTasks:
         self._unit = metres_per_world_unit(obj, robot)
         self._whole: dict[int, Task] = {}
 
+    @property
+    def names(self) -> list[str]:
+        """What people call the tasks, then those given."""
+        return [*(task.name for task in self._tasks), *(each.task.name for each in self._given)]
+
     def at(self, targets: Targets, frame: int = 0, influence: Array | None = None) -> tuple[list[int], list[Task]]:
         """(the indices of the tasks that count at a frame of the targets, their solver's form). influence: (k,) in
         place of that of the targets. Raises RobokinError naming the task."""

@@ -88,8 +88,8 @@ def placement(chain: Chain, x: Array) -> Array:
     return T
 
 
-def jacobian(chain: Chain, x: Array) -> Array:
-    """(6, n) velocity of the tip's origin over `size`, and its angular velocity, in root axes."""
+def placed(chain: Chain, x: Array) -> tuple[Array, Array, Array]:
+    """axis (n, 3), point (n, 3) of the joints and the tip (3,) at joint values x (n,), as in the chain."""
     R, p = np.eye(3), np.zeros(3)
     axes, points = [], []
     for axis, point, slides, value in zip(chain.axis, chain.point, chain.slides, x, strict=True):
@@ -100,7 +100,12 @@ def jacobian(chain: Chain, x: Array) -> Array:
         else:
             R = R @ so3.exp(value * axis)
             p = points[-1] - R @ point
-    tip = R @ chain.home[:3, 3] + p
+    return np.array(axes), np.array(points), R @ chain.home[:3, 3] + p
+
+
+def jacobian(chain: Chain, x: Array) -> Array:
+    """(6, n) velocity of the tip's origin over `size`, and its angular velocity, in root axes."""
+    axes, points, tip = placed(chain, x)
     J = np.zeros((6, chain.joints))
     for i, (axis, point, slides) in enumerate(zip(axes, points, chain.slides, strict=True)):
         J[:3, i] = (axis if slides else np.cross(axis, tip - point)) / chain.size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .collisions import collision_violations
 from .dynamics import effort_rounding, motion_efforts
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
+from .rolled import wheel_slip
+from .singularities import MotionSingularities
 from .task_check import motion_residuals, motion_targets, poses_of
 from .violation import Violation
 
@@ -40,7 +42,8 @@ ROLLED = 1e-9  # [m] of slip that is none
 class MotionCheck:
     """violations: by frame, then joint. residuals: (F, tasks, 2) position [m] and orientation [rad] errors; of other
     tasks, what their parts lack.   parts: their names; None: those of tasks on one tip.
-    slip: (F, wheeled bases) [m], since the sample before.
+    slip: (F, wheeled bases) [m], since the sample before.   singularities: how near tools are to them, if that was
+    asked for; they break no limit.
     statuses: per frame; CONVERGED when every residual is within its tolerance and the positions inside their limits,
     LIMIT when only the positions are not, OUT_OF_REACH when a distance certificate says so, EMPTY when no task has an
     influence, else MAX_ITERATIONS. Judged, as in `track`, are the tasks whose influence is 1."""
@@ -50,6 +53,7 @@ class MotionCheck:
     statuses: tuple[Status, ...]
     slip: Array
     parts: Sequence[tuple[str, ...]] | None = None
+    singularities: MotionSingularities | None = None
 
     @property
     def ok(self) -> bool:
@@ -61,7 +65,9 @@ class MotionCheck:
         kinds = Counter(violation.kind for violation in self.violations)
         missed = sum(s not in (Status.CONVERGED, Status.EMPTY) for s in self.statuses)
         limits = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
-        return f"{len(self.statuses)} frames: {missed} miss a task; limits broken: {limits or 'none'}"
+        near = self.singularities.near if self.singularities else ()
+        more = f"; near a singularity {len({each.frame for each in near})}" if near else ""
+        return f"{len(self.statuses)} frames: {missed} miss a task; limits broken: {limits or 'none'}{more}"
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
@@ -75,6 +81,7 @@ class MotionCheck:
                 for frame, (status, residuals) in enumerate(zip(self.statuses, self.residuals, strict=True))
             ],
             "violations": [violation.to_dict() for violation in self.violations],
+            **({"warnings": [each.to_dict() for each in self.singularities.near]} if self.singularities else {}),
             **({"slip": [float(most) for most in self.slip.max(axis=0)]} if self.slip.size else {}),
         }
 
@@ -86,6 +93,7 @@ def check_motion(
     float32: bool = False,
     gravity: object | None = None,
     collisions: CollisionModel | None = None,
+    singularity: float = 0.0,
 ) -> MotionCheck:
     """Check limits of every sample and the tasks, with their targets (F, tasks, 4, 4) or each its own target.
 
@@ -96,10 +104,10 @@ def check_motion(
     `float32`: the positions come from single-precision channels; then positions are allowed one rounding (6e-8
     relative) and the differences accordingly. gravity: (3,) [m/s^2] in the root frame; where it is given, what the
     drives must give (`drive_effort`) is compared with the effort limits, too. collisions: what may not touch, looked at
-    in each sample and half-way to the next. Raises TaskError for targets of the wrong
-    shape.
+    in each sample and half-way to the next. singularity: a sample with a smaller singular value is near one; 0: it is
+    not looked. Raises TaskError for targets of the wrong shape.
     """
-    return finish(check_motion_steps(motion, tasks, targets, float32, gravity, collisions))
+    return finish(check_motion_steps(motion, tasks, targets, float32, gravity, collisions, singularity))
 
 
 def check_motion_steps(
@@ -109,6 +117,7 @@ def check_motion_steps(
     float32: bool = False,
     gravity: object | None = None,
     collisions: CollisionModel | None = None,
+    singularity: float = 0.0,
 ) -> Generator[float, None, MotionCheck]:
     """`check_motion` that yields the share of the work done (0..1) now and then."""
     eps = float(np.finfo(np.float32 if float32 else np.float64).eps)
@@ -116,13 +125,15 @@ def check_motion_steps(
     violations = _violations(motion, eps, float32, gravity) + _slips(motion, slip, eps)
     violations += collision_violations(motion, collisions) if collisions is not None else []
     violations.sort(key=lambda violation: violation.frame)
+    singular = MotionSingularities.of(motion, checked_tasks(tasks), singularity) if singularity > 0.0 else None
     outside = {violation.frame for violation in violations if violation.kind in ("lower", "upper")}
     if not is_plain(checked_tasks(tasks)):
-        return (yield from _check_levels(motion, tasks, targets, violations, outside, slip))
+        found = yield from _check_levels(motion, tasks, targets, violations, outside, slip)
+        return replace(found, singularities=singular)
     plain = [task for task in tasks if isinstance(task, FrameTask)]
     residuals = task_residuals(motion.model, motion.q, plain, targets)
     statuses = _statuses(motion, plain, targets, residuals, outside)
-    return MotionCheck(tuple(violations), residuals, statuses, slip)
+    return MotionCheck(tuple(violations), residuals, statuses, slip, singularities=singular)
 
 
 def _check_levels(
@@ -152,21 +163,6 @@ def _check_levels(
             far = problem.search.excess([each[i] for i in poses]).any()
             statuses.append(Status.OUT_OF_REACH if far else Status.MAX_ITERATIONS)
     return MotionCheck(tuple(violations), residuals, tuple(statuses), slip, part_names(levels.tasks))
-
-
-def wheel_slip(model: RobotModel, q: Array) -> Array:
-    """(F, wheeled bases) [m] between where a base is and where its wheels have rolled it since the row before.
-
-    q: (F, nq). The larger one of what the middle of its axle and what its wheels, by its turn, are off.
-    """
-    slip = np.zeros((len(q), len(model.rolling_bases)))
-    for i, base in enumerate(model.rolling_bases):
-        own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
-        rolled = base.roll(q[:-1, own], np.diff(q[:, wheels], axis=0))
-        middles = [base.axle(each) for each in (q[1:, own], rolled)]
-        turned = abs(q[1:, base.q + 2] - rolled[:, 2])
-        slip[1:, i] = np.maximum(np.linalg.norm(middles[0] - middles[1], axis=1), 0.5 * base.separation * turned)
-    return slip
 
 
 def _slips(motion: Motion, slip: Array, eps: float) -> list[Violation]:

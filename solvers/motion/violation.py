@@ -13,7 +13,8 @@ class Violation:
     limit is the bound on its size. A spherical joint has "joint/twist", and "joint/swing" with its swing as a share of
     the cone. Slip: by how much a wheel has not rolled since the sample before what its base has moved; the limit is
     what rounding explains. Collision: `links`, two or a link and an obstacle, are minus `value` deep in each other;
-    `half`: half-way to the next sample."""
+    `half`: half-way to the next sample. Singularity, which is no limit: joint is the task, value
+    the smallest singular value, limit the threshold; `why`: which singularity is near."""
 
     frame: int
     joint: str
@@ -23,9 +24,12 @@ class Violation:
     unit: str = ""
     links: tuple[str, ...] = ()
     half: bool = False
+    why: str = ""
 
     def sentence(self) -> str:
         """In words."""
+        if self.kind == "singularity":
+            return f"{self.joint} is near a singularity, smallest singular value {self.value:.3g}: {self.why}"
         if self.links:
             return f"{self.links[0]} is {-self.value:.4g} {self.unit} deep in {self.links[1]}"
         return f"{self.kind} of {self.joint} is {self.value:.4g} {self.unit}, allowed {self.limit:.4g} {self.unit}"
@@ -38,5 +42,6 @@ class Violation:
             "value": self.value,
             "limit": self.limit,
             "unit": self.unit,
+            **({"why": self.why} if self.why else {}),
             **({"links": list(self.links), "depth": -self.value, "half_frame": self.half} if self.links else {}),
         }
