@@ -96,11 +96,11 @@ def run(arguments: argparse.Namespace) -> bool:
         result = run_steps(steps)
         keep_start(robot, bound, start, q0)
         target = arguments.output or bpy.data.filepath
-        told = result.to_dict()
-        report = {"frames": frame_rows(told), "failures": told["failures"], "violations": told["violations"]}
+        record = result.to_dict()
+        report = {"frames": frame_rows(record), "failures": record["failures"], "violations": record["violations"]}
         with kept_report(report, arguments.json):
             save_as(target)
     status, reason = result.summary()
-    lines = [f"{target}: {len(frames)} frames baked: {status}, {reason}", *(f"  {line}" for line in result.told())]
+    lines = [f"{target}: {len(frames)} frames baked: {status}, {reason}", *(f"  {line}" for line in result.lines())]
     show_report(report, arguments.json, "\n".join(lines), target)
     return result.converged and not result.collisions

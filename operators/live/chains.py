@@ -28,7 +28,7 @@ class Moves:
         """(4, 4) world matrix of a place that hangs on one of them; None of any other."""
         if not self._posed:
             return None
-        for owner, bone in _carriers(place):
+        for owner, bone in _parent_bones(place):
             if owner.session_uid in self._posed:
                 change = self._change(owner, bone)
                 return None if change is None else change @ world_matrix(place)
@@ -81,12 +81,12 @@ def _owners(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
         if task.enabled and task.target is not None:
             places += places_of(task).values()
     for place in places:
-        for owner, _ in _carriers(place):
+        for owner, _ in _parent_bones(place):
             if owner != obj:
                 yield owner
 
 
-def _carriers(place: Place) -> Iterator[Place]:
+def _parent_bones(place: Place) -> Iterator[Place]:
     """The bones that a place hangs on, rigidly."""
     owner, bone = place
     if bone:

@@ -167,7 +167,7 @@ class _Mirror(RobotOperator):
 
     plane: bpy.props.EnumProperty(name="Plane", description="Plane of symmetry", items=PLANES)
 
-    def told(self, found: Mirrored) -> None:
+    def report_mirrored(self, found: Mirrored) -> None:
         if found.kept:
             self.report({"WARNING"}, f"no mirror image, left as they are: {_listed(found.kept)}")
         if found.clamped:
@@ -183,7 +183,7 @@ class ROBOKIN_OT_mirror_pose(_Mirror, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         found = mirrored_configuration(robot_model(obj), read_configuration(obj), self.plane)
         take_pose(context, obj, found.q)
-        self.told(found)
+        self.report_mirrored(found)
         return {"FINISHED"}
 
 
@@ -203,7 +203,7 @@ class ROBOKIN_OT_posture_mirror(PostureOperator, _Mirror, bpy.types.Operator):
         flipped = flipped_name(item.name)
         name = flipped if flipped not in (item.name, *taken) else free_name(f"{item.name} Mirrored", taken)
         store_posture(obj, name, {name: value for name, value in values.items() if name in wanted})
-        self.told(found)
+        self.report_mirrored(found)
         return {"FINISHED"}
 
 

@@ -8,7 +8,7 @@ import bpy
 
 from ...properties.bridge import binding
 from ...properties.postures import parse_configuration
-from ...properties.results.result_text import status_words, told
+from ...properties.results.result_text import in_scene_units, status_words
 from ...properties.results.stored_results import store_failures
 from ...properties.solver_settings import BAKE_MODES, MOTION_COSTS, STARTS
 from ...robokin import RobokinError
@@ -77,7 +77,7 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         store_failures(settings.bake_failures, sorted(rows, key=lambda row: row[0]))
         self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged and not result.collisions else "WARNING"
-        said = f"{status_words(*result.summary())}: {told(context.scene, settings.bake_reason)}"
+        said = f"{status_words(*result.summary())}: {in_scene_units(context.scene, settings.bake_reason)}"
         self.report({kind}, f"{len(frames)} frames baked. {said}")
 
 

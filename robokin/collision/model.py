@@ -63,7 +63,7 @@ class Near:
     names: tuple[str, str]
     distance: float
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         a, b = self.names
         return f"{a} is {abs(self.distance):.3g} m {'from' if self.distance >= 0.0 else 'deep in'} {b}"
 

@@ -79,7 +79,9 @@ def plan_steps(
         for violation in collision_violations(motion, collisions):
             # keys are joined by straight lines, which cut the bends of a fast way
             frame = first + violation.frame
-            raise RobokinError(f"frame {frame}, or after it: {violation.told()}; ask for more margin or more frames")
+            raise RobokinError(
+                f"frame {frame}, or after it: {violation.sentence()}; ask for more margin or more frames"
+            )
         yield 0.95
         key_motion(scene, obj, motion, first)
     return PlannedKeys(first, last, plan)

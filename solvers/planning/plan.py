@@ -95,7 +95,7 @@ def plan_path_steps(
     for q, which in ((start, "start"), (goal, "end")):
         near = space.nearest(q)
         if near is not None:
-            return _none(model, f"at the {which} {near.told()}; {margin + resolution:.3g} m are asked for", 0)
+            return _none(model, f"at the {which} {near.sentence()}; {margin + resolution:.3g} m are asked for", 0)
     if (start == goal).all():
         return PathPlan("start and end are one", 0, start[None], retime(model, start[None], bound))
     way, drawn = [start, goal], 0

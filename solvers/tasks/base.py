@@ -84,7 +84,7 @@ class Rows:
     @property
     def e(self) -> Array:
         """(m,) what is lacking before the step: 0 inside a band."""
-        return self.lacking(np.zeros(len(self.J)))
+        return self.residual(np.zeros(len(self.J)))
 
     def less(self, remaining: Array) -> Rows:
         """Rows that do not ask for `remaining` (m,)."""
@@ -93,7 +93,7 @@ class Rows:
     def weighted(self, factor: float) -> Rows:
         return replace(self, weight=factor * self.weight)
 
-    def lacking(self, moved: Array) -> Array:
+    def residual(self, moved: Array) -> Array:
         """(m,) what J v dt = `moved` lacks: positive where it should be larger."""
         return np.clip(moved, self.lower, self.upper) - moved
 
@@ -169,14 +169,14 @@ def states_rows_of(kind: type[Task], method: str) -> bool:
     return is_own(kind) or method in vars(kind)
 
 
-def residuals(task: Task, rows: Rows, lacking: Array, dt: float) -> Array:
+def residuals(task: Task, rows: Rows, residual: Array, dt: float) -> Array:
     """(2,) the norm of what each part lacks, in its unit; the second is 0 for a task of one part.
 
-    lacking: (m,) of its rows.   dt: of the step, for rates.
+    residual: (m,) of its rows.   dt: of the step, for rates.
     """
     found = np.zeros(2)
     for i, part in enumerate(task.parts):
-        found[i] = np.linalg.norm(lacking[rows.part == i]) / (dt if part.is_rate else 1.0)
+        found[i] = np.linalg.norm(residual[rows.part == i]) / (dt if part.is_rate else 1.0)
     return found
 
 

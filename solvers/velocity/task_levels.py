@@ -166,7 +166,7 @@ class TaskLevels:
 
     def residuals_of(self, i: int, rows: Rows, moved: Array, dt: float) -> Array:
         """(2,) of one task."""
-        return residuals(self.tasks[i], rows, rows.lacking(rows.J @ moved), dt)
+        return residuals(self.tasks[i], rows, rows.residual(rows.J @ moved), dt)
 
     def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
         """(2,) of one task, without what it lacks along its way."""

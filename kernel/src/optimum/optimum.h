@@ -27,7 +27,7 @@ typedef struct rk_poses {
   int32_t *met;                /* [n_levels] at the start */
   double *lo, *hi, *x, *v;     /* [n] */
   double *identity, *zero;     /* [n][n], [n] */
-  double *lacking;             /* [n_rows] */
+  double *residual;             /* [n_rows] */
   int32_t n_edges;             /* criteria that have one */
   rk_reflectors basis;         /* scratch: of rows W[n + n_rows][n], and which they are */
   double *W;

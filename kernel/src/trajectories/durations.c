@@ -122,8 +122,8 @@ static double next(const rk_durations *d, int side, double T, double stop) {
   if (last == stop && stop < INFINITY) return INFINITY;
   if (m->cruising < INFINITY) {
     T = T > m->cruising ? T : m->cruising;
-    const double lacking = way - rk_extremal_at(m, T, &slope);
-    return T + (lacking > 0.0 ? lacking : 0.0) / m->V;
+    const double residual = way - rk_extremal_at(m, T, &slope);
+    return T + (residual > 0.0 ? residual : 0.0) / m->V;
   }
   double step = T > 1e-3 ? T : 1e-3;
   while (rk_extremal_at(m, T + step, &slope) < way && step < 1e30) step *= 2.0;

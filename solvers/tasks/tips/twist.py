@@ -72,7 +72,7 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         return rate * np.concatenate((np.cross(through, a) + number(pitch, "pitch of the hinge") * a, a))
 
     @staticmethod
-    def told_in(T_root_body: object, twist: object) -> Array:
+    def expressed_in(T_root_body: object, twist: object) -> Array:
         """(6,) the target, in the frame "space", of moving with a body at T (4, 4) whose origin has this twist (6,), in
         its own axes. Raises TaskError."""
         return se3.adjoint(rigid(T_root_body, "T_root_body")) @ vector(twist, "twist of the body", 6)

@@ -120,7 +120,7 @@ class AvoidingTracker(Tracker):
         if why is not None or lack > self.tolerance[self._at, 0]:
             missed = ((residuals[0] > self.tolerance).any(axis=1) & (shares >= 1.0)).any()
             code = COLLIDED if missed else CONVERGED if own.any() else EMPTY
-            remark = _told(near, why) if missed else ""
+            remark = _sentence(near, why) if missed else ""
         self._stand(there, step / self.dt, late=0)
         self.memory, self._obstacles = memory_after, obstacles
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
@@ -174,8 +174,8 @@ class AvoidingTracker(Tracker):
         return found
 
 
-def _told(near: Near | None, why: Near | None) -> str:
+def _sentence(near: Near | None, why: Near | None) -> str:
     """What is too near, or would be."""
     if near is not None:
-        return near.told()
-    return "" if why is None else f"a frame that meets it leads to where {why.told()}"
+        return near.sentence()
+    return "" if why is None else f"a frame that meets it leads to where {why.sentence()}"

@@ -160,14 +160,14 @@ def test_distance(scene, led, relation):
         places.append(shifted(T if relation == "EQUAL" else led.tips[0], away * np.array([0.6, 0.0, 0.8])))
     task = follow(led, places, "DISTANCE", relation=relation)
     led.key(task, "distance", wanted)
-    lacking = []
+    residual = []
     for i in led.bake(scene):
-        lacking.append(led.unit * (np.linalg.norm(led.world(led.tip)[:3, 3] - places[i][:3, 3]) - wanted[i]))
+        residual.append(led.unit * (np.linalg.norm(led.world(led.tip)[:3, 3] - places[i][:3, 3]) - wanted[i]))
     if relation == "EQUAL":
-        assert max(map(abs, lacking)) < NEAR
+        assert max(map(abs, residual)) < NEAR
     else:
         sign = 1 if relation == "OUTSIDE" else -1
-        assert min(sign * each for each in lacking) > -NEAR and min(map(abs, lacking)) < NEAR
+        assert min(sign * each for each in residual) > -NEAR and min(map(abs, residual)) < NEAR
 
 
 def test_distance_of_two_bones(scene, led):

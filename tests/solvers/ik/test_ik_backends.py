@@ -181,7 +181,7 @@ def test_turns_matter_where_another_joint_follows_by_a_fraction(backend: str) ->
         R = forward_kinematics(model, np.array([q]))["c"][:3, :3]
         result = IKProblem(model, [OrientationTask("c", R)], backend=backend).solve(q0=np.array([q + 0.3]))
         assert result.q[0] == pytest.approx(q, abs=1e-5)
-        assert not IKProblem(model, [OrientationTask("c", R)], backend=backend).search.data.turns.any()
+        assert not IKProblem(model, [OrientationTask("c", R)], backend=backend).search.data.periodic.any()
 
 
 def test_empty_batch() -> None:

@@ -165,7 +165,7 @@ def solved(stack: Stack, frame: int) -> SolveResult:
     return solve_ik(stack.model, stack.tasks, stack.q0)
 
 
-def lacking(stack: Stack, residuals: Array, level: int) -> float:
+def residual(stack: Stack, residuals: Array, level: int) -> float:
     """What a level lacks as a solver counts it: the norm of all its parts, lengths in sizes of the robot."""
     L = size(stack.model)
     parts = [
@@ -193,7 +193,7 @@ def pose_faults(stack: Stack, frame: int) -> list[str]:
             above = [i for i, task in enumerate(upper.tasks) if task.priority == level]
             is_met = (own[above] <= upper.tolerance[above]).all()
             was_met = (alone.residual_array[above] <= upper.tolerance[above]).all()
-            lacks, lacked = (lacking(upper, residuals, level) for residuals in (own, alone.residual_array))
+            lacks, lacked = (residual(upper, residuals, level) for residuals in (own, alone.residual_array))
             if stack.name in LONGER_LOOKED_FOR and not was_met and lacks < 1.01 * lacked:
                 continue
             if not is_met and (was_met or lacks > lacked + slack):

@@ -106,17 +106,17 @@ def _stationary(problem: OptimumProblem, posing: PoseProblem, q: Array) -> tuple
     model = problem.model
     oracle = TaskOracle(model, problem.away)
 
-    def lacking(there: Array) -> Array:
+    def residual(there: Array) -> Array:
         own = [
             weight * e / (posing.levels.length if part.is_length else 1.0)
             for task in problem.tasks
-            for e, weight, part in zip(oracle.lacking(task, there), oracle.weights(task), task.parts, strict=True)
+            for e, weight, part in zip(oracle.errors(task, there), oracle.weights(task), task.parts, strict=True)
         ]
         return np.concatenate([np.atleast_1d(each).ravel() for each in own])
 
     sides = [[posing.integrated(q, side * STEP * unit) for side in (1.0, -1.0)] for unit in np.eye(model.nv)]
     slope = np.array([_cost(problem, posing, ahead) - _cost(problem, posing, back) for ahead, back in sides])
-    J = np.array([lacking(ahead) - lacking(back) for ahead, back in sides]).T / (2.0 * STEP)
+    J = np.array([residual(ahead) - residual(back) for ahead, back in sides]).T / (2.0 * STEP)
     slope /= 2.0 * STEP
     _, s, Vt = np.linalg.svd(J)
     Z = Vt[int((s > 1e-7 * s[0]).sum()) :].T

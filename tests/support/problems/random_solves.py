@@ -375,8 +375,8 @@ def _differences(problem: Problem, tasks: list[Task], q: Array, posing: PoseProb
     def stacked(q: Array) -> Array:
         rows = []
         for task in tasks:
-            lacking, weights = problem.oracle.lacking(task, q), problem.oracle.weights(task)
-            for part, own, weight in zip(task.parts, lacking, weights, strict=True):
+            errors, weights = problem.oracle.errors(task, q), problem.oracle.weights(task)
+            for part, own, weight in zip(task.parts, errors, weights, strict=True):
                 rows.append(weight * own / (length if part.is_length else 1.0))
         return np.concatenate(rows)
 
