@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .trajectories.point_to_point import point_to_point
     from .trajectories.retime import ActiveLimit, Retimed, retime
     from .trajectories.trajectory import Trajectory
+    from .traversal.traverse import Past, Traversal, traverse
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
@@ -56,6 +57,7 @@ else:
             "trajectories.point_to_point": ["point_to_point"],
             "trajectories.retime": ["ActiveLimit", "Retimed", "retime"],
             "trajectories.trajectory": ["Trajectory"],
+            "traversal.traverse": ["Past", "Traversal", "traverse"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
@@ -73,6 +75,7 @@ __all__ = [
     "MotionSingularities",
     "Move",
     "OptimizedMotion",
+    "Past",
     "PostureBatch",
     "PostureProblem",
     "Postures",
@@ -85,6 +88,7 @@ __all__ = [
     "TrackResult",
     "Tracker",
     "Trajectory",
+    "Traversal",
     "VelocityConstraint",
     "VelocityProblem",
     "VelocityStep",
@@ -102,6 +106,7 @@ __all__ = [
     "tool_at",
     "tools_of",
     "track",
+    "traverse",
     "velocity_step",
     "write_motion",
 ]

@@ -54,13 +54,22 @@ class Retimed(Sampled):
     speeds: Array
     bindings: tuple[ActiveLimit, ...]
 
-    def states(self, t: Array) -> tuple[Array, Array, Array]:
+    def places(self, t: Array) -> Array:
+        """(...) the path's parameter at times (...) within 0 .. duration."""
+        return self._passed(t)[0]
+
+    def _passed(self, t: Array) -> tuple[Array, Array, Array, Array]:
+        """Place, speed and acceleration along the path, and the interval of the grid; each (...)."""
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
         span = np.diff(self.times)[k]
         u = np.diff(self.speeds)[k] / np.where(span > 0.0, span, 1.0)
         own = t - self.times[k]
         speed = self.speeds[k] + u * own
         place = np.minimum(self.grid[k] + own * (self.speeds[k] + 0.5 * u * own), self.grid[k + 1])
+        return place, speed, u, k
+
+    def states(self, t: Array) -> tuple[Array, Array, Array]:
+        place, speed, u, k = self._passed(t)
         interval = np.searchsorted(self.path.knots, 0.5 * (self.grid[k] + self.grid[k + 1]), side="right") - 1
         q, first, second = self.path.at(interval, place)
         return q, first * speed[..., None], first * u[..., None] + second * (speed * speed)[..., None]
