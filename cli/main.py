@@ -33,6 +33,7 @@ COMMANDS = {
     "demo": Command("demo", "make, bake and check a ready scene: two laser circles, a door"),
     "dynamics": Command("dynamics", "efforts, power, energy and the load on the ground of a motion"),
     "move": Command("move", "a list of moves, like a robot's program, as joint values over time"),
+    "plan": Command("plan", "a way between two postures on which nothing collides"),
     "retime": Command("retime", "new timing for a motion: fastest, in a time, or as animated but legal"),
     "smooth": Command("smooth", "repair the animation of a .blend that breaks limits"),
     "export": Command("export", "write the animation of a .blend as joint values over time, or a robot as URDF"),

@@ -6,9 +6,8 @@ import argparse
 from pathlib import Path
 
 from ..solvers.trajectories.motion_limits import KINDS
-from .arguments import output_file, rate
-
-MOTIONS = (".csv", ".json", ".yaml", ".yml")
+from .arguments import MOTIONS, output_file, rate
+from .errors import UsageError
 
 
 def add_motion_limits(parser: argparse.ArgumentParser) -> None:
@@ -18,10 +17,30 @@ def add_motion_limits(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def add_path_limits(parser: argparse.ArgumentParser) -> None:
+    """What counts along paths alone."""
+    parser.add_argument("--power", metavar="W", type=_limit, help="limit on the power of every drive; needs gravity")
+    parser.add_argument("--tool", metavar="LINK", help="link whose origin has ...")
+    parser.add_argument("--tool-speed", metavar="LIMIT", type=_limit, help="... this speed at most [m/s] ...")
+    parser.add_argument("--tool-acceleration", metavar="LIMIT", type=_limit, help="... and this acceleration [m/s²]")
+
+
+def path_limits(arguments: argparse.Namespace) -> dict[str, object]:
+    """Raises UsageError for a tool without limits, and limits without a tool."""
+    found: dict[str, object] = {**motion_limits(arguments)}
+    if arguments.power is not None:
+        found["power"] = arguments.power
+    own = {"speed": arguments.tool_speed, "acceleration": arguments.tool_acceleration}
+    own = {kind: value for kind, value in own.items() if value is not None}
+    if (arguments.tool is None) == bool(own):
+        raise UsageError("--tool names the link that --tool-speed and --tool-acceleration limit: give both")
+    return found | {"tools": {arguments.tool: own}} if own else found
+
+
 def add_motion_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", metavar="HZ", type=rate, default=100.0, help="samples per second (100)")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml"
+        "-o", "--output", metavar="OUT", type=_motion_file, required=True, help="motion.csv, .json, .yaml, .servo"
     )
 
 

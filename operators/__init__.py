@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from ..properties.registration import register_modules_factory
 from . import live
 from .files import (
     add_example,
@@ -41,7 +42,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, moves, retime, singularities, smooth, solve
+from .solve import bake, check, dynamics, moves, plan_path, retime, singularities, smooth, solve
 from .tasks import criteria, remedies, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -89,6 +90,7 @@ MODULES: tuple[ModuleType, ...] = (
     srdf,
     smooth,
     retime,
+    plan_path,
     moves,
     solve,
     bake,
@@ -101,11 +103,4 @@ MODULES: tuple[ModuleType, ...] = (
 )
 
 
-def register() -> None:
-    for module in MODULES:
-        module.register()
-
-
-def unregister() -> None:
-    for module in reversed(MODULES):
-        module.unregister()
+register, unregister = register_modules_factory(MODULES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from ..properties.registration import register_modules_factory
 from . import (
     collisions,
     criteria,
@@ -44,12 +45,9 @@ MODULES: tuple[ModuleType, ...] = (
 )
 
 
-def register() -> None:
-    for module in MODULES:
-        module.register()
+register, _unregister = register_modules_factory(MODULES)
 
 
 def unregister() -> None:
-    for module in reversed(MODULES):
-        module.unregister()
+    _unregister()
     redraw_cache.unregister()

@@ -1,4 +1,4 @@
-"""The sidebar's Collisions panel: shapes of the links, obstacles."""
+"""The sidebar's Collisions panel: shapes of the links, obstacles, ways around them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
             layout.label(text=each.name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:
             layout.label(text=f"and {len(obstacles) - _SHOWN} more obstacles")
+        layout.prop(obj.robokin.solver, "collision_margin")
+        layout.operator("robokin.plan_path", icon="CURVE_PATH")
 
 
 CLASSES = (ROBOKIN_PT_collisions,)

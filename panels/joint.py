@@ -7,7 +7,7 @@ import bpy
 from ..properties.bridge.model.channels import OWN
 from ..properties.bridge.record.fields import bound_field
 from ..properties.bridge.record.stored import KEY
-from ..properties.joint_range import RANGE
+from ..properties.joint_values.joint_range import RANGE
 from ..properties.results.result_text import unitless
 from ..properties.selected.active_robot import active_robot
 from .prepared.redraw_cache import redraw_cache

@@ -6,9 +6,9 @@ import math
 
 import bpy
 
-from ..properties.ball_angles import ANGLES
 from ..properties.bridge.model.channels import OWN
-from ..properties.joint_range import RANGE
+from ..properties.joint_values.ball_angles import ANGLES
+from ..properties.joint_values.joint_range import RANGE
 from .prepared.joint_rows import JointRow, blocking_bones, joint_rows, value_text
 from .prepared.robot_panel import RobotPanel, clipped
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import bpy
 
 from . import (
-    ball_angles,
     criteria,
     handlers,
     joint,
-    joint_range,
     moves,
     overlays,
     overrides,
@@ -20,6 +18,7 @@ from . import (
     solver_settings,
     tasks,
 )
+from .joint_values import ball_angles, joint_range
 
 CLASSES = (
     *tasks.CLASSES,

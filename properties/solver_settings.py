@@ -64,6 +64,7 @@ FORMATS = (
     ("CSV", "CSV", "A table: time and one column per joint (.csv)"),
     ("JSON", "JSON", "Times and joint values with their names and units (.json)"),
     ("YAML", "JointTrajectory", "ROS trajectory_msgs/JointTrajectory (.yaml)"),
+    ("SERVO", "Servo Angles", "A table of the angles of hobby servos, 0 to 180 degrees (.servo)"),
 )
 
 
@@ -158,6 +159,17 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         default=5.0,
         min=0.0,
         soft_max=1000.0,
+    )
+    collision_margin: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Margin",
+        description="No link comes nearer to another one or to an obstacle where collisions are avoided",
+        subtype="DISTANCE",
+        unit="LENGTH",
+        default=0.005,
+        min=0.0,
+        soft_max=1.0,
+        precision=4,
     )
     range: bpy.props.EnumProperty(override=VALUE, name="Range", description="Which frames", items=RANGES)
     frame_start: bpy.props.IntProperty(

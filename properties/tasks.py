@@ -11,7 +11,7 @@ from collections.abc import Callable
 import bpy
 
 from ..robokin import RobokinError
-from .bridge import bone_of_link, link_of_bone
+from .bridge import Binding, binding, link_of_bone
 from .overrides import STATIC, VALUE
 from .task_kinds import ITEMS
 
@@ -53,9 +53,10 @@ def _remember_link(name: str) -> Callable[[RobokinTask, bpy.types.Context], None
     return remember
 
 
-def follow_renamed_bones(obj: bpy.types.Object) -> None:
+def follow_renamed_bones(obj: bpy.types.Object, robot: Binding | None = None) -> None:
     """Bones are renamed without telling; the link that moves with the bone keeps its name. Raises RobokinError."""
-    bones, links = bone_of_link(obj), link_of_bone(obj)
+    robot = robot or binding(obj)
+    bones, links = robot.bone_of_link, robot.link_of_bone
     for task in obj.robokin.tasks:
         for name in ("tip", "other"):
             bone, link = getattr(task, name), getattr(task, f"{name}_link")

@@ -9,7 +9,7 @@ from functools import lru_cache
 import bpy
 import numpy as np
 
-from ..properties.bridge import robot_model
+from ..properties.bridge import Binding, binding
 from ..properties.bridge.visuals.meshes.reading import is_supported, read_mesh
 from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
@@ -30,7 +30,11 @@ def obstacles_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 
 def collisions_over(
-    scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, obj: bpy.types.Object, frames: Sequence[float]
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    frames: Sequence[float],
+    robot: Binding | None = None,
 ) -> Generator[float, None, CollisionModel | None]:
     """Yield the share of the work done (0..1) now and then; return what may not touch over the frames; None for a robot
     without collision shapes.
@@ -38,7 +42,8 @@ def collisions_over(
     A mesh counts as its convex hull, an obstacle with the form that it has now. Links that a joint connects, and those
     that touch at rest, do not count. Raises RobokinError.
     """
-    model = robot_model(obj)
+    robot = robot or binding(obj)
+    model = robot.model
     if not any(link.collisions for link in model.links):
         return None
     owners = obstacles_in(scene)
@@ -61,7 +66,7 @@ def collisions_over(
     for owner in owners:
         who = f"obstacle {owner.name!r}"
         hull = Hull(points_of(obj, owner, who))
-        found.append(Obstacle(owner.name, hull, roots_from_world(obj, worlds[obj], worlds[owner], who)))
+        found.append(Obstacle(owner.name, hull, roots_from_world(obj, worlds[obj], worlds[owner], who, robot)))
     return CollisionModel(model, found, touching_at_rest(model), mesh_hull)
 
 

@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from .motion.singularities import MotionSingularities
     from .optimal_control.optimize import optimize_motion
     from .optimal_control.result import OptimizedMotion
+    from .planning.plan import PathPlan, plan_path
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
+    from .program.moves import Move, program_motion, read_moves, run_moves
     from .results import BatchResult, Diagnosis, SolveResult, Status
+    from .retiming.retime import retime
+    from .retiming.timing import ActiveLimit, Retimed
     from .singularities.measure import Singularities, Singularity
     from .singularities.tool import Tool, tool_at, tools_of
     from .tasks import *  # noqa: F403
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
     from .trajectories.motion_limits import MotionLimits
-    from .trajectories.moves import Move, program_motion, read_moves, run_moves
     from .trajectories.point_to_point import point_to_point
-    from .trajectories.retime import ActiveLimit, Retimed, retime
     from .trajectories.trajectory import Trajectory
     from .traversal.traverse import Past, Traversal, traverse
     from .velocity.extended_jacobian import ExtendedJacobian
@@ -47,15 +49,17 @@ else:
             "optimal_control.result": ["OptimizedMotion"],
             "motion.dynamics": ["MotionDynamics"],
             "motion.files": ["read_motion", "write_motion"],
+            "planning.plan": ["PathPlan", "plan_path"],
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
             "ik.solve": ["solve_ik"],
             "tasks": tasks.__all__,
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
-            "trajectories.moves": ["Move", "program_motion", "read_moves", "run_moves"],
+            "program.moves": ["Move", "program_motion", "read_moves", "run_moves"],
             "trajectories.point_to_point": ["point_to_point"],
-            "trajectories.retime": ["ActiveLimit", "Retimed", "retime"],
+            "retiming.retime": ["retime"],
+            "retiming.timing": ["ActiveLimit", "Retimed"],
             "trajectories.trajectory": ["Trajectory"],
             "traversal.traverse": ["Past", "Traversal", "traverse"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
@@ -76,6 +80,7 @@ __all__ = [
     "Move",
     "OptimizedMotion",
     "Past",
+    "PathPlan",
     "PostureBatch",
     "PostureProblem",
     "Postures",
@@ -96,6 +101,7 @@ __all__ = [
     "all_postures",
     "check_motion",
     "optimize_motion",
+    "plan_path",
     "point_to_point",
     "program_motion",
     "read_motion",

@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender_file(arguments):
         import bpy
 
-        from ...properties.bridge import robot_model
+        from ...properties.bridge import binding
         from ...properties.postures import find_posture, posture_configuration
         from ...scene.bake.bake import bake_steps
         from ...scene.bake.start import bake_start, keep_start
@@ -82,18 +82,19 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...scene.bake.whole import chosen_cost
 
         robot = find_robot(arguments.robot)
-        settings, start = robot.robokin.solver, ""
+        bound = binding(robot)
+        model, settings, start = bound.model, robot.robokin.solver, ""
         if arguments.posture is not None:
             q0 = posture_configuration(robot, find_posture(robot, arguments.posture))
         elif arguments.q0 is not None:
-            q0 = robot_model(robot).configuration(read_joint_values(arguments.q0, "--q0"))
+            q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
         else:
             start = (arguments.start or settings.start).upper()
-            q0 = bake_start(bpy.context.scene, robot, start)
-        criteria = [parse_criterion(text, robot_model(robot)) for text in arguments.criterion] or None
+            q0 = bake_start(bpy.context.scene, robot, bound, start)
+        criteria = [parse_criterion(text, model) for text in arguments.criterion] or None
         frames = chosen_frames(robot, arguments.frames, arguments.step)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
-        given, use_own = given_tasks(arguments, robot_model(robot))
+        given, use_own = given_tasks(arguments, model)
         seed = settings.seed if arguments.seed is None else arguments.seed
         cost = chosen_cost(settings, arguments.mode, arguments.cost)
         bounds = (None, None)
@@ -103,7 +104,7 @@ def run(arguments: argparse.Namespace) -> bool:
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost, past)
         result = run_steps(steps)
-        keep_start(robot, start, q0)
+        keep_start(robot, bound, start, q0)
         target = arguments.output or bpy.data.filepath
         told = result.to_dict()
         report = {"frames": frame_rows(told), "failures": told["failures"], "violations": told["violations"]}

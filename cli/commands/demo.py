@@ -1,4 +1,4 @@
-"""Make one of the ready scenes, bake it, check it and write it as a .blend: the two examples of the paper that Robokin
+"""Make one of the ready scenes, bake it, check it and write it as a .blend: the examples of the papers that Robokin
 comes from. Exit code 1 when a frame is not met or a limit is broken."""
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from ..report import frame_rows, kept_report, show_report
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "example", metavar="NAME", help="laser: two beams draw two circles; door, door-pivoting: the arm opens a door"
+        "example",
+        metavar="NAME",
+        help="laser: two beams draw two circles; door, door-pivoting: the arm opens a door; nut: from bolt to bolt",
     )
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
     add_json(parser)
@@ -24,6 +26,7 @@ def run(arguments: argparse.Namespace) -> bool:
     with blender():
         import bpy
 
+        from ...properties.bridge import binding
         from ...robokin import UnknownNameError
         from ...scene.bake.bake import bake_steps
         from ...scene.bake.check import check_steps
@@ -37,7 +40,7 @@ def run(arguments: argparse.Namespace) -> bool:
             robot = EXAMPLES[arguments.example].make(bpy.context)
         scene, view_layer = bpy.context.scene, bpy.context.view_layer
         frames = range(scene.frame_start, scene.frame_end + 1)
-        start = bake_start(scene, robot, robot.robokin.solver.start)
+        start = bake_start(scene, robot, binding(robot), robot.robokin.solver.start)
         result = run_steps(bake_steps(scene, view_layer, robot, frames, start))
         found = run_steps(check_steps(scene, view_layer, robot, frames))
         told = result.to_dict()

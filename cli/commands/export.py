@@ -4,6 +4,7 @@ ending of OUT decides.
 .csv   time and one column for each joint
 .json  times, positions, velocities, accelerations by joint name
 .yaml  ROS trajectory_msgs/JointTrajectory
+.servo a table of the angles of hobby servos, 0 to 180 degrees
 .urdf  the robot, with mesh files for what was modelled in Blender; of any robot FILE
 .srdf  its stored postures"""
 
@@ -14,12 +15,11 @@ from pathlib import Path
 
 from ...robokin import save_urdf, urdf_losses
 from ...robokin.urdf.ranges import with_ranges
-from ..arguments import add_frames, add_robot_file, is_blend, output_file, rate
+from ..arguments import MOTIONS, add_frames, add_robot_file, is_blend, output_file, rate
 from ..errors import UsageError
 from ..robot_file import load_model
 from ..terminal import out, say
 
-MOTIONS = (".csv", ".json", ".yaml", ".yml")
 URDF, SRDF = ".urdf", ".srdf"
 FORMATS = (*MOTIONS, URDF, SRDF)
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT",
         type=_output,
         required=True,
-        help="motion.csv, .json, .yaml; robot.urdf; robot.srdf",
+        help="motion.csv, .json, .yaml, .servo; robot.urdf; robot.srdf",
     )
 
 

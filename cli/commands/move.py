@@ -17,7 +17,7 @@ import argparse
 
 from ...robokin import clamp
 from ...solvers.motion.files import write_motion
-from ...solvers.trajectories.moves import program_motion, read_moves, run_moves
+from ...solvers.program.moves import program_motion, read_moves, run_moves
 from ..arguments import add_json, add_posture, add_robot_file
 from ..errors import UsageError
 from ..motion_arguments import add_motion_limits, add_motion_output, motion_limits

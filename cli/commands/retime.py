@@ -1,8 +1,8 @@
 """Give a motion new timing: the fastest inside the limits, a duration, or as it was animated where that is legal. Its
 path stays. The motion is the animation of a .blend, or of any robot FILE the one in MOTION.
 
-Limits on velocities and accelerations hold between samples too, with --gravity those on efforts. The jerk is not
-limited."""
+Limits on velocities and accelerations hold between samples too; so do, where they are given, those on jerks (--jerk),
+powers and tools, and with --gravity those on efforts. The report of --json says which limit binds at each sample."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import argparse
 from ...robokin.backend import STANDARD_GRAVITY
 from ...solvers.motion.files import read_motion, write_motion
 from ...solvers.motion.motion import Motion
-from ...solvers.trajectories.retime import retime
+from ...solvers.retiming.retime import retime
 from ..arguments import add_frames, add_json, add_robot_file, is_blend
 from ..errors import UsageError
-from ..motion_arguments import add_motion_limits, add_motion_output, motion_limits, seconds
+from ..motion_arguments import add_motion_limits, add_motion_output, add_path_limits, path_limits, seconds
 from ..report import write_report
 from ..robot_file import load_model
 
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as-animated", action="store_true", help="nowhere faster than it was")
     parser.add_argument("--gravity", action="store_true", help="limit efforts too, with gravity along -z of the root")
     add_motion_limits(parser)
+    add_path_limits(parser)
     add_motion_output(parser)
     add_json(parser)
 
@@ -41,15 +42,20 @@ def run(arguments: argparse.Namespace) -> bool:
     else:
         raise UsageError("a description has no motion: name one with --motion MOTION")
     gravity = STANDARD_GRAVITY if arguments.gravity else None
-    limits = motion_limits(arguments)
+    limits = path_limits(arguments)
     found = retime(
         *(motion.model, motion, limits, arguments.duration),
         as_animated=arguments.as_animated,
         gravity=gravity,
     )
-    write_motion(found.motion(arguments.rate), arguments.output)
+    made = found.motion(arguments.rate)
+    write_motion(made, arguments.output)
     rows = [{"start": b.start, "end": b.end, "joint": b.joint, "kind": b.kind} for b in found.bindings]
     report = {"robot": motion.model.name, "before": motion.duration, "duration": found.duration, "bindings": rows}
+    report["samples"] = [
+        {"time": time, **({"joint": b.joint, "kind": b.kind} if b is not None else {})}
+        for time, b in zip(made.times.tolist(), found.binding_at(made.times), strict=True)
+    ]
     shares: dict[str, float] = {}
     for b in found.bindings:
         what = f"{b.kind} of {b.joint}" if b.joint else "the animation itself"

@@ -15,19 +15,19 @@ from ...solvers.motion.files import write_motion
 from ..common import FrameRangeOperator, chosen_file
 from ..modal import ModalOperator
 
-EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml"}
+EXTENSIONS = {"CSV": ".csv", "JSON": ".json", "YAML": ".yaml", "SERVO": ".servo"}
 _FORMATS = {ending: name for name, ending in EXTENSIONS.items()} | {".yml": "YAML"}
 
 
 class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, bpy.types.Operator):
-    """Write the animation as joint values over time: CSV, JSON or ROS JointTrajectory"""
+    """Write the animation as joint values over time: CSV, JSON, ROS JointTrajectory or angles of servos"""
 
     bl_idname = "robokin.export_motion"
     bl_label = "Export Motion"
     bl_options = {"REGISTER"}  # the scene is not changed: nothing to undo
 
     filename_ext = ".csv"
-    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml", options={"HIDDEN"})
+    filter_glob: bpy.props.StringProperty(default="*.csv;*.json;*.yaml;*.yml;*.servo", options={"HIDDEN"})
     format: bpy.props.EnumProperty(
         name="Format",
         description="File format; a file name with an extension decides by itself",
@@ -89,7 +89,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
 
 
 def _menu(self: bpy.types.Menu, context: bpy.types.Context) -> None:
-    self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml)")
+    self.layout.operator(ROBOKIN_OT_export_motion.bl_idname, text="Robot Motion (.csv, .json, .yaml, .servo)")
 
 
 def register() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding_held, read_configuration, robot_model
+from ...properties.bridge import Binding, binding_held, read_configuration
 from ...properties.frame_rate import frame_seconds
 from ...properties.handlers import going_on
 from ...properties.results import readouts
@@ -43,23 +43,23 @@ def criteria_readouts(obj: bpy.types.Object, may_wait: bool = True) -> Sequence[
     not that of the keys is at rest. Computed anew only when something changed. may_wait: what was slow is shown as it
     was, and computed soon after."""
     try:
-        with binding_held(obj):
-            return _shown(obj, may_wait and _draws())
+        with binding_held(obj) as robot:
+            return _shown(obj, robot, may_wait and _draws())
     except RobokinError as error:
         return [CriterionReadout(None, problem=str(error)) for _ in obj.robokin.criteria]
 
 
-def _shown(obj: bpy.types.Object, may_wait: bool) -> Sequence[CriterionReadout]:
-    tasks = enabled_tasks(obj)
+def _shown(obj: bpy.types.Object, robot: Binding, may_wait: bool) -> Sequence[CriterionReadout]:
+    tasks = enabled_tasks(obj, robot)
     missing = missing_shapes(obj, tasks)
     if missing and may_wait:  # what draws may not make the data that it takes to read a curve
         _compute_soon(obj, 0.0)
         return [CriterionReadout(None) for _ in obj.robokin.criteria]
     read_shapes(obj, missing)
-    q = read_configuration(obj)
-    motion = _motion(bpy.context.scene, obj, q)
+    q = read_configuration(obj, robot)
+    motion = _motion(bpy.context.scene, obj, robot, q)
     numbers = (bytes(np.asarray(part).data) for part in motion)
-    key = (robot_model(obj), q.tobytes(), *numbers, *_contents(obj, tasks))
+    key = (robot.model, q.tobytes(), *numbers, *_contents(obj, tasks))
     if _last.get("key") == key:
         return _last["shown"]
     owner = obj.session_uid, [item.name for item in obj.robokin.criteria]
@@ -68,7 +68,7 @@ def _shown(obj: bpy.types.Object, may_wait: bool) -> Sequence[CriterionReadout]:
         before = _last["shown"] if _last["owner"] == owner else [CriterionReadout(None) for _ in owner[1]]
         return [replace(readout, is_present=False) for readout in before]
     started = time.perf_counter()
-    state = _state(obj, tasks, q, motion)
+    state = _state(obj, robot, tasks, q, motion)
     shown = [_readout(obj, item, state, motion[0]) for item in obj.robokin.criteria]
     _last.update(key=key, shown=shown, owner=owner, seconds=time.perf_counter() - started)
     return shown
@@ -103,15 +103,15 @@ def _compute_waiting() -> None:
             area.tag_redraw()
 
 
-def _motion(scene: bpy.types.Scene, obj: bpy.types.Object, q: Array) -> Motion:
+def _motion(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, q: Array) -> Motion:
     """(the velocity (nv,), that of the frame before, seconds between two keys) of what is shown."""
     step = obj.robokin.solver.step
     dt = step * frame_seconds(scene)
-    still = np.zeros(robot_model(obj).nv)
-    Q = shown_by_keys(obj, scene.frame_current_final - step * np.arange(3))
+    model, still = robot.model, np.zeros(robot.model.nv)
+    Q = shown_by_keys(obj, scene.frame_current_final - step * np.arange(3), robot)
     if Q is None or not np.allclose(Q[0], q, rtol=0.0, atol=SAME):
         return still, still, dt
-    return difference(robot_model(obj), Q[1], q) / dt, difference(robot_model(obj), Q[2], Q[1]) / dt, dt
+    return difference(model, Q[1], q) / dt, difference(model, Q[2], Q[1]) / dt, dt
 
 
 def _contents(obj: bpy.types.Object, tasks: Sequence[bpy.types.PropertyGroup]) -> Iterator[object]:
@@ -134,9 +134,11 @@ def _plain(value: object) -> object:
     return value if isinstance(value, (str, int, float, type(None))) else tuple(value)
 
 
-def _state(obj: bpy.types.Object, tasks: Sequence[bpy.types.PropertyGroup], q: Array, motion: Motion) -> State:
-    targets = targets_shown(obj, tasks, shown_shape)
-    levels = TaskLevels(robot_model(obj), SolverTasks(obj, tasks).at(targets)[1])
+def _state(
+    obj: bpy.types.Object, robot: Binding, tasks: Sequence[bpy.types.PropertyGroup], q: Array, motion: Motion
+) -> State:
+    targets = targets_shown(obj, robot, tasks, shown_shape)
+    levels = TaskLevels(robot.model, SolverTasks(obj, robot, tasks).at(targets)[1])
     return levels.state(q, levels.targets, motion[2], motion[1])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding_held
+from ...properties.bridge import Binding, binding_held
 from ...properties.results import readouts
 from ...properties.results.readouts import Goal
 from ...robokin import RobokinError
@@ -26,22 +26,21 @@ def task_goals(obj: bpy.types.Object) -> list[Goal]:
     """Aims of the enabled tasks whose aim is a place, with an influence."""
     try:
         with binding_held(obj) as robot:
-            links = robot.link_of_bone
-            return list(_goals(obj, links))
+            return list(_goals(obj, robot))
     except RobokinError:
         return []
 
 
-def _goals(obj: bpy.types.Object, links: dict[str, str]) -> Iterator[Goal]:
+def _goals(obj: bpy.types.Object, robot: Binding) -> Iterator[Goal]:
     for i, task in enumerate(obj.robokin.tasks):
         if not task.enabled or task.influence <= 0.0 or task.kind not in (*_AT_POINT, "PLANE", "LINE"):
             continue
         try:
-            check_task(obj, task)
+            check_task(obj, task, robot)
             T = _target(task)
         except RobokinError:
             continue
-        link = "" if task.kind == "CENTER_OF_MASS" else links[task.tip]
+        link = "" if task.kind == "CENTER_OF_MASS" else robot.link_of_bone[task.tip]
         axis = rotations_of(T[None, :3, :3])[0, :, 2] if task.kind in ("PLANE", "LINE") else None
         yield Goal(i, link, T[:3, 3], axis if task.kind == "PLANE" else None, axis if task.kind == "LINE" else None)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding_held, read_configuration, robot_model
+from ...properties.bridge import Binding, binding_held, read_configuration
 from ...properties.results import readouts
 from ...properties.results.readouts import TaskReadout
 from ...properties.task_kinds import KINDS
@@ -33,31 +33,31 @@ def task_readouts(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
     """One for each task of the list; None where it has none: of a velocity, of what is counted from the start of a
     solve, where the influence is not 1. Computed anew only when something has changed."""
     try:
-        with binding_held(obj):
+        with binding_held(obj) as robot:
             key = obj.session_uid, pose_mark(obj), len(obj.robokin.tasks), obj.robokin.solver.singularity
             if _last.get("key") != key:
-                _last.update(key=key, shown=_computed(obj))
+                _last.update(key=key, shown=_computed(obj, robot))
             return _last["shown"]
     except RobokinError:
         return [None] * len(obj.robokin.tasks)
 
 
-def _computed(obj: bpy.types.Object) -> Sequence[TaskReadout | None]:
+def _computed(obj: bpy.types.Object, robot: Binding) -> Sequence[TaskReadout | None]:
     shown: list[TaskReadout | None] = [None] * len(obj.robokin.tasks)
     places = {task.path_from_id(): i for i, task in enumerate(obj.robokin.tasks)}
     tasks = []
     for i, task in enumerate(obj.robokin.tasks):
         if task.enabled:
             try:
-                check_task(obj, task)
+                check_task(obj, task, robot)
                 tasks += [task] if _is_told(task) and not missing_shapes(obj, [task]) else []
             except RobokinError as error:
                 shown[i] = TaskReadout(0.0, 0.0, False, str(error))
     if not tasks:
         return shown
-    counting, wanted = SolverTasks(obj, tasks).at(targets_shown(obj, tasks, shown_shape))
-    model, unit = robot_model(obj), metres_per_world_unit(obj)
-    motion = Motion.of(model, np.zeros(1), read_configuration(obj)[None])
+    counting, wanted = SolverTasks(obj, robot, tasks).at(targets_shown(obj, robot, tasks, shown_shape))
+    model, unit = robot.model, metres_per_world_unit(obj, robot)
+    motion = Motion.of(model, np.zeros(1), read_configuration(obj, robot)[None])
     levels = TaskLevels(model, wanted)
     residuals = finish(motion_residuals(levels, motion_targets(levels, None, motion), motion))[0]
     for i, asked, own in zip(counting, wanted, residuals, strict=True):

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
+from ...properties.registration import register_modules_factory
 from . import events, rendering
 
-
-def register() -> None:
-    rendering.register()
-    events.register()
-
-
-def unregister() -> None:
-    events.unregister()
-    rendering.unregister()
+register, unregister = register_modules_factory((rendering, events))

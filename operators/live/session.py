@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import Binding, PoseArrays, binding, binding_held
+from ...properties.results.stored_results import clear_result, store_bake_result, store_result
 from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS, TaskContext
 from ...properties.tasks import RobokinTask, follow_renamed_bones
@@ -19,12 +20,12 @@ from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.criteria.solver_criteria import enabled_criteria
+from ...scene.posing.solve import ending
 from ...scene.tasks.given import Place
 from ...solvers import IKProblem, SolveResult, Task
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
 from ..handlers.shown_shapes import shown_shape
-from ..solve.solve import ending, show_bake, show_nothing, show_result
 from .descend import ATTEMPTS, ITERATIONS, LiveDescent
 from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
@@ -99,7 +100,7 @@ class Session:
         except RobokinError as error:
             if str(error) != self.problem:
                 self.problem = str(error)
-                show_nothing(obj)
+                clear_result(obj)
             self._read = self.q = None
             return False
 
@@ -159,7 +160,7 @@ class Session:
             return False
         if not first <= event.scene.frame_current_final <= final:
             return False
-        show_bake(obj, event.scene.frame_current_final)
+        store_bake_result(obj, event.scene.frame_current_final)
         return True
 
     def _edited_keys(self, obj: bpy.types.Object, worlds: Worlds, event: Event) -> bool:
@@ -203,14 +204,14 @@ class Session:
         somebody's own wish."""
         asked = [one for one in self._asked(obj, tasks, worlds) if one.influence > 0.0]
         if not asked:
-            show_nothing(obj)
+            clear_result(obj)
             return None
         descent, wanted = self._descent(obj, asked, q)
         result = self._solved(obj, descent, asked, q, is_posed)
-        own, reason = [one.task for one in asked], result.reason + ending(obj, result)
+        own, reason = [one.task for one in asked], result.reason + ending(obj, self.robot, result)
         held = () if result.converged else (*_at_limits(descent, result.q), *self.robot.locked)
         blamed = Why(tuple(dict.fromkeys(held)), result.tasks)
-        show_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit, blamed)
+        store_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit, blamed)
         return result
 
     def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:

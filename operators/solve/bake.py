@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 
 import bpy
 
-from ...properties.bridge import robot_model
+from ...properties.bridge import binding
 from ...properties.postures import parse_configuration
 from ...properties.results.result_text import status_words, told
+from ...properties.results.stored_results import store_failures
 from ...properties.solver_settings import AT_SINGULARITIES, BAKE_MODES, MOTION_COSTS, STARTS
 from ...robokin import RobokinError
 from ...scene.bake.bake import bake_steps
@@ -63,13 +64,13 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         check_report(self.report_path)
-        settings = obj.robokin.solver
+        robot, settings = binding(obj), obj.robokin.solver
         frames = self.frames(context.scene, settings)
         start = "" if self.q0 else self.given("start", settings.start)
         if self.q0:
-            q0 = parse_configuration(robot_model(obj), self.q0, "q0")
+            q0 = parse_configuration(robot.model, self.q0, "q0")
         else:
-            q0 = bake_start(context.scene, obj, start)
+            q0 = bake_start(context.scene, obj, robot, start)
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         is_whole = self.given("mode", settings.bake_mode) == "WHOLE"
         cost = self.given("cost", settings.motion_cost).lower() if is_whole else None
@@ -79,27 +80,15 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         result = yield from bake_steps(scene, layer, obj, frames, q0, seed, new, cost=cost, past=past)
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
-        keep_start(obj, start, q0)
+        keep_start(obj, robot, start, q0)
         settings.bake_mark = motion_mark(obj)
         rows = [(f.first, f.last, f.diagnosis.status, f.diagnosis.reason) for f in result.failures]
         rows += [(frame, frame, Status.LIMIT, what) for frame, what in result.hits()]
-        show_rows(settings.bake_failures, sorted(rows, key=lambda row: row[0]))
+        store_failures(settings.bake_failures, sorted(rows, key=lambda row: row[0]))
         self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged and not result.collisions else "WARNING"
         said = f"{status_words(*result.summary())}: {told(context.scene, settings.bake_reason)}"
         self.report({kind}, f"{len(result.frames)} frames baked. {said}")
-
-
-def show_rows(items: bpy.types.bpy_prop_collection, rows: Sequence[tuple[int, int, Status, str]]) -> None:
-    """(first, last, status, reason) of frames in a row, where the panel reads them."""
-    items.clear()  # in an override those of its file stay
-    for i, (first, last, status, reason) in enumerate(rows):
-        if i == len(items):
-            items.add().name = str(i)  # by which Blender finds again what an override has changed
-        item = items[i]
-        item.first, item.last, item.status, item.reason = first, last, str(status), reason
-    for item in items[len(rows) :]:
-        item.status = ""
 
 
 class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):

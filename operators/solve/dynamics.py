@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import bpy
 
+from ...properties.bridge import binding
 from ...robokin import RobokinError
 from ...scene.animation.columns import DYNAMICS, clear_columns, key_columns
 from ...scene.animation.curves import refuse_unwritable
@@ -24,10 +25,10 @@ class ROBOKIN_OT_key_dynamics(ModalOperator, FramesOperator, bpy.types.Operator)
     bl_label = "Key Dynamics"
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
-        frames = self.frames(context.scene, obj.robokin.solver)
-        refuse_unwritable(context.scene, obj, new_action=False)
-        motion = yield from sample_motion(context.scene, obj, frames)
-        count = key_columns(obj, DYNAMICS, frames, MotionDynamics.of(motion, root_gravity(obj)).columns())
+        frames, robot = self.frames(context.scene, obj.robokin.solver), binding(obj)
+        refuse_unwritable(context.scene, obj, False, robot)
+        motion = yield from sample_motion(context.scene, obj, frames, robot)
+        count = key_columns(obj, DYNAMICS, frames, MotionDynamics.of(motion, root_gravity(obj, robot)).columns())
         self.report({"INFO"}, f"{count} curves over {len(frames)} frames: see the Graph Editor, group Dynamics")
 
 

@@ -11,13 +11,13 @@ from ...properties.bridge.visuals.new_data import all_or_nothing, collections_fo
 from ...properties.moves import MOVE_KINDS
 from ...properties.postures import free_name, store_posture
 from ...properties.selected.tips import possible_tips
-from ...scene.animation.lists import remove_entry
+from ...scene.animation.lists import add_entry
 from ...scene.bake.moves import moves_steps
 from ...scene.bake.start import present_values
 from ...scene.tasks.new_targets import new_target
 from ..common import RobotOperator
 from ..modal import ModalOperator
-from ..tasks.entries import EntryOperator, MoveEntryOperator
+from ..tasks.entries import MoveEntryOperator, RemoveEntryOperator
 from ..tasks.tasks import tip_pose
 
 _LABELS = {identifier: label for identifier, label, *_ in MOVE_KINDS}
@@ -32,16 +32,15 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
     kind: bpy.props.EnumProperty(name="Type", description="How the robot goes", items=MOVE_KINDS)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        robot = obj.robokin
-        name = free_name(_LABELS[self.kind], {*robot.moves.keys(), *robot.postures.keys()})
-        given = {"posture": name} if self.kind == "JOINT" else self._targets(obj)
+        robot, name = obj.robokin, _LABELS[self.kind]
         if self.kind == "JOINT":
-            store_posture(obj, name, present_values(obj))
-        item = robot.moves.add()
-        item.name, item.kind = name, self.kind
-        for key, value in given.items():
+            name = free_name(name, {*robot.moves.keys(), *robot.postures.keys()})
+            ends = {"posture": store_posture(obj, name, present_values(obj)).name}
+        else:
+            ends = self._targets(obj)
+        item = add_entry(obj, "moves", name, self.kind)
+        for key, value in ends.items():
             setattr(item, key, value)
-        robot.active_move = len(robot.moves) - 1
         return {"FINISHED"}
 
     def _targets(self, obj: bpy.types.Object) -> dict[str, object]:
@@ -55,15 +54,12 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
         return found
 
 
-class ROBOKIN_OT_move_remove(EntryOperator, bpy.types.Operator):
+class ROBOKIN_OT_move_remove(RemoveEntryOperator, bpy.types.Operator):
     """Remove the active move; its posture or its objects stay"""
 
     bl_idname = "robokin.move_remove"
     bl_label = "Remove Move"
-
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        remove_entry(obj, "moves", self.index)
-        return {"FINISHED"}
+    entries = "moves"
 
 
 class ROBOKIN_OT_move_move(MoveEntryOperator, bpy.types.Operator):

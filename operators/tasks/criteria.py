@@ -5,10 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ...properties.criteria import KINDS
-from ...properties.postures import free_name
-from ...scene.animation.lists import remove_entry
+from ...scene.animation.lists import add_entry
 from ..common import RobotOperator
-from .entries import EntryOperator, MoveEntryOperator
+from .entries import MoveEntryOperator, RemoveEntryOperator
 
 _LABELS = {identifier: label for identifier, label, *_ in KINDS}
 
@@ -22,23 +21,16 @@ class ROBOKIN_OT_criterion_add(RobotOperator, bpy.types.Operator):
     kind: bpy.props.EnumProperty(name="Type", description="What is preferred", items=KINDS)
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        criteria = obj.robokin.criteria
-        name = free_name(_LABELS[self.kind], {item.name for item in criteria})
-        item = criteria.add()
-        item.name, item.kind = name, self.kind
-        obj.robokin.active_criterion = len(criteria) - 1
+        add_entry(obj, "criteria", _LABELS[self.kind], self.kind)
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_criterion_remove(EntryOperator, bpy.types.Operator):
+class ROBOKIN_OT_criterion_remove(RemoveEntryOperator, bpy.types.Operator):
     """Remove the active criterion together with its animation"""
 
     bl_idname = "robokin.criterion_remove"
     bl_label = "Remove Criterion"
-
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        remove_entry(obj, "criteria", self.index)
-        return {"FINISHED"}
+    entries = "criteria"
 
 
 class ROBOKIN_OT_criterion_move(MoveEntryOperator, bpy.types.Operator):

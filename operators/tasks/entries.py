@@ -1,4 +1,4 @@
-"""What operators on the lists of tasks and criteria share: which entry, and moving it."""
+"""What operators on the lists of a robot share: which entry, removing and moving it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import bpy
 
-from ...scene.animation.lists import move_entry
+from ...scene.animation.lists import move_entry, remove_entry
 from ..common import RobotOperator
 
 
@@ -16,6 +16,16 @@ class EntryOperator(RobotOperator):
     index: bpy.props.IntProperty(
         name="Index", description="Which entry; -1: the active one", default=-1, min=-1, options={"SKIP_SAVE"}
     )
+
+
+class RemoveEntryOperator(EntryOperator):
+    """Mixin: removes an entry of the list `entries`."""
+
+    entries: ClassVar[str]
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        remove_entry(obj, self.entries, self.index)
+        return {"FINISHED"}
 
 
 class MoveEntryOperator(EntryOperator):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...properties.bridge import to_blender
+from ...properties.bridge import binding, to_blender
 from ...properties.results.result_text import quantity_text
 from ...properties.results.why import HOWS, can_relax
 from ...properties.task_kinds import KINDS
@@ -88,12 +88,13 @@ class ROBOKIN_OT_base_nearer(RobotOperator, bpy.types.Operator):
             if target == obj:
                 raise RobokinError(f"task {task.name!r}: its target moves with the robot")
             target = target.parent
-        tip = present_target(context, obj, task)
+        robot = binding(obj)
+        tip = present_target(context, obj, robot, task)
         if tip is None:
             raise RobokinError(f"task {task.name!r} does not say where the robot should be")
-        wanted = targets_now(context, obj, [task]).T[0, 0]
-        at, matrix = to_blender(obj, tip).translation, obj.matrix_world.copy()
-        away = to_blender(obj, wanted).translation - at + NEARER * (at - matrix.translation)
+        wanted = targets_now(context, obj, [task], robot=robot).T[0, 0]
+        at, matrix = to_blender(obj, tip, None, robot).translation, obj.matrix_world.copy()
+        away = to_blender(obj, wanted, None, robot).translation - at + NEARER * (at - matrix.translation)
         matrix.translation += away
         obj.matrix_world = matrix
         distance = quantity_text(context.scene, "LENGTH", away.length * context.scene.unit_settings.scale_length)

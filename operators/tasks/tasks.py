@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Matrix
 
-from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, robot_model, to_blender
+from ...properties.bridge import binding, link_of_bone, metres_per_unit, read_configuration, to_blender
 from ...properties.bridge.visuals.new_data import all_or_nothing, collections_for
 from ...properties.results.same_tip import tasks_on_same_tip
 from ...properties.selected.active_robot import active_robot
@@ -17,7 +17,7 @@ from ...properties.selected.selection import selected_bones
 from ...properties.selected.tips import possible_tips
 from ...properties.task_kinds import ITEMS, KINDS
 from ...robokin import Joint, RobokinError, UnknownNameError, forward_kinematics
-from ...scene.animation.lists import remove_entry
+from ...scene.animation.lists import add_entry, remove_entry
 from ...scene.tasks.new_targets import is_spare, new_target
 from ...scene.tasks.present_values import take_present
 from ..common import RobotOperator
@@ -36,18 +36,10 @@ def add_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.ty
 
     `pose`: in the world, its fixed pose should it not follow an object.
     """
-    tasks = obj.robokin.tasks
-    taken = {task.name for task in tasks}
-    wanted = link_of_bone(obj)[tip] if KINDS[kind].tip else KINDS[kind].label
-    name, count = wanted, 1
-    while name in taken:
-        count += 1
-        name = f"{wanted} {count}"
-    task = tasks.add()
-    task.name, task.kind, task.tip = name, kind, tip if KINDS[kind].tip else ""
+    task = add_entry(obj, "tasks", link_of_bone(obj)[tip] if KINDS[kind].tip else KINDS[kind].label, kind)
+    task.tip = tip if KINDS[kind].tip else ""
     task.location, task.rotation = pose.translation, pose.to_euler()
     task.position_tolerance /= metres_per_unit(obj)
-    obj.robokin.active_task = len(tasks) - 1
     return task
 
 
@@ -66,17 +58,18 @@ def new_task(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> Iterat
 
 def tip_pose(obj: bpy.types.Object, bone: str) -> Matrix:
     """World pose of the link frame of a bone in the present pose, without scale."""
-    links = link_of_bone(obj)
+    robot = binding(obj)
+    links = robot.link_of_bone
     if bone not in links:
         raise UnknownNameError("bone of the robot", bone, links)
-    frames = forward_kinematics(robot_model(obj), read_configuration(obj))
-    return to_blender(obj, frames[links[bone]])
+    frames = forward_kinematics(robot.model, read_configuration(obj, robot))
+    return to_blender(obj, frames[links[bone]], None, robot)
 
 
 class NewTaskOperator(RobotOperator):
     """Mixin: an operator that adds a task at the end of the list."""
 
-    def _tell_of_rivals(self, obj: bpy.types.Object) -> None:
+    def _warn_of_same_tip(self, obj: bpy.types.Object) -> None:
         task = obj.robokin.tasks[-1]
         for other in tasks_on_same_tip(obj, task):
             self.report(
@@ -113,7 +106,7 @@ class ROBOKIN_OT_task_add(NewTaskOperator, bpy.types.Operator):
             if self.kind == "LINEAR_VELOCITY":
                 task.coefficients = _equal_velocities(obj, tip, self.other or default_other(obj, tip))
             take_present(context, obj, task)
-        self._tell_of_rivals(obj)
+        self._warn_of_same_tip(obj)
         return {"FINISHED"}
 
 
@@ -223,7 +216,7 @@ class ROBOKIN_OT_target_add(NewTaskOperator, bpy.types.Operator):
             if self.kind == "DISTANCE":
                 take_present(context, obj, task)
         _select_only(context, target)
-        self._tell_of_rivals(obj)
+        self._warn_of_same_tip(obj)
         return {"FINISHED"}
 
 

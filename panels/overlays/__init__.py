@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
+from ...properties.registration import register_modules_factory
 from . import drawing, marks, popover, timeline
 
 MODULES = (marks, drawing, timeline, popover)
 CLASSES = popover.CLASSES
-
-
-def register() -> None:
-    for module in MODULES:
-        module.register()
-
-
-def unregister() -> None:
-    for module in reversed(MODULES):
-        module.unregister()
+register, unregister = register_modules_factory(MODULES)

@@ -10,7 +10,7 @@ import bpy
 
 from ...properties.bridge import Binding, Channel, binding, last_binding
 from ...properties.bridge.model.channels import COUPLED, DRIVEN, LOCATION, QUATERNION
-from ...properties.joint_range import ranged_channel
+from ...properties.joint_values.joint_range import ranged_channel
 from ...properties.results.result_text import quantity_text
 from ...properties.results.why import why
 from ...robokin import RobokinError

@@ -15,7 +15,7 @@ from ...properties.bridge.record.fields import AXES, order_field
 from ...properties.bridge.record.snapshot import foreign_constraint
 from ...properties.bridge.record.stored import KEY
 from ...properties.bridge.visuals.link_visuals import unfound_meshes
-from ...properties.joint_range import ranged_channel
+from ...properties.joint_values.joint_range import ranged_channel
 from ...properties.pages import shown_page
 from ...properties.results.result_text import status_words, told
 from ...properties.selected.active_robot import active_robot

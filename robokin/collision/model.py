@@ -120,6 +120,15 @@ class CollisionModel:
             placements[:, self._count + i] = obstacle.placement
         return placements
 
+    def balls(self) -> list[tuple[int | None, Array, float]]:
+        """Around each shape: the index of its link, centre (3,) in the link's frame [m] and radius [m]. None: an
+        obstacle, whose centre is in its own frame."""
+        own = [*zip(self._link, self._own, strict=True), *((None, np.eye(4)) for _ in self.obstacles)]
+        return [
+            (link, T[:3, :3] @ core.centre + T[:3, 3], core.bound)
+            for (link, T), core in zip(own, self._cores, strict=True)
+        ]
+
     def contacts(self, q: Array) -> list[Contact]:
         """Where links are in each other or in obstacles, at configurations (F, nq); of two with several shapes the
         deepest. Raises ModelError where a distance cannot be found: it is not taken as free."""
@@ -138,11 +147,17 @@ class CollisionModel:
 
     def halfway(self) -> CollisionModel:
         """A copy with each obstacle that moves half-way between its placements, one less of them."""
-        other = copy(self)
-        other.obstacles = tuple(
-            replace(each, placement=_middles(each.placement)) if each.placement.ndim == 3 else each
-            for each in self.obstacles
+        return self.among(
+            [
+                replace(each, placement=_middles(each.placement)) if each.placement.ndim == 3 else each
+                for each in self.obstacles
+            ]
         )
+
+    def among(self, obstacles: Sequence[Obstacle]) -> CollisionModel:
+        """A copy with its obstacles elsewhere: as many, of the same names and shapes."""
+        other = copy(self)
+        other.obstacles = tuple(obstacles)
         return other
 
     def always_touching(self, samples: int = SAMPLES, seed: int = 0) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import bpy
 import numpy as np
 
-from ...properties.bridge import Channel, binding, curves, read_configuration, write_configuration
+from ...properties.bridge import Binding, Channel, binding, curves, read_configuration, write_configuration
 from ...properties.bridge.model.channels import LOCATION, OWN, QUATERNION
 from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
@@ -22,9 +22,10 @@ _LINEAR = 1
 _CHUNK, _KEYED = 32, 2000  # frames of the scene, and of F-curves, between two reports of progress
 
 
-def own_keys(obj: bpy.types.Object) -> dict[Key, Channel]:
-    """(data path, array index) of every channel that q is written to."""
-    return {channel_key(channel): channel for channel in binding(obj).written_channels}
+def own_keys(obj: bpy.types.Object, robot: Binding | None = None) -> dict[Key, Channel]:
+    """(data path, array index) of every channel that q is written to. robot: the object's binding, where the caller
+    has just asked for it, here and below."""
+    return {channel_key(channel): channel for channel in (robot or binding(obj)).written_channels}
 
 
 def channel_key(channel: Channel) -> Key:
@@ -32,16 +33,17 @@ def channel_key(channel: Channel) -> Key:
 
 
 @contextmanager
-def pose_held(obj: bpy.types.Object, q: Array) -> Iterator[None]:
+def pose_held(obj: bpy.types.Object, q: Array, robot: Binding | None = None) -> Iterator[None]:
     """Inside, the robot stands at q whatever its own curves say; afterwards pose and curves are as before."""
     # No curve and no bone is held meanwhile: a handler may remove or rename them.
-    keys, names = own_keys(obj), obj.pose.bones.keys()
+    robot = robot or binding(obj)
+    keys, names = own_keys(obj, robot), obj.pose.bones.keys()
     muted = [key for key in animation.fcurves(obj) if key in keys]
     bones = {channel.bone for channel in keys.values()}
     before = {name: (obj.pose.bones[name].rotation_mode, obj.pose.bones[name].matrix_basis.copy()) for name in bones}
     values = {key: obj.path_resolve(key[0])[key[1]] for key in keys}
     _mute(obj, muted, True)
-    write_configuration(obj, q)
+    write_configuration(obj, q, robot)
     try:
         with posing_paused():
             yield
@@ -72,7 +74,9 @@ def _mute(obj: bpy.types.Object, keys: Collection[Key], mute: bool) -> None:
             curve.mute = mute
 
 
-def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action: bool) -> None:
+def refuse_unwritable(
+    scene: bpy.types.Scene, obj: bpy.types.Object, new_action: bool, robot: Binding | None = None
+) -> None:
     """Raise RobokinError when keys on the robot's channels could not be written, or would not be what is seen."""
     if animation.stretched(scene):
         raise RobokinError("the scene's time is stretched (Output > Frame Range): set Old and New to the same to bake")
@@ -81,37 +85,41 @@ def refuse_unwritable(scene: bpy.types.Scene, obj: bpy.types.Object, new_action:
         return
     if data.use_tweak_mode:
         raise RobokinError(f"{obj.name!r} is in the NLA's tweak mode: leave it before baking")
-    keys = own_keys(obj)
+    robot = robot or binding(obj)
+    keys = own_keys(obj, robot)
     for driver in data.drivers:
         if (driver.data_path, driver.array_index) in keys:
             channel = keys[driver.data_path, driver.array_index]
-            raise RobokinError(f"{_told(obj, channel)} has a driver: remove it to bake")
+            raise RobokinError(f"{_channel_label(robot, channel)} has a driver: remove it to bake")
     if not new_action and not takes_keys(obj):
         raise RobokinError(f"action {data.action.name!r} is linked from another file: bake into a new action")
 
 
-def _told(obj: bpy.types.Object, channel: Channel) -> str:
+def _channel_label(robot: Binding, channel: Channel) -> str:
     """The channel as Blender's interface names it, and its joint."""
-    joint = binding(obj).joint_of_bone[channel.bone].name
+    joint = robot.joint_of_bone[channel.bone].name
     kind = "Location" if channel.path == LOCATION else "Rotation"
     axes = "WXYZ" if channel.path == QUATERNION else "XYZ"
     return f"joint {joint!r}: {axes[channel.index]} {kind} of bone {channel.bone!r}"
 
 
-def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_action: bool) -> Array:
+def write_curves(
+    obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_action: bool, robot: Binding | None = None
+) -> Array:
     """Linear keys for Q (n, nq) at the frames, in place of the robot's keys between the first and the last of them.
 
     Keys outside and all other channels stay. With `new_action` they go into a copy of the present action, which keeps
     its own name and content; in the copy, the robot's channels hold the bake alone. Returns the Q that was written,
     rounded to single precision inside the limits.
     """
+    robot = robot or binding(obj)
     bag = ensure_channelbag(obj, new_action)
     written = np.array(Q, float)
     existing = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
     at = np.asarray(frames, np.float32)
-    before = None if new_action else _kept_before(obj, existing, frames)
-    channels = binding(obj).written_channels
-    for (path, index, values, group), channel in zip(curves(obj, Q, before), channels, strict=True):
+    before = None if new_action else _kept_before(robot, existing, frames)
+    own = zip(curves(obj, Q, before, robot), robot.written_channels, strict=True)
+    for (path, index, values, group), channel in own:
         curve = existing.get((path, index)) or bag.fcurves.new(path, index=index)
         if new_action:
             curve.keyframe_points.clear()
@@ -127,10 +135,10 @@ def write_curves(obj: bpy.types.Object, frames: Sequence[int], Q: Array, new_act
     return written
 
 
-def rounded(obj: bpy.types.Object, Q: Array) -> Array:
+def rounded(obj: bpy.types.Object, Q: Array, robot: Binding) -> Array:
     """Q (n, nq) as `write_curves` writes it, but for the signs of quaternions."""
     found = np.array(Q, float)
-    for (_, _, values, _), channel in zip(curves(obj, Q, None), binding(obj).written_channels, strict=True):
+    for (_, _, values, _), channel in zip(curves(obj, Q, None, robot), robot.written_channels, strict=True):
         if channel.role == OWN:
             found[:, channel.q] = channel.factor * values.astype(float)
     return found
@@ -145,10 +153,11 @@ def write_numbers(obj: bpy.types.Object, path: str, frames: Sequence[int], value
         curve.group = bag.groups.get(group) or bag.groups.new(group)
 
 
-def _kept_before(obj: bpy.types.Object, existing: dict[Key, bpy.types.FCurve], frames: Sequence[int]) -> Array:
+def _kept_before(robot: Binding, existing: dict[Key, bpy.types.FCurve], frames: Sequence[int]) -> Array:
     """(nq,) the quaternions of the last keys that stay before the frames; zero where there are none, and elsewhere."""
-    before = np.zeros(binding(obj).model.nq)
-    for key, channel in own_keys(obj).items():
+    before = np.zeros(robot.model.nq)
+    for channel in robot.written_channels:
+        key = channel_key(channel)
         if channel.path == QUATERNION and key in existing:
             earlier = [point.co.x for point in existing[key].keyframe_points if point.co.x < frames[0]]
             if earlier:
@@ -156,16 +165,16 @@ def _kept_before(obj: bpy.types.Object, existing: dict[Key, bpy.types.FCurve], f
     return before
 
 
-def key_channels(obj: bpy.types.Object, frame: float) -> None:
+def key_channels(obj: bpy.types.Object, frame: float, robot: Binding | None = None) -> None:
     """Key every channel that follows from q as it stands; quaternions with the sign that their curves have there."""
-    found = animation.fcurves(obj)
-    for bone, modes in binding(obj).modes.items():
+    found, robot = animation.fcurves(obj), robot or binding(obj)
+    for bone, modes in robot.modes.items():
         path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].rotation_quaternion'
         if modes == ("QUATERNION",) and all((path, i) in found for i in range(4)):
             shown = np.array([found[path, i].evaluate(frame) for i in range(4)])
             if shown @ np.array(obj.pose.bones[bone].rotation_quaternion) < 0.0:
                 obj.pose.bones[bone].rotation_quaternion.negate()
-    for channel in binding(obj).written_channels:
+    for channel in robot.written_channels:
         bone = obj.pose.bones[channel.bone]
         bone.keyframe_insert(channel.path, index=channel.index, frame=frame, group=channel.bone)
 
@@ -175,11 +184,12 @@ def auto_keying(context: bpy.types.Context, obj: bpy.types.Object) -> bool:
     return context.scene.tool_settings.use_keyframe_insert_auto and takes_keys(obj)
 
 
-def show_curves(obj: bpy.types.Object, frame: float) -> None:
+def show_curves(obj: bpy.types.Object, frame: float, robot: Binding | None = None) -> None:
     """Put the robot's channels where its curves are at a frame, without visiting it."""
-    write_configuration(obj, read_configuration(obj))  # sets the bones' rotation modes
+    robot = robot or binding(obj)
+    write_configuration(obj, read_configuration(obj, robot), robot)  # sets the bones' rotation modes
     found = animation.fcurves(obj)
-    for path, index in own_keys(obj):
+    for path, index in own_keys(obj, robot):
         obj.path_resolve(path)[index] = found[path, index].evaluate(frame)
     obj.update_tag(refresh={"DATA"})
 
@@ -233,36 +243,37 @@ def _assign(data: bpy.types.AnimData, action: bpy.types.Action, obj: bpy.types.O
 
 
 def sample_configurations(
-    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float]
+    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[float], robot: Binding | None = None
 ) -> Generator[float, None, Array]:
     """Yield the share done now and then; return (n, nq), the configurations that the animation shows at the frames.
 
     From the F-curves when they alone move the robot, else from the scene, whose frame comes back.
     """
-    Q = np.empty((len(frames), binding(obj).model.nq))
-    if _moved_by_keys_only(obj):
+    robot = robot or binding(obj)
+    Q = np.empty((len(frames), robot.model.nq))
+    if _moved_by_keys_only(obj, robot):
         for first in range(0, len(frames), _KEYED):
             yield first / len(frames)
-            Q[first : first + _KEYED] = _keyed_configurations(obj, frames[first : first + _KEYED])
+            Q[first : first + _KEYED] = _keyed_configurations(obj, frames[first : first + _KEYED], robot)
         return Q
     for index in animation.visit_frames(scene, frames):
-        Q[index] = read_configuration(obj)
+        Q[index] = read_configuration(obj, robot)
         if index % _CHUNK == 0:
             yield index / len(frames)
     return Q
 
 
-def shown_by_keys(obj: bpy.types.Object, frames: Sequence[float]) -> Array | None:
+def shown_by_keys(obj: bpy.types.Object, frames: Sequence[float], robot: Binding | None = None) -> Array | None:
     """(n, nq) of the F-curves at the frames; None when not they alone move the robot. Changes nothing."""
-    return _keyed_configurations(obj, frames) if _moved_by_keys_only(obj) else None
+    robot = robot or binding(obj)
+    return _keyed_configurations(obj, frames, robot) if _moved_by_keys_only(obj, robot) else None
 
 
-def _keyed_configurations(obj: bpy.types.Object, frames: Sequence[float]) -> Array:
-    Q = np.empty((len(frames), binding(obj).model.nq))
+def _keyed_configurations(obj: bpy.types.Object, frames: Sequence[float], robot: Binding) -> Array:
+    Q = np.empty((len(frames), robot.model.nq))
     found = animation.fcurves(obj)
-    for (path, index), channel in own_keys(obj).items():
-        if channel.role != OWN:
-            continue
+    for channel in robot.own_channels:
+        path, index = channel_key(channel)
         curve = found.get((path, index))
         if curve is None:
             Q[:, channel.q] = channel.factor * obj.path_resolve(path)[index]
@@ -271,11 +282,11 @@ def _keyed_configurations(obj: bpy.types.Object, frames: Sequence[float]) -> Arr
     return Q
 
 
-def _moved_by_keys_only(obj: bpy.types.Object) -> bool:
-    modes = binding(obj).modes
+def _moved_by_keys_only(obj: bpy.types.Object, robot: Binding) -> bool:
+    modes = robot.modes
     if any(obj.pose.bones[bone].rotation_mode != modes[bone][0] for bone in modes):
         return False
-    paths = {path for path, _ in own_keys(obj)}
+    paths = {path for path, _ in own_keys(obj, robot)}
     if any(path.endswith(".rotation_mode") for path, _ in animation.fcurves(obj)):
         return False
     return animation.keyed_only(obj, paths.__contains__)

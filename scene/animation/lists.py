@@ -1,6 +1,5 @@
-"""The lists of a robot whose entries can be animated: `robokin.tasks`, `robokin.criteria`,
-`robokin.moves`. Animation goes by place in
-the list: when entries move, their F-curves and drivers follow."""
+"""The lists of a robot whose entries can be animated: `robokin.tasks`, `robokin.criteria`, `robokin.moves`. Animation
+goes by place in the list: when entries move, their F-curves and drivers follow."""
 
 from __future__ import annotations
 
@@ -10,10 +9,21 @@ from typing import Any
 
 import bpy
 
+from ...properties.postures import free_name
 from ...robokin import RobokinError
 
 ACTIVE = {"tasks": "active_task", "criteria": "active_criterion", "moves": "active_move"}
 _SINGULAR = {"tasks": "task", "criteria": "criterion", "moves": "move"}
+
+
+def add_entry(obj: bpy.types.Object, entries: str, name: str, kind: str) -> bpy.types.PropertyGroup:
+    """A new entry of a kind at the end of a list, active; its name has a number where another entry has it."""
+    items = getattr(obj.robokin, entries)
+    name = free_name(name, set(items.keys()))
+    item = items.add()
+    item.name, item.kind = name, kind
+    setattr(obj.robokin, ACTIVE[entries], len(items) - 1)
+    return item
 
 
 def remove_entry(obj: bpy.types.Object, entries: str, index: int = -1) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...properties.bridge import robot_model
+from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import in_limits
 from ...solvers.motion.motion import Motion
@@ -15,18 +15,21 @@ _SAME_FRAME = 1e-6  # frames
 _ROUNDING = 1e-9  # [rad, m]
 
 
-def key_motion(scene: bpy.types.Scene, obj: bpy.types.Object, motion: Motion, first: int) -> tuple[range, list[int]]:
+def key_motion(
+    scene: bpy.types.Scene, obj: bpy.types.Object, motion: Motion, first: int, robot: Binding | None = None
+) -> tuple[range, list[int]]:
     """Key a motion of the robot from a frame on, a key a frame; the frames, and those in which it had to be moved
     inside the limits. A motion that ends between two frames ends in the later one.
 
     Raises RobokinError where keys could not be written, or would not be what is seen.
     """
-    refuse_unwritable(scene, obj, new_action=False)
-    model, step = robot_model(obj), frame_seconds(scene)
+    robot = robot or binding(obj)
+    refuse_unwritable(scene, obj, False, robot)
+    step = frame_seconds(scene)
     count = int(np.ceil(motion.duration / step - _SAME_FRAME)) + 1
     times = np.minimum(motion.times[0] + step * np.arange(count), motion.times[-1])
     frames, Q = range(first, first + count), motion.unwrapped().at(times).q
-    outside = [frame for frame, q in zip(frames, Q, strict=True) if not in_limits(model, q, _ROUNDING)]
-    write_curves(obj, frames, Q, new_action=False)
-    show_curves(obj, scene.frame_current_final)
+    outside = [frame for frame, q in zip(frames, Q, strict=True) if not in_limits(robot.model, q, _ROUNDING)]
+    write_curves(obj, frames, Q, False, robot)
+    show_curves(obj, scene.frame_current_final, robot)
     return frames, outside

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from typing import Any
 
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding, read_configuration, robot_model
+from ...properties.bridge import Binding, binding, nearest_within_limits, read_configuration
 from ...properties.frame_rate import frame_seconds
-from ...properties.postures import start_configuration
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError, clamp
 from ...robokin.arrays import Array
@@ -36,7 +34,7 @@ from ...solvers.criteria import Criterion, criterion_names
 from ...solvers.ik.problem import part_names
 from ...solvers.motion.collisions import collision_violations
 from ...solvers.motion.motion import Motion
-from ...solvers.progress import scaled
+from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
 from ..collisions import collisions_over
@@ -70,34 +68,39 @@ def bake_steps(
         if cost is not None or criteria:
             raise RobokinError("At Singularities: Follow is what a whole motion and criteria need")
         return (yield from traversal_steps(scene, view_layer, obj, frames, q0, past, new_action, given, use_own))
-    refuse_unwritable(scene, obj, new_action)
-    follow_renamed_bones(obj)
-    tasks = enabled_tasks(obj) if use_own else []
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, new_action, robot)
+    follow_renamed_bones(obj, robot)
+    tasks = enabled_tasks(obj, robot) if use_own else []
     check_given(obj, given)
     count = len(tasks) + len(given)
     if not count:
         raise RobokinError("there is no task to bake: add a target, or enable a task")
-    hint = start_configuration(obj, "REST") if q0 is None else q0
-    robot = binding(obj)
-    model = robot.model_at(read_configuration(obj))
+    hint = nearest_within_limits(robot.model) if q0 is None else q0
+    model = robot.model_at(read_configuration(obj, robot))
     if robot.locked:
         hint = clamp(model, hint)
     own = enabled_entries(obj) if criteria is None else []
-    with pose_held(obj, hint):
-        targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given, own), 0.0, 0.4)
+    with pose_held(obj, hint, robot):
+        reading = targets_over(scene, view_layer, obj, tasks, frames, given, own, robot)
+        targets = yield from scaled(reading, 0.0, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
-    animation = yield from _animation(scene, obj, frames, cost)
+    animation = yield from _animation(scene, obj, robot, frames, cost)
     is_whole = cost is not None
-    plans = yield from scaled(bake_plans(obj, model, tasks, targets, criteria, dt, given, is_whole), 0.4, 0.5)
+    plans = yield from scaled(bake_plans(obj, robot, model, tasks, targets, criteria, dt, given, is_whole), 0.4, 0.5)
     segments = [plan.segment for plan in plans]
+
+    def followed(results: list[TrackResult]) -> float:
+        return sum(map(len, results)) / len(frames)  # begins anew with every start tried
+
     if q0 is None:
         search = follow_from_best(segments, hint, "rest", seed=seed)
-        found = yield from scaled(_shares(search, len(frames)), 0.5, 0.6)
+        found = yield from scaled(mapped(search, followed), 0.5, 0.6)
         results, start = found.results, found.origin
     else:
-        steps = _shares(follow(segments, hint, seed=seed), len(frames))
-        results, start = (yield from scaled(steps, 0.5, 0.6)), ""
+        steps = follow(segments, hint, seed=seed)
+        results, start = (yield from scaled(mapped(steps, followed), 0.5, 0.6)), ""
     parts = stretches_of(plans, results)
     note = ""
     if is_whole:
@@ -106,19 +109,20 @@ def bake_steps(
     failures = yield from scaled(find_failures(parts, frames), 0.9, 0.95)
     Q = np.concatenate([part.result.q for part in parts])
     asked = [(plan.segment, plan.criteria) for plan in plans]
-    costs = yield from scaled(costs_of_motion(robot_model(obj), asked, rounded(obj, Q), dt), 0.95, 0.98)
-    collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.98, 1.0)
-    motion = Motion.of(robot_model(obj), dt * np.arange(len(frames)), rounded(obj, Q))
+    shown = rounded(obj, Q, robot)
+    costs = yield from scaled(costs_of_motion(robot.model, asked, shown, dt), 0.95, 0.98)
+    collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.98, 1.0)
+    motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown)
     hits = collision_violations(motion, collisions) if collisions else []
-    written = write_curves(obj, frames, Q, new_action)
+    written = write_curves(obj, frames, Q, new_action, robot)
     for item, numbers in zip(own, np.moveaxis(costs, 1, 0), strict=criteria is None):
         path = item.path_from_id()
         for name, values in zip(("cost", "slope"), numbers.T, strict=True):
             write_numbers(obj, f"{path}.{name}", frames, values, "Criteria")
-    show_curves(obj, scene.frame_current_final)
+    show_curves(obj, scene.frame_current_final, robot)
     obj.robokin.baked_frames = (frames[0], frames[-1])
     return BakeResult(
-        robot_model(obj),
+        robot.model,
         frames,
         written,
         statuses_of(parts, frames, failures),
@@ -134,13 +138,13 @@ def bake_steps(
 
 
 def _animation(
-    scene: bpy.types.Scene, obj: bpy.types.Object, frames: Sequence[int], cost: object
+    scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, frames: Sequence[int], cost: object
 ) -> Generator[float, None, Array | None]:
     """(n, nq) what the robot's curves show, where a cost asks for it."""
     words = cost if isinstance(cost, Mapping) else (cost,)
     if "animation" not in words:
         return None
-    return (yield from scaled(sample_configurations(scene, obj, frames), 0.4, 0.4))
+    return (yield from scaled(sample_configurations(scene, obj, frames, robot), 0.4, 0.4))
 
 
 def _parts(plans: Sequence[PlannedSegment], count: int) -> list[tuple[str, ...]]:
@@ -150,13 +154,3 @@ def _parts(plans: Sequence[PlannedSegment], count: int) -> list[tuple[str, ...]]
         for i, own in zip(plan.counting, part_names(plan.segment.tracker.tasks), strict=False):
             names[i] = own
     return names
-
-
-def _shares(steps: Generator[list[TrackResult], None, Any], frames: int) -> Generator[float, None, Any]:
-    """The steps of a bake, as the share of the frames that is done; it begins anew with every start tried."""
-    while True:
-        try:
-            results = next(steps)
-        except StopIteration as done:
-            return done.value
-        yield sum(map(len, results)) / frames

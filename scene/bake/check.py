@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...properties.bridge import binding
 from ...properties.tasks import follow_renamed_bones
 from ...robokin.arrays import Array
 from ...scene.bake.check_rows import CheckRow, limit_rows, needs, task_rows, time_needed
@@ -129,18 +130,20 @@ def check_steps(
     singularity: a frame with a smaller singular value of a tool is near one; 0: it is not looked.
     Raises RobokinError.
     """
-    follow_renamed_bones(obj)
-    tasks = enabled_tasks(obj) if use_own else []
+    robot = binding(obj)
+    follow_renamed_bones(obj, robot)
+    tasks = enabled_tasks(obj, robot) if use_own else []
     check_given(obj, given)
-    motion = yield from scaled(sample_motion(scene, obj, frames), 0.0, 0.3)
-    targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.3, 0.6)
-    forms = SolverTasks(obj, tasks, given)
+    motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.3)
+    reading = targets_over(scene, view_layer, obj, tasks, frames, given, robot=robot)
+    targets = yield from scaled(reading, 0.3, 0.6)
+    forms = SolverTasks(obj, robot, tasks, given)
     judged = _task_statuses(forms, motion, targets)
     seen = yield from scaled(judged, 0.6, 0.9)
     collisions = None
     if with_collisions:
-        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames), 0.9, 1.0)
-    gravity = root_gravity(obj) if efforts else None
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.9, 1.0)
+    gravity = root_gravity(obj, robot) if efforts else None
     limits = check_motion(motion, float32=True, gravity=gravity, collisions=collisions)
     return AnimationCheck(
         *(motion, frames, seen.statuses, seen.residuals, seen.parts, limits, seen.missed, forms.names, seen.units),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ...properties.bridge import Binding
 from ...robokin import RobotModel
 from ...robokin.arrays import Array
 from ...solvers import ExtendedJacobian, Task, Tracker
@@ -53,6 +54,7 @@ class BakedSegment:
 
 def bake_plans(
     obj: bpy.types.Object,
+    robot: Binding,
     model: RobotModel,
     tasks: Sequence[bpy.types.PropertyGroup],
     targets: Targets,
@@ -66,7 +68,7 @@ def bake_plans(
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
     in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
     """
-    forms, extends = SolverTasks(obj, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
+    forms, extends = SolverTasks(obj, robot, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
     held: list[Task] = []
     plans = []

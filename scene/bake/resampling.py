@@ -7,6 +7,7 @@ from collections.abc import Generator
 import bpy
 import numpy as np
 
+from ...properties.bridge import binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError
 from ...solvers.motion.motion import Motion
@@ -33,8 +34,8 @@ def motion_at_rate(
     change of velocity into one sample.
     """
     fps = 1.0 / frame_seconds(scene)
-    share = 1.0 if rate is None else 0.4
-    by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1)), 0.0, share)
+    robot, share = binding(obj), 1.0 if rate is None else 0.4
+    by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, share)
     if rate is None:
         return by_frame
     if not (np.isfinite(rate) and rate > 0.0):
@@ -48,7 +49,7 @@ def motion_at_rate(
     if times[-1] < by_frame.times[-1] - _SAME_TIME:
         times = np.append(times, by_frame.times[-1])
     straight = by_frame.at(times)
-    exact = yield from scaled(sample_motion(scene, obj, (first + straight.times * fps).tolist()), share, 1.0)
+    exact = yield from scaled(sample_motion(scene, obj, (first + straight.times * fps).tolist(), robot), share, 1.0)
     if abs(exact.q - straight.q).max(initial=0.0) <= _AS_LINEAR:
         return straight
     return Motion.of(exact.model, straight.times, exact.q)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel, clamp
 from ...robokin.arrays import Array
@@ -15,15 +16,14 @@ from ...scene.animation import frames as animation
 from ...scene.animation.curves import own_keys, refuse_unwritable
 from ...scene.animation.motion_keys import key_motion
 from ...scene.criteria.solver_criteria import root_gravity
-from ...solvers.motion.check import wheel_slip
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
-from ...solvers.trajectories.retime import Retimed, retime
+from ...solvers.retiming.retime import retime
+from ...solvers.retiming.timing import Retimed
 from .samples import sample_motion
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _SAME_FRAME = 1e-6  # frames
-_ROLLS = 1e-4  # [m] from frame to frame: what more is slips
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +37,14 @@ class RetimeResult:
 
     def summary(self) -> str:
         """One line."""
-        told = [f"frames {self.first} to {self.last}: {self.result.duration:.3f} s, before {self.before:.3f} s"]
-        binding = next((binding for binding in self.result.bindings if binding.joint), None)
-        if binding is not None:
-            told.append(f"the first limit on its way is the {binding.kind} of {binding.joint}")
+        notes = [f"frames {self.first} to {self.last}: {self.result.duration:.3f} s, before {self.before:.3f} s"]
+        limit = next((limit for limit in self.result.bindings if limit.joint), None)
+        if limit is not None:
+            notes.append(f"the first limit on its way is the {limit.kind} of {limit.joint}")
         assumed = [kind for kind in ("velocity", "acceleration") if kind in self.result.limits.assumed]
         if assumed:
-            told.append(f"some joints have no limit on {' and '.join(assumed)}: usual ones were assumed")
-        return "; ".join(told)
+            notes.append(f"some joints have no limit on {' and '.join(assumed)}: usual ones were assumed")
+        return "; ".join(notes)
 
 
 def retime_steps(
@@ -66,8 +66,9 @@ def retime_steps(
     Raises RobokinError where there is no motion, it leaves the position limits, a duration is too short, or it would
     run into later keys.
     """
-    refuse_unwritable(scene, obj, new_action=False)
-    seen = yield from scaled(sample_motion(scene, obj, range(first, last + 1)), 0.0, 0.9)
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, False, robot)
+    seen = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, 0.9)
     motion = _inside(seen, first)
     if not np.ptp(motion.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
@@ -77,8 +78,8 @@ def retime_steps(
     found = retime(motion.model, motion, duration=wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
     step = frame_seconds(scene)
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
-    refuse_later_keys(obj, last, end)
-    key_motion(scene, obj, _rested(_rolled(found.motion(1.0 / step), motion), motion.duration), first)
+    refuse_later_keys(obj, robot, last, end)
+    key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)
     return RetimeResult(first, end, motion.duration, found)
 
 
@@ -100,9 +101,9 @@ def _joint_of(model: RobotModel, away: Array) -> str:
     return max(slots, key=lambda name: away[slots[name]].max(initial=0.0))
 
 
-def refuse_later_keys(obj: bpy.types.Object, last: int, end: int) -> None:
+def refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: int) -> None:
     """Raises RobokinError for keys of the robot after the frame `last`, up to `end`."""
-    own = own_keys(obj)
+    own = own_keys(obj, robot)
     curves = [curve for key, curve in animation.fcurves(obj).items() if key in own]
     keys = [point.co.x for curve in curves for point in curve.keyframe_points if last < point.co.x <= end]
     if keys:
@@ -110,19 +111,6 @@ def refuse_later_keys(obj: bpy.types.Object, last: int, end: int) -> None:
             f"the motion would take until frame {end}, over the keys from frame {min(keys):g} on: "
             "move these first, or choose a range that has them"
         )
-
-
-def _rolled(motion: Motion, before: Motion) -> Motion:
-    """The motion with each wheeled base where its wheels roll it, if it rolled before: a spline through rolled poses
-    slips a little between them."""
-    q = motion.q.copy()
-    slips = wheel_slip(before.model, before.q).max(axis=0, initial=0.0) > _ROLLS
-    for base, has_slipped in zip(motion.model.rolling_bases, slips, strict=True):
-        if not has_slipped:
-            own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
-            for row, turned in enumerate(np.diff(q[:, wheels], axis=0)):
-                q[row + 1, own] = base.roll(q[row, own], turned)
-    return Motion.of(motion.model, motion.times, q)
 
 
 def _rested(motion: Motion, until: float) -> Motion:

@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 
 import bpy
 
+from ...properties.bridge import binding
 from ...properties.tasks import follow_renamed_bones
 from ...scene.tasks.solver_tasks import SolverTasks, enabled_tasks
 from ...scene.tasks.targets import Targets, targets_over
@@ -31,8 +32,9 @@ def singularities_steps(
 ) -> Generator[float, None, MotionSingularities]:
     """Yield the share of the work done (0..1) now and then; return how near the robot's tools come to singularities in
     the animation as it stands. Raises RobokinError."""
-    follow_renamed_bones(obj)
-    tasks = enabled_tasks(obj)
-    motion = yield from scaled(sample_motion(scene, obj, frames), 0.0, 0.5)
-    targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames), 0.5, 1.0)
-    return singularities_of(SolverTasks(obj, tasks), motion, targets)
+    robot = binding(obj)
+    follow_renamed_bones(obj, robot)
+    tasks = enabled_tasks(obj, robot)
+    motion = yield from scaled(sample_motion(scene, obj, frames, robot), 0.0, 0.5)
+    targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, robot=robot), 0.5, 1.0)
+    return singularities_of(SolverTasks(obj, robot, tasks), motion, targets)

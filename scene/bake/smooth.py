@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import robot_model
+from ...properties.bridge import binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
@@ -17,7 +17,7 @@ from ...scene.animation.curves import refuse_unwritable, sample_configurations, 
 from ...solvers import Motion, OptimizedMotion, check_motion
 from ...solvers.optimal_control.optimize import TrackedFrames, near_animation, optimize_steps
 from ...solvers.optimal_control.sqp import ITERATIONS
-from ...solvers.progress import scaled
+from ...solvers.progress import mapped, scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,24 +54,19 @@ def smooth_steps(
     """
     if len(frames) < 2:
         raise RobokinError("one frame is no motion: choose a range of at least two frames")
-    refuse_unwritable(scene, obj, new_action)
-    model, dt = robot_model(obj), int(frames[1] - frames[0]) * frame_seconds(scene)
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, new_action, robot)
+    model, dt = robot.model, int(frames[1] - frames[0]) * frame_seconds(scene)
     times = dt * np.arange(len(frames))
-    wild = yield from scaled(sample_configurations(scene, obj, frames), 0.0, 0.2)
+    wild = yield from scaled(sample_configurations(scene, obj, frames, robot), 0.0, 0.2)
     shown = Motion.of(model, times, wild)
     start = near_animation(model, shown.q, dt)
     cost = {"animation": 1.0, "acceleration": time**4} if time > 0.0 else "animation"
     parts = [TrackedFrames((), start, np.zeros((len(frames), 0)))]
-    steps = optimize_steps(model, parts, cost, shown.q, False)
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as ended:
-            (result,) = ended.value
-            break
-        yield 0.2 + 0.7 * done / ITERATIONS
-    written = write_curves(obj, frames, result.q, new_action)
-    show_curves(obj, scene.frame_current_final)
+    steps = mapped(optimize_steps(model, parts, cost, shown.q, False), lambda done: done / ITERATIONS)
+    (result,) = yield from scaled(steps, 0.2, 0.9)
+    written = write_curves(obj, frames, result.q, new_action, robot)
+    show_curves(obj, scene.frame_current_final, robot)
     away = abs(get_backend().difference(model.tree, shown.q, result.q)).max(axis=0)
     return SmoothResult(
         frames,

@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 
-from ...properties.bridge import read_configuration, robot_model
+from ...properties.bridge import Binding, binding, read_configuration
 from ...properties.postures import (
     parse_configuration,
     start_configuration,
@@ -21,28 +21,28 @@ from ...scene.animation.frames import fcurves
 SAME = 1e-5  # [rad, m] a pose that is no farther from that of the curves is theirs
 
 
-def bake_start(scene: bpy.types.Scene, obj: bpy.types.Object, start: str) -> Array | None:
+def bake_start(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, start: str) -> Array | None:
     """(nq,) where a bake starts; None for the bake to choose: "AUTOMATIC", "POSTURE" where none is chosen, "PRESENT"
     where the robot shows nothing but curves and no bake has kept a start yet. Raises RobokinError."""
     if start == "PRESENT":
-        return _present_start(scene, obj)
+        return _present_start(scene, obj, robot)
     if start == "AUTOMATIC" or (start == "POSTURE" and not obj.robokin.solver.posture):
         return None
     return start_configuration(obj, start)
 
 
-def keep_start(obj: bpy.types.Object, start: str, q0: Array | None) -> None:
+def keep_start(obj: bpy.types.Object, robot: Binding, start: str, q0: Array | None) -> None:
     """Remember where a bake from the present pose started, for when it is repeated."""
     if start == "PRESENT" and q0 is not None:
-        obj.robokin.solver.start_values = json.dumps(own_values(robot_model(obj), q0))
+        obj.robokin.solver.start_values = json.dumps(own_values(robot.model, q0))
 
 
-def _present_start(scene: bpy.types.Scene, obj: bpy.types.Object) -> Array | None:
+def _present_start(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> Array | None:
     """The pose that the robot was given. What its curves show was not: they are what a bake replaces."""
-    model, q = robot_model(obj), read_configuration(obj)
-    if not own_keys(obj).keys() & fcurves(obj).keys():
+    model, q = robot.model, read_configuration(obj, robot)
+    if not own_keys(obj, robot).keys() & fcurves(obj).keys():
         return clamp(model, q)
-    shown = shown_by_keys(obj, [scene.frame_current_final])
+    shown = shown_by_keys(obj, [scene.frame_current_final], robot)
     if shown is not None and not np.allclose(shown[0], q, rtol=0.0, atol=SAME):
         return clamp(model, q)
     kept = obj.robokin.solver.start_values
@@ -51,8 +51,8 @@ def _present_start(scene: bpy.types.Scene, obj: bpy.types.Object) -> Array | Non
 
 def present_values(obj: bpy.types.Object) -> dict[str, JointValue]:
     """{joint: value} of the pose as it stands, moved inside the limits; of the joints that move on their own."""
-    model = robot_model(obj)
-    return own_values(model, clamp(model, read_configuration(obj)))
+    robot = binding(obj)
+    return own_values(robot.model, clamp(robot.model, read_configuration(obj, robot)))
 
 
 def own_values(model: RobotModel, q: Array) -> dict[str, JointValue]:

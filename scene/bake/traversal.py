@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding, read_configuration, robot_model
+from ...properties.bridge import binding, nearest_within_limits, read_configuration
 from ...properties.frame_rate import frame_seconds
-from ...properties.postures import start_configuration
 from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
@@ -67,15 +66,16 @@ def traversal_steps(
     """Bake as `bake_steps` does, for one task on the whole pose of an arm with a closed form. A motion that slows down
     takes more frames than asked for; the object's `robokin_path` then has a curve that tells which frame of the path
     each one is at. Raises RobokinError."""
-    refuse_unwritable(scene, obj, new_action)
-    follow_renamed_bones(obj)
-    tasks = enabled_tasks(obj) if use_own else []
-    check_given(obj, given)
     robot = binding(obj)
-    model = robot.model_at(read_configuration(obj))
-    with pose_held(obj, start_configuration(obj, "REST") if q0 is None else q0):
-        targets = yield from scaled(targets_over(scene, view_layer, obj, tasks, frames, given), 0.0, 0.5)
-    forms = SolverTasks(obj, tasks, given)
+    refuse_unwritable(scene, obj, new_action, robot)
+    follow_renamed_bones(obj, robot)
+    tasks = enabled_tasks(obj, robot) if use_own else []
+    check_given(obj, given)
+    model = robot.model_at(read_configuration(obj, robot))
+    with pose_held(obj, nearest_within_limits(robot.model) if q0 is None else q0, robot):
+        reading = targets_over(scene, view_layer, obj, tasks, frames, given, robot=robot)
+        targets = yield from scaled(reading, 0.0, 0.5)
+    forms = SolverTasks(obj, robot, tasks, given)
     counting, wanted = forms.at(targets, 0, (targets.influence > 0.0).any(axis=0).astype(float))
     if len(wanted) != 1 or type(wanted[0]) is not PoseTask or (targets.influence[:, counting] < 1.0).any():
         raise RobokinError(
@@ -90,15 +90,15 @@ def traversal_steps(
     found = yield from scaled(work, 0.5, 0.9)
     shown = [int(frames[0]) + step * i for i in range(len(found.motion))]
     if found.added:
-        refuse_later_keys(obj, int(frames[-1]), shown[-1])
-    motion = Motion.of(robot_model(obj), dt * np.arange(len(shown)), rounded(obj, found.motion.q))
-    collisions = yield from scaled(collisions_over(scene, view_layer, obj, shown), 0.9, 1.0)
+        refuse_later_keys(obj, robot, int(frames[-1]), shown[-1])
+    motion = Motion.of(robot.model, dt * np.arange(len(shown)), rounded(obj, found.motion.q, robot))
+    collisions = yield from scaled(collisions_over(scene, view_layer, obj, shown, robot), 0.9, 1.0)
     hits = collision_violations(motion, collisions) if collisions else []
-    written = write_curves(obj, shown, found.motion.q, new_action)
+    written = write_curves(obj, shown, found.motion.q, new_action, robot)
     clear_columns(obj, PATH)
     if found.added:
         key_columns(obj, PATH, shown, {"frame": ("", int(frames[0]) + step * found.at)})
-    show_curves(obj, scene.frame_current_final)
+    show_curves(obj, scene.frame_current_final, robot)
     obj.robokin.baked_frames = (shown[0], shown[-1])
     residuals = np.full((len(shown), len(targets.readings), 2), np.nan)
     residuals[:, counting[0]] = found.deviation[::2]

@@ -12,6 +12,7 @@ from ...robokin.arrays import Array
 from ...solvers import OptimizedMotion
 from ...solvers.optimal_control.optimize import TrackedFrames, optimize_steps
 from ...solvers.optimal_control.sqp import ITERATIONS
+from ...solvers.progress import mapped
 from .plans import BakedSegment
 
 
@@ -21,12 +22,8 @@ def whole_motion(
     """Yield the share of the steps done; return the parts with the frames of the optimum. Raises RobokinError."""
     tracked = [TrackedFrames(part.plan.segment.tracker.tasks, part.result, part.influence) for part in parts]
     steps = optimize_steps(model, tracked, cost, animation, is_start_fixed)
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as ended:
-            return [replace(part, result=result) for part, result in zip(parts, ended.value, strict=True)]
-        yield done / ITERATIONS
+    results = yield from mapped(steps, lambda done: done / ITERATIONS)
+    return [replace(part, result=result) for part, result in zip(parts, results, strict=True)]
 
 
 def whole_note(parts: Sequence[BakedSegment]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...properties.bridge import world_from_root
+from ...properties.bridge import Binding, world_from_root
 from ...properties.criteria import POTENTIALS
 from ...properties.postures import find_posture, posture_configuration
 from ...robokin.arrays import Array
@@ -45,8 +45,9 @@ def solver_criterion(obj: bpy.types.Object, item: RobokinCriterion, weight: floa
     return criterion(item.kind.lower(), **options)
 
 
-def root_gravity(obj: bpy.types.Object) -> Array:
-    """(3,) [m/s^2] the scene's gravity in the robot's root frame, as the robot stands now."""
+def root_gravity(obj: bpy.types.Object, robot: Binding | None = None) -> Array:
+    """(3,) [m/s^2] the scene's gravity in the robot's root frame, as the robot stands now. robot: the object's
+    binding, where the caller has just asked for it."""
     scenes = obj.users_scene or (bpy.context.scene,)
-    axes = world_from_root(obj)[:3, :3]
+    axes = world_from_root(obj, None, robot)[:3, :3]
     return (axes / np.linalg.norm(axes, axis=0)).T @ np.array(scenes[0].gravity)

@@ -1,5 +1,5 @@
-"""Ready scenes: the two examples of the main paper (Bruyninckx, "Blender for robotics and robotics for Blender",
-section 4), to be baked, changed and learned from."""
+"""Ready scenes, to be baked, changed and learned from: the two examples of the main paper (Bruyninckx, "Blender for
+robotics and robotics for Blender", section 4), and the task of Sukesh's robot arm."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import bpy
 
 from .door import PIVOTING_DOOR, RIGID_DOOR, make_door
 from .lasers import make_lasers
+from .nut import make_nut
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ EXAMPLES: dict[str, Example] = {
             "Door, Pivoting Grasp",
             "The same, with a hand that may turn about the handle",
             lambda context: make_door(context, PIVOTING_DOOR),
+        ),
+        Example(
+            "nut",
+            "Nut and Bolts",
+            "A desk arm of five servos takes a nut off one bolt and screws it on another",
+            make_nut,
         ),
     )
 }

@@ -51,7 +51,7 @@ PIVOTING_DOOR = Door(
 def make_door(context: bpy.types.Context, door: Door) -> bpy.types.Object:
     """The scene at the 3D cursor; the robot. Raises RobokinError."""
     stage = Stage(context, door.name, SECONDS)
-    robot = stage.robot(_hand(), door.start)
+    robot = stage.robot("mobile_arm", _hand(), door.start)
     _frame(stage)
     hinge = stage.empty("Hinge", None, (0.0, HINGE, 0.0))
     _leaf(stage, hinge)

@@ -38,7 +38,7 @@ START = {
 def make_lasers(context: bpy.types.Context) -> bpy.types.Object:
     """The scene at the 3D cursor; the robot. Raises RobokinError."""
     stage = Stage(context, "Two Laser Circles", SECONDS)
-    robot = stage.robot(_lamps(), START)
+    robot = stage.robot("mobile_arm", _lamps(), START)
     stage.box("Wall", None, (WALL + 0.026, 0.0, 0.9), (0.05, 2.0, 1.8), (0.75, 0.77, 0.8))
     for name, side, (y, z), radius, turns, (begin, end), phase in CIRCLES:
         # The circle's own XY plane is the wall; its Z axis points at the robot.

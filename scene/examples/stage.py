@@ -13,7 +13,7 @@ from ...properties.bridge import bone_of_link, import_robot, robot_model, write_
 from ...properties.frame_rate import frame_seconds
 from ...properties.postures import store_posture
 from ...robokin.construction.solids import with_links
-from ...robokin.library import library_robot
+from ...robokin.library import ROBOTS, library_robot
 from ...robokin.model.geometry import Geometry
 from ...robokin.model.robot import JointValue
 from ..animation.frames import fcurves
@@ -43,15 +43,17 @@ class Stage:
     def frame(self, seconds: float) -> int:
         return 1 + round(seconds / frame_seconds(self.scene))
 
-    def robot(self, tool: Sequence[Geometry], values: Mapping[str, JointValue]) -> bpy.types.Object:
-        """The mobile arm with a tool on its flange, posed; the pose is stored as its posture `Start`.
+    def robot(self, name: str, tool: Sequence[Geometry], values: Mapping[str, JointValue]) -> bpy.types.Object:
+        """A robot of the library with a tool on its flange, posed; the pose is stored as its posture `Start`.
 
         Raises RobokinError.
         """
-        model = library_robot("mobile_arm")
+        model = library_robot(name)
         flange = next(link for link in model.links if link.name == "tool")
         obj, _ = import_robot(self.context, with_links(model, {"tool": replace(flange, visuals=tuple(tool))}))
         obj.parent = self.origin
+        if ROBOTS[name].up == "y":
+            obj.rotation_euler = (np.pi / 2.0, 0.0, 0.0)
         write_configuration(obj, robot_model(obj).configuration(dict(values)))
         obj.robokin.home_posture = store_posture(obj, START, dict(values)).name
         self.context.view_layer.update()
@@ -68,6 +70,19 @@ class Stage:
         sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
         mesh = bpy.data.meshes.new(name)
         mesh.from_pydata(corners, [], sides)
+        mesh.materials.append(_material(name, color))
+        return self._place(bpy.data.objects.new(name, mesh), parent, at, (0.0, 0.0, 0.0))
+
+    def prism(self, name: str, parent: bpy.types.Object, at: Point, sides: int, size: Point, color: Point) -> Any:
+        """A regular prism along the Z axis of its parent, many sides: a cylinder; size: radius and length [m]."""
+        radius, length = (each * self.unit for each in size)
+        turned = 2.0 * np.pi * np.arange(sides) / sides
+        ring = np.column_stack((radius * np.cos(turned), radius * np.sin(turned), np.full(sides, 0.5 * length)))
+        corners = np.concatenate((ring * (1.0, 1.0, -1.0), ring))
+        next_one = [*range(1, sides), 0]
+        walls = [(i, k, k + sides, i + sides) for i, k in enumerate(next_one)]
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(corners.tolist(), [], [tuple(range(sides))[::-1], *walls, tuple(range(sides, 2 * sides))])
         mesh.materials.append(_material(name, color))
         return self._place(bpy.data.objects.new(name, mesh), parent, at, (0.0, 0.0, 0.0))
 

@@ -40,7 +40,8 @@ def jogged_tool(
     the tool's bone: the one given, else the one selected or the robot's tool. Raises RobokinError where it cannot go
     there."""
     tip = bone or possible_tips(obj)[0]
-    robot, q = binding(obj), read_configuration(obj)
+    robot = binding(obj)
+    q = read_configuration(obj, robot)
     model, link = robot.model_at(q), robot.link_of_bone[tip]
     held = [hold(model, q, name) for name in base_hold(model, link)]
     pull = Pull(model, q, link, None, held)

@@ -45,7 +45,8 @@ class JointTurn:
 
     def __init__(self, obj: bpy.types.Object, bone: str, axis: int = 0, point: Array | None = None) -> None:
         """point: (3,) in the world, of the link that is taken hold of. Raises RobokinError naming the joint."""
-        robot, self.start = binding(obj), read_configuration(obj)
+        robot = binding(obj)
+        self.start = read_configuration(obj, robot)
         self.joint = moving_joint(robot, bone)
         own = scalar_coordinates(robot, self.joint)
         if not own:
@@ -55,7 +56,7 @@ class JointTurn:
         self.is_length = self.joint.kind.lengths[self.axis]
         self.lower, self.upper = float(robot.model.lower[self.index]), float(robot.model.upper[self.index])
         self._link = robot.link_of_bone.get(robot.own_bone(bone), self.joint.child)
-        self._world = world_from_root(obj)
+        self._world = world_from_root(obj, None, robot)
         self._unit = robot.metres_per_unit
         for each in _points_of(obj, bone) if point is None else (point,):
             self._hold(each)

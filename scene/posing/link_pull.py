@@ -37,7 +37,8 @@ class LinkPull:
         targets the tips of other tasks. In a self-motion all tips stay, without tasks the tools, and the link's
         rotation goes as it may. Raises RobokinError.
         """
-        self._obj, robot, self.start = obj, binding(obj), read_configuration(obj)
+        self._obj, self._robot = obj, binding(obj)
+        robot, self.start = self._robot, read_configuration(obj, self._robot)
         if bone not in robot.link_of_bone:
             raise RobokinError(f"bone {bone!r} is no link of the robot")
         model, link = robot.model_at(self.start), robot.link_of_bone[bone]
@@ -54,14 +55,18 @@ class LinkPull:
             held.pop(link, None)
         tasks = [hold(model, self.start, name, rotation) for name, rotation in held.items()]
         self.held = tuple(held)
-        at = None if point is None else _into_root(obj, np.block([[np.eye(3), point[:, None]], [0, 0, 0, 1]]))[:3, 3]
+        at = (
+            None
+            if point is None
+            else _into_root(obj, robot, np.block([[np.eye(3), point[:, None]], [0, 0, 0, 1]]))[:3, 3]
+        )
         self._pull = Pull(model, self.start, link, at, tasks, rotation=not is_self_motion)
         self.freedom = self._pull.freedom
-        self.grip = np.array(to_blender(obj, self._pull.grip))
+        self.grip = np.array(to_blender(obj, self._pull.grip, None, robot))
 
     def to(self, T_world: Array) -> Array:
         """(nq,) the pose that brings the grip to (4, 4) in the world, or as near as can be."""
-        return self._pull.to(_into_root(self._obj, T_world))
+        return self._pull.to(_into_root(self._obj, self._robot, T_world))
 
     @property
     def is_met(self) -> bool:
@@ -74,15 +79,15 @@ def base_hold(model: RobotModel, link: str) -> tuple[str, ...]:
     return () if model.root == "fixed" or link == model.root_link.name else (model.root_link.name,)
 
 
-def _into_root(obj: bpy.types.Object, T_world: Array) -> Array:
+def _into_root(obj: bpy.types.Object, robot: Binding, T_world: Array) -> Array:
     world = np.array(obj.matrix_world, float)
-    return roots_from_world(obj, world[None], np.asarray(T_world, float)[None], "pull")[0]
+    return roots_from_world(obj, world[None], np.asarray(T_world, float)[None], "pull", robot)[0]
 
 
 def _task_tips(obj: bpy.types.Object, robot: Binding) -> dict[str, bool]:
     """{link: whether its rotation counts} of the tips that the robot's tasks are about."""
     tips: dict[str, bool] = {}
-    for task in enabled_tasks(obj):
+    for task in enabled_tasks(obj, robot):
         link = robot.link_of_bone.get(robot.own_bone(task.tip)) if KINDS[task.kind].tip else None
         if link is not None and not KINDS[task.kind].is_velocity and task.kind != "JOINT":
             tips[link] = tips.get(link, False) or task.kind not in _PLACES

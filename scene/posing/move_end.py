@@ -17,10 +17,11 @@ from ..bake.moves import solver_move
 def pose_at_end(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> tuple[Array, float, float]:
     """(nq,) from the present pose on; how far the tip then is from the move's end [m], and by how much it is turned
     away [rad], where that is not reached: the place comes first. Raises RobokinError, which names the move."""
-    move, q = solver_move(obj, item), read_configuration(obj)
+    robot = binding(obj)
+    move, q = solver_move(obj, robot, item), read_configuration(obj, robot)
     if move.joints is not None:
         return posture_configuration(obj, find_posture(obj, item.posture), q), 0.0, 0.0
-    model, T = binding(obj).model_at(q), np.eye(4)
+    model, T = robot.model_at(q), np.eye(4)
     T[:3, :3], T[:3, 3] = quaternion.to_matrix(np.array(move.quaternion)), move.position
     try:
         result = reach(model, move.tip, T, q, obj.robokin.solver.seed)
@@ -28,6 +29,6 @@ def pose_at_end(obj: bpy.types.Object, item: bpy.types.PropertyGroup) -> tuple[A
         raise RobokinError(f"move {item.name!r}: {problem}") from None
     if result.converged:
         return result.q, 0.0, 0.0
-    twist = se3.log(se3.inverse(forward_kinematics(model, result.q)[move.tip]) @ T)
-    away = forward_kinematics(model, result.q)[move.tip][:3, 3] - T[:3, 3]
+    tip = forward_kinematics(model, result.q)[move.tip]
+    twist, away = se3.log(se3.inverse(tip) @ T), tip[:3, 3] - T[:3, 3]
     return result.q, float(np.linalg.norm(away)), float(np.linalg.norm(twist[3:]))

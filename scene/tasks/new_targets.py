@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ...properties.bridge import link_of_bone, read_configuration, robot_model, to_blender
+from ...properties.bridge import binding, read_configuration, to_blender
 from ...properties.task_kinds import KINDS
 from ...solvers.kinematics.state import State
 
@@ -25,13 +25,14 @@ def new_target(obj: bpy.types.Object, kind: str, tip: str, pose: Matrix) -> bpy.
 
     Raises RobokinError.
     """
-    name, size = f"{link_of_bone(obj)[tip] if KINDS[kind].tip else KINDS[kind].label} target", robot_size(obj)
+    robot = binding(obj)
+    name, size = f"{robot.link_of_bone[tip] if KINDS[kind].tip else KINDS[kind].label} target", robot_size(obj)
     if kind in ("AIM", "LASER", "DISTANCE"):
         pose = pose @ Matrix.Translation((0.0, 0.0, AHEAD * size))
     elif kind in ("CENTER_OF_MASS", "SUPPORT"):
         center = np.eye(4)
-        center[:3, 3] = State(robot_model(obj), read_configuration(obj)).center_of_mass
-        pose = Matrix.Translation(to_blender(obj, center).translation)
+        center[:3, 3] = State(robot.model, read_configuration(obj, robot)).center_of_mass
+        pose = Matrix.Translation(to_blender(obj, center, None, robot).translation)
         if kind == "SUPPORT":
             pose.translation.z = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)
     target = bpy.data.objects.new(name, _DATA.get(KINDS[kind].target, lambda *_: None)(name, size))

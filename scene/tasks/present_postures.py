@@ -8,13 +8,10 @@ import bpy
 import numpy as np
 
 from ...properties.bridge import binding, read_configuration
-from ...properties.task_kinds import KINDS
-from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError, RobotModel, UnknownNameError
 from ...robokin.arrays import Array
 from ...solvers import PostureProblem, Postures
-from .solver_tasks import SolverTasks, enabled_tasks
-from .targets import targets_now
+from .solver_tasks import pose_tasks
 
 
 def present_postures(
@@ -22,13 +19,12 @@ def present_postures(
 ) -> Generator[float, None, Postures]:
     """Yield the share of the work done (0..1) now and then; return the postures, that nearest to the present pose
     first. Nothing is written. Raises RobokinError."""
-    follow_renamed_bones(obj)
-    tasks = [task for task in enabled_tasks(obj) if not KINDS[task.kind].is_velocity]
-    _, wanted = SolverTasks(obj, tasks).at(targets_now(context, obj, tasks))
+    robot = binding(obj)
+    _, wanted = pose_tasks(context, obj, robot)
     if not wanted:
         raise RobokinError("there is no task to meet: add a target, or enable a task")
-    q = read_configuration(obj)
-    return (yield from PostureProblem(binding(obj).model_at(q), wanted).solve_steps(None, q, seed))
+    q = read_configuration(obj, robot)
+    return (yield from PostureProblem(robot.model_at(q), wanted).solve_steps(None, q, seed))
 
 
 def largest_turn(model: RobotModel, q: Array, Q: Array) -> Array:

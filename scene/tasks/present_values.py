@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion
 
-from ...properties.bridge import binding, read_configuration, robot_model, to_blender
+from ...properties.bridge import Binding, binding, read_configuration, to_blender
 from ...properties.task_kinds import KINDS, tip_axis, tip_offset
 from ...robokin import center_of_mass, forward_kinematics
 from ...robokin.arrays import Array
@@ -27,71 +27,76 @@ def take_present(context: bpy.types.Context, obj: bpy.types.Object, task: Roboki
 
     Raises RobokinError.
     """
-    links = binding(obj).link_of_bone
-    frames = forward_kinematics(robot_model(obj), read_configuration(obj))
-    tip, other = _tip(obj, task, frames), frames.get(links.get(task.other, ""))
+    robot = binding(obj)
+    links, unit = robot.link_of_bone, metres_per_world_unit(obj, robot)
+    frames = forward_kinematics(robot.model, read_configuration(obj, robot))
+    tip, other = _tip(obj, robot, task, frames), frames.get(links.get(task.other, ""))
     if task.kind == "JOINT":
-        _take_joint(obj, task)
+        _take_joint(obj, robot, task)
     elif task.kind == "RELATIVE" and tip is not None and other is not None:
         T = inverse(other) @ tip
-        task.location = T[:3, 3] / metres_per_world_unit(obj)
+        task.location = T[:3, 3] / unit
         task.rotation = Matrix(T[:3, :3].tolist()).to_euler()
     elif task.kind == "DISTANCE" and tip is not None and (other is not None or task.target or not task.use_target):
-        here = other if other is not None else targets_now(context, obj, [task]).T[0, 0]
-        task.distance = np.linalg.norm(tip[:3, 3] - here[:3, 3]) / metres_per_world_unit(obj)
+        here = other if other is not None else targets_now(context, obj, [task], robot=robot).T[0, 0]
+        task.distance = np.linalg.norm(tip[:3, 3] - here[:3, 3]) / unit
     else:
-        T = None if needs_target(task) else present_target(context, obj, task)
+        T = None if needs_target(task) else present_target(context, obj, robot, task)
         if T is None:
             return False
-        pose = to_blender(obj, T)
+        pose = to_blender(obj, T, None, robot)
         task.location, task.rotation = pose.translation, pose.to_euler()
     return True
 
 
-def present_target(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask) -> Array | None:
+def present_target(
+    context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, task: RobokinTask
+) -> Array | None:
     """(4, 4) T_root_target [m] that the robot's pose meets, of a task that asks for one. Raises RobokinError."""
     if KINDS[task.kind].target != "POSE":
         return None
     T = np.eye(4)
     if task.kind == "CENTER_OF_MASS":
-        T[:3, 3] = center_of_mass(robot_model(obj), read_configuration(obj))
+        T[:3, 3] = center_of_mass(robot.model, read_configuration(obj, robot))
         return T
-    tip = _tip(obj, task, forward_kinematics(robot_model(obj), read_configuration(obj)))
+    tip = _tip(obj, robot, task, forward_kinematics(robot.model, read_configuration(obj, robot)))
     if tip is None:
         return None
     T[:] = tip
     if task.kind in ("AXIS", "AIM", "LASER"):
         T[:3, :3] = tip[:3, :3] @ axis_to_z(tip_axis(task))
         if task.kind != "AXIS":
-            T[:3, 3] += _way_ahead(context, obj, task, tip, T[:3, 2]) * T[:3, 2]
+            T[:3, 3] += _distance_ahead(context, obj, robot, task, tip, T[:3, 2]) * T[:3, 2]
     return T
 
 
-def _tip(obj: bpy.types.Object, task: RobokinTask, frames: Mapping[str, Array]) -> Array | None:
+def _tip(obj: bpy.types.Object, robot: Binding, task: RobokinTask, frames: Mapping[str, Array]) -> Array | None:
     """(4, 4) T_root_tip [m] of a task, with its offset; None without a bone. frames: of all links."""
-    links = binding(obj).link_of_bone
+    links = robot.link_of_bone
     if task.tip not in links:
         return None
-    offset = tip_offset(task, metres_per_world_unit(obj)) if KINDS[task.kind].offset else None
+    offset = tip_offset(task, metres_per_world_unit(obj, robot)) if KINDS[task.kind].offset else None
     T = frames[links[task.tip]]
     return T if offset is None else T @ offset
 
 
-def _way_ahead(context: bpy.types.Context, obj: bpy.types.Object, task: RobokinTask, tip: Array, along: Array) -> float:
+def _distance_ahead(
+    context: bpy.types.Context, obj: bpy.types.Object, robot: Binding, task: RobokinTask, tip: Array, along: Array
+) -> float:
     """[m] from the tip to what an aim or a laser has before it: where the beam falls on its surface object, else as far
     away as the root."""
     if task.kind == "LASER" and task.surface is not None:
-        _, (laser,) = SolverTasks(obj, [task]).at(targets_now(context, obj, [task]), influence=np.ones(1))
+        here = targets_now(context, obj, [task], robot=robot)
+        _, (laser,) = SolverTasks(obj, robot, [task]).at(here, influence=np.ones(1))
         hit = laser.surface.hit(tip[:3, 3], along)
         if hit is not None:
             return hit[0]
     return float(np.linalg.norm(tip[:3, 3])) or 1.0
 
 
-def _take_joint(obj: bpy.types.Object, task: RobokinTask) -> None:
-    robot = binding(obj)
+def _take_joint(obj: bpy.types.Object, robot: Binding, task: RobokinTask) -> None:
     joint = robot.joint_of_bone[robot.own_bone(task.tip)]
-    values = read_configuration(obj)[robot.model.slot(joint.name).q]
+    values = read_configuration(obj, robot)[robot.model.slot(joint.name).q]
     units = coordinate_units(joint)
     lengths = [value / robot.metres_per_unit for value, unit in zip(values, units, strict=True) if unit == "m"]
     angles = [value for value, unit in zip(values, units, strict=True) if unit == "rad"]

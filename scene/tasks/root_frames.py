@@ -6,30 +6,34 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...properties.bridge import binding, world_from_root
+from ...properties.bridge import Binding, binding, world_from_root
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
 
 
-def metres_per_world_unit(obj: bpy.types.Object) -> float:
+def metres_per_world_unit(obj: bpy.types.Object, robot: Binding | None = None) -> float:
     """Metres of the robot in a Blender unit of the world: a robot whose object is scaled up is solved at its own size.
+    robot: the object's binding, where the caller has just asked for it, here and below.
 
     Raises BridgeError for a non-uniform or negative scale.
     """
-    scale = np.cbrt(np.linalg.det(world_from_root(obj)[:3, :3]))
-    return float(binding(obj).metres_per_unit / scale)
+    robot = robot or binding(obj)
+    scale = np.cbrt(np.linalg.det(world_from_root(obj, None, robot)[:3, :3]))
+    return float(robot.metres_per_unit / scale)
 
 
-def roots_from_world(obj: bpy.types.Object, T_world_robot: Array, T_world_target: Array, task: str) -> Array:
+def roots_from_world(
+    obj: bpy.types.Object, T_world_robot: Array, T_world_target: Array, task: str, robot: Binding | None = None
+) -> Array:
     """(n, 4, 4) T_root_target [m] from world matrices (n, 4, 4) of the robot object and the target, scales dropped.
 
     Raises BridgeError for a robot of non-uniform scale, RobokinError for a target without one.
     """
-    robot = binding(obj)
+    robot = robot or binding(obj)
     # Blender 5 gives its matrices as arrays of single precision, in which a product with the unit would be rounded.
     world, T_world_target = np.array(T_world_robot, float), np.asarray(T_world_target, float)
     for bad in _not_similar(world):
-        world_from_root(obj, Matrix(world[bad].tolist()))  # raises, saying what is wrong with it
+        world_from_root(obj, Matrix(world[bad].tolist()), robot)  # raises, saying what is wrong with it
     world[:, :3, 3] *= robot.metres_per_unit
     world = world @ robot.root
     scale = np.cbrt(np.linalg.det(world[:, :3, :3]))

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...properties.bridge import to_blender
+from ...properties.bridge import binding, to_blender
 from ...properties.task_kinds import KINDS
 from .present_values import present_target
 from .solver_tasks import enabled_tasks
@@ -20,19 +20,19 @@ def snap_targets(context: bpy.types.Context, obj: bpy.types.Object) -> tuple[lis
     """Move the objects that the robot's enabled tasks follow to where its pose meets them; those that were moved, and
     of the others why not, a line each. Raises RobokinError."""
     wanted: dict[bpy.types.Object, tuple[Matrix, dict[str, tuple]]] = {}
-    left = []
-    for task in enabled_tasks(obj):
+    robot, notes = binding(obj), []
+    for task in enabled_tasks(obj, robot):
         target = task.target
         if not needs_target(task) or KINDS[task.kind].target != "POSE" or KINDS[task.kind].is_velocity:
             continue
         why = _why_not(task, target)
         if not why and target in wanted:
             why = "its target is that of another task, too"
-        T = None if why else present_target(context, obj, task)
+        T = None if why else present_target(context, obj, robot, task)
         if T is None:
-            left.append(f"task {task.name!r} stays: {why or 'the pose does not say where its target is'}")
+            notes.append(f"task {task.name!r} stays: {why or 'the pose does not say where its target is'}")
             continue
-        matrix = _with_parts(target.matrix_world, to_blender(obj, T), KINDS[task.kind].pose)
+        matrix = _with_parts(target.matrix_world, to_blender(obj, T, None, robot), KINDS[task.kind].pose)
         wanted[target] = matrix, {name: tuple(getattr(target, name)) for name in CHANNELS}
     for target, (matrix, _) in wanted.items():
         target.matrix_world = matrix
@@ -42,8 +42,8 @@ def snap_targets(context: bpy.types.Context, obj: bpy.types.Object) -> tuple[lis
             for name, values in before.items():
                 setattr(target, name, values)
             del wanted[target]
-            left.append(f"{target.name!r} stays: a constraint or a driver moves it")
-    return list(wanted), left
+            notes.append(f"{target.name!r} stays: a constraint or a driver moves it")
+    return list(wanted), notes
 
 
 def _why_not(task: bpy.types.PropertyGroup, target: bpy.types.Object) -> str:

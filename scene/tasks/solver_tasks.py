@@ -9,8 +9,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...properties.bridge import binding
+from ...properties.bridge import Binding, binding
 from ...properties.task_kinds import KINDS, TaskContext
+from ...properties.tasks import follow_renamed_bones
 from ...robokin import RobokinError, UnknownNameError
 from ...robokin.arrays import Array
 from ...solvers import Task
@@ -24,18 +25,20 @@ RobokinTask = bpy.types.PropertyGroup
 _TYPES = {"CURVE": "a curve", "MESH": "a mesh"}
 
 
-def enabled_tasks(obj: bpy.types.Object) -> list[RobokinTask]:
+def enabled_tasks(obj: bpy.types.Object, robot: Binding | None = None) -> list[RobokinTask]:
     """The tasks that take part. Nothing is written: it is asked for while Blender draws, too. Raises RobokinError
-    naming the task whose bone or target is missing or unusable."""
+    naming the task whose bone or target is missing or unusable. robot: the object's binding, where the caller has just
+    asked for it."""
+    robot = robot or binding(obj)
     tasks = [task for task in obj.robokin.tasks if task.enabled]
     for task in tasks:
-        check_task(obj, task)
+        check_task(obj, task, robot)
     return tasks
 
 
-def check_task(obj: bpy.types.Object, task: RobokinTask) -> None:
+def check_task(obj: bpy.types.Object, task: RobokinTask, robot: Binding) -> None:
     """Raises RobokinError naming the task when its bone or target is missing or unusable."""
-    _check_bones(obj, task)
+    _check_bones(robot, task)
     _check_target(obj, task)
     if task.kind == "LASER" and task.surface is not None:
         _check_object(obj, task.name, task.surface, "surface", "MESH")
@@ -43,8 +46,8 @@ def check_task(obj: bpy.types.Object, task: RobokinTask) -> None:
         _check_posture(obj, task)
 
 
-def _check_bones(obj: bpy.types.Object, task: RobokinTask) -> None:
-    kind, links = KINDS[task.kind], binding(obj).link_of_bone
+def _check_bones(robot: Binding, task: RobokinTask) -> None:
+    kind, links = KINDS[task.kind], robot.link_of_bone
     if kind.tip and not task.tip:
         raise RobokinError(f"task {task.name!r} has no {kind.tip.lower()}: choose one of the robot's bones")
     if kind.tip and task.tip not in links:
@@ -133,11 +136,13 @@ def _given_target(given: AdHocTask, targets: Targets, i: int, frame: int) -> Any
 class SolverTasks:
     """The solver's form of the scene's tasks, and of those given after them, for any targets and influences."""
 
-    def __init__(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], given: Sequence[AdHocTask] = ()) -> None:
+    def __init__(
+        self, obj: bpy.types.Object, robot: Binding, tasks: Sequence[RobokinTask], given: Sequence[AdHocTask] = ()
+    ) -> None:
         """Raises BridgeError."""
-        self._obj, self._tasks, self._given, self._robot = obj, tasks, given, binding(obj)
+        self._obj, self._tasks, self._given, self._robot = obj, tasks, given, robot
         self._levels = obj.robokin.solver.mode == "PRIORITIES"
-        self._unit = metres_per_world_unit(obj)
+        self._unit = metres_per_world_unit(obj, robot)
         self._whole: dict[int, Task] = {}
 
     @property
@@ -182,3 +187,14 @@ class SolverTasks:
         task = self._tasks[i]
         level = task.priority if self._levels else 1
         return TaskContext(self._obj, self._robot, task, targets.readings[i], frame, self._unit, level, influence)
+
+
+def pose_tasks(
+    context: bpy.types.Context, obj: bpy.types.Object, robot: Binding
+) -> tuple[list[RobokinTask], list[Task]]:
+    """The tasks with an influence that ask for a pose, towards their targets as they stand, and their solver's form.
+    Raises RobokinError."""
+    follow_renamed_bones(obj, robot)
+    tasks = [task for task in enabled_tasks(obj, robot) if not KINDS[task.kind].is_velocity]
+    counting, wanted = SolverTasks(obj, robot, tasks).at(targets_now(context, obj, tasks, robot=robot))
+    return [tasks[i] for i in counting], wanted

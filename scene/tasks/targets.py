@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...properties.bridge import Binding, binding
 from ...properties.task_kinds import KINDS, Reading
 from ...robokin.arrays import Array
 from ...solvers.tasks import FrameTask
@@ -84,22 +85,24 @@ def targets_now(
     obj: bpy.types.Object,
     tasks: Sequence[RobokinTask],
     given: Sequence[AdHocTask] = (),
+    robot: Binding | None = None,
 ) -> Targets:
-    """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update."""
+    """Targets as the scene stands, also where it has been moved by hand and not keyed. One view layer update.
+    robot: the object's binding, where the caller has just asked for it, here and below."""
     context.view_layer.update()
     scene, view_layer = context.scene, context.view_layer
     places = {place: f"task {task.name!r}" for task in tasks for place in places_of(task).values()}
     places |= {place: each.task.name for each in given for place in each.places}
     worlds = {place: world_now(scene, view_layer, place, who) for place, who in places.items()}
     worlds[obj, ""] = world_matrix((obj, ""))[None]
-    return _targets(obj, tasks, worlds, _present_numbers(tasks), given=given)
+    return _targets(obj, robot or binding(obj), tasks, worlds, _present_numbers(tasks), given=given)
 
 
-def targets_shown(obj: bpy.types.Object, tasks: Sequence[RobokinTask], shape_of: Shapes) -> Targets:
+def targets_shown(obj: bpy.types.Object, robot: Binding, tasks: Sequence[RobokinTask], shape_of: Shapes) -> Targets:
     """Targets as Blender computed them last, for showing values while it draws."""
     places = {(obj, "")}.union(*(places_of(task).values() for task in tasks))
     worlds = {place: world_matrix(place)[None] for place in places}
-    return _targets(obj, tasks, worlds, _present_numbers(tasks), shape_of)
+    return _targets(obj, robot, tasks, worlds, _present_numbers(tasks), shape_of)
 
 
 def _present_numbers(tasks: Iterable[RobokinTask]) -> list[Numbers]:
@@ -130,6 +133,7 @@ def targets_over(
     frames: Sequence[float],
     given: Sequence[AdHocTask] = (),
     criteria: Sequence[RobokinCriterion] = (),
+    robot: Binding | None = None,
 ) -> Generator[float, None, Targets]:
     """Yield the share of the work done (0..1) now and then; return the Targets over the frames, of the scene's tasks
     and then of those given, with the settings of the criteria.
@@ -137,6 +141,7 @@ def targets_over(
     What is moved by keys alone is computed from the curves; the rest is read from the scene frame by frame, and the
     present frame comes back. Raises RobokinError.
     """
+    robot = robot or binding(obj)
     places = {(obj, "")}.union(*(places_of(task).values() for task in tasks))
     places.update(place for each in given for place in each.places)
     visited = {place for place in places if not _moved_by_keys_only(place)}
@@ -162,8 +167,8 @@ def targets_over(
     if any(map(has_shape, tasks)) or any(each.has_shape for each in given):
         with animation.frame_restored(scene):
             animation.set_frame(scene, frames[0])
-            return _targets(obj, tasks, worlds, numbers, given=given)
-    return _targets(obj, tasks, worlds, numbers, given=given)
+            return _targets(obj, robot, tasks, worlds, numbers, given=given)
+    return _targets(obj, robot, tasks, worlds, numbers, given=given)
 
 
 def _numbers_from_curves(
@@ -175,6 +180,7 @@ def _numbers_from_curves(
 
 def _targets(
     obj: bpy.types.Object,
+    robot: Binding,
     tasks: Sequence[RobokinTask],
     worlds: Mapping[Place, Array],
     numbers: Sequence[Numbers],
@@ -183,8 +189,10 @@ def _targets(
 ) -> Targets:
     """numbers: of the tasks, and of the criteria after them. Shapes are read from the scene as it stands."""
     count = len(worlds[obj, ""])
-    up = roots_from_world(obj, worlds[obj, ""], np.tile(np.eye(4), (count, 1, 1)), "up")[:, :3, 2]
-    readings = [_reading(obj, task, worlds, own, up, shape_of) for task, own in zip(tasks, numbers, strict=False)]
+    up = roots_from_world(obj, worlds[obj, ""], np.tile(np.eye(4), (count, 1, 1)), "up", robot)[:, :3, 2]
+    readings = [
+        _reading(obj, robot, task, worlds, own, up, shape_of) for task, own in zip(tasks, numbers, strict=False)
+    ]
     influence = np.ones((count, len(tasks) + len(given)))
     for column, task, own in zip(influence.T, tasks, numbers, strict=False):
         if not KINDS[task.kind].is_hard:
@@ -193,35 +201,40 @@ def _targets(
     settings = np.empty((count, len(numbers) - len(tasks), len(CRITERION_NUMBERS)))
     for column, own in zip(np.moveaxis(settings, 1, 0), numbers[len(tasks) :], strict=True):
         column[:] = np.hstack([own[name] for name in CRITERION_NUMBERS])
-    return Targets(readings + [_given_reading(obj, each, worlds, up) for each in given], influence, settings)
+    return Targets(readings + [_given_reading(obj, robot, each, worlds, up) for each in given], influence, settings)
 
 
 def _reading(
     obj: bpy.types.Object,
+    robot: Binding,
     task: RobokinTask,
     worlds: Mapping[Place, Array],
     numbers: Numbers,
     up: Array,
     shape_of: Shapes,
 ) -> Reading:
-    robot = worlds[obj, ""]
-    still = np.tile(np.eye(4), (len(robot), 1, 1))
-    places = {name: roots_from_world(obj, robot, worlds[place], task.name) for name, place in places_of(task).items()}
+    own = worlds[obj, ""]
+    still = np.tile(np.eye(4), (len(own), 1, 1))
+    places = {
+        name: roots_from_world(obj, own, worlds[place], task.name, robot) for name, place in places_of(task).items()
+    }
     if "target" not in places and "location" in numbers and KINDS[task.kind].target:
-        places["target"] = roots_from_world(obj, robot, _fixed_poses(numbers), task.name)
+        places["target"] = roots_from_world(obj, own, _fixed_poses(numbers), task.name, robot)
     return Reading(places.get("target", still), places.get("surface"), up, numbers, shape_of(obj, task))
 
 
-def _given_reading(obj: bpy.types.Object, given: AdHocTask, worlds: Mapping[Place, Array], up: Array) -> Reading:
-    robot = worlds[obj, ""]
+def _given_reading(
+    obj: bpy.types.Object, robot: Binding, given: AdHocTask, worlds: Mapping[Place, Array], up: Array
+) -> Reading:
+    own = worlds[obj, ""]
     if given.place is not None:
-        T = roots_from_world(obj, robot, worlds[given.place], given.task.name)
+        T = roots_from_world(obj, own, worlds[given.place], given.task.name, robot)
     else:
-        own = given.task.target if isinstance(given.task, FrameTask) else np.eye(4)
-        T = np.tile(own, (len(robot), 1, 1))
+        target = given.task.target if isinstance(given.task, FrameTask) else np.eye(4)
+        T = np.tile(target, (len(own), 1, 1))
     surface = None
     if given.surface is not None:
-        surface = roots_from_world(obj, robot, worlds[given.surface, ""], given.task.name)
+        surface = roots_from_world(obj, own, worlds[given.surface, ""], given.task.name, robot)
     return Reading(T, surface, up, {}, given.read_shape(obj))
 
 

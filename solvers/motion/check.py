@@ -30,6 +30,7 @@ from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .collisions import collision_violations
 from .dynamics import effort_rounding, motion_efforts
 from .motion import Motion, checked_motion, coordinate_names, velocity_names
+from .rolled import wheel_slip
 from .singularities import MotionSingularities
 from .task_check import motion_residuals, motion_targets, poses_of
 from .violation import Violation
@@ -162,21 +163,6 @@ def _check_levels(
             far = problem.search.excess([each[i] for i in poses]).any()
             statuses.append(Status.OUT_OF_REACH if far else Status.MAX_ITERATIONS)
     return MotionCheck(tuple(violations), residuals, tuple(statuses), slip, part_names(levels.tasks))
-
-
-def wheel_slip(model: RobotModel, q: Array) -> Array:
-    """(F, wheeled bases) [m] between where a base is and where its wheels have rolled it since the row before.
-
-    q: (F, nq). The larger one of what the middle of its axle and what its wheels, by its turn, are off.
-    """
-    slip = np.zeros((len(q), len(model.rolling_bases)))
-    for i, base in enumerate(model.rolling_bases):
-        own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
-        rolled = base.roll(q[:-1, own], np.diff(q[:, wheels], axis=0))
-        middles = [base.axle(each) for each in (q[1:, own], rolled)]
-        turned = abs(q[1:, base.q + 2] - rolled[:, 2])
-        slip[1:, i] = np.maximum(np.linalg.norm(middles[0] - middles[1], axis=1), 0.5 * base.separation * turned)
-    return slip
 
 
 def _slips(motion: Motion, slip: Array, eps: float) -> list[Violation]:

@@ -1,4 +1,5 @@
-"""Motions as files: CSV and JSON (written and read), ROS JointTrajectory YAML (written). SI and radians.
+"""Motions as files: CSV and JSON (written and read), ROS JointTrajectory YAML and angles of servos (written). SI and
+radians, but for those.
 
 CSV: header `time` and the joint names; one row per sample. A joint of several coordinates has one column for each,
 named "joint/x" and so on (see `motion.coordinate_names`). Mimic joints have their column too, as what they show.
@@ -7,7 +8,8 @@ value of a joint of several coordinates is a list. Velocities and accelerations 
 YAML: one trajectory_msgs/JointTrajectory (header, joint_names, points with positions, velocities, accelerations and
 time_from_start). It holds the independent joints; JointTrajectory has no place for the quaternions of ball and floating
 joints, so these are left out and named in a comment at the top.
-Numbers are written so that reading gives the same bits.
+SERVO: as CSV, with the servo's angle of each joint in degrees, 0 to 180, for a hobby controller (see `servos`).
+Numbers of the others are written so that reading gives the same bits.
 """
 
 from __future__ import annotations
@@ -26,15 +28,17 @@ from ...robokin.errors import ConfigurationError, FileFormatError, RobokinError
 from ...robokin.files.text_file import checked_path, read_text, write_text
 from ...robokin.model.robot import Joint, RobotModel
 from .motion import Motion, checked_motion, coordinate_names
+from .servos import servo_angles
 
 TIME = "time"
 MAX_BYTES = 256 << 20  # hours of a robot
 
 
 def write_motion(motion: Motion, path: str | os.PathLike) -> Path:
-    """Write by the file's extension (.csv, .json, .yaml, .yml), whole or not at all. Returns the path.
+    """Write by the file's extension (.csv, .json, .yaml, .yml, .servo), whole or not at all. Returns the path.
 
-    Raises FileFormatError for an unknown extension and for a path that cannot be written.
+    Raises FileFormatError for an unknown extension and for a path that cannot be written; ConfigurationError for
+    angles of servos that cannot be.
     """
     path = Path(checked_path(path, "a motion"))
     write = _by_extension(path, _WRITERS, "write")
@@ -81,6 +85,16 @@ def _csv(motion: Motion) -> str:
     writer.writerow([TIME, *(name for joint, _ in shown for name in coordinate_names(joint))])
     table = np.column_stack([motion.times, *(values for _, values in shown)])
     writer.writerows(table.tolist())
+    return out.getvalue()
+
+
+def _servo(motion: Motion) -> str:
+    names, angles = servo_angles(motion.model, motion.q)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([TIME, *names])
+    for time, row in zip(motion.times.tolist(), angles.tolist(), strict=True):
+        writer.writerow([f"{time:.6g}", *(f"{angle:.2f}" for angle in row)])
     return out.getvalue()
 
 
@@ -240,7 +254,7 @@ def _motion(model: RobotModel, times: object, values: dict[str, Array], path: Pa
     return Motion.of(model, times, q)
 
 
-_WRITERS: dict[str, Callable] = {".csv": _csv, ".json": _json, ".yaml": _yaml, ".yml": _yaml}
+_WRITERS: dict[str, Callable] = {".csv": _csv, ".json": _json, ".yaml": _yaml, ".yml": _yaml, ".servo": _servo}
 _READERS: dict[str, Callable] = {".csv": _read_csv, ".json": _read_json}
 
 

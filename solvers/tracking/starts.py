@@ -19,6 +19,7 @@ from ...robokin.arrays import Array
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ..ik.tip_ik import TipIK
+from ..progress import mapped
 from ..random_numbers import SplitMix64
 from .relaxed_segments import relaxed
 from .result import TrackResult
@@ -89,7 +90,8 @@ def follow_from_best(
     for plain in () if search.is_plain else relaxed(segments):
         if search.is_over:
             return search.best
-        found = yield from _shown_as(search.best.results, follow_from_best(plain, hint, name, start_velocity, seed))
+        steps = follow_from_best(plain, hint, name, start_velocity, seed)
+        found = yield from mapped(steps, lambda _: search.best.results)  # of the tasks asked for, not of these
         yield from search.try_new_start(
             found.q(0), f"another posture, the {_ordinal(len(search.tried) + 1)} start tried"
         )
@@ -247,18 +249,6 @@ class _StartSearch:
 
     def _inside(self, turned: Array, q: Array) -> Array:
         return np.where((turned >= self.model.lower) & (turned <= self.model.upper), turned, q)
-
-
-def _shown_as(
-    results: list[TrackResult], steps: Generator[list[TrackResult], None, Followed]
-) -> Generator[list[TrackResult], None, Followed]:
-    """The steps of a search for other tasks: what is shown are results of those asked for."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as ended:
-            return ended.value
-        yield results
 
 
 def _turning(model: RobotModel) -> Array:

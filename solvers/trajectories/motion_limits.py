@@ -61,7 +61,7 @@ class MotionLimits:
         for kind, of_model in zip(KINDS, own, strict=True):
             values = of_model
             if given.get(kind) is not None:
-                values = np.minimum(of_model, _checked(given[kind], model, kind))
+                values = np.minimum(of_model, checked_limit(given[kind], model, kind))
             absent = np.isinf(values)
             if absent.any():
                 values = np.where(absent, usual, values)
@@ -83,7 +83,7 @@ class MotionLimits:
 _of_models: weakref.WeakKeyDictionary[RobotModel, MotionLimits] = weakref.WeakKeyDictionary()
 
 
-def _checked(value: object, model: RobotModel, kind: str) -> Array:
+def checked_limit(value: object, model: RobotModel, kind: str) -> Array:
     try:
         array = float_array(value)
     except ValueError:

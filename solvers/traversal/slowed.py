@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...robokin.arrays import Array
 from ..motion.motion import Motion
-from ..trajectories.motion_limits import MotionLimits
-from ..trajectories.retime import Retimed, retime
+from ..retiming.retime import retime
+from ..retiming.timing import Retimed
 from .postures_along import PosturesAlong, PostureSequence
 from .tool_path import ToolPath
 
@@ -77,12 +78,13 @@ class Slowed:
         return found
 
 
-def slowed(along: PosturesAlong, way: PostureSequence, limits: MotionLimits, dt: float) -> Slowed:
-    """The way from rest to rest, by no stretch earlier than the frames are. Pauses are kept."""
+def slowed(along: PosturesAlong, way: PostureSequence, limits: Mapping[str, Array], dt: float) -> Slowed:
+    """The way from rest to rest, no faster than the frames are (to a share of a frame, see `retime`) and inside the
+    limits. Pauses are kept."""
     moves = np.linalg.norm(np.diff(way.q, axis=0), axis=1) > STILL
     edges = [0, *(np.flatnonzero(np.diff(moves)) + 1).tolist(), len(moves)]
     parts: list[tuple[int, int, bool]] = []
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in itertools.pairwise(edges):
         is_moving = bool(moves[first]) or way.s[last] - way.s[first] < PAUSE
         if parts and parts[-1][2] == is_moving:
             first = parts.pop()[0]
@@ -102,7 +104,7 @@ def slowed(along: PosturesAlong, way: PostureSequence, limits: MotionLimits, dt:
     return Slowed(found)
 
 
-def _timed(along: PosturesAlong, q: Array, s: Array, limits: MotionLimits, dt: float, asked: float) -> Retimed:
+def _timed(along: PosturesAlong, q: Array, s: Array, limits: Mapping[str, Array], dt: float, asked: float) -> Retimed:
     """As long as asked [s], or longer."""
     motion = Motion.of(along.model, dt * s, q)
     found = retime(along.model, motion, limits, as_animated=True)

@@ -7,7 +7,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.model.robot import Link, RobotModel
 from ...robokin.spatial import quaternion, so3
-from ..trajectories.path import Path
+from ..retiming.path import Path
 
 
 class ToolPath:
@@ -28,7 +28,7 @@ class ToolPath:
         if self._path is None:
             return np.repeat(self._poses, len(s), axis=0)
         interval = np.clip(np.floor(s).astype(int), 0, self.frames - 2)
-        q, _, _ = self._path.at(interval, s)
+        q = self._path.at(interval, s)[0]
         T = np.tile(np.eye(4), (len(s), 1, 1))
         T[:, :3, 3], T[:, :3, :3] = q[:, :3], quaternion.to_matrix(q[:, 3:])
         return T

@@ -84,12 +84,13 @@ def traverse_steps(
         raise TaskError(f"{task.name}: the first pose of its path cannot be reached")
     if q0 is not None and past != Past.CHANGE_POSTURE:
         first = first[[int(abs(first - start).max(axis=1).argmin())]]
-    limits = MotionLimits.of(model, {"acceleration": _within_a_frame(model, dt)})
+    accelerations = {"acceleration": _within_a_frame(model, dt)}
+    limits = MotionLimits.of(model, accelerations)
     frames = len(targets)
     halves = np.arange(2 * frames - 1) / 2.0
     if past == Past.SLOW_DOWN and frames > 1:
         way = yield from slower_way(along, first, limits.velocity, dt)
-        found = slowed(along, way, limits, dt)
+        found = slowed(along, way, accelerations, dt)
         count = int(np.ceil(found.duration / dt - 1e-6))
         times = np.minimum(dt * np.arange(2 * count + 1) / 2.0, found.duration)
         q = with_halves(found.sample(times[::2]))

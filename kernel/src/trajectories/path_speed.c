@@ -1,4 +1,4 @@
-/* The fastest speed along a path. Twin of solvers/trajectories/path_speed.py. */
+/* The fastest speed along a path. Twin of solvers/retiming/path_speed.py. */
 #include <math.h>
 
 #include "robokin_trajectories.h"

@@ -25,12 +25,13 @@ def channel_table(obj: bpy.types.Object) -> tuple[Channel, ...]:
     return binding(obj).channels
 
 
-def read_configuration(obj: bpy.types.Object) -> Array:
+def read_configuration(obj: bpy.types.Object, robot: Binding | None = None) -> Array:
     """(nq,) configuration in which the armature stands, as its channels say; not clamped to limits.
+    robot: the object's binding, where the caller has just asked for it, here and below.
 
     Raises BridgeError naming the bone for a channel that is not a number.
     """
-    robot = binding(obj)
+    robot = robot or binding(obj)
     q = np.empty(robot.model.nq)
     for channel in robot.own_channels:
         q[channel.q] = channel.factor * _read(obj.pose.bones[channel.bone], channel)
@@ -38,12 +39,12 @@ def read_configuration(obj: bpy.types.Object) -> Array:
     return q
 
 
-def write_configuration(obj: bpy.types.Object, q: Array) -> None:
+def write_configuration(obj: bpy.types.Object, q: Array, robot: Binding | None = None) -> None:
     """Pose the armature. Values outside the limits are put on them; single precision is rounded inward.
 
     Writes channels only: no view layer update. Raises ConfigurationError for a q of the wrong shape.
     """
-    robot = binding(obj)
+    robot = robot or binding(obj)
     bones = obj.pose.bones
     q = robot.model.check_configuration(q)
     for bone, modes in robot.modes.items():
@@ -64,14 +65,14 @@ def nearest_within_limits(model: RobotModel) -> Array:
     return clamp(model, model.neutral())
 
 
-def curves(obj: bpy.types.Object, Q: Array, before: Array | None = None) -> list[Curve]:
+def curves(obj: bpy.types.Object, Q: Array, before: Array | None = None, robot: Binding | None = None) -> list[Curve]:
     """Whole F-curves of a motion: (data path, array index, float32 values, group) of `Binding.written_channels`.
 
     Q: (frames, nq). Every value lies inside its limit as the single precision number that is returned, so linear
     keys stay inside between frames too; quaternions do not change sign from frame to frame.   before: (nq,) where the
     robot is shown before the first frame, from which the sign goes on.
     """
-    robot = binding(obj)
+    robot = robot or binding(obj)
     Q = np.array(Q, float)
     _sign_continuous(robot.model, Q, before)
     for cone in robot.model.limits.cones:
@@ -86,7 +87,7 @@ def curves(obj: bpy.types.Object, Q: Array, before: Array | None = None) -> list
 
 def clamp_pose(obj: bpy.types.Object, robot: Binding | None = None) -> list[Channel]:
     """Put channels that a hand moved out of their limits back on them, and let coupled ones go along; the channels
-    that were changed. `robot`: the object's binding, where the caller has just asked for it."""
+    that were changed."""
     robot = robot or binding(obj)
     changed: list[Channel] = []
     for channel in robot.own_channels:

@@ -16,19 +16,20 @@ from mathutils import Matrix
 
 from ....robokin.arrays import Array
 from ..errors import BridgeError
-from ..model.binding import binding
+from ..model.binding import Binding, binding
 from ..record.current import nearest_rotation
 
 FARTHEST = 1e15  # scale, and Blender units: beyond, nothing is left of a robot's own size
 
 
-def world_from_root(obj: bpy.types.Object, matrix_world: Matrix | None = None) -> Array:
+def world_from_root(obj: bpy.types.Object, matrix_world: Matrix | None = None, robot: Binding | None = None) -> Array:
     """(4, 4) T_world_root in metres: a similarity, whose rotation block is s * R for an object of uniform scale s.
 
     `matrix_world`: the object's, when it is to be another than the present one (another frame).
+    robot: the object's binding, where the caller has just asked for it.
     Raises BridgeError for a non-uniform or negative scale, and for a matrix that is not numbers.
     """
-    robot = binding(obj)
+    robot = robot or binding(obj)
     rotation, scale, location = _parts(obj, matrix_world)
     T_world_root = np.eye(4)
     T_world_root[:3, :3] = scale * rotation
@@ -36,13 +37,16 @@ def world_from_root(obj: bpy.types.Object, matrix_world: Matrix | None = None) -
     return T_world_root @ robot.root
 
 
-def to_blender(obj: bpy.types.Object, T_root_x: Array, matrix_world: Matrix | None = None) -> Matrix:
+def to_blender(
+    obj: bpy.types.Object, T_root_x: Array, matrix_world: Matrix | None = None, robot: Binding | None = None
+) -> Matrix:
     """World matrix (scale 1, Blender units) of a frame given in the root frame."""
-    T_world_root = world_from_root(obj, matrix_world)
+    robot = robot or binding(obj)
+    T_world_root = world_from_root(obj, matrix_world, robot)
     scale = np.cbrt(np.linalg.det(T_world_root[:3, :3]))
     T_world_x = T_world_root @ np.asarray(T_root_x, float)
     T_world_x[:3, :3] /= scale
-    T_world_x[:3, 3] /= binding(obj).metres_per_unit
+    T_world_x[:3, 3] /= robot.metres_per_unit
     return Matrix(T_world_x.tolist())
 
 

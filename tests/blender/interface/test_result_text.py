@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from robokin_addon.operators.solve.bake import show_rows
 from robokin_addon.properties.results.result_text import status_words, told
+from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.solvers import Status
 from support.blender.panels import draw
 from support.blender.scene_robots import add_robot
@@ -36,7 +36,7 @@ def test_a_bake_that_is_too_fast_says_so_once_and_alike(scene):
     settings = add_robot().robokin.solver
     reason = "too fast for the velocity or acceleration limits of panda_joint4"
     settings.bake_status, settings.bake_reason = "LIMIT", f"frames 5-12: {reason} (4 CONVERGED, 8 LIMIT)"
-    show_rows(settings.bake_failures, [(5, 12, Status.LIMIT, reason)])
+    store_failures(settings.bake_failures, [(5, 12, Status.LIMIT, reason)])
     shown = " ".join(draw()["ROBOKIN_PT_bake"]["labels"])
     assert shown.lower().count("too fast") == 2  # the title and the row
     assert "Too fast for the velocity" in shown and "joint limits" not in shown

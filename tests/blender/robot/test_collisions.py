@@ -8,25 +8,14 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import robot_model
-from robokin_addon.robokin import read_urdf_text
 from support.blender.scene_robots import build
-
-LINK = (
-    '<link name="l{}"><collision><origin xyz="0.5 0 0" rpy="0 1.5707963267948966 0"/><geometry>'
-    '<capsule radius="0.05" length="0.8"/></geometry></collision></link>'
-)
-JOINT = (
-    '<joint name="j{}" type="revolute"><parent link="{}"/><child link="l{}"/><origin xyz="{} 0 0"/>'
-    '<axis xyz="0 0 1"/><limit lower="-3.1" upper="3.1" velocity="100" effort="1"/></joint>'
-)
+from support.problems.obstructed import planar_arm
 
 
 @pytest.fixture
 def arm(scene):
     scene.frame_start, scene.frame_end = 1, 5
-    links = '<link name="base"/>' + "".join(LINK.format(i) for i in range(2))
-    joints = JOINT.format(0, "base", 0, 0.0) + JOINT.format(1, "l0", 1, 1.0)
-    obj = build(read_urdf_text(f'<robot name="arm">{links}{joints}</robot>'))
+    obj = build(planar_arm(2))
     obj.robokin.live = False
     bone = obj.pose.bones["j0"]
     for frame, angle in ((1, 0.0), (5, 1.5)):

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.handlers import criterion_readouts
-from robokin_addon.properties.bridge import read_configuration, robot_model, write_configuration
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.properties.criteria import KINDS, POTENTIALS
 from robokin_addon.properties.results import readouts
 from robokin_addon.robokin import RobokinError, gravity_torque
@@ -345,21 +345,21 @@ def test_slow_costs_do_not_make_a_redraw_wait(robot, monkeypatch):
     q = read_configuration(robot)
     q[0] += 0.3
     write_configuration(robot, q)
-    (shown,) = criterion_readouts._shown(robot, may_wait=True)
+    (shown,) = criterion_readouts._shown(robot, binding(robot), may_wait=True)
     assert shown == replace(before, is_present=False) and before.is_present
     assert timers == [2.0]
     criterion_readouts._compute_waiting()
     monkeypatch.setattr(criterion_readouts, "SLOW", 0.5)
-    (after,) = criterion_readouts._shown(robot, may_wait=True)
+    (after,) = criterion_readouts._shown(robot, binding(robot), may_wait=True)
     assert after.cost != pytest.approx(before.cost, rel=1e-3)
     assert [after] == readouts.criteria(robot)
     criterion_readouts._last["seconds"] = 1.0
     add(robot, "GRAVITY_TORQUE")
-    assert [shown.cost for shown in criterion_readouts._shown(robot, may_wait=True)] == [None, None]
+    assert [shown.cost for shown in criterion_readouts._shown(robot, binding(robot), may_wait=True)] == [None, None]
     criterion_readouts._compute_waiting()
-    assert None not in [shown.cost for shown in criterion_readouts._shown(robot, may_wait=True)]
+    assert None not in [shown.cost for shown in criterion_readouts._shown(robot, binding(robot), may_wait=True)]
     other = robot.copy()
     bpy.context.scene.collection.objects.link(other)
     other.robokin.criteria[0].weight = 3.0
     criterion_readouts._last["seconds"] = 1.0
-    assert [shown.cost for shown in criterion_readouts._shown(other, may_wait=True)] == [None, None]
+    assert [shown.cost for shown in criterion_readouts._shown(other, binding(other), may_wait=True)] == [None, None]

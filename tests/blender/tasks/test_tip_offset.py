@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
+from robokin_addon.properties.bridge import binding
 from robokin_addon.properties.results.same_tip import tasks_on_same_tip
 from robokin_addon.properties.task_kinds import KINDS
 from robokin_addon.scene.tasks.solver_tasks import SolverTasks
@@ -61,7 +62,7 @@ def test_kinds_of_a_point_take_its_place(robot, kind):
     else:
         goal = place(robot, (0.5, 0.1, 0.3))
     task = add(robot, kind, goal, offset_location=LOCATION)
-    _, (made,) = SolverTasks(robot, [task]).at(targets_now(bpy.context, robot, [task]))
+    _, (made,) = SolverTasks(robot, binding(robot), [task]).at(targets_now(bpy.context, robot, [task]))
     np.testing.assert_allclose(made.offset[:3, 3], np.array(LOCATION) / 2.0, atol=1e-7)
 
 

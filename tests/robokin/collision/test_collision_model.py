@@ -10,29 +10,7 @@ import pytest
 from robokin_addon.robokin import RobotModel, UnknownNameError, read_urdf_text
 from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
 from robokin_addon.solvers import Motion, check_motion
-
-ARM = """<robot name="arm"><link name="base"/>
-{links}
-{joints}</robot>"""
-
-
-def planar_arm(links: int = 4, extra: str = "") -> RobotModel:
-    """Links of 1 m along x with a capsule of 5 cm, about z."""
-    link = (
-        '<link name="l{}"><collision><origin xyz="0.5 0 0" rpy="0 1.5707963267948966 0"/><geometry>'
-        '<capsule radius="0.05" length="0.8"/></geometry></collision></link>'
-    )
-    joint = (
-        '<joint name="j{}" type="revolute"><parent link="{}"/><child link="l{}"/><origin xyz="{} 0 0"/>'
-        '<axis xyz="0 0 1"/><limit lower="-3.1" upper="3.1" velocity="100" effort="1"/></joint>'
-    )
-    names = ["base", *(f"l{i}" for i in range(links))]
-    return read_urdf_text(
-        ARM.format(
-            links="\n".join(link.format(i) for i in range(links)) + extra,
-            joints="\n".join(joint.format(i, names[i], i, float(i > 0)) for i in range(links)),
-        )
-    )
+from support.problems.obstructed import planar_arm
 
 
 def test_a_folded_arm_meets_itself() -> None:

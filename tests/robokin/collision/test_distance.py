@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere, distance
 from robokin_addon.robokin.collision.core import core
 from robokin_addon.robokin.errors import ModelError
+from support.oracles.coal_oracle import coal, coal_distance, coal_shape
 from support.problems.shapes import at, random_pair, random_shape, reach
 
 BACKENDS = ("native", "numpy")
@@ -134,34 +133,13 @@ def test_depth_of_hulls_with_many_edges(form: str) -> None:
         np.testing.assert_allclose(native.point_b - native.point_a, native.value * native.normal, atol=1e-12)
 
 
-def coal_shape(coal: object, shape: object) -> object:
-    match shape:
-        case Sphere(radius):
-            return coal.Sphere(radius)
-        case Capsule(radius, length):
-            return coal.Capsule(radius, length)
-        case Cylinder(radius, length):
-            return coal.Cylinder(radius, length)
-        case Box(size):
-            return coal.Box(*size)
-    raise AssertionError(shape)
-
-
 def test_against_coal() -> None:
-    coal = import_module("coal" if find_spec("coal") else "hppfcl")  # its name before Pinocchio 3
-    transform = getattr(coal, "Transform3s", None) or coal.Transform3f
     rng = np.random.default_rng(3)
     for _ in range(300):
         shapes = [random_shape(rng, kinds=4, scale=1.0, rounded=False) for _ in range(2)]
         T = [at(*rng.normal(size=3), turn=rng) for _ in range(2)]
-        request, result = coal.DistanceRequest(), coal.DistanceResult()
-        request.gjk_tolerance = request.epa_tolerance = 1e-9
-        placed = [
-            x
-            for shape, P in zip(shapes, T, strict=True)
-            for x in (coal_shape(coal, shape), transform(P[:3, :3], P[:3, 3]))
-        ]
-        expected = coal.distance(*placed, request, result)
+        placed = [x for shape, P in zip(shapes, T, strict=True) for x in (coal_shape(shape), P)]
+        expected = coal_distance(*placed)
         found = distance(shapes[0], T[0], shapes[1], T[1])
         if coal.__name__ == "coal":
             assert found.value == pytest.approx(expected, abs=2e-5), shapes

@@ -201,7 +201,9 @@ def test_what_is_no_file_of_text(tmp_path):
 
 def test_writing_is_whole_or_not_at_all(tmp_path):
     motion = Motion.of(follower(), [0.0], [[0.5]])
-    with pytest.raises(FileFormatError, match=r"cannot write motion as '.xls' \(valid: .csv, .json, .yaml, .yml\)"):
+    with pytest.raises(
+        FileFormatError, match=r"cannot write motion as '.xls' \(valid: .csv, .json, .yaml, .yml, .servo\)"
+    ):
         write_motion(motion, tmp_path / "m.xls")
     with pytest.raises(FileFormatError, match="cannot be written"):
         write_motion(motion, tmp_path / "nowhere" / "m.csv")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..robokin import RobokinError
-from .bridge import Binding, Channel, binding, last_binding, read_configuration, write_configuration
-from .overrides import takes_keys
+from ...robokin import RobokinError
+from ..bridge import Binding, Channel, binding, last_binding, read_configuration, write_configuration
+from ..overrides import takes_keys
 
 RANGE = "robokin_range"
 

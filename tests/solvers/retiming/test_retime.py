@@ -19,7 +19,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.solvers import Motion, Retimed, check_motion, retime
 from robokin_addon.solvers.motion.dynamics import motion_efforts
-from robokin_addon.solvers.trajectories import path_speed
+from robokin_addon.solvers.retiming import path_speed
 from toppra import algorithm, constraint
 
 logging.getLogger("toppra").setLevel(logging.CRITICAL)
@@ -65,8 +65,8 @@ def test_as_fast_as_toppra_and_inside_the_limits() -> None:
 
 
 def test_paths_on_which_others_stumble() -> None:
-    """A joint that stands for a while, a path that is nearly straight, a path there and back, samples by the thousand:
-    what toppra's issues 14, 17 and 56 are about."""
+    """A joint that stands for a while, a path that is nearly straight, a path there and back, samples by the thousand
+    that nearly coincide."""
     model = library_robot("panda")
     home = model.limits.middle(model.neutral())
     there = home.copy()
@@ -181,8 +181,15 @@ def test_the_kernel_is_its_twin() -> None:
         ("there", {}, "must be configurations or a Motion"),
         ([[0.0], [2.0]], {}, "sample 1 of the path is outside the position limits"),
         ([[0.0], [1.0]], {"as_animated": True}, "only a Motion is animated"),
-        ([[0.0], [1.0]], {"limits": {"jerk": 3.0}}, "not the jerk"),
-        ([[0.0], [1.0]], {"gravity": "down"}, "gravity must be three numbers"),
+        ([[0.0], [1.0]], {"limits": {"jerk": -3.0}}, "jerk limits must be positive"),
+        ([[0.0], [1.0]], {"limits": {"power": 3.0}}, "limits on power need gravity"),
+        (
+            [[0.0], [1.0]],
+            {"limits": {"tools": {"cart": {"speed": 0.0}}}},
+            "speed of the tool 'cart' must",
+        ),
+        ([[0.0], [1.0]], {"limits": {"tools": {"cart": 3}}}, "limits of the tool 'cart' must be a mapping"),
+        ([[0.0], [1.0]], {"gravity": "down"}, "gravity must be 3 numbers"),
         ([[0.0], [1.0]], {"duration": "long"}, "duration must be a number of seconds"),
     ],
 )
@@ -195,3 +202,18 @@ def test_a_path_that_stays_takes_no_time() -> None:
     found = retime(slider(), [[0.5], [0.5]])
     assert found.duration == 0.0 and found.sample(0.0)[0] == 0.5
     assert retime(slider(), [[0.5]], duration=2.0).sample([0.0, 1.0, 2.0])[0].tolist() == [[0.5]] * 3
+
+
+@pytest.mark.parametrize("rate", [24.0, 100.0, 1000.0])
+def test_a_wheeled_base_that_rolls_rolls_between_samples(rate: float) -> None:
+    model = library_robot("mobile_arm")
+    base = model.rolling_bases[0]
+    own, wheels = slice(base.q, base.q + 3), list(base.wheel_q)
+    q = np.tile(model.limits.middle(model.neutral()), (40, 1))
+    for row in range(1, 40):
+        turned = 0.1 + 0.05 * np.sin(0.1 * row + np.arange(2))
+        q[row, wheels] = q[row - 1, wheels] + turned
+        q[row, own] = base.roll(q[row - 1, own], turned)
+    found = retime(model, q).motion(rate)
+    assert check_motion(found).slip.max() < 1e-9
+    assert abs(found.q[-1] - q[-1]).max() < 1e-3

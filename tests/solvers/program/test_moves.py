@@ -36,7 +36,7 @@ def test_each_kind_goes_its_way(tmp_path) -> None:
     moves = read_moves(tmp_path / "program.json")
     done = run_moves(PANDA, moves, START)
     assert [move.name for move, _ in done] == ["ready", "over", "along", "round", "turn"]
-    ways = [tips(part.motion(50.0))[:, :3, 3] for _, part in done]
+    ways = [tips(part.motion(200.0))[:, :3, 3] for _, part in done]
     for way, entry in list(zip(ways, program(), strict=True))[1:]:
         assert abs(way[-1] - entry["position"]).max() < 1e-3
     line, circle = ways[2], ways[3]
@@ -47,6 +47,9 @@ def test_each_kind_goes_its_way(tmp_path) -> None:
     assert np.linalg.norm(circle - via, axis=1).min() < 5e-3
     centred = circle - circle[0]  # on one sphere and in one plane
     assert np.linalg.svd(centred)[1][2] < 2e-3
+    for _, part in done:
+        jerks = part.jerk(np.linspace(0.0, part.duration, 2001))
+        assert (abs(jerks) <= part.limits.jerk * (1.0 + 1e-6)).all()
     whole = program_motion(done, 100.0)
     assert whole.duration == pytest.approx(sum(part.duration for _, part in done) + 0.5)
     ticks = np.arange(100.0 * whole.duration) / 100.0
@@ -98,6 +101,16 @@ def test_the_commands(capsys, tmp_path) -> None:
     slow = run(capsys, "retime", tmp_path / "panda.urdf", "--motion", made, "--duration", "9", "-o", faster)
     assert slow.code == 0 and read_motion(faster, PANDA).duration == pytest.approx(9.0)
     assert run(capsys, "retime", tmp_path / "panda.urdf", "-o", faster).refused("--motion")
-    assert run(capsys, "retime", tmp_path / "panda.urdf", "--motion", made, "--jerk", "4", "-o", faster).refused("jerk")
+    limits = ("--jerk", "60", "--power", "15", "--gravity", "--tool", TIP, "--tool-speed", "0.1")
+    report = tmp_path / "report.json"
+    retimed = ("retime", tmp_path / "panda.urdf", "--motion", made, "-o", faster)
+    assert run(capsys, *retimed, *limits, "--json", report).code == 0
+    samples = json.loads(report.read_text("utf-8"))["samples"]
+    motion = read_motion(faster, PANDA)
+    assert [row["time"] for row in samples] == motion.times.tolist()
+    assert "tool speed" in {row["kind"] for row in samples}
+    assert np.linalg.norm(np.diff(tips(motion)[:, :3, 3], axis=0), axis=1).max() <= 0.1 * 0.01 * (1.0 + 1e-6)
+    assert run(capsys, *retimed, "--tool", TIP).refused("--tool names the link")
+    assert run(capsys, *retimed, "--power", "15").refused("need gravity")
     assert run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", tmp_path / "a.txt").refused("does not end in")
     assert run(capsys, "move", tmp_path / "panda.urdf", "--moves", tmp_path / "no.json", "-o", made).refused("no.json")

@@ -23,6 +23,7 @@ from ..limits.viability import dof_coordinates
 LOOKS = 9  # places of an interval where balls are compared with their cones
 OUTSIDE = 1e-9  # [rad]
 SHARP = np.radians(20.0)  # a turn between two samples that is a corner ...
+JUMP = 1e-6  # relative: of a second derivative, what is more than rounding
 SMOOTH = 0.25  # ... where the turns beside it are less than this share of it
 
 
@@ -35,6 +36,16 @@ class Path:
     knots: Array
     coefficients: Array
     corners: Array
+
+    @property
+    def bends(self) -> Array:
+        """(k + 1,) bool: knots at which accelerations jump, of a motion that does not rest there."""
+        c, h = self.coefficients, np.diff(self.knots)[:, None]
+        second = 2.0 * c[:, 2] + 6.0 * h * c[:, 3], 2.0 * c[:, 2]  # at the end and the start of each interval
+        jump = abs(second[0][:-1] - second[1][1:])
+        size = abs(c[:, 1]).max() / (self.knots[-1] - self.knots[0])  # of a way that turns once
+        ends = np.zeros(1, bool)
+        return np.concatenate((ends, (jump > JUMP * size).any(axis=1), ends))
 
     @classmethod
     def through(cls, model: RobotModel, q: Array, knots: Array) -> Path:
@@ -61,41 +72,49 @@ class Path:
             )
         return cls(model, knots, c, corners)
 
-    def at(self, interval: Array, u: Array) -> tuple[Array, Array, Array]:
-        """q (..., nq), the velocity per unit of the parameter, and the rate of that (..., nv), at parameters in those
-        intervals of knots: a motion has v = first ds/dt and a = first d²s/dt² + second (ds/dt)²."""
+    def at(self, interval: Array, u: Array) -> tuple[Array, Array, Array, Array]:
+        """q (..., nq), the velocity per unit of the parameter, and the first two rates of that (..., nv), at parameters
+        in those intervals of knots: a motion has v = first ds/dt and a = first d²s/dt² + second (ds/dt)²."""
         model, c = self.model, self.coefficients[interval]
         t = (u - self.knots[interval])[..., None]
         q = c[..., 0, :] + t * (c[..., 1, :] + t * (c[..., 2, :] + t * c[..., 3, :]))
         q1 = c[..., 1, :] + t * (2.0 * c[..., 2, :] + t * 3.0 * c[..., 3, :])
         q2 = 2.0 * c[..., 2, :] + 6.0 * t * c[..., 3, :]
-        first, second = np.zeros((*u.shape, model.nv)), np.zeros((*u.shape, model.nv))
+        q3 = 6.0 * c[..., 3, :]
+        first, second, third = (np.zeros((*u.shape, model.nv)) for _ in range(3))
         own = dof_coordinates(model)
         plain = own >= 0
-        first[..., plain], second[..., plain] = q1[..., own[plain]], q2[..., own[plain]]
+        for rate, of_q in ((first, q1), (second, q2), (third, q3)):
+            rate[..., plain] = of_q[..., own[plain]]
         tree = model.tree
         for node in np.flatnonzero((tree.motion == MotionPrimitive.BALL) | (tree.motion == MotionPrimitive.FREE)):
             iq, iv = int(tree.iq[node]), int(tree.iv[node])
             is_free = tree.motion[node] == MotionPrimitive.FREE
             at = slice(iq + 3 * is_free, iq + 3 * is_free + 4)
-            p, p1, p2 = q[..., at], q1[..., at], q2[..., at]
+            p, p1, p2, p3 = q[..., at], q1[..., at], q2[..., at], q3[..., at]
             length = np.linalg.norm(p, axis=-1, keepdims=True)
             n = p / length
             growth = (n * p1).sum(axis=-1, keepdims=True)
             n1 = (p1 - growth * n) / length
-            n2 = (p2 - 2.0 * growth * n1) / length
+            growth1 = ((n1 * p1) + (n * p2)).sum(axis=-1, keepdims=True)
+            n1_rate = (p2 - growth1 * n - 2.0 * growth * n1) / length
+            growth2 = (n1_rate * p1 + 2.0 * n1 * p2 + n * p3).sum(axis=-1, keepdims=True)
+            n1_rate2 = (p3 - growth2 * n - 3.0 * growth1 * n1 - 3.0 * growth * n1_rate) / length
             back = quaternion.conjugate(n)
             q[..., at] = n
-            turn, turn1 = (2.0 * quaternion.multiply(back, rate)[..., 1:] for rate in (n1, n2))
+            turn, turn1, turn2 = (2.0 * quaternion.multiply(back, rate)[..., 1:] for rate in (n1, n1_rate, n1_rate2))
+            turn2 += 2.0 * quaternion.multiply(quaternion.conjugate(n1), n1_rate)[..., 1:]
             if is_free:
                 R = np.swapaxes(quaternion.to_matrix(n), -1, -2)
-                x1, x2 = (np.einsum("...ij,...j->...i", R, rate[..., iq : iq + 3]) for rate in (q1, q2))
-                first[..., iv : iv + 3] = x1
-                second[..., iv : iv + 3] = x2 - np.cross(turn, x1)
+                x1, x2, x3 = (np.einsum("...ij,...j->...i", R, rate[..., iq : iq + 3]) for rate in (q1, q2, q3))
+                bent = x2 - np.cross(turn, x1)
+                first[..., iv : iv + 3], second[..., iv : iv + 3] = x1, bent
+                third[..., iv : iv + 3] = x3 - np.cross(turn, x2 + bent) - np.cross(turn1, x1)
                 iv += 3
-            first[..., iv : iv + 3], second[..., iv : iv + 3] = turn, turn1
+            for rate, of_turn in ((first, turn), (second, turn1), (third, turn2)):
+                rate[..., iv : iv + 3] = of_turn
         lower, upper = model.lower, model.upper
-        return np.clip(q, lower, upper), first, second
+        return np.clip(q, lower, upper), first, second, third
 
 
 def _corners(model: RobotModel, q: Array, knots: Array) -> Array:

@@ -20,12 +20,14 @@ from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion, se3
 from ..ik.solve import solve_ik
 from ..motion.motion import FASTEST, Motion
+from ..motion.rolled import rolled, rolling
+from ..retiming.retime import retime
+from ..retiming.timing import Retimed
 from ..tasks import PoseTask, PositionTask
 from ..tracking.track import track
-from .motion_limits import MotionLimits
-from .point_to_point import point_to_point
-from .retime import retime
-from .sampled import RATE, Sampled, check_count
+from ..trajectories.motion_limits import MotionLimits
+from ..trajectories.point_to_point import point_to_point
+from ..trajectories.sampled import RATE, Sampled, check_count
 
 KINDS = ("joint", "line", "circle", "screw")
 PLACES = 120  # of a tool's way, each solved from the one before
@@ -121,7 +123,9 @@ def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> 
             now += move.wait
             times.append(np.array([now]))
             rows.append(q[-1:])
-    return Motion.of(done[0][1].model, np.concatenate(times), np.concatenate(rows))
+    whole = Motion.of(done[0][1].model, np.concatenate(times), np.concatenate(rows))
+    ways = [part.rolls for _, part in done if isinstance(part, Retimed)]
+    return rolled(whole, np.all([rolling(whole.model, whole.q), *ways], axis=0)) if ways else whole
 
 
 def read_moves(path: str | os.PathLike) -> list[Move]:

@@ -1,0 +1,46 @@
+"""Plan Path: from one pose of the timeline to another, around obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import bpy
+
+from ...properties.bridge import binding
+from ...scene.bake.path_plan import plan_steps
+from ...solvers.planning.plan import BUDGET
+from ..common import FrameRangeOperator
+from ..modal import ModalOperator
+
+
+class ROBOKIN_OT_plan_path(ModalOperator, FrameRangeOperator, bpy.types.Operator):
+    """Key a way on which nothing collides, from the pose at the first frame of the range to that at its last (Esc
+    stops, and writes nothing)"""
+
+    bl_idname = "robokin.plan_path"
+    bl_label = "Plan Path"
+
+    margin: bpy.props.FloatProperty(
+        name="Margin",
+        description="Nothing comes nearer",
+        subtype="DISTANCE",
+        unit="LENGTH",
+        min=0.0,
+        options={"SKIP_SAVE"},
+    )
+    budget: bpy.props.IntProperty(
+        name="Budget", description="Random poses that are tried at most", default=BUDGET, min=0, soft_max=100_000
+    )
+    seed: bpy.props.IntProperty(name="Seed", description="Which random poses are tried", default=0, min=0)
+
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        settings, scene = obj.robokin.solver, context.scene
+        first, last = self.span(scene, settings)
+        margin = self.given("margin", settings.collision_margin) * binding(obj).metres_per_unit
+        steps = plan_steps(scene, context.view_layer, obj, first, last, margin, self.budget, self.seed)
+        found = yield from steps
+        self.report({"INFO" if found.plan.found else "WARNING"}, found.summary())
+
+
+CLASSES = (ROBOKIN_OT_plan_path,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

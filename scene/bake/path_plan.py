@@ -1,0 +1,108 @@
+"""A way around obstacles between two poses of the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import binding
+from ...properties.frame_rate import frame_seconds
+from ...robokin import RobokinError, RobotModel, clamp
+from ...robokin.arrays import Array
+from ...robokin.collision import CollisionModel, Obstacle
+from ...scene.animation.curves import refuse_unwritable, sample_configurations
+from ...scene.animation.motion_keys import key_motion
+from ...solvers.motion.collisions import collision_violations
+from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
+from ...solvers.progress import scaled
+from ...solvers.retiming.retime import retime
+from ..collisions import collisions_over
+
+_ROUNDING = 1e-6  # [rad, m] of keys in single precision
+_STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stands still
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedKeys:
+    """plan: what was found; keys were written where there is a way."""
+
+    first: int
+    last: int
+    plan: PathPlan
+
+    def summary(self) -> str:
+        """One line."""
+        if self.plan.motion is None:
+            return f"no way between frames {self.first} and {self.last}: {self.plan.reason}"
+        return f"frames {self.first} to {self.last}: {self.plan.reason} where it is fastest"
+
+
+def plan_steps(
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    first: int,
+    last: int,
+    margin: float,
+    budget: int = BUDGET,
+    seed: int = 0,
+) -> Generator[float, None, PlannedKeys]:
+    """Yield the share of the work done (0..1) now and then; return what was found and written.
+
+    The poses of two frames stay; between them the robot goes a way on which no link is nearer than `margin` [m] to
+    another or an obstacle, inside its limits, a key a frame. Where no way is found nothing is written. Raises
+    RobokinError for a robot without collision shapes, obstacles that move, and frames that are too few for the way.
+    """
+    if last <= first:
+        raise RobokinError(f"a way needs two frames, not {first} to {last}")
+    refuse_unwritable(scene, obj, new_action=False)
+    ends = yield from scaled(sample_configurations(scene, obj, [first, last]), 0.0, 0.05)
+    model = binding(obj).model_at(ends[0])
+    start, goal = (_inside(model, q, frame) for q, frame in zip(ends, (first, last), strict=True))
+    seen = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1)), 0.05, 0.2)
+    collisions = _standing(seen, obj)
+    steps = plan_path_steps(model, collisions, start, goal, margin=margin, budget=budget, seed=seed)
+    plan = yield from scaled(steps, 0.2, 0.95)
+    if plan.motion is not None:
+        duration, step = (last - first) * frame_seconds(scene), frame_seconds(scene)
+        if plan.motion.duration > duration * (1.0 + 1e-9):
+            frames = int(np.ceil(plan.motion.duration / step))
+            raise RobokinError(
+                f"the way takes {plan.motion.duration:.3f} s, {frames} frames, not {last - first}: "
+                f"move the later pose to frame {first + frames} or on"
+            )
+        motion = retime(model, plan.motion.path, plan.motion.limits, duration).motion(1.0 / step)
+        for violation in collision_violations(motion, collisions):
+            # keys are joined by straight lines, which cut the bends of a fast way
+            frame = first + violation.frame
+            raise RobokinError(f"frame {frame}, or after it: {violation.told()}; ask for more margin or more frames")
+        yield 0.95
+        key_motion(scene, obj, motion, first)
+    return PlannedKeys(first, last, plan)
+
+
+def _inside(model: RobotModel, q: Array, frame: int) -> Array:
+    """The pose without what rounding puts outside the position limits. Raises RobokinError for more."""
+    held = clamp(model, q)
+    if abs(held - q).max(initial=0.0) > _ROUNDING:
+        raise RobokinError(f"frame {frame}: the pose is outside its position limits")
+    return held
+
+
+def _standing(seen: CollisionModel | None, obj: bpy.types.Object) -> CollisionModel:
+    """What may not touch, with obstacles that stand still. Raises RobokinError."""
+    if seen is None:
+        raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
+    if seen.left_out:
+        names = ", ".join(dict.fromkeys(seen.left_out))
+        raise RobokinError(f"the collision meshes of {names} are not found: no way can be planned without them")
+    standing = []
+    for obstacle in seen.obstacles:
+        T = obstacle.placement.reshape(-1, 4, 4)
+        if abs(T - T[0]).max() > _STANDS:
+            raise RobokinError(f"obstacle {obstacle.name!r} moves: a way is planned around what stands still")
+        standing.append(Obstacle(obstacle.name, obstacle.shape, T[0]))
+    return seen.among(standing)

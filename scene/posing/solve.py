@@ -1,0 +1,63 @@
+"""The tasks solved at the frame where the scene stands."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import bpy
+
+from ...properties.bridge import Binding, binding, read_configuration
+from ...properties.results.stored_results import store_result
+from ...properties.results.why import Why
+from ...properties.task_kinds import KINDS
+from ...robokin import RobokinError
+from ...scene.criteria.solver_criteria import enabled_criteria
+from ...scene.tasks.root_frames import metres_per_world_unit
+from ...scene.tasks.solver_tasks import pose_tasks
+from ...solvers import SolveResult, Status, Task
+from ...solvers.ik.solve import solve_ik_steps
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedPose:
+    """robot: whose pose it is. tasks: those that the result is about, `wanted` in the solver's form."""
+
+    robot: Binding
+    result: SolveResult
+    tasks: list[bpy.types.PropertyGroup]
+    wanted: list[Task]
+
+    def store(self, obj: bpy.types.Object) -> str:
+        """Put the result where the panel reads it; the reason that it shows."""
+        result, unit = self.result, metres_per_world_unit(obj, self.robot)
+        reason, blamed = result.reason + ending(obj, self.robot, result), Why(result.joints, result.tasks)
+        store_result(obj, str(result.status), reason, self.tasks, self.wanted, result.residual_array, unit, blamed)
+        return reason
+
+
+def solve_steps(context: bpy.types.Context, obj: bpy.types.Object, seed: int) -> Generator[float, None, SolvedPose]:
+    """Yield the share of the work done (0..1) now and then; return the pose for the targets as they stand.
+
+    The solve starts from the present pose. It is about the tasks with an influence, which ask for a pose and not for a
+    velocity. Nothing is written. Raises RobokinError, also where there is no such task.
+    """
+    robot = binding(obj)
+    tasks, wanted = pose_tasks(context, obj, robot)
+    q0 = read_configuration(obj, robot)
+    model, criteria = robot.model_at(q0), enabled_criteria(obj)
+    result = yield from solve_ik_steps(model, wanted, q0, seed, criteria=criteria)
+    if result.status is Status.EMPTY:
+        raise RobokinError(f"there is no task to solve for: add a target, or enable a task{_left_out(obj)}")
+    return SolvedPose(robot, result, tasks, wanted)
+
+
+def ending(obj: bpy.types.Object, robot: Binding, result: SolveResult) -> str:
+    """What a reason does not say by itself: the tasks left out, and the padlocks of a robot that misses something."""
+    locked = () if result.converged else robot.locked
+    return _left_out(obj) + (f" (locked: {', '.join(locked)})" if locked else "")
+
+
+def _left_out(obj: bpy.types.Object) -> str:
+    names = [repr(task.name) for task in obj.robokin.tasks if task.enabled and KINDS[task.kind].is_velocity]
+    return f" (left out, since only a bake can meet velocities: {', '.join(names)})" if names else ""

@@ -1,0 +1,1 @@
+"""Planning: a free way between two configurations."""

@@ -1,0 +1,119 @@
+"""Whether a robot keeps its distance, at a place and all along a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.collision import CollisionModel
+from ...robokin.collision.reference import FAILED
+from ...robokin.errors import ModelError
+from ...robokin.model.robot import RobotModel
+from ...robokin.spatial import swing_twist
+from ..retiming.path import LOOKS, OUTSIDE
+from .approach import Approach
+
+_TOGETHER = 64  # places that are looked at in one call
+
+
+@dataclass(frozen=True)
+class Near:
+    """Two that come too near. names: of link and link, or link and obstacle. distance [m]: negative inside."""
+
+    names: tuple[str, str]
+    distance: float
+
+    def told(self) -> str:
+        a, b = self.names
+        if self.distance < 0.0:
+            return f"{a!r} is {-1e3 * self.distance:.3g} mm in {b!r}"
+        return f"{a!r} is {1e3 * self.distance:.3g} mm from {b!r}"
+
+
+class FreeSpace:
+    """Where nothing is nearer than `margin` [m].
+
+    Paths are free at every place, not only at those that are looked at: a look proves as much of the path around it as
+    the shapes cannot cross faster than they may approach (conservative advancement). What is nearer than `margin +
+    resolution` at a look is taken as not free, so that the looks come to an end.
+    """
+
+    def __init__(
+        self, collisions: CollisionModel, low: Array, high: Array, margin: float, resolution: float, backend: str
+    ) -> None:
+        self.model, self.collisions, self.backend = collisions.model, collisions, backend
+        self.margin, self.resolution = margin, resolution
+        self.approach = Approach(collisions, low, high)
+
+    def nearest(self, q: Array) -> Near | None:
+        """The nearest two at a configuration (nq,), where they are too near; None: it is free."""
+        values = self._distances(q[None], self.margin + self.resolution)[0]
+        if not len(values) or values.min() >= self.margin + self.resolution:
+            return None
+        worst = int(values.argmin())
+        a, b = self.collisions.pairs[worst]
+        return Near((self.collisions.names[a], self.collisions.names[b]), float(values[worst]))
+
+    def is_free(self, c: Array, h: float) -> bool:
+        """A cubic c (4, nq) of powers of its parameter, whose quaternions need not be units, along 0 .. h."""
+        if not self._keeps_cones(c, h):
+            return False
+        rates = self.approach.rates(c, h)
+        open_ = np.array([[0.0, h]])
+        while len(open_):
+            part, rest = open_[:_TOGETHER], open_[_TOGETHER:]
+            middle, half = part.mean(axis=1), 0.5 * (part[:, 1] - part[:, 0])
+            fastest = float(rates.max(initial=0.0))
+            enough = self.margin + max(self.resolution, fastest * float(half.max()))
+            values = self._distances(self._at(c, middle), enough)
+            if (values < self.margin + self.resolution).any():
+                return False
+            # what the nearest pair proves around each middle
+            with np.errstate(divide="ignore"):
+                proven = ((values - self.margin) / np.where(rates > 0.0, rates, np.nan)).T
+            reach = np.fmin.reduce(proven, axis=0, initial=np.inf)
+            left = reach < half
+            before = np.column_stack((part[left, 0], middle[left] - reach[left]))
+            after = np.column_stack((middle[left] + reach[left], part[left, 1]))
+            open_ = np.concatenate((rest, before, after))
+        return True
+
+    def is_straight_free(self, a: Array, b: Array) -> bool:
+        """The straight way between two configurations, whose quaternions have signs that go together."""
+        return self.is_free(line(a, b), 1.0)
+
+    def _distances(self, q: Array, within: float) -> Array:
+        """(F, pairs) [m]; lower bounds of what is beyond `within`. Raises ModelError."""
+        values, status = self.collisions.distances(q, within, self.backend)
+        if (status == FAILED).any():
+            sample, pair = np.argwhere(status == FAILED)[0]
+            a, b = (self.collisions.names[i] for i in self.collisions.pairs[pair])
+            raise ModelError(f"the distance of {a!r} and {b!r} cannot be found at {q[sample].tolist()}")
+        return values[..., 0]
+
+    def _at(self, c: Array, t: Array) -> Array:
+        t = t[:, None]
+        return unit_quaternions(self.model, c[0] + t * (c[1] + t * (c[2] + t * c[3])))
+
+    def _keeps_cones(self, c: Array, h: float) -> bool:
+        """At the places where `Path` looks."""
+        cones = self.model.limits.cones
+        if not cones:
+            return True
+        q = self._at(c, h * np.linspace(0.0, 1.0, LOOKS))
+        return all(swing_twist.contains(cone, q[:, cone.q : cone.q + 4], OUTSIDE).all() for cone in cones)
+
+
+def line(a: Array, b: Array) -> Array:
+    """(4, nq) the straight way from a to b as a cubic of 0 .. 1."""
+    return np.stack((a, b - a, np.zeros_like(a), np.zeros_like(a)))
+
+
+def unit_quaternions(model: RobotModel, q: Array) -> Array:
+    """Configurations (..., nq) with their quaternions made units, in place."""
+    for start in model.tree.quaternions:
+        own = q[..., start : start + 4]
+        own /= np.linalg.norm(own, axis=-1, keepdims=True)
+    return q

@@ -1,0 +1,161 @@
+"""A way from one configuration to another on which a robot touches nothing, timed inside its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array, shown
+from ...robokin.collision import CollisionModel
+from ...robokin.errors import ConfigurationError
+from ...robokin.model.robot import RobotModel, solvable_model
+from ..progress import finish
+from ..retiming.retime import Retimed, retime
+from ..trajectories.motion_limits import MotionLimits
+from .free_space import FreeSpace
+from .rrt_connect import connected
+from .samples import Samples
+from .shorten import SHORTCUTS, rounded, shortened
+
+MARGIN, RESOLUTION, BUDGET = 0.005, 0.001, 5000
+
+
+@dataclass(frozen=True, eq=False)
+class PathPlan:
+    """reason: why there is no way, or what the way is.   drawn: random configurations that were looked at.
+    way: (k, nq) its corners before they were rounded; none without a way.   motion: None without a way."""
+
+    reason: str
+    drawn: int
+    way: Array
+    motion: Retimed | None
+
+    @property
+    def found(self) -> bool:
+        return self.motion is not None
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        duration = None if self.motion is None else self.motion.duration
+        own = {"found": self.found, "reason": self.reason, "drawn": self.drawn, "duration": duration}
+        return own | {"way": self.way.tolist()}
+
+
+def plan_path(
+    model: RobotModel,
+    collisions: CollisionModel,
+    q0: object,
+    q1: object,
+    limits: object = None,
+    *,
+    margin: float = MARGIN,
+    resolution: float = RESOLUTION,
+    budget: int = BUDGET,
+    seed: int = 0,
+    backend: str = "auto",
+) -> PathPlan:
+    """The motion from q0 to q1 (nq,), from rest to rest, during which nothing is nearer than `margin` [m], at any time.
+
+    Two trees of free straight ways grow from both ends until they meet (RRT-Connect, Kuffner and LaValle 2000). The way
+    is shortened, its corners are rounded, and it is timed as `retime` does, inside `limits` as there.
+    resolution: [m] what is nearer than margin + resolution counts as too near; a smaller one finds narrower gaps, and
+    takes longer.   budget: configurations drawn, at most.   seed: of what is drawn. The same call gives the same way.
+
+    That no way is found is a result with its reason: an end that is too near to something, or the budget. It is no
+    proof that there is none. Raises ConfigurationError for ends outside the limits, a wheeled base that would have to
+    go somewhere, obstacles that move, and numbers that are none.
+    """
+    steps = plan_path_steps(model, collisions, q0, q1, limits, margin, resolution, budget, seed, backend)
+    return finish(steps)
+
+
+def plan_path_steps(
+    model: RobotModel,
+    collisions: CollisionModel,
+    q0: object,
+    q1: object,
+    limits: object = None,
+    margin: float = MARGIN,
+    resolution: float = RESOLUTION,
+    budget: int = BUDGET,
+    seed: int = 0,
+    backend: str = "auto",
+) -> Generator[float, None, PathPlan]:
+    """Yield the share of the budget that is used (0..1) now and then; return what `plan_path` does."""
+    start, goal = (_end(model, q, name) for q, name in ((q0, "q0"), (q1, "q1")))
+    _check(model, collisions, margin, resolution, budget, seed)
+    bound = MotionLimits.of(model, limits)
+    samples = Samples(model, start, goal, int(seed))
+    goal = samples.beside(start, goal)
+    space = FreeSpace(collisions, samples.low, samples.high, float(margin), float(resolution), backend)
+    samples.weights = space.approach.weights()
+    for q, which in ((start, "start"), (goal, "end")):
+        near = space.nearest(q)
+        if near is not None:
+            wanted = f"{1e3 * (margin + resolution):.3g} mm are asked for"
+            return _none(model, f"at the {which} {near.told()}: {wanted}", 0)
+    if (start == goal).all():
+        return PathPlan("start and end are one", 0, start[None], retime(model, start[None], bound))
+    way, drawn = [start, goal], 0
+    if not space.is_straight_free(start, goal):
+        search = connected(space, samples, start, goal, budget)
+        while True:
+            try:
+                drawn = next(search)
+            except StopIteration as done:
+                way, drawn = done.value
+                break
+            yield 0.9 * drawn / budget
+        if not way:
+            return _none(model, f"no way was found among {budget} configurations: there may be one", drawn)
+        shortening = shortened(space, samples, _aligned(samples, way))
+        while True:
+            try:
+                yield 0.9 + 0.1 * next(shortening) / SHORTCUTS
+            except StopIteration as done:
+                way = done.value
+                break
+    motion = retime(model, rounded(space, samples, way), bound)
+    straight = "straight" if len(way) == 2 else f"by {len(way) - 2} places between"
+    return PathPlan(f"{straight}, {motion.duration:.3f} s", drawn, np.stack(way), motion)
+
+
+def _aligned(samples: Samples, way: list[Array]) -> list[Array]:
+    """The way with quaternions of continuous sign."""
+    found = way[:1]
+    for q in way[1:]:
+        found.append(samples.beside(found[-1], q))
+    return found
+
+
+def _none(model: RobotModel, reason: str, drawn: int) -> PathPlan:
+    return PathPlan(reason, drawn, np.empty((0, model.nq)), None)
+
+
+def _end(model: RobotModel, q: object, name: str) -> Array:
+    """Raises ConfigurationError."""
+    end = solvable_model(model).check_configuration(q).copy()
+    if not model.limits.contain(end, 1e-9):
+        raise ConfigurationError(f"{name} is outside the position limits of {model.name!r}")
+    return model.limits.clamp(end)
+
+
+def _check(
+    model: RobotModel, collisions: object, margin: object, resolution: object, budget: object, seed: object
+) -> None:
+    """Raises ConfigurationError."""
+    if not isinstance(collisions, CollisionModel):
+        raise ConfigurationError(f"collisions must be a CollisionModel, not {shown(collisions)}")
+    if (collisions.model.nq, collisions.model.link_names) != (model.nq, model.link_names):
+        raise ConfigurationError(f"collisions are of {collisions.model.name!r}, not of {model.name!r}")
+    for obstacle in collisions.obstacles:
+        if obstacle.placement.ndim == 3:
+            raise ConfigurationError(f"obstacle {obstacle.name!r} moves: a way is planned around what stands still")
+    for name, value, least in (("margin", margin, 0.0), ("resolution", resolution, 1e-6)):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value < 1e3:
+            raise ConfigurationError(f"{name} must be a number of metres of at least {least:g}, not {shown(value)}")
+    for name, value in (("budget", budget), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 2**63:
+            raise ConfigurationError(f"{name} must be a whole number from 0, not {shown(value)}")

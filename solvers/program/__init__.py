@@ -1,0 +1,1 @@
+"""Lists of moves, like the programs of robots."""

@@ -1,0 +1,1 @@
+"""New timing for paths: inside limits at all times."""

@@ -1,0 +1,165 @@
+"""New timing for a path: its shape stays, limits hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.arrays import Array, float_array, shown
+from ...robokin.backend import get_backend
+from ...robokin.errors import ConfigurationError
+from ...robokin.model.robot import RobotModel, solvable_model
+from ..motion.motion import Motion
+from ..motion.rolled import rolling
+from ..trajectories.sampled import checked_duration
+from . import path_speed
+from .path import Path
+from .path_limits import PathLimits
+from .reachability import Reachability
+from .smooth_timing import SmoothTiming
+from .timing import ActiveLimit, Retimed, Timing
+from .warp import Warp
+
+INTERVALS = 2000  # of the grid at least, where samples are fewer
+STILL = 1e-9  # [rad, m] samples nearer than this are one
+PASSED = 1e-6  # relative: by how much a limit may be passed
+
+
+def retime(
+    model: RobotModel,
+    path: object,
+    limits: object = None,
+    duration: float | None = None,
+    *,
+    as_animated: bool = False,
+    gravity: object = None,
+    backend: str = "auto",
+) -> Retimed:
+    """The fastest motion along a path, from rest to rest.
+
+    path: configurations (F, nq), which a cubic spline passes at equal steps of its parameter, a Motion, or a Path.
+    limits: {"velocity", "acceleration", "jerk", "power" [W], each one number or (nv,); "tools": {link: {"speed" [m/s],
+    "acceleration" [m/s²]}}}; the model's count too, see `MotionLimits.of`. Jerk, power and tools are limited where the
+    limits have them, all at once.
+    gravity: (3,) [m/s²]; where given, efforts are limited too, of what the drives give, friction and damping at full
+    speed taken off.
+    duration: [s] in place of the fastest: the whole is slowed down evenly.
+    as_animated: a Motion passes each sample no faster than before, by the mean speed of the intervals beside it. So
+    where it breaks no limit it takes about as long as before; of few samples it may be some percent less.
+    Pauses are not kept.
+
+    The robot rests at corners; with a limit on the jerk also where accelerations would jump, at a position limit that
+    the path follows. Limits hold between the places of the grid too. Where they are lines in the acceleration along the
+    path and the square of the speed, by reachability analysis (Pham and Pham 2018); with jerk, power and accelerations
+    of tools by an interior-point method, to a local optimum.
+    Raises ConfigurationError for what is no path, one that leaves the position limits, a duration that is too short,
+    and a path along which a joint cannot give what gravity asks for.
+    """
+    solvable_model(model)
+    bound = PathLimits.of(model, limits, gravity)
+    wanted = None if duration is None else checked_duration(duration)
+    own_speeds = None
+    if isinstance(path, Path) and not as_animated:
+        curve, knots = path, path.knots
+        rolls = rolling(model, curve.at(np.maximum(np.arange(len(knots)) - 1, 0), knots)[0])
+    else:
+        q, knots, own_speeds = _samples(model, path, as_animated)
+        rolls = rolling(model, q)
+        if len(q) == 1:
+            return _resting(model, q, wanted or 0.0, bound, rolls)
+        curve = Path.through(model, q, knots)
+    if bound.are_linear:
+        intervals, timing, bindings = _by_reachability(curve, bound, own_speeds, backend)
+        warp, curved = Warp(knots[[0, -1]], 1), None
+    else:
+        rests = curve.corners | (curve.bends if bound.has_jerk else False)
+        rests[[0, -1]] = True
+        curved = SmoothTiming(curve, knots[rests], bound, own_speeds)
+        timing, bindings = curved.solve()
+        warp, intervals = curved.warp, curved.intervals
+    if wanted is not None:
+        total = timing.duration
+        if wanted < total * (1.0 - 1e-9):
+            raise ConfigurationError(f"the path takes at least {total:.6g} s inside the limits, not {wanted:g} s")
+        timing = timing.slowed(wanted / total)
+        bindings = tuple(_later(binding, wanted / total) for binding in bindings)
+        if bound.power is not None and curved is not None and curved.share(timing) > 1.0 + PASSED:
+            raise ConfigurationError(f"in {wanted:g} s a drive would need more than its power: take another duration")
+        timing.times[-1] = wanted
+    return Retimed(model, timing.duration, bound.motion, curve, warp, intervals, timing, bindings, rolls)
+
+
+def _by_reachability(
+    curve: Path, limits: PathLimits, own_speeds: Array | None, backend: str
+) -> tuple[Array, Timing, tuple[ActiveLimit, ...]]:
+    knots = curve.knots
+    per = max(2, -(-INTERVALS // (len(knots) - 1)))  # so that no two neighbours are places of rest
+    grid = np.append((knots[:-1, None] + np.diff(knots)[:, None] * np.arange(per) / per).ravel(), knots[-1])
+    intervals = np.repeat(np.arange(len(knots) - 1), per)
+    problem = Reachability(curve, grid, intervals, limits)
+    if own_speeds is not None:
+        problem.slow_down(np.interp(grid, knots, own_speeds**2))
+    problem.most[np.flatnonzero(curve.corners) * per] = 0.0
+    solve = path_speed.native if get_backend(backend).name == "native" else path_speed.reference
+    return intervals, *problem.solve(solve)
+
+
+def _later(binding: ActiveLimit, times_as_long: float) -> ActiveLimit:
+    start, end = binding.start * times_as_long, binding.end * times_as_long
+    return ActiveLimit(start, end, binding.joint, binding.kind)
+
+
+def _resting(model: RobotModel, q: Array, time: float, limits: PathLimits, rolls: Array) -> Retimed:
+    knots = np.array([0.0, 1.0])
+    curve = Path.through(model, np.repeat(q, 2, axis=0), knots)
+    timing = Timing(np.zeros(2), np.zeros((1, 3)), np.array([0.0, time]))
+    return Retimed(model, time, limits.motion, curve, Warp(knots, 1), np.zeros(1, int), timing, (), rolls)
+
+
+def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array, Array, Array | None]:
+    """q (k + 1, nq), knots, and the speeds of a motion along them."""
+    times = None
+    if not isinstance(path, Motion) and isinstance(getattr(path, "motion", None), Motion):
+        path = path.motion  # type: ignore[attr-defined]  # what `track` returns
+    if isinstance(path, Motion):
+        q, times = np.array(path.unwrapped().q), path.times
+        if q.shape[1] != model.nq:
+            raise ConfigurationError(f"the motion is of a robot with {q.shape[1]} coordinates, not {model.nq}")
+    else:
+        try:
+            q = float_array(path)
+        except ValueError:
+            raise ConfigurationError(f"a path must be configurations or a Motion, not {shown(path)}") from None
+        if q.ndim != 2 or q.shape[1] != model.nq or len(q) == 0:
+            raise ConfigurationError(f"a path of {model.name!r} must have shape (any, {model.nq}), not {q.shape}")
+        q = np.array([model.check_configuration(each) for each in q])
+        for at in model.tree.quaternions:
+            signs = np.sign(np.einsum("ij,ij->i", q[1:, at : at + 4], q[:-1, at : at + 4]))
+            q[1:, at : at + 4] *= np.cumprod(np.where(signs < 0.0, -1.0, 1.0))[:, None]
+    if as_animated and times is None:
+        raise ConfigurationError("only a Motion is animated; configurations have no times")
+    outside = ~model.limits.contain(q, 1e-9)
+    if outside.any():
+        raise ConfigurationError(f"sample {int(np.argmax(outside))} of the path is outside the position limits")
+    q = np.clip(q, model.lower, model.upper)
+    kept = _moved(q)
+    q = q[kept]
+    if times is None or len(q) == 1:
+        return q, np.arange(len(q), dtype=float), None
+    way = np.linalg.norm(np.diff(q, axis=0), axis=1)
+    knots = np.append(0.0, np.cumsum(way))
+    if not as_animated:
+        return q, knots, None
+    own = way / np.diff(times[kept])
+    return q, knots, np.concatenate((own[:1], 0.5 * (own[1:] + own[:-1]), own[-1:]))
+
+
+def _moved(q: Array) -> Array:
+    """(F,) bool: the samples that are not where the one kept before is."""
+    if (np.linalg.norm(np.diff(q, axis=0), axis=1) > STILL).all():
+        return np.ones(len(q), bool)
+    kept, last = np.zeros(len(q), bool), 0
+    kept[0] = True
+    for i in range(1, len(q)):
+        if np.linalg.norm(q[i] - q[last]) > STILL:
+            kept[i], last = True, i
+    return kept

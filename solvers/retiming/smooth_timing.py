@@ -1,0 +1,181 @@
+"""The fastest timing where limits are curved: the rows of a path, stretch by stretch between places of rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ..motion.motion import velocity_names
+from .interior import PLACES, LimitRows, fastest
+from .path import Path
+from .path_limits import PathLimits
+from .path_rates import PathRates
+from .reachability import ANIMATION, cannot_keep
+from .timing import ActiveLimit, Timing, active_limits
+from .warp import Warp
+
+CELLS = 600  # of a stretch at least
+SPARE = 2e-7  # relative: what of a limit is kept back
+LOOKS = np.linspace(0.0, 1.0, 9)  # of a cell, where limits are looked at in the end ...
+CLOSE_LOOKS = np.linspace(0.0, 1.0, 129)  # ... and of one in which y changes much
+MUCH = 0.1  # relative
+STILL = 1e-9  # relative: a joint that moves less by the parameter is at rest
+
+
+class SmoothTiming:
+    """The timing along a path that rests at the parameters `rests`, its first and last among them."""
+
+    def __init__(self, path: Path, rests: Array, limits: PathLimits, own_speeds: Array | None) -> None:
+        """own_speeds: (k + 1,) of an animation along the path at its knots, that it is no faster than."""
+        self.path, self.limits, self.own_speeds, self.model = path, limits, own_speeds, path.model
+        self.warp = Warp(rests, 3 if limits.has_jerk else 2)
+        borders = self.warp.inverse(path.knots)
+        stretch = np.clip(np.searchsorted(rests, path.knots[:-1], side="right") - 1, 0, len(rests) - 2)
+        length = np.diff(rests)[stretch]
+        counts = np.ceil(CELLS * np.diff(borders) / length).astype(int).clip(2)
+        self.intervals = np.repeat(np.arange(len(counts)), counts)
+        share = np.concatenate([np.arange(count) / count for count in counts])
+        self.grid = np.append(borders[self.intervals] + share * np.diff(borders)[self.intervals], borders[-1])
+        self.stretch = stretch[self.intervals]
+        self.joints = joints = [name for joint in self.model.moving_joints for name in velocity_names(joint)]
+        tools = [tool.link for tool in limits.tools]
+        self.labels = [(name, "velocity") for name in joints] + [(link, "tool speed") for link in tools] + [ANIMATION]
+        kinds = ["acceleration", *(["jerk"] if limits.has_jerk else [])]
+        kinds += [] if limits.gravity is None else ["effort", *(["power"] if limits.power is not None else [])]
+        for kind in kinds:
+            self.labels += [(name, kind) for name in joints]
+        self.labels += [(link, "tool acceleration") for link in tools]
+
+    def solve(self) -> tuple[Timing, tuple[ActiveLimit, ...]]:
+        """Raises ConfigurationError for efforts that cannot be given."""
+        squares = np.zeros((len(self.stretch), 3))
+        for k in range(len(self.warp.borders) - 1):
+            cells = np.flatnonzero(self.stretch == k)
+            squares[cells] = fastest(self.grid[cells[0] : cells[-1] + 2], self._rows(cells))
+        timing = Timing.of(self.grid, squares).slowed(max(1.0, self._passed(squares)))
+        binding = self._shares(squares, np.arange(len(squares)), LOOKS)[1]
+        return timing, active_limits(timing.times, binding, self.labels)
+
+    def share(self, timing: Timing) -> float:
+        """How near the timing is to passing a limit; 1 where it is at one."""
+        return self._passed(timing.squares)
+
+    def _passed(self, squares: Array) -> float:
+        """By how much slower it has to be evenly so that no limit is passed."""
+        cells, h = np.arange(len(squares)), np.diff(self.grid)
+        start, end = squares[:, 0], squares[:, 0] + h * (squares[:, 1] + h * squares[:, 2])
+        close = cells[abs(end - start) > MUCH * np.minimum(start, end)]
+        return max(self._shares(squares, own, looks)[0] for own, looks in ((cells, LOOKS), (close, CLOSE_LOOKS)))
+
+    def _rates(self, cells: Array, places: Array) -> tuple[PathRates, Array]:
+        """At (cells, places), by r; and ds/dr."""
+        r = self.grid[cells][:, None] + np.diff(self.grid)[cells][:, None] * places
+        stretch = np.broadcast_to(self.stretch[cells][:, None], r.shape)
+        s, *derivatives = self.warp.within(stretch, r)
+        s = np.clip(
+            s, self.path.knots[self.intervals[cells]][:, None], self.path.knots[self.intervals[cells] + 1][:, None]
+        )
+        intervals = np.broadcast_to(self.intervals[cells][:, None], r.shape)
+        return PathRates.at(self.path, intervals, s, self.limits).warped(*derivatives), self._allowed(s, derivatives[0])
+
+    def _allowed(self, s: Array, s1: Array) -> Array:
+        """The most of dr/dt that an animation allows."""
+        if self.own_speeds is None:
+            return np.full(s.shape, np.inf)
+        return np.interp(s, self.path.knots, self.own_speeds) / np.maximum(s1, 1e-30)
+
+    def _rows(self, cells: Array) -> LimitRows:
+        limits, nv = self.limits, self.model.nv
+        rates, allowed = self._rates(cells, PLACES)
+        first, second, third = (x.reshape(-1, nv) for x in (rates.first, rates.second, rates.third))
+        bound = limits.motion
+        rows = LimitRows(len(first))
+        speeds = self._most_speed(rates, allowed).reshape(len(first), -1)
+        rows.add(1.0, 0.0, 0.0, ((1.0 - SPARE) * speeds.min(axis=1, keepdims=True)) ** 2)
+        for sign in (1.0, -1.0):
+            rows.add(sign * second, 0.5 * sign * first, 0.0, (1.0 - SPARE) * bound.acceleration)
+            if limits.has_jerk:
+                jerk = (1.0 - SPARE) * bound.jerk
+                rows.add(sign * third, 1.5 * sign * second, 0.5 * sign * first, 0.0, jerk)
+        if rates.force is not None:
+            self._add_forces(rows, first, tuple(x.reshape(-1, nv) for x in rates.force), cells)
+        ahead, bent = (x.reshape(len(first), -1, 3) for x in (rates.tool_first, rates.tool_second))
+        bounded = np.isfinite([tool.acceleration for tool in limits.tools]) if limits.tools else np.zeros(0, bool)
+        room = (1.0 - SPARE) * np.array([tool.acceleration for tool in limits.tools])
+        rows.tools(ahead[:, bounded], bent[:, bounded], room[bounded])
+        rows.close()
+        return rows
+
+    def _most_speed(self, rates: PathRates, allowed: Array) -> Array:
+        """(cells, places, joints and tools and one) the most of dr/dt that each allows."""
+        tools = np.linalg.norm(rates.tool_first, axis=-1)
+        moved = np.concatenate((abs(rates.first), tools), axis=-1)
+        bound = np.append(self.limits.motion.velocity, [tool.speed for tool in self.limits.tools])
+        with np.errstate(divide="ignore"):
+            speeds = np.minimum(bound / moved, 1e12)
+        return np.concatenate((speeds, np.minimum(allowed, 1e12)[..., None]), axis=-1)
+
+    def _add_forces(self, rows: LimitRows, first: Array, force: tuple[Array, ...], cells: Array) -> None:
+        a, b, c = force
+        room = (1.0 - SPARE) * self.limits.effort_room(self.model)
+        held = np.isfinite(room)
+        for sign in (1.0, -1.0):
+            left = np.where(held, room - sign * c, 1.0)
+            if (left <= 0.0).any():
+                place, dof = np.argwhere(left <= 0.0)[0]
+                joint = self.joints[dof]
+                raise cannot_keep(joint, "effort", (cells[0] + place / len(PLACES)) / len(self.stretch))
+            rows.add(sign * b * held, 0.5 * sign * a * held, 0.0, left)
+            if self.limits.power is None:
+                continue
+            moves = abs(first) > STILL * abs(first).max(initial=1e-300)
+            size = np.where(moves, (1.0 - SPARE) * self.limits.power / np.where(moves, abs(first), 1.0), 0.0)
+            rest = np.where(moves, -sign * c - self.limits.still_effort(self.model), 1.0)
+            rows.add(sign * b * moves, 0.5 * sign * a * moves, 0.0, rest, size)
+
+    def _shares(self, squares: Array, cells: Array, looks: Array) -> tuple[float, Array]:
+        """By how much slower it has to be evenly so that these cells pass no limit, and the limit nearest in each."""
+        rates, allowed = self._rates(cells, looks)
+        t = np.diff(self.grid)[cells, None] * looks
+        y0, b, c = (x[:, None] for x in squares[cells].T)
+        y = np.maximum(y0 + t * (b + t * c), 0.0)[..., None]
+        u, root = (0.5 * b + t * c)[..., None], np.sqrt(y)
+        limits, bound = self.limits, self.limits.motion
+        slower = [_peaks(root / self._most_speed(rates, allowed))]
+        shares = [slower[0]]
+
+        def add(values: Array, most: Array, power: float) -> None:
+            peak = _peaks(abs(values)) / most
+            shares.append(peak)
+            slower.append(peak**power)
+
+        add(rates.first * u + rates.second * y, bound.acceleration, 0.5)
+        if limits.has_jerk:
+            jerks = root * (rates.first * c[..., None] + 3.0 * rates.second * u + rates.third * y)
+            add(jerks, bound.jerk, 1.0 / 3.0)
+        if rates.force is not None:
+            fa, fb, fc = rates.force
+            moving, room = fa * u + fb * y, limits.effort_room(self.model)
+            efforts = np.where(np.isfinite(room), abs(moving + fc) / room, 0.0)
+            shares.append(efforts)
+            # what weight leaves is for what moves
+            left = np.where(np.isfinite(room), room - np.sign(moving) * fc, np.inf)
+            slower.append(np.sqrt(abs(moving) / np.maximum(left, 1e-12)))
+            if limits.power is not None:
+                still = limits.still_effort(self.model)
+                add((abs(moving + fc) + still) * abs(rates.first) * root, limits.power, 1.0)
+        accelerations = np.linalg.norm(rates.tool_first * u[..., None] + rates.tool_second * y[..., None], axis=-1)
+        add(accelerations, np.array([tool.acceleration for tool in limits.tools]), 0.5)
+        nearest = np.concatenate([share.max(axis=1) for share in shares], axis=1).argmax(axis=1)
+        return float(max(each.max(initial=0.0) for each in slower)), nearest
+
+
+def _peaks(values: Array) -> Array:
+    """(cells, places, k) values, raised to the vertex of the parabola through each and those beside it."""
+    before, here, after = values[:, :-2], values[:, 1:-1], values[:, 2:]
+    bend = before - 2.0 * here + after
+    vertex = np.divide((after - before) ** 2, -8.0 * bend, out=np.zeros_like(here), where=bend < 0.0)
+    is_top = (here >= before) & (here >= after)
+    raised = values.copy()
+    raised[:, 1:-1] += np.where(is_top, vertex, 0.0)
+    return raised

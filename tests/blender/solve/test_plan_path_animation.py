@@ -1,0 +1,96 @@
+"""Plan Path: from pose to pose of the timeline around obstacles."""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.cli import main
+from robokin_addon.operators.solve.plan_path import ROBOKIN_OT_plan_path
+from robokin_addon.robokin.collision import CollisionModel, Hull, Obstacle
+from robokin_addon.scene.animation.curves import write_curves
+from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.solvers.motion.check import check_motion
+from robokin_addon.solvers.progress import finish
+from support.blender.scene_bakes import snapshot
+from support.blender.scene_robots import build
+from support.blender.windows import called, window
+from support.problems.obstructed import around_a_post, at, planar_arm
+
+LAST = 60
+
+
+@pytest.fixture
+def arm(scene):
+    scene.frame_start, scene.frame_end = 1, LAST
+    obj = build(planar_arm(3))
+    obj.robokin.live = False
+    _, q0, q1 = around_a_post()
+    write_curves(obj, range(1, LAST + 1, LAST - 1), np.stack((q0, q1)), new_action=False)
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.1, depth=1.0, location=(1.2, 0.9, 0.0))
+    bpy.context.object.name = "post"
+    assert bpy.ops.robokin.obstacle() == {"FINISHED"}
+    return obj
+
+
+def seen():
+    robot = next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE")
+    return finish(sample_motion(bpy.context.scene, robot, range(1, LAST + 1)))
+
+
+def test_the_poses_stay_and_the_way_between_is_free_and_legal(arm):
+    post = bpy.data.objects["post"]
+    before = seen()
+    hull = Hull([tuple(v.co) for v in post.data.vertices])
+    collisions = CollisionModel(before.model, [Obstacle("post", hull, at(1.2, 0.9))])
+    assert check_motion(before, collisions=collisions).violations
+    assert called(bpy.ops.robokin.plan_path, arm) == {"FINISHED"}
+    after = seen()
+    np.testing.assert_allclose(after.q[[0, -1]], before.q[[0, -1]], atol=1e-6)
+    assert check_motion(after, float32=True, collisions=collisions).violations == ()
+    assert collisions.distances(after.q)[0][..., 0].min() >= 0.005 - 1e-5
+    arm.robokin.solver.collision_margin = 0.05
+    assert called(bpy.ops.robokin.plan_path, arm) == {"FINISHED"}
+    assert collisions.distances(seen().q)[0][..., 0].min() >= 0.05 - 1e-5
+
+
+def test_where_there_is_none_nothing_is_written(arm, capfd):
+    before = snapshot(bpy.context.scene, arm)
+    assert called(bpy.ops.robokin.plan_path, arm, budget=1) == {"FINISHED"}
+    assert "no way between frames 1 and 60" in capfd.readouterr().out
+    post = bpy.data.objects["post"]
+    post.keyframe_insert("location", frame=1)
+    post.location.x = 3.0
+    post.keyframe_insert("location", frame=30)
+    assert "'post' moves" in called(bpy.ops.robokin.plan_path, arm)
+    assert snapshot(bpy.context.scene, arm)[1] == before[1]
+
+
+def test_too_few_frames_are_refused_with_how_many_are_needed(arm):
+    _, q0, q1 = around_a_post()
+    write_curves(arm, range(1, 4, 2), np.stack((q0, q1)), new_action=False)
+    before = snapshot(bpy.context.scene, arm)
+    assert "move the later pose to frame" in called(bpy.ops.robokin.plan_path, arm, frame_start=1, frame_end=3)
+    assert snapshot(bpy.context.scene, arm) == before
+
+
+def test_from_the_window_it_goes_in_slices_until_esc(scene, arm, monkeypatch):
+    before = snapshot(scene, arm)
+    with window(monkeypatch, ROBOKIN_OT_plan_path, "", "ESC") as looked:
+        assert called(bpy.ops.robokin.plan_path, arm) == {"CANCELLED"}
+    assert looked.slices == 2 and snapshot(scene, arm) == before
+    with window(monkeypatch, ROBOKIN_OT_plan_path) as looked:
+        assert called(bpy.ops.robokin.plan_path, arm) == {"FINISHED"}
+    assert looked.shares == sorted(looked.shares) and snapshot(scene, arm) != before
+
+
+def test_as_a_command(arm, tmp_path):
+    path, out, report = tmp_path / "arm.blend", tmp_path / "out.blend", tmp_path / "plan.json"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    assert main(["plan", str(path), "--frames", f"1:{LAST}", "-o", str(out), "--json", str(report)]) == 0
+    assert out.exists() and json.loads(report.read_text())["found"]
+    assert main(["plan", str(path), "--frames", f"1:{LAST}", "--budget", "0", "-o", str(tmp_path / "no.blend")]) == 1
+    assert not (tmp_path / "no.blend").exists()
+    assert main(["check", str(out)]) == 0
