@@ -51,7 +51,8 @@ class PosturesAlong:
         return [each.q for each in found], np.array([bool(each.continuum.any()) for each in found])
 
     def at_all(self, s: Array) -> list[Array]:
-        """The same as `at`, but in a singularity itself the postures that are nearest to those before and after it."""
+        """The postures (k, nq) of each parameter (n,); in a singularity itself those nearest to the ones before and
+        after it."""
         layers, hidden = self.at(s)
         for i in np.flatnonzero(hidden):
             around = [*(layers[i - 1] if i else ()), *(layers[i + 1] if i + 1 < len(s) else ())]

@@ -105,7 +105,7 @@ def slowed(along: PosturesAlong, way: PostureSequence, limits: Mapping[str, Arra
 
 
 def _timed(along: PosturesAlong, q: Array, s: Array, limits: Mapping[str, Array], dt: float, asked: float) -> Retimed:
-    """As long as asked [s], or longer."""
+    """The postures with a timing that takes as long as asked [s], or longer."""
     motion = Motion.of(along.model, dt * s, q)
     found = retime(along.model, motion, limits, as_animated=True)
     return found if found.duration >= asked else retime(along.model, motion, limits, asked, as_animated=True)
