@@ -46,6 +46,11 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         column.prop(settings, "bake_mode")
         if settings.bake_mode == "WHOLE":
             column.prop(settings, "motion_cost")
+        else:
+            column.prop(settings, "at_singularities")
+            if settings.at_singularities == "DEVIATE":
+                column.prop(settings, "deviation_position")
+                column.prop(settings, "deviation_orientation")
         column.prop(settings, "start")
         if settings.start == "POSTURE":
             column.prop_search(settings, "posture", obj.robokin, "postures", icon="POSE_HLT")

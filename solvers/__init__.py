@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .trajectories.motion_limits import MotionLimits
     from .trajectories.point_to_point import point_to_point
     from .trajectories.trajectory import Trajectory
+    from .traversal.traverse import Past, Traversal, traverse
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
@@ -64,6 +65,7 @@ else:
             "retiming.retime": ["retime"],
             "retiming.timing": ["ActiveLimit", "Retimed"],
             "trajectories.trajectory": ["Trajectory"],
+            "traversal.traverse": ["Past", "Traversal", "traverse"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
@@ -82,6 +84,7 @@ __all__ = [
     "MotionSingularities",
     "Move",
     "OptimizedMotion",
+    "Past",
     "PathPlan",
     "PostureBatch",
     "PostureProblem",
@@ -95,6 +98,7 @@ __all__ = [
     "TrackResult",
     "Tracker",
     "Trajectory",
+    "Traversal",
     "VelocityConstraint",
     "VelocityProblem",
     "VelocityStep",
@@ -113,6 +117,7 @@ __all__ = [
     "tool_at",
     "tools_of",
     "track",
+    "traverse",
     "velocity_step",
     "write_motion",
 ]

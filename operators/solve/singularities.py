@@ -9,7 +9,7 @@ import bpy
 from ...robokin import RobokinError
 from ...scene.animation.columns import SINGULARITIES, clear_columns, key_columns
 from ...scene.animation.curves import refuse_unwritable
-from ...scene.bake.singularities import singularities_steps
+from ...scene.singularities import singularities_steps
 from ..common import FramesOperator, RobotOperator
 from ..modal import ModalOperator
 

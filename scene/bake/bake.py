@@ -23,6 +23,7 @@ from ...scene.animation.curves import (
 )
 from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
+from ...scene.bake.traversal import AtSingularities, traversal_steps
 from ...scene.bake.whole import whole_motion, whole_note
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries
@@ -51,6 +52,7 @@ def bake_steps(
     given: Sequence[AdHocTask] = (),
     use_own: bool = True,
     cost: object | None = None,
+    past: AtSingularities | None = None,
     avoid: bool | None = None,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
@@ -60,9 +62,16 @@ def bake_steps(
     is met, rest first. Joints with a padlock stay where they are. criteria: in place of the robot's own, whose costs
     are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion is
     to have little of, as of `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
-    avoid: whether it keeps away from obstacles and itself, in place of the robot's setting.
+    past: what to do at singularities; None: follow as near as limits allow.   avoid: whether it keeps away from
+    obstacles and itself, in place of the robot's setting.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
+    if past is not None:
+        if cost is not None or criteria:
+            raise RobokinError("At Singularities: Follow is what a whole motion and criteria need")
+        if obj.robokin.solver.avoid_collisions if avoid is None else avoid:
+            raise RobokinError("At Singularities: Follow is what Avoid Collisions needs")
+        return (yield from traversal_steps(scene, view_layer, obj, frames, q0, past, new_action, given, use_own))
     robot = binding(obj)
     refuse_unwritable(scene, obj, new_action, robot)
     follow_renamed_bones(obj, robot)

@@ -26,8 +26,8 @@ from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
+from ..singularities import singularities_of
 from .samples import sample_motion
-from .singularities import singularities_of
 
 _CHUNK = 16  # frames between two reports of progress
 

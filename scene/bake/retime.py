@@ -85,7 +85,7 @@ def retime_steps(
     found = retime(motion.model, motion, limits, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
     step = frame_seconds(scene)
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
-    _refuse_later_keys(obj, robot, last, end)
+    refuse_later_keys(obj, robot, last, end)
     key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)
     return RetimeResult(first, end, motion.duration, found, tuple(_rows(found, first, end, step)))
 
@@ -135,7 +135,8 @@ def _joint_of(model: RobotModel, away: Array) -> str:
     return max(slots, key=lambda name: away[slots[name]].max(initial=0.0))
 
 
-def _refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: int) -> None:
+def refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: int) -> None:
+    """Raises RobokinError for keys of the robot after the frame `last`, up to `end`."""
     own = own_keys(obj, robot)
     curves = [curve for key, curve in animation.fcurves(obj).items() if key in own]
     keys = [point.co.x for curve in curves for point in curve.keyframe_points if last < point.co.x <= end]

@@ -6,15 +6,15 @@ from collections.abc import Generator, Sequence
 
 import bpy
 
-from ...properties.bridge import binding
-from ...properties.tasks import follow_renamed_bones
-from ...scene.tasks.solver_tasks import SolverTasks, enabled_tasks
-from ...scene.tasks.targets import Targets, targets_over
-from ...solvers.motion.motion import Motion
-from ...solvers.motion.singularities import MotionSingularities
-from ...solvers.progress import scaled
-from ...solvers.singularities.measure import NEAR
-from .samples import sample_motion
+from ..properties.bridge import binding
+from ..properties.tasks import follow_renamed_bones
+from ..solvers.motion.motion import Motion
+from ..solvers.motion.singularities import MotionSingularities
+from ..solvers.progress import scaled
+from ..solvers.singularities.measure import NEAR
+from .bake.samples import sample_motion
+from .tasks.solver_tasks import SolverTasks, enabled_tasks
+from .tasks.targets import Targets, targets_over
 
 
 def singularities_of(
