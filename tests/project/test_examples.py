@@ -29,8 +29,8 @@ def shown(script: Path) -> str:
     return block[1]
 
 
-def test_there_are_twelve_short_scripts() -> None:
-    assert [script.name[:2] for script in SCRIPTS] == [f"{i:02}" for i in range(1, 13)]
+def test_there_are_fourteen_short_scripts() -> None:
+    assert [script.name[:2] for script in SCRIPTS] == [f"{i:02}" for i in range(1, 15)]
     for script in SCRIPTS:
         assert len(script.read_text("utf-8").splitlines()) in LINES, script.name
     assert IN_BLENDER and PURE
