@@ -49,14 +49,14 @@ def motion_limits(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def _limit(text: str) -> float:
-    return _positive(text, "a limit > 0, in SI units and radians")
+    return positive(text, "a limit > 0, in SI units and radians")
 
 
 def seconds(text: str) -> float:
-    return _positive(text, "a number of seconds > 0")
+    return positive(text, "a number of seconds > 0")
 
 
-def _positive(text: str, what: str) -> float:
+def positive(text: str, what: str) -> float:
     try:
         value = float(text)
     except ValueError:

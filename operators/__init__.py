@@ -43,7 +43,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, moves, plan_path, retime, singularities, smooth, solve
+from .solve import bake, check, dynamics, moves, plan_path, reduce_keys, retime, singularities, smooth, solve
 from .tasks import criteria, remedies, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -91,6 +91,7 @@ MODULES: tuple[ModuleType, ...] = (
     drag_joint,
     srdf,
     smooth,
+    reduce_keys,
     retime,
     plan_path,
     moves,

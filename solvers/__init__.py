@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .program.run import program_motion, run_moves
     from .results import BatchResult, Diagnosis, SolveResult, Status
     from .retiming.retime import retime
+    from .retiming.smooth_motion import smooth_motion
     from .retiming.timing import ActiveLimit, Retimed
     from .singularities.measure import Singularities, Singularity
     from .singularities.tool import Tool, tool_at, tools_of
@@ -63,6 +64,7 @@ else:
             "program.run": ["program_motion", "run_moves"],
             "trajectories.point_to_point": ["point_to_point"],
             "retiming.retime": ["retime"],
+            "retiming.smooth_motion": ["smooth_motion"],
             "retiming.timing": ["ActiveLimit", "Retimed"],
             "trajectories.trajectory": ["Trajectory"],
             "traversal.traverse": ["Past", "Traversal", "traverse"],
@@ -113,6 +115,7 @@ __all__ = [
     "read_moves",
     "retime",
     "run_moves",
+    "smooth_motion",
     "solve_ik",
     "tool_at",
     "tools_of",

@@ -29,6 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_frames(parser)
     parser.add_argument("--rate", metavar="HZ", type=rate, help="samples per second (one for each frame)")
     parser.add_argument(
+        "--smooth",
+        action="store_true",
+        help="a curve that is twice continuously differentiable, inside the limits, near the frames",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         metavar="OUT",
@@ -46,8 +51,8 @@ def _output(text: str) -> str:
 
 def run(arguments: argparse.Namespace) -> bool:
     ending = Path(arguments.output).suffix.lower()
-    if ending not in MOTIONS and (arguments.frames is not None or arguments.rate is not None):
-        raise UsageError(f"--frames and --rate are for motions; a {ending} has none")
+    if ending not in MOTIONS and (arguments.frames is not None or arguments.rate is not None or arguments.smooth):
+        raise UsageError(f"--frames, --rate and --smooth are for motions; a {ending} has none")
     if ending == URDF and not is_blend(arguments.file):
         model = load_model(arguments)
         losses = urdf_losses(model)
@@ -82,7 +87,8 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
         else:
             frames = chosen_frames(robot, arguments.frames, 1)
             rate = arguments.rate or robot.robokin.solver.rate or None
-            motion = run_steps(motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], rate))
+            steps = motion_at_rate(bpy.context.scene, robot, frames[0], frames[-1], rate, arguments.smooth)
+            motion = run_steps(steps)
             write_motion(motion, arguments.output)
             line = f"{len(motion)} samples, {motion.duration:.3f} s"
     return _report_written(arguments.output, line, losses)

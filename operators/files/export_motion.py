@@ -38,6 +38,12 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         name="Rate", description="Samples per second; 0: one per frame", min=0.0, options={"SKIP_SAVE"}
     )
 
+    smooth: bpy.props.BoolProperty(
+        name="Smooth",
+        description="A curve that is twice continuously differentiable and keeps the limits at all times, near the "
+        "frames, in place of the animation between them",
+    )
+
     _shown = ""  # the format when the file selector was told of a change last
     _selects = False  # whether a person chooses the file
 
@@ -75,6 +81,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
         layout.use_property_split = True
         layout.prop(self, "format")
         layout.prop(self, "rate")
+        layout.prop(self, "smooth")
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         settings = obj.robokin.solver
@@ -83,7 +90,7 @@ class ROBOKIN_OT_export_motion(ModalOperator, FrameRangeOperator, ExportHelper, 
             path = path.with_suffix(EXTENSIONS[self.given("format", settings.format)])
         first, last = self.span(context.scene, settings)
         rate = self.given("rate", settings.rate) or None
-        motion = yield from motion_at_rate(context.scene, obj, first, last, rate)
+        motion = yield from motion_at_rate(context.scene, obj, first, last, rate, self.smooth)
         write_motion(motion, path)
         self.report({"INFO"}, f"{len(motion)} samples, {motion.duration:.3f} s written to {path.name}")
 

@@ -144,6 +144,11 @@ def rounded(obj: bpy.types.Object, Q: Array, robot: Binding) -> Array:
     return found
 
 
+def rounded_channels(obj: bpy.types.Object, Q: Array, robot: Binding) -> list[Array]:
+    """(n,) values of each written channel for Q (n, nq), in single precision."""
+    return [values for _, _, values, _ in curves(obj, Q, None, robot)]
+
+
 def write_numbers(obj: bpy.types.Object, path: str, frames: Sequence[int], values: Array, group: str) -> None:
     """Linear keys for a number of the object, in place of its keys between the first and the last frame."""
     bag = ensure_channelbag(obj)

@@ -12,6 +12,7 @@ from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
+from ...solvers.retiming.smooth_motion import smooth_motion
 from .samples import sample_motion
 
 _MOST = 1_000_000  # samples in one file
@@ -24,18 +25,25 @@ _AS_LINEAR = 1e-6  # [rad, m] that sub-frames of single precision may be off a s
 
 
 def motion_at_rate(
-    scene: bpy.types.Scene, obj: bpy.types.Object, first: int, last: int, rate: float | None = None
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    first: int,
+    last: int,
+    rate: float | None = None,
+    smooth: bool = False,
 ) -> Generator[float, None, Motion]:
     """Yield now and then; return the animation of the frames first..last, sampled every 1/rate seconds (None: every
     frame) and at its end, which may come sooner after the sample before it. Raises RobokinError.
 
     Positions are those of the animation, at sub-frames too. Where it runs straight from frame to frame, as a bake
     does, velocities and accelerations are those of the frames: differences at a higher rate would put a frame's whole
-    change of velocity into one sample.
+    change of velocity into one sample. smooth: the curve of `smooth_motion` in place of the animation between frames.
     """
     fps = 1.0 / frame_seconds(scene)
-    robot, share = binding(obj), 1.0 if rate is None else 0.4
+    robot, share = binding(obj), 1.0 if rate is None or smooth else 0.4
     by_frame = yield from scaled(sample_motion(scene, obj, range(first, last + 1), robot), 0.0, share)
+    if smooth:
+        return smooth_motion(by_frame, rate or fps)
     if rate is None:
         return by_frame
     if not (np.isfinite(rate) and rate > 0.0):

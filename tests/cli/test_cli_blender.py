@@ -291,6 +291,8 @@ def test_export_yaml_is_a_joint_trajectory(baked, capsys, tmp_path) -> None:
 def test_export_json(baked, capsys, tmp_path) -> None:
     path, told = baked
     motion = tmp_path / "motion.json"
+    assert run(capsys, "export", path, "--smooth", "--rate", "500", "-o", motion).code == 0
+    assert len(json.loads(motion.read_text("utf-8"))["times"]) > 10 * FRAMES
     assert run(capsys, "export", path, "-o", motion).code == 0
     data = json.loads(motion.read_text("utf-8"))
     assert data["positions"]["panda_joint1"] == pytest.approx(

@@ -56,6 +56,20 @@ def test_the_rows_are_what_the_scene_shows_at_their_times(scene, robot, tmp_path
         assert row[1:] == pytest.approx([values[name] for name in header[1:]], abs=2e-6)
 
 
+def test_a_smooth_export_keeps_the_limits_between_frames(scene, robot, tmp_path):
+    frames = json.loads(export(robot, tmp_path / "frames.json").read_text("utf-8"))
+    fine = json.loads(export(robot, tmp_path / "fine.json", rate=1000.0, smooth=True).read_text("utf-8"))
+    dt = fine["times"][1] - fine["times"][0]
+    for name, values in fine["accelerations"].items():
+        a, most = np.array(values), np.abs(frames["accelerations"][name]).max()
+        assert abs(a).max() <= most * (1.0 + 1e-9)
+        assert abs(np.diff(a)).max() <= 2.0 * most * 24.0 * dt * (1.0 + 1e-6)
+        by_differences = np.diff(fine["positions"][name], 2) / dt**2
+        assert np.median(abs(by_differences[:-1] - a[1:-2])) <= 1e-3 * most + 1e-6
+        near = np.array(fine["positions"][name])[np.round(np.array(frames["times"]) / dt).astype(int)]
+        assert abs(near - frames["positions"][name]).max() <= most / 24.0**2 / 6.0 + most * dt / 24.0
+
+
 def test_smooth_curves_are_sampled_between_frames(scene, robot, tmp_path):
     path, index = next(key for key in own_keys(robot) if "panda_joint1" in key[0])
     curve = animation.fcurves(robot)[path, index]

@@ -1,0 +1,50 @@
+"""Leave as few keys in the animation of a .blend as keep each tool within --position and --rotation of its way, at
+every frame and half-way between, and inside the limits that it keeps. Between them the curves are Bezier curves."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from ..arguments import add_blend_file, add_frames, add_json, output_blend
+from ..motion_arguments import positive
+from ..report import kept_report, show_report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_blend_file(parser)
+    add_frames(parser)
+    parser.add_argument("--position", metavar="MM", type=_bound, default=1.0, help="what a tool may be off, in mm (1)")
+    parser.add_argument("--rotation", metavar="DEG", type=_bound, default=0.5, help="and in degrees (0.5)")
+    parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, help="the .blend to write (FILE itself)")
+    parser.add_argument(
+        "--new-action", action=argparse.BooleanOptionalAction, help="write into a new action, and keep the present one"
+    )
+    add_json(parser)
+
+
+def _bound(text: str) -> float:
+    return positive(text, "a bound > 0")
+
+
+def run(arguments: argparse.Namespace) -> bool:
+    from ..blend_saving import save_as
+    from ..blender import blender_file, chosen_frames, find_robot, run_steps
+
+    with blender_file(arguments):
+        import bpy
+
+        from ...scene.animation.key_reduction import reduce_steps
+
+        robot = find_robot(arguments.robot)
+        settings, scene = robot.robokin.solver, bpy.context.scene
+        frames = chosen_frames(robot, arguments.frames, 1)
+        new = settings.new_action if arguments.new_action is None else arguments.new_action
+        bounds = 1e-3 * arguments.position, math.radians(arguments.rotation)
+        result = run_steps(reduce_steps(scene, robot, frames[0], frames[-1], *bounds, new))
+        target = arguments.output or bpy.data.filepath
+        report = result.to_dict()
+        with kept_report(report, arguments.json):
+            save_as(target)
+    show_report(report, arguments.json, f"{target}: {result.summary()}", target)
+    return result.broken_after <= result.broken_before

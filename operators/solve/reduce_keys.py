@@ -1,0 +1,49 @@
+"""Reduce Keys: fewer keys, with a bound on what the tools are off."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import bpy
+import numpy as np
+
+from ...scene.animation.key_reduction import reduce_steps
+from ..common import FrameRangeOperator, check_report
+from ..modal import ModalOperator
+
+
+class ROBOKIN_OT_reduce_keys(ModalOperator, FrameRangeOperator, bpy.types.Operator):
+    """Leave as few keys in the range as keep each tool near its way and the limits (Esc stops, and writes nothing)"""
+
+    bl_idname = "robokin.reduce_keys"
+    bl_label = "Reduce Keys"
+
+    position: bpy.props.FloatProperty(
+        name="Position mm", description="How far each tool may be off its way", default=1.0, min=1e-3, soft_max=100.0
+    )
+    rotation: bpy.props.FloatProperty(
+        name="Rotation",
+        description="By which angle each tool may be off",
+        subtype="ANGLE",
+        default=np.radians(0.5),
+        min=np.radians(1e-3),
+        soft_max=np.radians(45.0),
+    )
+    new_action: bpy.props.BoolProperty(name="New Action", description="Write into a new action", options={"SKIP_SAVE"})
+    report_path: bpy.props.StringProperty(
+        name="Report", description="Write what it came to as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
+
+    def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
+        check_report(self.report_path)
+        settings = obj.robokin.solver
+        first, last = self.span(context.scene, settings)
+        new = self.given("new_action", settings.new_action)
+        bounds = 1e-3 * self.position, self.rotation
+        result = yield from reduce_steps(context.scene, obj, first, last, *bounds, bool(new))
+        self.write_report(self.report_path, result.to_dict())
+        self.report({"INFO"}, f"frames {first} to {last}: {result.summary()}")
+
+
+CLASSES = (ROBOKIN_OT_reduce_keys,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,130 @@
+"""Fewer keys: an animation that goes along Bezier curves, with a bound on what its tools are off."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import Binding, binding
+from ...properties.frame_rate import frame_seconds
+from ...robokin import RobokinError
+from ...robokin.arrays import Array
+from ...robokin.structure.tool_links import tool_links
+from ...solvers import Motion, check_motion
+from ...solvers.motion.key_reduction import ReducedKeys, frame_slopes, reduce_keys, tool_errors
+from ...solvers.progress import scaled
+from .curves import (
+    channel_key,
+    refuse_unwritable,
+    rounded_channels,
+    sample_configurations,
+    show_curves,
+    write_curves,
+)
+from .frames import fcurves
+
+_SAME_FRAME = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class ReduceResult:
+    """before, after: frames with keys.   broken_before, broken_after: frames that break a limit.   position [m],
+    rotation [rad]: the most that a tool is off, at frames and half-way between, of the curves as they were written."""
+
+    before: int
+    after: int
+    broken_before: int
+    broken_after: int
+    position: float
+    rotation: float
+
+    def summary(self) -> str:
+        """One line."""
+        off = f"{1e3 * self.position:.3g} mm and {np.degrees(self.rotation):.3g}°"
+        limits = f"; frames that break a limit: {self.broken_after}, before {self.broken_before}"
+        return f"keys in {self.after} frames, before in {self.before}; the tool is off by up to {off}" + (
+            limits if self.broken_before or self.broken_after else ""
+        )
+
+    def to_dict(self) -> dict:
+        """Plain values for JSON."""
+        keys = {"keys_before": self.before, "keys_after": self.after}
+        broken = {"broken_before": self.broken_before, "broken_after": self.broken_after}
+        return {**keys, **broken, "position": self.position, "rotation": self.rotation}
+
+
+def reduce_steps(
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    first: int,
+    last: int,
+    position: float,
+    rotation: float,
+    new_action: bool = False,
+) -> Generator[float, None, ReduceResult]:
+    """Yield the share of the work done (0..1) now and then; return what was written.
+
+    The robot's keys of the frames first..last become as few as keep each tool within `position` [m] and `rotation`
+    [rad] of where the animation has it, and inside the limits. Nothing is written before the last step.
+    Raises RobokinError.
+    """
+    if last - first < 1:
+        raise RobokinError("one frame is no motion: choose a range of at least two frames")
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, new_action, robot)
+    model, frames = robot.model, np.arange(first, last + 1)
+    times = np.arange(2 * len(frames) - 1) * 0.5 * frame_seconds(scene)
+    halves = (first + 0.5 * np.arange(len(times))).tolist()
+    shown = yield from scaled(sample_configurations(scene, obj, halves, robot), 0.0, 0.4)
+    motion = Motion.of(model, times, shown).unwrapped()
+    before, tools = _keyed_frames(obj, robot, first, last), tool_links(model)
+    reduced = yield from scaled(reduce_keys(motion, tools, position, rotation), 0.4, 0.9)
+    slopes = [frame_slopes(values.astype(float)) for values in rounded_channels(obj, motion.q[::2], robot)]
+    write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
+    _shape_keys(obj, robot, reduced, first, slopes)
+    show_curves(obj, scene.frame_current_final, robot)
+    written = yield from scaled(sample_configurations(scene, obj, halves, robot), 0.9, 1.0)
+    away, turned = tool_errors(model, tools, written, motion.q)
+    broken = [_broken(Motion.of(model, times[::2], q[::2])) for q in (shown, written)]
+    return ReduceResult(before, len(reduced.keys), broken[0], broken[1], float(away.max()), float(turned.max()))
+
+
+def _broken(motion: Motion) -> int:
+    """Frames that break a limit."""
+    return len({violation.frame for violation in check_motion(motion, float32=True).violations})
+
+
+def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int) -> int:
+    found, frames = fcurves(obj), set()
+    for channel in robot.written_channels:
+        curve = found.get(channel_key(channel))
+        points = curve.keyframe_points if curve is not None else ()
+        frames |= {point.co.x for point in points if first <= point.co.x <= last}
+    return len(frames)
+
+
+def _shape_keys(obj: bpy.types.Object, robot: Binding, reduced: ReducedKeys, first: int, slopes: list[Array]) -> None:
+    """Handles a third of the way to the next key, along the slopes (F,) of each channel: between them Bezier curves
+    are cubics of time."""
+    found = fcurves(obj)
+    places = {first + int(key): place for place, key in enumerate(reduced.keys)}
+    spans = np.diff(reduced.keys)
+    for channel, own in zip(robot.written_channels, slopes, strict=True):
+        curve = found[channel_key(channel)]
+        for point in curve.keyframe_points:
+            place = places.get(round(point.co.x))
+            if place is None or abs(point.co.x - round(point.co.x)) > _SAME_FRAME:
+                continue
+            x, y, slope = *point.co, float(own[reduced.keys[place]])
+            point.handle_left_type = point.handle_right_type = "FREE"
+            if place > 0:
+                third = spans[place - 1] / 3.0
+                point.handle_left = (x - third, y - third * slope)
+            if place < len(spans):
+                third = spans[place] / 3.0
+                point.handle_right = (x + third, y + third * slope)
+                point.interpolation = "LINEAR" if reduced.straight[place] else "BEZIER"
+        curve.update()

@@ -1,0 +1,55 @@
+"""A motion between its frames, twice continuously differentiable and inside its limits.
+
+The cubic B-spline whose control points are the frames (de Boor 1978): its positions are means of frames near by, its
+velocities means of those from frame to frame, its accelerations go straight from one of the frames' to the next. So it
+keeps the limits that they keep, at all times. It passes beside a frame, by a sixth of the acceleration there times the
+square of the time between two frames; a spline through the frames would pass limits instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...robokin.arrays import shown
+from ...robokin.errors import ConfigurationError
+from ...robokin.spatial import swing_twist
+from ..motion.motion import FASTEST, Motion, checked_motion
+from ..motion.rolled import rolled, rolling
+from ..trajectories.sampled import check_count
+from .path import Path
+
+EVEN = 1e-6  # relative: frames are evenly spaced
+
+
+def smooth_motion(motion: Motion, rate: float) -> Motion:
+    """The motion every 1/`rate` [s] and at its end, with the velocities and accelerations of the curve itself.
+
+    Its start and its end are those of the motion, with the velocity from the first frame to the second, from the last
+    but one to the last, and no acceleration. Quaternions are normalised. Wheeled bases that roll do so between samples.
+    Raises ConfigurationError for samples that are not evenly spaced, and for a rate that is no positive number.
+    """
+    model, times = checked_motion(motion).model, motion.times
+    if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
+        raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+    if len(motion) < 2:
+        return motion
+    steps = np.diff(times)
+    dt = float(motion.duration / len(steps))
+    if (abs(steps - dt) > EVEN * dt).any():
+        raise ConfigurationError("a smooth motion needs frames that are evenly spaced in time")
+    check_count(motion.duration, rate)
+    q = np.array(motion.unwrapped().q)
+    points = np.vstack((2.0 * q[0] - q[1], q, 2.0 * q[-1] - q[-2]))
+    a, b, c, d = (points[k : len(points) - 3 + k] for k in range(4))
+    powers = ((a + 4.0 * b + c) / 6.0, (c - a) / 2.0, (a - 2.0 * b + c) / 2.0, (d - a + 3.0 * (b - c)) / 6.0)
+    coefficients = np.stack([x / dt**k for k, x in enumerate(powers)], axis=1)
+    path = Path(model, dt * np.arange(len(q)), coefficients, np.zeros(len(q), bool))
+    at = np.arange(np.floor(motion.duration * rate * (1.0 - 1e-12)) + 1.0) / rate
+    at = np.append(at, motion.duration) if at[-1] < motion.duration else at
+    found, v, acceleration, _ = path.at(np.clip((at / dt).astype(int), 0, len(q) - 2), at)
+    for cone in model.limits.cones:
+        own = slice(cone.q, cone.q + 4)
+        for row in np.flatnonzero(~swing_twist.contains(cone, found[:, own])):
+            found[row, own] = swing_twist.project(cone, found[row, own])
+    result = rolled(Motion.of(model, times[0] + at, found), rolling(model, q))
+    return Motion(model, result.times, result.q, v, acceleration)

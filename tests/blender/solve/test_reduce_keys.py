@@ -1,0 +1,83 @@
+"""Reduce Keys: the curves as they are written keep the bound, in Blender's own evaluation."""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.cli.main import main
+from robokin_addon.operators.solve.reduce_keys import ROBOKIN_OT_reduce_keys
+from robokin_addon.properties.bridge import link_of_bone, read_configuration, robot_model
+from robokin_addon.robokin import clamp, library_robot
+from robokin_addon.robokin.structure.tool_links import tool_links
+from robokin_addon.scene.animation.curves import own_keys, write_curves
+from robokin_addon.scene.animation.frames import fcurves
+from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.solvers.motion.key_reduction import tool_errors
+from robokin_addon.solvers.progress import finish
+from support.blender.scene_bakes import snapshot
+from support.blender.scene_robots import TOOL, build
+from support.blender.windows import called, window
+
+LAST = 40
+
+
+@pytest.fixture
+def animated(scene, robot):
+    q = np.tile(read_configuration(robot), (LAST, 1))
+    q[:, :7] += 0.2 * (1.0 - np.cos(np.arange(1, 8) * 0.5 * np.linspace(0.0, 2.0, LAST)[:, None]))
+    model = robot_model(robot)
+    write_curves(robot, range(1, LAST + 1), np.clip(q, model.lower, model.upper), new_action=False)
+    return robot
+
+
+def seen(robot):
+    return finish(sample_motion(bpy.context.scene, robot, (1.0 + 0.25 * np.arange(4 * LAST - 3)).tolist()))
+
+
+def keyed(robot):
+    return max(len(fcurves(robot)[key].keyframe_points) for key in own_keys(robot))
+
+
+def test_the_written_curves_keep_the_bound(animated, capfd, tmp_path):
+    before = seen(animated)
+    report = tmp_path / "report.json"
+    assert called(bpy.ops.robokin.reduce_keys, animated, position=0.5, report_path=str(report)) == {"FINISHED"}
+    after, told = seen(animated), json.loads(report.read_text("utf-8"))
+    away, turned = tool_errors(before.model, [link_of_bone(animated)[TOOL]], after.q, before.q)
+    assert away.max() <= 0.5e-3 and turned.max() <= np.radians(0.5)
+    assert told["position"] <= 0.5e-3 and told["broken_after"] == 0
+    assert told["keys_before"] == LAST and keyed(animated) == told["keys_after"] < LAST // 3
+    assert f"keys in {told['keys_after']} frames, before in {LAST}" in capfd.readouterr().out
+
+
+def test_balls_and_screws_have_keys_that_fit(scene):
+    robot = build(library_robot("puppet"))
+    model, rng = robot_model(robot), np.random.default_rng(0)
+    q = np.tile(read_configuration(robot), (LAST, 1))
+    for at in model.tree.quaternions[:3]:
+        axis = rng.normal(size=3)
+        angle = 0.2 * np.sin(np.linspace(0.0, 3.0, LAST))
+        q[:, at : at + 4] = np.column_stack((np.cos(angle), np.sin(angle)[:, None] * axis / np.linalg.norm(axis)))
+    write_curves(robot, range(1, LAST + 1), [clamp(model, x) for x in q], new_action=False)
+    before = seen(robot)
+    assert called(bpy.ops.robokin.reduce_keys, robot, position=2.0, frame_start=1, frame_end=LAST) == {"FINISHED"}
+    away, _ = tool_errors(model, tool_links(model), seen(robot).q, before.q)
+    assert away.max() <= 2e-3 * 1.05 and keyed(robot) < LAST // 2
+
+
+def test_esc_and_the_command(animated, monkeypatch, tmp_path, scene):
+    before = snapshot(scene, animated)
+    with window(monkeypatch, ROBOKIN_OT_reduce_keys, "", "ESC") as seen_window:
+        assert called(bpy.ops.robokin.reduce_keys, animated) == {"CANCELLED"}
+    assert seen_window.slices == 2 and snapshot(scene, animated) == before
+    path, out = tmp_path / "waves.blend", tmp_path / "few.blend"
+    scene.frame_start, scene.frame_end = 1, LAST
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    assert main(["reduce", str(path), "--position", "0.2", "-o", str(out), "--json", str(tmp_path / "r.json")]) == 0
+    told = json.loads((tmp_path / "r.json").read_text("utf-8"))
+    assert told["position"] <= 0.2e-3 and told["keys_after"] < told["keys_before"]
+    assert main(["reduce", str(path), "--position", "0"]) == 2
+    assert main(["reduce", str(path), "--frames", "3:3"]) == 2
