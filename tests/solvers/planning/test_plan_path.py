@@ -119,6 +119,18 @@ def test_no_point_approaches_faster_than_is_said() -> None:
         assert len(rates) and np.isfinite(rates).all()
 
 
+def test_a_slide_carries_a_shape_away_from_the_axis_that_turns_it() -> None:
+    hand = Link("hand", collisions=(Geometry(Sphere(0.1)),))
+    joints = [
+        Joint("turn", "revolute", "base", "arm", axis=[0, 0, 1], lower=-3, upper=3),
+        Joint("out", "prismatic", "arm", "hand", axis=[1, 0, 0], lower=0, upper=5),
+    ]
+    model = RobotModel("boom", [Link("base"), Link("arm"), hand], joints)
+    approach = Approach(CollisionModel(model, [Obstacle("post", Sphere(0.1), at(0.0, 9.0))]), model.lower, model.upper)
+    turning = np.array([[0.0, 5.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    assert approach.rates(turning, 1.0) == pytest.approx([5.1])
+
+
 def test_what_cannot_be_planned_is_refused() -> None:
     collisions, q0, q1 = around_a_post()
     arm = collisions.model
