@@ -92,7 +92,7 @@ def test_a_pose_leaves_collisions_or_says_which_pair_blocks() -> None:
         found = solve_ik(collisions.model, [goal, ClearanceTask(collisions, MARGIN)], start)
         assert found.converged  # q is such a pose
         assert least_distances(collisions, found.q[None])[0] >= MARGIN - TOLERANCE
-        freed += least_distances(collisions, plain.q[None])[0] < 0.0
+        freed += bool(collisions.contacts(plain.q[None]))
     assert freed >= 1
     arm = planar_arm(2)
     post = Obstacle("post", Sphere(0.2), at(1.9))
@@ -115,7 +115,7 @@ def test_the_elbow_goes_around_a_post_while_the_hand_stays_on_its_way() -> None:
     hand = forward_kinematics(arm, q0)["l4"][:3, 3]
     line = [hand + share * np.array([-0.3, 0.6, 0.0]) for share in np.linspace(0.0, 1.0, 60)]
     plain = track(arm, [PositionTask("l4", hand)], [[p] for p in line], q0)
-    assert plain.converged.all() and least_distances(collisions, plain.q).min() < 0.0
+    assert plain.converged.all() and collisions.contacts(plain.q)
     found = track(arm, [PositionTask("l4", hand), ClearanceTask(collisions)], [[p, None] for p in line], q0)
     assert least_distances(collisions, np.concatenate((found.q, between(arm, found.q)))).min() >= MARGIN - TOLERANCE
     assert found.converged.mean() > 0.95
