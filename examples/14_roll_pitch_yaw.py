@@ -35,7 +35,7 @@ def state(q):
 q = np.array([0.3, -0.4, 0.7, 0.2, 0.5])
 placed, J = forward_kinematics(model, q)["tool"], state(q)[1]
 assert np.allclose(placed[:3, 3], state(q)[0][:3]) and np.allclose(J, rpy_jacobian(model, q, "tool"))
-goal = state(q + [0.2, 0.1, -0.2, 0.3, -0.1])[0]
+goal = state(q + np.array([0.2, 0.1, -0.2, 0.3, -0.1]))[0]
 for name, rows in (("over-determined", slice(0, 6)), ("under-determined", slice(0, 3))):
     now, errors = q.copy(), []
     for _ in range(6):

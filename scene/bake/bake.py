@@ -87,20 +87,19 @@ def bake_steps(
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint, robot):
         reading = targets_over(scene, view_layer, obj, tasks, frames, given, own, robot)
-        targets = yield from scaled(reading, 0.0, 0.4)
+        targets = yield from scaled(reading, 0.0, 0.38)
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.38, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
     animation = yield from _animation(scene, obj, robot, frames, cost)
     is_whole = cost is not None
-    with pose_held(obj, hint, robot):
-        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.4, 0.42)
     clearance = clearance_of(obj, robot, collisions, avoid)
     if is_whole and clearance is not None:
         raise RobokinError(
             "Whole Motion does not avoid collisions: choose Frame by Frame, or switch Avoid Collisions off"
         )
     planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, given, is_whole, clearance)
-    plans = yield from scaled(planning, 0.42, 0.5)
+    plans = yield from scaled(planning, 0.4, 0.5)
     segments = [plan.segment for plan in plans]
 
     def followed(results: list[TrackResult]) -> float:

@@ -22,10 +22,10 @@ from ..level_engines import state_at
 from ..memory import MotionMemory
 from ..result import EMPTY, TrackResult, joined
 from ..tracker import Tracker
-from .safe_stop import SafeStop
+from .safe_stop import Look, SafeStop
 
 SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
-SHARES = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
+SHARES: tuple[float, ...] = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
 
 
 def tracker_of(
@@ -57,13 +57,14 @@ class AvoidingTracker(Tracker):
         backend: str = "auto",
         criteria: Sequence[Criterion] = (),
     ) -> None:
-        self._obstacles: Array | None = None  # where they were in the frame before
+        self._distances: Array | None = None  # (pairs,) in the frame before
         super().__init__(model, tasks, dt, backend, criteria)
         self._at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
         clearance = self.tasks[self._at]
         assert isinstance(clearance, ClearanceTask)
         self._clearance = clearance
-        others = [task for i, task in enumerate(self.tasks) if i != self._at]
+        self._others = [i for i in range(len(self.tasks)) if i != self._at]
+        others = [self.tasks[i] for i in self._others]
         wider = ClearanceTask(clearance.collisions, clearance.margin + SPARE * self.levels.length, clearance.target)
         self._free = Tracker(model, others, dt, backend, criteria)
         self._near = Tracker(model, [*others, wider], dt, backend, criteria)
@@ -78,11 +79,11 @@ class AvoidingTracker(Tracker):
         influence: Array | None = None,
         origin: Array | None = None,
     ) -> TrackResult:
-        self._obstacles = None
+        self._distances = None
         return super().start(targets, q0, start_velocity, seed, influence, origin)
 
     def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
-        self._obstacles = None
+        self._distances = None
         super().stand(q, velocity, memory)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
@@ -90,55 +91,50 @@ class AvoidingTracker(Tracker):
         return joined([self._frame(own, share) for own, share in zip(targets, shares, strict=True)])
 
     def _frame(self, wanted: Sequence[Any], influence: Array | None) -> TrackResult:
-        shares = self._shares(influence)
-        q, before, memory, obstacles = self.q, self.v, self.memory, wanted[self._at]
-        others = [target for i, target in enumerate(wanted) if i != self._at]
-        own = np.delete(shares, self._at)
-        needed = self._stop.needed(q, obstacles if self._obstacles is None else self._obstacles)
-        is_whole = (own == self._free._own).all()
-        found = self._led(self._free, others, None if is_whole else own, q, before, memory)
-        step = self._step(q, found.q[0])
-        blocked, memory_after = self._stop.blocked(q, step, needed, obstacles), self._free.memory
-        blocked = why = blocked or self._stop.nearest(q, obstacles)
-        if blocked is not None:
-            aims, weights = [*others, obstacles], np.append(own, 1.0)
-            found = self._led(self._near, aims, None if is_whole else weights, q, before, memory)
-            step, memory_after = self._step(q, found.q[0]), self._near.memory
-            blocked = self._stop.blocked(q, step, needed, obstacles)
+        shares, obstacles = self._shares(influence), wanted[self._at]
+        q, before = self.q, self.v
+        if self._distances is None:
+            self._distances = self._stop.distances(q[None], obstacles)[0]
+        needed = self._stop.needed(self._distances)
+        others, own = [wanted[i] for i in self._others], shares[self._others]
+        asked = None if (own == self._free._own).all() else own
+        found = self._led(self._free, others, asked)
+        look = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles)
+        memory, why = self._free.memory, look.blocked or self._stop.nearest(self._distances)
+        if why is not None:
+            found = self._led(self._near, [*others, obstacles], None if asked is None else np.append(own, 1.0))
+            look, memory = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles), self._near.memory
         residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
-        residuals[0, np.arange(len(self.tasks)) != self._at] = found.residuals[0, : len(others)]
-        if blocked is not None:
-            step = self._slower(q, before * self.dt, step, needed, obstacles)
-        there = get_backend(self.backend).integrate(self.model.tree, q, step) if blocked else found.q[0]
-        there = self.model.limits.clamp(there)
-        if blocked is not None:
+        residuals[0, self._others] = found.residuals[0, : len(others)]
+        there = found.q[0]
+        if look.blocked is not None:
+            look = self._slower(q, before * self.dt, self._step(q, there), needed, obstacles)
+            there = self.model.limits.clamp(look.q)
             residuals[0] = self._lacking(q, there, wanted, shares)
-        near = self._stop.nearest(there, obstacles)
-        lack = 0.0 if near is None else self._clearance.margin - near.distance
-        residuals[0, self._at] = lack, 0.0
+        near = self._stop.nearest(look.distances)
+        residuals[0, self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
         remark = found.remarks[0] if found.remarks else ""
-        if why is not None or lack > self.tolerance[self._at, 0]:
+        if why is not None or near is not None:
             missed = ((residuals[0] > self.tolerance).any(axis=1) & (shares >= 1.0)).any()
             code = COLLIDED if missed else CONVERGED if own.any() else EMPTY
             remark = _sentence(near, why) if missed else ""
-        self._stand(there, step / self.dt, late=0)
-        self.memory, self._obstacles = memory_after, obstacles
+        self._stand(there, self._step(q, there) / self.dt, late=0)
+        self.memory, self._distances = memory, look.distances
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
         outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, there, found.iterations[0]
         outcome.behind[0] = found.behind[0]
         return self._result(before, [wanted], outcome, residuals, [remark], shares)
 
-    def _led(
-        self, tracker: Tracker, aims: Sequence[Any], shares: Array | None, q: Array, v: Array, memory: MotionMemory
-    ) -> TrackResult:
+    def _led(self, tracker: Tracker, aims: Sequence[Any], shares: Array | None) -> TrackResult:
         """A frame of another tracker from where this one stands."""
+        q, v = self.q, self.v
         if not np.array_equal(tracker.q, q) or not np.allclose(tracker.v, v, rtol=0.0, atol=1e-12):
             nq, nv = self.model.nq, self.model.nv
             without = {  # of as many levels as that tracker has
                 task: state_at(state[:nq], tracker._count, state[-1 - nv : -1], 0.0)
-                for task, state in memory.without.items()
+                for task, state in self.memory.without.items()
             }
-            tracker.stand(q, v, replace(memory, without=without))
+            tracker.stand(q, v, replace(self.memory, without=without))
         if shares is not None:
             tracker.let_fade()
         checked = tracker.check_targets([aims]) if tracker.is_plain else [aims]
@@ -147,20 +143,18 @@ class AvoidingTracker(Tracker):
     def _step(self, q: Array, there: Array) -> Array:
         return get_backend(self.backend).difference(self.model.tree, q, there)
 
-    def _slower(self, q: Array, last: Array, step: Array, needed: Array, obstacles: Array | None) -> Array:
+    def _slower(self, q: Array, last: Array, step: Array, needed: Array, obstacles: Array | None) -> Look:
         """A part of a step that is free, or the step of braking. last: (nv,) the step before."""
-        braking = self.limits.coasting(q, last)
-        parts = [braking + share * (step - braking) for share in SHARES]
+        braking, shares = self.limits.coasting(q, last), SHARES
         if self.limits.cones or self.limits.bases:  # steps between two that are viable may not be
-            parts = []
-        worst = []
-        for less in (*parts, braking, step):
-            near = self._stop.blocked(q, less, needed, obstacles)
-            if near is None:
-                return less
-            worst.append(near.distance)
+            shares = ()
+        looks = []
+        for less in (*(braking + share * (step - braking) for share in shares), braking, step):
+            looks.append(self._stop.look(q, less, needed, obstacles))
+            if looks[-1].blocked is None:
+                return looks[-1]
         # An obstacle comes too fast, or the start was too near.
-        return (*parts, braking, step)[int(np.argmax(worst))]
+        return max(looks, key=lambda look: look.blocked.distance if look.blocked else np.inf)
 
     def _lacking(self, before: Array, q: Array, wanted: Sequence[Any], shares: Array) -> Array:
         """(tasks, 2) what the tasks lack at q (nq,)."""

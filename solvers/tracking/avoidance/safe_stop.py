@@ -7,6 +7,8 @@ collision states: Fraichard and Asama 2004).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ....robokin.arrays import Array
@@ -21,6 +23,16 @@ _STANDS = 1e-9  # of a step, beside which no joint moves
 _ROUNDING = 1e-9  # [m]
 
 
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a step leads to. q: (nq,) its end.   distances: (pairs,) [m] there, of pairs that are far apart what is
+    enough.   blocked: the two that come nearest, where they come too near before the robot stands."""
+
+    q: Array
+    distances: Array
+    blocked: Near | None
+
+
 class SafeStop:
     """Looks at frames, and half-way between them, until the robot stands."""
 
@@ -28,37 +40,45 @@ class SafeStop:
         self.model, self.task, self.limits, self._name = model, task, limits, backend
         self._backend = get_backend(backend)
 
-    def needed(self, q: Array, obstacles: Array | None) -> Array:
-        """(pairs,) [m] what each pair is to keep from q (nq,) on: the margin, or what it has where that is less."""
-        return np.minimum(self._distances(q[None], obstacles)[0], self.task.margin)
+    def distances(self, q: Array, obstacles: Array | None) -> Array:
+        """(n, pairs) [m] at configurations (n, nq); of pairs that are far apart what is enough."""
+        found, _ = self.task.collisions.checked_distances(q, self.task.margin, self._name, obstacles)
+        return found[..., 0]
 
-    def nearest(self, q: Array, obstacles: Array | None) -> Near | None:
+    def needed(self, distances: Array) -> Array:
+        """(pairs,) [m] what each pair is to keep where it has these: the margin, or what it has if that is less."""
+        return np.minimum(distances, self.task.margin)
+
+    def nearest(self, distances: Array) -> Near | None:
         """The nearest two, where they are nearer than the margin."""
-        return self.task.collisions.nearest(q, self.task.margin, self._name, obstacles)
-
-    def blocked(self, q: Array, step: Array, needed: Array, obstacles: Array | None) -> Near | None:
-        """What comes nearest when the robot goes a step (nv,) from q (nq,) and then brakes; None: nothing too near."""
-        values = self._distances(self._stopping(q, step), obstacles)
-        over = values - needed
-        if not over.size or over.min() >= -_ROUNDING:
+        if not len(distances) or distances.min() >= self.task.margin - _ROUNDING:
             return None
-        sample, pair = np.unravel_index(int(over.argmin()), over.shape)
-        return self.task.collisions.near(int(pair), values[sample, pair])
+        return self.task.collisions.near(int(distances.argmin()), distances.min())
+
+    def look(self, q: Array, step: Array, needed: Array, obstacles: Array | None) -> Look:
+        """The robot goes a step (nv,) from q (nq,) and then brakes."""
+        places = self._stopping(q, step)
+        distances = self.distances(places, obstacles)
+        over, near = distances - needed, None
+        if over.size and over.min() < -_ROUNDING:
+            sample, pair = np.unravel_index(int(over.argmin()), over.shape)
+            near = self.task.collisions.near(int(pair), distances[sample, pair])
+        return Look(places[1], distances[1], near)
 
     def _stopping(self, q: Array, step: Array) -> Array:
-        """(n, nq) the configurations at the end of each step and half-way to it."""
-        tree, found = self.model.tree, []
-        for _ in range(_LONGEST):
-            found.append(self._backend.integrate(tree, q, 0.5 * step))
-            q = self._backend.integrate(tree, q, step)
-            found.append(q)
-            slower = self.limits.coasting(q, step)
-            if abs(slower).max(initial=0.0) <= _STANDS:
+        """(n, nq) the configurations half-way and at the end of each step."""
+        found: list[Array] = []
+        while len(found) < 2 * _LONGEST:
+            found += [self._moved(q, 0.5 * step), self._moved(q, step)]
+            q, step = found[-1], self.limits.coasting(q, step)
+            if abs(step).max(initial=0.0) <= _STANDS:
                 break
-            step = slower
         return np.array(found)
 
-    def _distances(self, q: Array, obstacles: Array | None) -> Array:
-        """(n, pairs) [m]; of pairs that are far apart what is enough."""
-        collisions, within = self.task.collisions, self.task.margin
-        return collisions.checked_distances(q, within, self._name, obstacles)[0][..., 0]
+    def _moved(self, q: Array, step: Array) -> Array:
+        """The configuration after a step; wheeled bases roll."""
+        there = self._backend.integrate(self.model.tree, q, step)
+        for base in self.limits.bases:
+            own = slice(base.q, base.q + 3)
+            there[own] = base.roll(q[own], step[list(base.wheel_v)])
+        return there

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
-from robokin_addon.robokin import TaskError, forward_kinematics, integrate, library_robot
+from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, integrate, library_robot
 from robokin_addon.robokin.backend import get_backend
-from robokin_addon.robokin.collision import Capsule, CollisionModel, Obstacle, Sphere
+from robokin_addon.robokin.collision import Capsule, CollisionModel, Cylinder, Obstacle, Sphere
+from robokin_addon.robokin.model.geometry import Geometry
 from robokin_addon.solvers import (
     ClearanceTask,
     PoseTask,
     PositionTask,
     PostureTask,
     Status,
+    Tracker,
     check_motion,
     solve_ik,
     track,
@@ -88,7 +92,7 @@ def test_a_pose_leaves_collisions_or_says_which_pair_blocks() -> None:
         found = solve_ik(collisions.model, [goal, ClearanceTask(collisions, MARGIN)], start)
         assert found.converged  # q is such a pose
         assert least_distances(collisions, found.q[None])[0] >= MARGIN - TOLERANCE
-        freed += least_distances(collisions, plain.q[None])[0] < 0.0
+        freed += bool(collisions.contacts(plain.q[None]))
     assert freed >= 1
     arm = planar_arm(2)
     post = Obstacle("post", Sphere(0.2), at(1.9))
@@ -111,7 +115,7 @@ def test_the_elbow_goes_around_a_post_while_the_hand_stays_on_its_way() -> None:
     hand = forward_kinematics(arm, q0)["l4"][:3, 3]
     line = [hand + share * np.array([-0.3, 0.6, 0.0]) for share in np.linspace(0.0, 1.0, 60)]
     plain = track(arm, [PositionTask("l4", hand)], [[p] for p in line], q0)
-    assert plain.converged.all() and least_distances(collisions, plain.q).min() < 0.0
+    assert plain.converged.all() and collisions.contacts(plain.q)
     found = track(arm, [PositionTask("l4", hand), ClearanceTask(collisions)], [[p, None] for p in line], q0)
     assert least_distances(collisions, np.concatenate((found.q, between(arm, found.q)))).min() >= MARGIN - TOLERANCE
     assert found.converged.mean() > 0.95
@@ -156,6 +160,28 @@ def test_tasks_that_fade_and_velocities_keep_away_too() -> None:
     shares = [np.array([min(k / 30, 1.0), 0.5, 1.0]) for k in range(60)]
     found = tracker.run(tracker.check_targets([[q1, [0.0, 1.0, 0.0], None]] * 60), shares)
     assert least_distances(collisions, np.concatenate((found.q, between(arm, found.q)))).min() >= MARGIN - TOLERANCE
+
+
+def test_a_wheeled_base_stops_before_a_post_and_rolls_without_slip() -> None:
+    cart = library_robot("mobile_arm")
+    base, others = cart.joints[0], cart.joints[1:]
+    joints = [dataclasses.replace(j, acceleration=15.0) if "wheel" in j.name else j for j in others]
+    body = (Geometry(Sphere(0.3)),)
+    links = [dataclasses.replace(link, collisions=body if link.name == base.child else ()) for link in cart.links]
+    cart = RobotModel(cart.name, links, joints, "wheeled", base.drive)
+    collisions = CollisionModel(cart, [Obstacle("post", Cylinder(0.1, 3.0), at(1.3, 0.5, 0.5))])
+    q0 = cart.limits.middle(cart.neutral())
+    tool = forward_kinematics(cart, q0)["tool"][:3, 3]
+    line = [[tool + share * np.array([3.0, 2.5, 0.0]), None] for share in np.linspace(0.0, 1.0, 60)]
+    found = track(cart, [PositionTask("tool", tool), ClearanceTask(collisions)], line, q0)
+    places = np.concatenate((found.q, between(cart, found.q)))
+    assert least_distances(collisions, places).min() >= MARGIN - TOLERANCE
+    assert (
+        found.q[-1, 0] > 0.5
+        and abs(found.q[-1, 2]) > 0.1
+        and not check_motion(found.motion, collisions=collisions).violations
+    )
+    assert type(tracker_of(cart, [PositionTask("tool", tool)])) is Tracker
 
 
 def test_what_is_no_clearance_is_refused() -> None:
