@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from robokin_addon.robokin import RobotModel, center_of_mass, forward_kinematics, frame_jacobian, random_configuration
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import (
     AimTask,
     AxisTask,
@@ -25,8 +26,6 @@ from robokin_addon.solvers import (
 )
 
 from support.problems.random_trees import random_placement
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 from robokin_addon.robokin import Joint, RobotModel, integrate, load_urdf, random_configuration
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.solvers import (
     AxisTask,
@@ -35,8 +36,6 @@ from support.problems.random_arms import random_arm
 from support.problems.random_tasks import random_task
 from support.problems.random_trees import random_robot
 from support.robots import robot
-
-Array = np.ndarray
 
 REAL = (
     "panda",
