@@ -58,11 +58,12 @@ def plan_steps(
     """
     if last <= first:
         raise RobokinError(f"a way needs two frames, not {first} to {last}")
-    refuse_unwritable(scene, obj, new_action=False)
-    ends = yield from scaled(sample_configurations(scene, obj, [first, last]), 0.0, 0.05)
-    model = binding(obj).model_at(ends[0])
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, False, robot)
+    ends = yield from scaled(sample_configurations(scene, obj, [first, last], robot), 0.0, 0.05)
+    model = robot.model_at(ends[0])
     start, goal = (_inside(model, q, frame) for q, frame in zip(ends, (first, last), strict=True))
-    seen = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1)), 0.05, 0.2)
+    seen = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1), robot), 0.05, 0.2)
     collisions = _standing(seen, obj)
     steps = plan_path_steps(model, collisions, start, goal, margin=margin, budget=budget, seed=seed)
     plan = yield from scaled(steps, 0.2, 0.95)
@@ -82,7 +83,7 @@ def plan_steps(
                 f"frame {frame}, or after it: {violation.sentence()}; ask for more margin or more frames"
             )
         yield 0.95
-        key_motion(scene, obj, motion, first)
+        key_motion(scene, obj, motion, first, robot)
     return PlannedKeys(first, last, plan)
 
 

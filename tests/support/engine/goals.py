@@ -25,7 +25,7 @@ from robokin_addon.solvers import (
     Task,
 )
 
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, library_robot, load_urdf
 from robokin_addon.robokin.arrays import Array
 
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 X, Y, Z = np.eye(3)

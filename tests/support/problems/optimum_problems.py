@@ -19,9 +19,9 @@ from robokin_addon.solvers.criteria import (
     SmallestSingularValue,
 )
 
-from support.problems.random_solves import with_hostile_limits
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_solves import with_hostile_limits
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 ROBOTS = {
