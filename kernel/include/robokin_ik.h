@@ -4,7 +4,7 @@
 
 #include "robokin_kernel.h"
 
-/* Rows of a task; the values are those of TaskKind in solvers/tasks/base.py. */
+/* Rows of a task; the values are those of FrameKind in solvers/tasks/tips/frame.py. */
 enum rk_task_kind { RK_TASK_POSE = 0, RK_TASK_AXIS = 1 };
 
 enum rk_task_part { RK_PART_POSITION = 1, RK_PART_ORIENTATION = 2 };

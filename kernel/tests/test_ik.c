@@ -41,8 +41,8 @@ static void test_solve(void) {
   uint64_t seed = 11;
   rk_model m = make_every_motion(5, quaternions, &n_quaternions);
   m.n_frames = TASKS;
-  const int32_t carriers[TASKS] = {4, 7, 9};
-  for (int32_t t = 0; t < TASKS; t++) SET(m.frame_node, t, carriers[t]);
+  const int32_t tip_nodes[TASKS] = {4, 7, 9};
+  for (int32_t t = 0; t < TASKS; t++) SET(m.frame_node, t, tip_nodes[t]);
 
   static patterns p;
   find_patterns(&m, &p);

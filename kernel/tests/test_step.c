@@ -26,11 +26,11 @@ static double *filled(int64_t count, double value) {
 
 /* A pose, an axis with a band, and two lengths in tip axes. */
 static void make_tasks(problem *p) {
-  static const int32_t carriers[TASKS] = {4, 7, 9};
+  static const int32_t tip_nodes[TASKS] = {4, 7, 9};
   memset(p->tips, 0, sizeof p->tips);
   for (int32_t t = 0; t < TASKS; t++) {
     rk_tip_rows *task = p->tips + t;
-    SET(p->model.frame_node, t, carriers[t]);
+    SET(p->model.frame_node, t, tip_nodes[t]);
     task->kind = t == 1 ? RK_TIP_AXIS : RK_TIP_POSE;
     task->tip = t, task->other = -1;
     task->axes = t == 2 ? RK_TIP_AXES : RK_ROOT_AXES;

@@ -23,10 +23,10 @@ from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.posing.solve import ending
 from ...scene.tasks.given import Place
 from ...solvers import IKProblem, SolveResult, Task
+from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
 from ..handlers.shown_shapes import shown_shape
-from .descend import ATTEMPTS, ITERATIONS, LiveDescent
 from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
 from .memory import read_memory, write_memory
@@ -79,7 +79,7 @@ class Session:
         self._pose: PoseArrays | None = None
         self._read: Read | None = None  # what was followed last
         self._root: tuple[bytes, RootFrame] | None = None
-        self._descents: dict[tuple, tuple[LiveDescent, list[Task]]] = {}
+        self._descents: dict[tuple, tuple[TargetFollower, list[Task]]] = {}
         self._drag: tuple[Read, Array, Drag] | None = None  # where a running transform began
         self._baked: tuple[int, ...] = NOT_BAKED
 
@@ -228,7 +228,9 @@ class Session:
             found.append(TaskContext(obj, self.robot, task, reading, 0, frame.unit, level, share))
         return found
 
-    def _descent(self, obj: bpy.types.Object, asked: Sequence[TaskContext], q: Array) -> tuple[LiveDescent, list[Task]]:
+    def _descent(
+        self, obj: bpy.types.Object, asked: Sequence[TaskContext], q: Array
+    ) -> tuple[TargetFollower, list[Task]]:
         """Made once for tasks and criteria as they are set, and where joints with a padlock are."""
         assert self.robot is not None and self._root is not None and self._read is not None
         model = self.robot.model
@@ -242,11 +244,11 @@ class Session:
             problem = IKProblem(self.robot.model_at(q), wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
             if len(self._descents) >= KEPT:
                 del self._descents[next(iter(self._descents))]
-            found = self._descents[key] = LiveDescent(problem), wanted
+            found = self._descents[key] = TargetFollower(problem), wanted
         return found
 
     def _solved(
-        self, obj: bpy.types.Object, descent: LiveDescent, asked: Sequence[TaskContext], q: Array, is_posed: bool
+        self, obj: bpy.types.Object, descent: TargetFollower, asked: Sequence[TaskContext], q: Array, is_posed: bool
     ) -> SolveResult:
         tasks, shares = descent.problem.tasks, [one.influence for one in asked]
         targets = [KINDS[one.task.kind].target_at(one) for one in asked]
@@ -271,7 +273,7 @@ class Session:
         return descent.solve(targets, q, shares, memory.without)
 
 
-def _at_limits(descent: LiveDescent, q: Array) -> tuple[str, ...]:
+def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
     """Joints that the tasks depend on, which are at their limits: known without a diagnosis."""
     model = descent.problem.model
     held = model.limits.at_limit(q) & descent.problem.search.depends()

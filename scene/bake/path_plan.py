@@ -60,7 +60,7 @@ def plan_steps(
         raise RobokinError(f"a way needs two frames, not {first} to {last}")
     robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
-    ends = yield from scaled(sample_configurations(scene, obj, [first, last]), 0.0, 0.05)
+    ends = yield from scaled(sample_configurations(scene, obj, [first, last], robot), 0.0, 0.05)
     model = robot.model_at(ends[0])
     start, goal = (_inside(model, q, frame) for q, frame in zip(ends, (first, last), strict=True))
     seen = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1), robot), 0.05, 0.2)
@@ -83,7 +83,7 @@ def plan_steps(
                 f"frame {frame}, or after it: {violation.sentence()}; ask for more margin or more frames"
             )
         yield 0.95
-        key_motion(scene, obj, motion, first)
+        key_motion(scene, obj, motion, first, robot)
     return PlannedKeys(first, last, plan)
 
 

@@ -80,7 +80,7 @@ def retime_steps(
     if not np.ptp(motion.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
     yield 0.9
-    gravity = root_gravity(obj) if efforts or (limits and "power" in limits) else None
+    gravity = root_gravity(obj, robot) if efforts or (limits and "power" in limits) else None
     wanted = duration if mode == "DURATION" else None
     found = retime(motion.model, motion, limits, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
     step = frame_seconds(scene)
@@ -94,7 +94,8 @@ def retime_limits(
     obj: bpy.types.Object, jerk: bool, power: float, tool_speed: float, tool_acceleration: float
 ) -> dict[str, object]:
     """What `retime_steps` takes, of settings in which 0 is no limit; lengths in Blender units."""
-    model, metres = binding(obj).model, metres_per_world_unit(obj)
+    robot = binding(obj)
+    model, metres = robot.model, metres_per_world_unit(obj, robot)
     limits: dict[str, object] = {}
     if jerk:
         limits["jerk"] = MotionLimits.of(model).jerk

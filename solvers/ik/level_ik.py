@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from ..qp.level import Level
 from ..random_numbers import SplitMix64
 from ..tasks import PositionTask, Task
 from ..tasks.base import states_rows_of
-from ..tasks.influence import Remaining
 from ..tasks.protocols import DistanceBoundTask, resolve_target
 from ..tasks.tip import TipTask
 from ..velocity.task_levels import TaskLevels
@@ -68,19 +67,10 @@ class LevelIK:
         fixed = [resolve_target(task, state, target) for task, target in zip(self.tasks, targets, strict=True)]
         return PoseProblem(self.levels, fixed, self.limits, shares)
 
-    def found(
-        self,
-        posing: PoseProblem,
-        start: Array,
-        seed: int,
-        attempts: int,
-        gaps: Array,
-        shares: Sequence[float] | None = None,
-        remaining: Mapping[int, Remaining] | None = None,
-    ) -> tuple[Point, int, int]:
+    def find(self, posing: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array) -> tuple[Point, int, int]:
         """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
         reach. Where the first level is one for `TipIK`, and not met, it gets what that finds: as it would alone."""
-        best, iterations, tried = self._searched(posing, start, seed, attempts, gaps, shares, remaining)
+        best, iterations, tried = self._search_from(posing, start, seed, attempts, gaps)
         alone = None if best.met[:1].all() else self._first_level(posing.influence)
         if alone is None:
             return best, iterations, tried
@@ -88,28 +78,21 @@ class LevelIK:
         targets = np.array([posing.targets[i] for i in indices])
         code, q, _, more, number = search.solve(targets, start, seed)
         again = gaps if code == CONVERGED else np.ones(len(gaps))
-        best, further, others = self._searched(posing, self.limits.clamp(q), seed, attempts, again, shares, remaining)
+        best, further, others = self._search_from(posing, self.limits.clamp(q), seed, attempts, again)
         return best, iterations + more + further, tried + number + others
 
-    def _searched(
-        self,
-        posing: PoseProblem,
-        start: Array,
-        seed: int,
-        attempts: int,
-        gaps: Array,
-        shares: Sequence[float] | None = None,
-        remaining: Mapping[int, Remaining] | None = None,
+    def _search_from(
+        self, posing: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array
     ) -> tuple[Point, int, int]:
         here = posing.point(start)
         if here.is_met:
             return self._closed(posing, here), 0, 1
-        shares = [task.influence for task in self.tasks] if shares is None else list(shares)
+        shares = [task.influence for task in self.tasks] if posing.influence is None else list(posing.influence)
         reachable = posing.levels_without(np.flatnonzero(gaps))
         postures = posing.postures(start)
         search = self._search_of(shares)
         _, q, _, iterations, tried = search.solve(
-            posing.targets, start, seed, reachable, postures, attempts, remaining or {}
+            posing.targets, start, seed, reachable, postures, attempts, posing.remaining
         )
         best = posing.point(self.limits.clamp(q))
         return self._closed(posing, best), iterations, tried
@@ -150,7 +133,7 @@ class LevelIK:
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        best, _, _ = self._searched(self.posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        best, _, _ = self._search_from(self.posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
         return best.q if best.is_met else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:

@@ -8,7 +8,7 @@ Where the tasks are met the criteria are brought to their optimum (`optimum/sqp.
 from __future__ import annotations
 
 import operator
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -31,7 +31,7 @@ from ..optimum.pose_problem import PoseProblem
 from ..progress import finish, scaled
 from ..results import BatchResult, Diagnosis, SolveResult, Status
 from ..tasks import Task
-from ..tasks.influence import Remaining, checked_shares, is_partial, remaining_of
+from ..tasks.influence import checked_shares, is_partial, remaining_of
 from ..tasks.protocols import VelocityTask, resolve_target
 from ..velocity.task_levels import checked_tasks, tolerances
 from .diagnosis import describe, explain
@@ -125,7 +125,6 @@ class IKProblem:
         search = self._levels
         start = search.start(self.middle if q0 is None else q0)
         posing = search.posing(search.levels.checked_targets(targets), start, shares)
-        remaining: Mapping[int, Remaining] = {}
         if any(map(is_partial, shares)):
             if without is None:
                 whole = [0.0 if is_partial(share) else share for share in shares]
@@ -135,12 +134,12 @@ class IKProblem:
             posing = PoseProblem(search.levels, posing.targets, self.limits, shares, remaining)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(posing.targets))
         own_seed = checked_seed(seed)
-        best, iterations, attempts = search.found(posing, start, own_seed, search.attempts, gaps, shares, remaining)
+        best, iterations, attempts = search.find(posing, start, own_seed, search.attempts, gaps)
         yield 0.5
         if not best.is_met and not gaps.any() and shares == [1.0] and self._closed_form:
             posture = self._closed_form.nearest(posing.targets[0], start)
             if posture is not None:
-                best, more, _ = search.found(posing, posture, own_seed, 1, gaps)
+                best, more, _ = search.find(posing, posture, own_seed, 1, gaps)
                 iterations, attempts = iterations + more, attempts + 1
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.

@@ -61,7 +61,8 @@ class PoseProblem:
         influence: Sequence[float] | None = None,
         remaining: Mapping[int, Remaining] | None = None,
     ) -> None:
-        """influence: in place of the tasks' own.   left: what is not asked for of tasks of partial influence."""
+        """influence: in place of the tasks' own.
+        remaining: what is not asked for of tasks of partial influence."""
         self.levels, self.targets, self.limits = levels, targets, limits
         self.influence, self.remaining = influence, dict(remaining or {})
         self.model: RobotModel = levels.model

@@ -68,7 +68,7 @@ from robokin_addon.solvers.criteria import (
     Smooth,
     State,
 )
-from support.problems.random_trees import random_placement, random_robot
+from support.random_problems.random_trees import random_placement, random_robot
 from support.robots import robot
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formulas.md"

@@ -1,6 +1,6 @@
 /* What the files of the optimum share (robokin_optimum.h): poses with their rows, the way back to the tasks, the cost,
    and the quadratic programs of what tasks and limits allow at a pose. Twins: solvers/optimum/pose_problem.py, constraint_manifold.py,
-   objective.py, tangent.py, sqp.py. Displacements x[n] are dimensionless. */
+   objective.py, subproblem.py, sqp.py. Displacements x[n] are dimensionless. */
 #ifndef RK_OPTIMUM_H
 #define RK_OPTIMUM_H
 

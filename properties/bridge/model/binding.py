@@ -36,7 +36,7 @@ class Binding:
     """A robot model and the bones that show it.
 
     bones: name of each joint's own bone, in the model's order.   frames: R_link_bone of each, (3, 3).
-    carriers: all bones of each joint, helper bones first.   modes: `Channel.modes` of every bone.
+    joint_bones: all bones of each joint, helper bones first.   modes: `Channel.modes` of every bone.
     channels: of every bone, own ones in the order of q, then others.
     root: (4, 4) T_armature_root [m]: where the root joint's frame stands in the armature's space.
     locked: names of the joints with a padlock.

@@ -2,7 +2,8 @@
 
 A joint is a sequence of elementary motions; each acts about or along one axis of a bone that carries it, so each
 coordinate is one entry of `rotation_euler` or `location` (a floating joint: `location` and `rotation_quaternion`; a
-screw: one of each, the location going with the angle). Which bones carry a joint, and how they are turned: `carriers`.
+screw: one of each, the location going with the angle). Which bones carry a joint, and how they are turned:
+`Binding.joint_bones`.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def joint_channels(
 ) -> tuple[list[ChannelEntry], dict[str, tuple[str, ...]]]:
     """(the joint's channels by coordinate, `Channel.modes` of each of its bones).
 
-    Raises BridgeError naming the bone when its carriers cannot show the joint.
+    Raises BridgeError naming the bone when its bones cannot show the joint.
     """
     steps = joint.kind.decompose(joint)
     if sum(joint_bone.count for joint_bone in joint_bones) != len(steps):

@@ -1,4 +1,4 @@
-"""Helper bones as an armature has them: which bones carry each joint (see `carriers`)."""
+"""Helper bones as an armature has them: which bones carry each joint (see `Binding.joint_bones`)."""
 
 from __future__ import annotations
 

@@ -13,8 +13,6 @@ from ..checks import rigid, rotation, vector
 from ..tip import AT_LINK
 from .frame import FrameKind, FrameTask
 
-UNUSED = 1e-5  # tolerance of a part without rows
-
 
 class PoseTask(FrameTask):
     """The tip takes a pose. `target`: (4, 4) T_root_tip. Other arguments: see `FrameTask` and `Task`. Raises TaskError.
@@ -55,7 +53,18 @@ class PositionTask(PoseTask):
         given = link, weights, frame, offset, tolerance, name, priority, influence, band
         if not self._take_known(PositionTask, given):
             FrameTask.__init__(
-                self, link, target, weights, 0.0, frame, offset, tolerance, UNUSED, name, priority, influence, band
+                self,
+                link,
+                target,
+                position_weights=weights,
+                orientation_weights=0.0,
+                frame=frame,
+                offset=offset,
+                position_tolerance=tolerance,
+                name=name,
+                priority=priority,
+                influence=influence,
+                position_band=band,
             )
             self._make_known(PositionTask, given)
         self._set_target(self.target_matrix(target))
@@ -88,7 +97,18 @@ class OrientationTask(PoseTask):
         given = link, weights, frame, offset, tolerance, name, priority, influence, band
         if not self._take_known(OrientationTask, given):
             FrameTask.__init__(
-                self, link, target, 0.0, weights, frame, offset, UNUSED, tolerance, name, priority, influence, 0.0, band
+                self,
+                link,
+                target,
+                position_weights=0.0,
+                orientation_weights=weights,
+                frame=frame,
+                offset=offset,
+                orientation_tolerance=tolerance,
+                name=name,
+                priority=priority,
+                influence=influence,
+                orientation_band=band,
             )
             self._make_known(OrientationTask, given)
         self._set_target(self.target_matrix(target))

@@ -8,9 +8,9 @@ from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.solvers import IKProblem, OrientationTask, PoseTask, SolveResult, Status, Task
-from support.problems.random_arms import random_arm
-from support.problems.random_tasks import every_motion, random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_arms import random_arm
+from support.random_problems.random_tasks import every_motion, random_task
+from support.random_problems.random_trees import random_robot
 
 
 def _case(seed: int) -> tuple[RobotModel, list[Task], np.ndarray]:

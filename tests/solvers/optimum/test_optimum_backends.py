@@ -18,6 +18,7 @@ from robokin_addon.robokin import (
     integrate,
     random_configuration,
 )
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.backend import ENVIRONMENT_VARIABLE
 from robokin_addon.solvers import (
     CenterOfMassTask,
@@ -47,7 +48,6 @@ from support.blender.every_task import every_task
 from support.oracles.task_oracle import TaskOracle
 from support.problems.optimum_problems import OptimumProblem, optimum_problem, real
 
-Array = np.ndarray
 KKT, STEP = 1e-6, 1e-6
 
 

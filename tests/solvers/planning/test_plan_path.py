@@ -16,7 +16,7 @@ from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
 from support.command import run
 from support.oracles.coal_oracle import least_distances
 from support.problems.obstructed import around_a_post, at, panda_among_boxes, planar_arm, planar_urdf
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 
 TOLERANCE = 2e-5  # of coal
 

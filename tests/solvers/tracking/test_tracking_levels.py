@@ -33,8 +33,8 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria import JointSprings, KineticEnergy, MinimumVelocity, RestPosture, Smooth
 from robokin_addon.solvers.kinematics.state import State
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 Q = np.array([0.0, -0.5, 0.3, -2.0, 0.1, 1.6, 0.5, 0.02])

@@ -30,8 +30,8 @@ from robokin_addon.solvers.criteria import (
     RestPosture,
 )
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 DT = 1e-3

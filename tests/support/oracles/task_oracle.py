@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robokin_addon.robokin import Link, RobotModel
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
@@ -25,8 +26,6 @@ from robokin_addon.solvers import (
 )
 
 from support.oracles.pinocchio_oracle import Oracle
-
-Array = np.ndarray
 
 
 class TaskOracle:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, center_of_mass, forward_kinematics, library_robot
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import (
     AimTask,
     AxisTask,
@@ -32,8 +33,6 @@ from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnerg
 from support.engine.motions import fastest, settled
 from support.engine.robots import X, Z, at, body, engine_robot
 from support.problems.limits import with_rates
-
-Array = np.ndarray
 
 TURN = 1.2  # [rad] that is asked for at frame 1
 ARM = 0.5  # [m] of the crane

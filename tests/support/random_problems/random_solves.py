@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 from robokin_addon.robokin import Joint, RobotModel, integrate, load_urdf, random_configuration
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.solvers import (
     AxisTask,
@@ -31,12 +32,10 @@ from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.every_task import every_task
 from support.oracles.cone_oracle import excess
 from support.oracles.task_oracle import TaskOracle
-from support.problems.random_arms import random_arm
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_arms import random_arm
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
-
-Array = np.ndarray
 
 REAL = (
     "panda",

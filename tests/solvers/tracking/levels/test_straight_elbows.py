@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, PostureTask, Task, solve_ik, track
 from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnergy
 from support.engine.robots import ball_bones
-
-Array = np.ndarray
 
 DT = 1.0 / 24.0
 FRAMES = 48

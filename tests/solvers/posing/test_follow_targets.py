@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from robokin_addon.operators.live.descend import ATTEMPTS, ITERATIONS, LEAP, LiveDescent
-from robokin_addon.robokin import forward_kinematics
+from robokin_addon.robokin import forward_kinematics, load_urdf
 from robokin_addon.solvers import IKProblem, PoseTask
-from support.blender.scene_robots import model_of
+from robokin_addon.solvers.posing.follow import ATTEMPTS, ITERATIONS, LEAP, TargetFollower
+from support.robots import robot
 
 TIP = "panda_link8"
 
 
 def along(paths, frames: int, solve) -> tuple[int, int]:
     """(frames that are met, leaps) along ways that joint values lead, which turn through all of their ranges."""
-    model = model_of("panda")
+    model = load_urdf(robot("panda"))
     met = leaps = 0
     for seed in paths:
         random = np.random.default_rng(seed)
@@ -35,7 +35,7 @@ def test_it_leaps_less_and_loses_less_than_single_solves():
         return lambda target, q: problem.solve([target], q, 0, False)
 
     def followed(problem):
-        descent = LiveDescent(problem)
+        descent = TargetFollower(problem)
         return lambda target, q: descent.solve([target], q)
 
     by_solves, by_descent = along(range(60), 40, alone), along(range(60), 40, followed)

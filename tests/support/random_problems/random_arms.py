@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from robokin_addon.robokin import Joint, Link, RobotModel
 
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 
 def random_arm(seed: int, scale: float = 1.0) -> RobotModel:

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, load_urdf
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import JointTask, JointVelocityTask, PositionTask, Task, Tracker, TwistTask, track
 from support.robots import robot
-
-Array = np.ndarray
 
 DT = 1.0 / 24.0
 # The twin's loops are slow: with every stack in the slow tests.

@@ -12,8 +12,8 @@ from robokin_addon.solvers.criteria.kinds import KINDS
 from robokin_addon.solvers.tracking.starts import Segment, follow
 
 from support.blender.every_task import every_task
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 
 DT = 1.0 / 24.0
 MODES = ("plain", "priorities", "weighted", "extended")

@@ -12,13 +12,12 @@ from functools import cache
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, integrate
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import PoseTask, PositionTask, PostureTask, Status, Task, TrackResult, track
 from robokin_addon.solvers.criteria import Criterion, KineticEnergy
 from support.engine.motions import reversals, velocities
 from support.engine.robots import X, engine_robot, iiwa
 from support.problems.limits import with_rates
-
-Array = np.ndarray
 
 DT = 1.0 / 24.0
 FRAMES = 160

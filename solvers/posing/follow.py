@@ -9,15 +9,17 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.spatial import se3
-from ...solvers import IKProblem, PoseTask, SolveResult, Status
-from ...solvers.ik.tip_ik import TipIK
+from ..ik.problem import IKProblem
+from ..ik.tip_ik import TipIK
+from ..results import SolveResult, Status
+from ..tasks import PoseTask
 
 ATTEMPTS, ITERATIONS = 1, 10  # one descent from where the robot stands
 LEAP = 0.5  # [rad, m] a coordinate that moves farther in one solve may have come to another posture
 PIECES = 16  # that the way of the targets is then cut into; the nearer pose of the two counts
 
 
-class LiveDescent:
+class TargetFollower:
     """A problem, and the targets for which it was solved last."""
 
     def __init__(self, problem: IKProblem) -> None:

@@ -11,7 +11,7 @@ from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, MotionPrimitive
 from robokin_addon.solvers import AxisTask, OrientationTask, PoseTask, PositionTask, Task
 
-from support.problems.random_trees import ALL_TYPES, random_placement
+from support.random_problems.random_trees import ALL_TYPES, random_placement
 
 
 @contextmanager

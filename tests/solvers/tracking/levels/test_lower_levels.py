@@ -11,13 +11,12 @@ from functools import cache
 import numpy as np
 import pytest
 from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, random_configuration
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import CenterOfMassTask, OrientationTask, PositionTask, SolveResult, Status, solve_ik
 from support.engine.goals import size
 from support.engine.motions import velocities
 from support.engine.robots import ROBOTS
 from support.engine.stacks import DT, FRAMES, Stack, calm_stack, engine_stack
-
-Array = np.ndarray
 
 FEW, ALL = range(2), range(50)  # stacks of each robot: in the fast tests, in the slow ones
 SHARE, EXTRA = 0.15, 2  # of frames that a stack may miss more than without its lower levels
