@@ -39,6 +39,7 @@ from .robot import (
     inertia_from_mesh,
     joints,
     limits_from_arc,
+    link_pairs,
     make_robot,
     reset_record,
 )
@@ -65,6 +66,7 @@ MODULES: tuple[ModuleType, ...] = (
     joints,
     inertia_from_mesh,
     collisions,
+    link_pairs,
     unit_scale,
     tasks,
     snap_targets,

@@ -6,9 +6,22 @@ import bpy
 
 from ..properties.bridge import robot_model
 from ..robokin import RobokinError
+from .prepared.joint_rows import common_start
 from .prepared.robot_panel import RobotPanel
 
 _SHOWN = 8  # obstacles listed
+
+
+class ROBOKIN_UL_link_pairs(bpy.types.UIList):
+    bl_idname = "ROBOKIN_UL_link_pairs"
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        start = common_start({name for pair in data.link_pairs for name in (pair.link_a, pair.link_b)})
+        row = layout.split(factor=0.72)
+        left = row.row(align=True)
+        left.prop(item, "may_touch", text="")
+        left.label(text=f"{item.link_a[start:]} \u2013 {item.link_b[start:]}")
+        row.label(text=item.reason)
 
 
 class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
@@ -25,6 +38,8 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
             return  # the panel Robot says what is wrong
         told = f"{sum(shapes)} shapes on {len(shapes)} links" if shapes else "No link has a collision shape"
         layout.label(text=told, icon="MESH_CAPSULE")
+        if shapes:
+            _draw_pairs(layout, obj.robokin)
         layout.operator_menu_enum("robokin.fit_collisions", "shape", icon="MOD_MESHDEFORM")
         row = layout.row(align=True)
         row.operator("robokin.obstacle", icon="MESH_CUBE")
@@ -38,5 +53,16 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
         layout.operator("robokin.plan_path", icon="CURVE_PATH")
 
 
-CLASSES = (ROBOKIN_PT_collisions,)
+def _draw_pairs(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup) -> None:
+    if robot.link_pairs:
+        layout.label(text="May touch:")
+        row = layout.row()
+        row.template_list("ROBOKIN_UL_link_pairs", "", robot, "link_pairs", robot, "active_link_pair", rows=3)
+        buttons = row.column(align=True)
+        buttons.operator("robokin.link_pair_add", text="", icon="ADD")
+        buttons.operator("robokin.link_pair_remove", text="", icon="REMOVE")
+    layout.operator("robokin.find_touching", icon="LINENUMBERS_ON")
+
+
+CLASSES = (ROBOKIN_UL_link_pairs, ROBOKIN_PT_collisions)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -16,7 +16,10 @@ class ROBOKIN_UL_moves(bpy.types.UIList):
     bl_idname = "ROBOKIN_UL_moves"
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        layout.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
+        row = layout.row()
+        row.prop(item, "name", text="", emboss=False, icon=_KIND_ICONS[item.kind])
+        if item.last > item.first:
+            row.label(text=f"{item.first} - {item.last}")
 
 
 class ROBOKIN_PT_moves(RobotPanel, bpy.types.Panel):
@@ -50,7 +53,9 @@ def _draw_move(layout: bpy.types.UILayout, robot: bpy.types.PropertyGroup, item:
         column.prop(item, "target")
         if item.kind == "CIRCLE":
             column.prop(item, "via")
+        column.prop(item, "tool_speed")
     column.prop(item, "speed")
+    column.prop(item, "blend")
     column.prop(item, "wait")
 
 

@@ -91,6 +91,11 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
         row.prop(settings, "retime_mode", text="")
         if settings.retime_mode == "DURATION":
             layout.prop(settings, "retime_duration")
+        body = options(layout, "robokin_retime_options", "Limits of Retime")
+        if body is not None:
+            for name in ("jerk", "power", "tool_speed", "tool_acceleration"):
+                body.prop(settings, f"retime_{name}")
+        _draw_limits(layout, obj, [item for item in settings.retime_limits if item.status])
         if settings.check_summary:
             box, is_present = layout.box(), readouts.is_present(obj, "check")
             box.alert, box.active = is_present and not settings.check_passed, is_present
@@ -143,6 +148,20 @@ def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failu
         draw_text(context, box, reason[:1].upper() + reason[1:] if begun else f"{words}: {reason}")
     if len(failures) > SHOWN:
         layout.label(text=f"and {len(failures) - SHOWN} more stretches of frames")
+
+
+def _draw_limits(layout: bpy.types.UILayout, obj: bpy.types.Object, rows: list) -> None:
+    """What keeps the retimed animation from being faster, each with a button that goes there."""
+    if not rows or not readouts.is_present(obj, "retime"):
+        return
+    column = layout.box().column(align=True)
+    column.label(text="What keeps it from being faster:", icon="TIME")
+    for index, row in enumerate(rows[:SHOWN]):
+        what = f"{row.status} of {row.reason}" if row.reason else "the animation itself"
+        shown = column.operator("robokin.failure_show", text=f"{row.first} - {row.last}: {what}")
+        shown.index, shown.of = index, "RETIME"
+    if len(rows) > SHOWN:
+        column.label(text=f"and {len(rows) - SHOWN} more stretches of frames")
 
 
 def _draw_range(layout: bpy.types.UILayout, settings: bpy.types.PropertyGroup) -> None:

@@ -10,6 +10,7 @@ MOVE_KINDS = (
     ("JOINT", "Joint Move", "All joints go to a stored posture, and arrive together", "POSE_HLT", 0),
     ("LINE", "Line", "The tip goes straight to the target, and turns evenly", "IPO_LINEAR", 1),
     ("CIRCLE", "Circle", "The tip goes along an arc by a point to the target", "MESH_CIRCLE", 2),
+    ("CURVE", "Curve", "The tip goes along a curve object, and keeps its rotation", "CURVE_DATA", 4),
     ("SCREW", "Screw", "The tip goes along the screw between its pose and that of the target", "MOD_SCREW", 3),
 )
 
@@ -26,7 +27,10 @@ class RobokinMove(bpy.types.PropertyGroup):
     )
     tip: bpy.props.StringProperty(override=VALUE, name="Tip", description="Link that is led")
     target: bpy.props.PointerProperty(
-        override=VALUE, type=bpy.types.Object, name="Target", description="Object at which the tip ends"
+        override=VALUE,
+        type=bpy.types.Object,
+        name="Target",
+        description="Object at which the tip ends, or curve that it follows",
     )
     via: bpy.props.PointerProperty(
         override=VALUE, type=bpy.types.Object, name="Via", description="Object by which a circle goes"
@@ -40,6 +44,28 @@ class RobokinMove(bpy.types.PropertyGroup):
         default=100.0,
         min=1.0,
         max=100.0,
+    )
+    tool_speed: bpy.props.FloatProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Tool Speed",
+        description="How fast the tip goes at most; 0: as fast as the joints can",
+        unit="VELOCITY",
+        min=0.0,
+    )
+    blend: bpy.props.FloatProperty(
+        override=VALUE,
+        options=STATIC,
+        name="Blend",
+        description="How far from its end the tip leaves for the next move, without rest; 0: it rests there",
+        unit="LENGTH",
+        min=0.0,
+    )
+    first: bpy.props.IntProperty(
+        override=VALUE, options=STATIC, name="First", description="First frame that the last Bake Moves gave it"
+    )
+    last: bpy.props.IntProperty(
+        override=VALUE, options=STATIC, name="Last", description="Last frame that the last Bake Moves gave it"
     )
     wait: bpy.props.FloatProperty(
         override=VALUE,

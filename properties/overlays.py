@@ -7,6 +7,12 @@ import bpy
 PATH_COLORS = (
     ("RESIDUAL", "Task Error", "How far the tip is from what its tasks ask for: red where they are missed"),
     ("SPEED", "Speed", "The joint that is nearest to its highest speed: red where it is too fast"),
+    (
+        "TIMING",
+        "Timing",
+        "The limit that keeps a retimed motion from being faster: blue speed, yellow acceleration, violet jerk, orange "
+        "effort and power",
+    ),
     ("LIMIT", "Limit Margin", "The joint that is nearest to a position limit: red at the limit"),
 )
 

@@ -6,6 +6,7 @@ import bpy
 
 from .bridge import is_robot
 from .criteria import RobokinCriterion
+from .link_pairs import RobokinLinkPair
 from .moves import RobokinMove
 from .overrides import LIST, STATIC, VALUE
 from .postures import RobokinPosture
@@ -124,6 +125,10 @@ class RobokinRobot(bpy.types.PropertyGroup):
         override=LIST, type=RobokinMove, name="Moves", description="The robot's program: one move after another"
     )
     active_move: bpy.props.IntProperty(override=VALUE, name="Active Move", description="Move shown in the panel")
+    link_pairs: bpy.props.CollectionProperty(
+        override=LIST, type=RobokinLinkPair, name="Pairs of Links", description="Which links may touch each other"
+    )
+    active_link_pair: bpy.props.IntProperty(override=VALUE, name="Active Pair", description="Pair chosen in the panel")
     solver: bpy.props.PointerProperty(override=VALUE, type=RobokinSolverSettings, name="Solver")
 
 

@@ -160,6 +160,38 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1000.0,
     )
+    retime_jerk: bpy.props.BoolProperty(
+        override=VALUE,
+        name="Jerk",
+        description="Retime limits the jerks of the joints, too: accelerations are reached within a tenth of a second",
+    )
+    retime_power: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Power W",
+        description="What each drive gives at most in a retimed animation [W]; 0: not limited",
+        min=0.0,
+    )
+    retime_tool_speed: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Tool Speed",
+        description="How fast each tool is at most in a retimed animation; 0: not limited",
+        unit="VELOCITY",
+        min=0.0,
+    )
+    retime_tool_acceleration: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Tool Acceleration",
+        description="How much each tool accelerates at most in a retimed animation; 0: not limited",
+        unit="ACCELERATION",
+        min=0.0,
+    )
+    retime_limits: bpy.props.CollectionProperty(
+        override=LIST,
+        type=RobokinFailure,
+        name="Limits",
+        description="Frames in which the same limit keeps the retimed animation from being faster",
+    )
+    retime_mark: bpy.props.StringProperty(override=VALUE, description=_MARK, options={"HIDDEN"})
     collision_margin: bpy.props.FloatProperty(
         override=VALUE,
         name="Margin",

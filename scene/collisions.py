@@ -11,6 +11,7 @@ import numpy as np
 
 from ..properties.bridge import Binding, binding
 from ..properties.bridge.visuals.meshes.reading import is_supported, read_mesh
+from ..properties.link_pairs import link_pairs
 from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
 from ..robokin.errors import RobokinError
@@ -18,9 +19,10 @@ from ..robokin.model.geometry import Mesh
 from ..robokin.model.robot import RobotModel
 from .animation import frames as animation
 from .tasks.root_frames import roots_from_world
-from .tasks.shapes import points_of
+from .tasks.shapes import parts_of, points_of
 from .tasks.targets import world_matrix
 
+_PARTS = 64  # loose parts of an obstacle that count for themselves
 _CHUNK = 32  # frames of the scene visited between two reports of progress
 
 
@@ -39,8 +41,8 @@ def collisions_over(
     """Yield the share of the work done (0..1) now and then; return what may not touch over the frames; None for a robot
     without collision shapes.
 
-    A mesh counts as its convex hull, an obstacle with the form that it has now. Links that a joint connects, and those
-    that touch at rest, do not count. Raises RobokinError.
+    A mesh counts as its convex hull, an obstacle as that of each of its loose parts, with the form that it has now.
+    Links that a joint connects, and those that may touch (`pairs_left_out`), do not count. Raises RobokinError.
     """
     robot = robot or binding(obj)
     model = robot.model
@@ -65,9 +67,22 @@ def collisions_over(
     found = []
     for owner in owners:
         who = f"obstacle {owner.name!r}"
-        hull = Hull(points_of(obj, owner, who))
-        found.append(Obstacle(owner.name, hull, roots_from_world(obj, worlds[obj], worlds[owner], who, robot)))
-    return CollisionModel(model, found, touching_at_rest(model), mesh_hull)
+        placement = roots_from_world(obj, worlds[obj], worlds[owner], who, robot)
+        found += [Obstacle(owner.name, Hull(points), placement) for points in _parts(obj, owner, who)]
+    return CollisionModel(model, found, pairs_left_out(obj, model), mesh_hull)
+
+
+def _parts(obj: bpy.types.Object, owner: bpy.types.Object, who: str) -> list[Array]:
+    """(n, 3) points of each loose part of an obstacle; of all together where they are many, as in a soup of faces."""
+    parts = parts_of(obj, owner, who)
+    return parts if len(parts) <= _PARTS else [points_of(obj, owner, who)]
+
+
+def pairs_left_out(obj: bpy.types.Object, model: RobotModel) -> list[tuple[str, str]]:
+    """Pairs of links that may touch: by the robot's list; of those that are not in it the ones that do at rest."""
+    listed, known = link_pairs(obj), set(model.link_names)
+    resting = [(a, b) for a, b in touching_at_rest(model) if not {(a, b), (b, a)} & listed.keys()]
+    return [*resting, *((a, b) for (a, b), may in listed.items() if may and {a, b} <= known)]
 
 
 @lru_cache(maxsize=16)

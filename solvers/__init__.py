@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .optimal_control.result import OptimizedMotion
     from .planning.plan import PathPlan, plan_path
     from .postures import PostureBatch, PostureProblem, Postures, all_postures
-    from .program.moves import Move, program_motion, read_moves, run_moves
+    from .program.moves import Move, read_moves
+    from .program.run import program_motion, run_moves
     from .results import BatchResult, Diagnosis, SolveResult, Status
     from .retiming.retime import retime
     from .retiming.timing import ActiveLimit, Retimed
@@ -56,7 +57,8 @@ else:
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
-            "program.moves": ["Move", "program_motion", "read_moves", "run_moves"],
+            "program.moves": ["Move", "read_moves"],
+            "program.run": ["program_motion", "run_moves"],
             "trajectories.point_to_point": ["point_to_point"],
             "retiming.retime": ["retime"],
             "retiming.timing": ["ActiveLimit", "Retimed"],

@@ -6,7 +6,7 @@ ending of OUT decides.
 .yaml  ROS trajectory_msgs/JointTrajectory
 .servo a table of the angles of hobby servos, 0 to 180 degrees
 .urdf  the robot, with mesh files for what was modelled in Blender; of any robot FILE
-.srdf  its stored postures"""
+.srdf  its stored postures, and its links that may touch"""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
 
         from ...properties.bridge import export_urdf
         from ...scene.bake.resampling import motion_at_rate
-        from ...scene.postures_file import write_srdf
+        from ...scene.srdf import write_srdf
         from ...solvers.motion.files import write_motion
 
         robot = find_robot(arguments.robot)
@@ -78,7 +78,7 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
             losses = export_urdf(robot, arguments.output, bpy.context.evaluated_depsgraph_get())
             line = "robot written"
         elif ending == SRDF:
-            line = f"{write_srdf(robot, arguments.output)} posture(s)"
+            line = write_srdf(robot, arguments.output)
         else:
             frames = chosen_frames(robot, arguments.frames, 1)
             rate = arguments.rate or robot.robokin.solver.rate or None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...robokin import import_srdf
 from ...robokin.limit_warnings import limit_warnings
-from ...robokin.urdf.srdf import SrdfPostures
+from ...robokin.urdf.srdf import Srdf
 from ...solvers.motion.files import read_motion
 from ..arguments import add_urdf_options, output_blend
 from ..robot_file import load_description
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="robot description (.urdf, .xacro or .csv)")
     parser.add_argument("-o", "--output", metavar="OUT", type=output_blend, required=True, help="the .blend to write")
     add_urdf_options(parser)
-    parser.add_argument("--srdf", metavar="FILE", help="take its named poses as stored postures")
+    parser.add_argument("--srdf", metavar="FILE", help="take its named poses, and its links that may touch")
     parser.add_argument("--motion", metavar="FILE", help="key this motion (.csv, .json) from frame 1 on")
     parser.add_argument("--no-meshes", action="store_true", help="leave out what the links look like")
 
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> bool:
     root = arguments.root or "fixed"
     # What is wrong with the files shows before Blender starts.
     model = load_description(arguments.file, arguments.package_path, root, arguments.xacro_arg)
-    postures = SrdfPostures({}) if arguments.srdf is None else import_srdf(arguments.srdf, model)
+    srdf = Srdf() if arguments.srdf is None else import_srdf(arguments.srdf, model)
     motion = None if arguments.motion is None else read_motion(arguments.motion, model)
     from ..blend_saving import save_as
     from ..blender import blender, some_window
@@ -43,8 +43,8 @@ def run(arguments: argparse.Namespace) -> bool:
         import bpy
 
         from ...properties.bridge import import_robot
-        from ...properties.postures import store_posture
         from ...properties.preferences import package_paths
+        from ...scene.srdf import take_srdf
 
         if not (arguments.in_blender and bpy.data.filepath):
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -53,14 +53,13 @@ def run(arguments: argparse.Namespace) -> bool:
             model = load_description(arguments.file, folders, root, arguments.xacro_arg)
         with some_window():
             robot, warnings = import_robot(bpy.context, model, meshes=not arguments.no_meshes)
-        for posture, values in postures.postures.items():
-            store_posture(robot, posture, values)
+        take_srdf(robot, srdf)
         name = robot.name
         if motion is not None:
             warnings += _keyed(robot, motion)
         save_as(arguments.output)
     logged = limit_warnings(model)  # by the reader
-    for warning in (*postures.warnings, *(each for each in warnings if each not in logged)):
+    for warning in (*srdf.warnings, *(each for each in warnings if each not in logged)):
         say(warning)
     size = os.path.getsize(arguments.output) / 1e6
     line = f"{arguments.output}: robot {name!r} with {len(model.moving_joints)} moving joints ({size:.1f} MB)"

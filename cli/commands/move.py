@@ -2,13 +2,16 @@
 be made.
 
 MOVES is JSON: {"moves": [{...}, ...]}, each with
-  name, kind      "joint" (default), "line", "circle", "screw"
+  name, kind      "joint" (default), "line", "circle", "screw", "spline", "curve"
   joints          where a joint move ends: {"joint": value}; others stay
   tip             or which link is led ...
   position        ... and where to [m], in the root frame
   quaternion      how it is turned there, w first; lines, circles and screws keep the rotation without it
   via             of a circle: a point between
+  points          of a spline, which passes them, or a curve, of which they are samples: it ends at the last
   speed           % of the limits (100)
+  tool_speed      [m/s] that the tip has at most
+  blend           [m] from its end, where the tip leaves for the next move without rest (0: it rests)
   wait            [s] afterwards (0)"""
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ import argparse
 
 from ...robokin import clamp
 from ...solvers.motion.files import write_motion
-from ...solvers.program.moves import program_motion, read_moves, run_moves
+from ...solvers.program.moves import read_moves
+from ...solvers.program.run import program_motion, run_moves
 from ..arguments import add_json, add_posture, add_robot_file
 from ..errors import UsageError
 from ..motion_arguments import add_motion_limits, add_motion_output, motion_limits
@@ -48,7 +52,12 @@ def run(arguments: argparse.Namespace) -> bool:
     done = run_moves(model, moves, q0, motion_limits(arguments))
     motion = program_motion(done, arguments.rate)
     write_motion(motion, arguments.output)
-    rows = [{"name": move.name, "kind": move.kind, "duration": part.duration, "wait": move.wait} for move, part in done]
+    rows, start = [], 0.0
+    for move, part in done:
+        rows.append(
+            {"name": move.name, "kind": move.kind, "start": start, "duration": part.duration, "wait": move.wait}
+        )
+        start += part.duration + move.wait
     lines = [f"{arguments.output}: {len(motion)} samples, {motion.duration:.3f} s"]
     lines += [f"  {move.name}: {move.kind}, {part.duration:.3f} s" for move, part in done]
     write_report({"robot": model.name, "moves": rows}, arguments.json, "\n".join(lines))

@@ -9,12 +9,12 @@ import bpy
 from bpy_extras.io_utils import ImportHelper, poll_file_object_drop
 
 from ...properties.bridge import import_robot, robot_model
-from ...properties.postures import store_posture
 from ...properties.preferences import package_paths, split_paths
 from ...robokin import RobokinError, import_srdf, load_urdf
 from ...robokin.structure.natural_root import natural_root
 from ...robokin.urdf import parse_xacro_args
 from ...robokin.urdf.srdf import srdf_beside
+from ...scene.srdf import take_srdf
 from ..common import report_robot
 from .first_look import show, stand
 
@@ -53,8 +53,8 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
     )
     postures: bpy.props.BoolProperty(
         name="Postures",
-        description="Take the named poses of the robot's .srdf file, beside this one or in the folder srdf next to its "
-        "own",
+        description="Take the named poses, and the links that may touch, of the robot's .srdf file, beside this one or "
+        "in the folder srdf next to its own",
         default=True,
     )
     meshes: bpy.props.BoolProperty(name="Meshes", description="Show what the links look like", default=True)
@@ -105,9 +105,9 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
         except RobokinError as fault:
             self.report({"WARNING"}, f"postures left out: {fault}")
             return []
-        for name, values in found.postures.items():
-            store_posture(obj, name, values)
-        return [f"{len(found.postures)} posture(s) of {os.path.basename(beside)}"] if found.postures else []
+        if not found.postures and not found.may_touch:
+            return []
+        return [f"{take_srdf(obj, found)} of {os.path.basename(beside)}"]
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

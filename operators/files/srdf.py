@@ -1,4 +1,4 @@
-"""Named poses of an SRDF file into stored postures, and back."""
+"""Named poses and links that may touch of an SRDF file, and back."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import bpy
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ...properties.bridge import robot_model
-from ...properties.postures import store_posture
 from ...robokin import import_srdf
-from ...scene.postures_file import write_srdf
+from ...scene.srdf import take_srdf, write_srdf
 from ..common import RobotOperator, chosen_file
 
 
 class ROBOKIN_OT_import_srdf(RobotOperator, bpy.types.Operator, ImportHelper):
-    """Add the named poses of an SRDF file to the stored postures of the robot, in place of those of the same names"""
+    """Take the named poses of an SRDF file as stored postures, in place of those of the same names, and its links that
+    may touch"""
 
     bl_idname = "robokin.import_srdf"
     bl_label = "Import SRDF"
@@ -28,14 +28,12 @@ class ROBOKIN_OT_import_srdf(RobotOperator, bpy.types.Operator, ImportHelper):
         found = import_srdf(path, robot_model(obj))
         for warning in found.warnings:
             self.report({"WARNING"}, warning)
-        for name, values in found.postures.items():
-            store_posture(obj, name, values)
-        self.report({"INFO"}, f"{os.path.basename(path)}: {len(found.postures)} posture(s)")
+        self.report({"INFO"}, f"{os.path.basename(path)}: {take_srdf(obj, found)}")
         return {"FINISHED"}
 
 
 class ROBOKIN_OT_export_srdf(RobotOperator, bpy.types.Operator, ExportHelper):
-    """Write the stored postures of the robot as named poses of an SRDF file"""
+    """Write the stored postures of the robot, and its links that may touch, as an SRDF file"""
 
     bl_idname = "robokin.export_srdf"
     bl_label = "Export SRDF"
@@ -46,8 +44,7 @@ class ROBOKIN_OT_export_srdf(RobotOperator, bpy.types.Operator, ExportHelper):
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         path = chosen_file(obj, self.filepath, ".srdf")
-        count = write_srdf(obj, str(path))
-        self.report({"INFO"}, f"{path.name}: {count} posture(s)")
+        self.report({"INFO"}, f"{path.name}: {write_srdf(obj, str(path))}")
         return {"FINISHED"}
 
 

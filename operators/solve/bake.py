@@ -92,7 +92,8 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
 
 
 class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
-    """Go to the first of frames that the last bake could not meet, or in which the last check found something"""
+    """Go to the first of frames that the last bake could not meet, in which the last check found something, or in which
+    one limit holds back what was retimed"""
 
     bl_idname = "robokin.failure_show"
     bl_label = "Show Failed Frames"
@@ -101,13 +102,14 @@ class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):
     of: bpy.props.EnumProperty(
         name="Of",
         description="Whose frames",
-        items=(("BAKE", "Bake", ""), ("CHECK", "Check", "")),
+        items=(("BAKE", "Bake", ""), ("CHECK", "Check", ""), ("RETIME", "Retime", "")),
         options={"SKIP_SAVE"},
     )
 
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         settings = obj.robokin.solver
-        items = settings.check_failures if self.of == "CHECK" else settings.bake_failures
+        of = {"BAKE": "bake_failures", "CHECK": "check_failures", "RETIME": "retime_limits"}
+        items = getattr(settings, of[self.of])
         failures = [item for item in items if item.status]
         if self.index >= len(failures):
             who = self.of.lower()

@@ -47,6 +47,9 @@ class ROBOKIN_OT_move_add(RobotOperator, bpy.types.Operator):
         """The tip's link, and new objects at it."""
         bone = possible_tips(obj)[0]
         pose, found = tip_pose(obj, bone), {"tip": link_of_bone(obj)[bone]}
+        if self.kind == "CURVE":  # of the selection, or to be chosen
+            curve = next((each for each in bpy.context.selected_objects if each.type == "CURVE"), None)
+            return found | ({"target": curve} if curve is not None else {})
         with all_or_nothing():
             for role in ("target", "via") if self.kind == "CIRCLE" else ("target",):
                 found[role] = made = new_target(obj, "POSE", bone, pose)
@@ -78,8 +81,8 @@ class ROBOKIN_OT_bake_moves(ModalOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context, obj: bpy.types.Object) -> Generator[float, None, None]:
         first = context.scene.frame_current
-        motion = yield from moves_steps(context.scene, obj, first)
-        self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {motion.duration:.3f} s")
+        duration = yield from moves_steps(context.scene, obj, first)
+        self.report({"INFO"}, f"{len(obj.robokin.moves)} moves from frame {first} on: {duration:.3f} s")
 
 
 CLASSES = (ROBOKIN_OT_move_add, ROBOKIN_OT_move_remove, ROBOKIN_OT_move_move, ROBOKIN_OT_bake_moves)

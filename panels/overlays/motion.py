@@ -28,6 +28,12 @@ def problem_spans(obj: bpy.types.Object) -> list[tuple[int, int]]:
     return spans
 
 
+def limit_spans(obj: bpy.types.Object) -> list[tuple[int, int, str]]:
+    """(first, last) frames of the last Retime and the kind of limit that binds there, while that is what is there."""
+    rows = [(row.first, row.last, row.status) for row in obj.robokin.solver.retime_limits if row.status]
+    return rows if rows and readouts.is_present(obj, "retime") else []
+
+
 class MotionOverlay:
     """The motion of one structure."""
 
@@ -49,6 +55,9 @@ class MotionOverlay:
         for first, last in spans:
             bad |= (motion.frames >= first) & (motion.frames <= last)
         tints = colors.ramp(np.fmax(motion.shares[:-1], motion.shares[1:]))
+        if settings.path_color == "TIMING":
+            for first, last, kind in limit_spans(obj):
+                tints[(motion.frames[:-1] >= first) & (motion.frames[:-1] <= last)] = colors.of_limit(kind)
         links = get_backend("auto").frame_placements(self._tree, motion.q)
         for tool in self._tools:
             points = view.points(links[:, tool, :3, 3])

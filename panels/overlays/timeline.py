@@ -1,4 +1,5 @@
-"""Frames with problems in the timeline and the dope sheet: a red band below the frames."""
+"""Bands below the frames of timeline and dope sheet: red where frames have problems, above it the limits that hold back
+what was retimed."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from gpu_extras.batch import batch_for_shader
 from ...properties.handlers import going_on
 from ...properties.selected.active_robot import active_robot
 from ..shapes import colors
-from .motion import problem_spans
+from .motion import limit_spans, problem_spans
 
 HEIGHT = 5.0  # [pixels] of the band
 
@@ -38,20 +39,22 @@ def _draw() -> None:
         return
     with going_on("drawing problem frames"):
         obj = active_robot(context)
-        spans = problem_spans(obj) if obj is not None else []
-        if not spans:
+        if obj is None:
             return
-        view, scale = context.region.view2d, context.preferences.system.ui_scale
-        pixels = [
-            (view.view_to_region(a - 0.5, 0, clip=False)[0], view.view_to_region(b + 0.5, 0, clip=False)[0])
-            for a, b in spans
-        ]
-        points: Any = bands(pixels, HEIGHT * scale).reshape(-1, 2).astype(np.float32)
+        tinted = [(first, last, colors.BAD, 0.0) for first, last in problem_spans(obj)]
+        tinted += [(first, last, colors.of_limit(kind), 1.0) for first, last, kind in limit_spans(obj)]
+        if not tinted:
+            return
+        view, height = context.region.view2d, HEIGHT * context.preferences.system.ui_scale
         gpu.state.blend_set("ALPHA")
         try:
             shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-            shader.uniform_float("color", colors.BAD)
-            batch_for_shader(shader, "TRIS", {"pos": points}).draw(shader)
+            for first, last, color, row in tinted:
+                ends = (view.view_to_region(frame, 0, clip=False)[0] for frame in (first - 0.5, last + 0.5))
+                points: Any = bands([tuple(ends)], height).reshape(-1, 2).astype(np.float32)
+                points[:, 1] += row * height
+                shader.uniform_float("color", color)
+                batch_for_shader(shader, "TRIS", {"pos": points}).draw(shader)
         finally:
             gpu.state.blend_set("NONE")
 

@@ -19,11 +19,18 @@ PAST = (0.95, 0.42, 0.34, 0.55)
 FUTURE = (0.35, 0.62, 1.0, 0.55)
 PLAIN = (0.75, 0.75, 0.75, 0.9)
 
+_LIMITS = {"velocity": AXIS, "speed": AXIS, "acceleration": MASS, "jerk": ELLIPSOID, "effort": ERROR, "power": ERROR}
+
 _RAMP = np.array([[0.2, 0.75, 0.95], [0.35, 0.85, 0.4], [1.0, 0.85, 0.2], [1.0, 0.22, 0.16]])
 
 
 def faded(color: tuple[float, ...], opacity: float) -> tuple[float, ...]:
     return (*color[:3], color[3] * opacity)
+
+
+def of_limit(kind: str) -> tuple[float, ...]:
+    """The colour of a kind of limit, such as "jerk" or "tool speed"; grey of what is none."""
+    return _LIMITS.get(kind.removeprefix("tool "), PLAIN)
 
 
 def blend(first: tuple[float, ...], second: tuple[float, ...], share: Array) -> Array:

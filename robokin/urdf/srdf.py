@@ -1,4 +1,5 @@
-"""SRDF (http://wiki.ros.org/srdf): its named poses, <group_state>. What else such files hold is skipped.
+"""SRDF (http://wiki.ros.org/srdf): its named poses, <group_state>, and the pairs of links that may touch,
+<disable_collisions>. What else such files hold is skipped.
 
 Multi-DOF values are MoveIt's and Pinocchio's: floating x y z qx qy qz qw, planar x y angle (Pinocchio: x y cos sin), a
 continuous joint perhaps cos sin; quaternions of ball joints x y z w.
@@ -9,12 +10,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..arrays import Array
-from ..errors import ConfigurationError, FileFormatError
+from ..errors import ConfigurationError, FileFormatError, UnknownNameError
 from ..files.text_file import read_bytes, write_text
 from ..model.joint import Joint
 from ..model.robot import JointValue, RobotModel
@@ -27,19 +28,21 @@ Posture = dict[str, JointValue]
 
 
 @dataclass(frozen=True)
-class SrdfPostures:
-    """postures: {name: {joint: value}}, of some or all joints of the robot.   warnings: one line each."""
+class Srdf:
+    """postures: {name: {joint: value}}, of some or all joints of the robot.   may_touch: {(link, link): reason}, pairs
+    that are not looked at for collisions.   warnings: one line each."""
 
-    postures: dict[str, Posture]
+    postures: dict[str, Posture] = field(default_factory=dict)
+    may_touch: dict[tuple[str, str], str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
-def import_srdf(path: str | os.PathLike, model: RobotModel) -> SrdfPostures:
-    """The named poses of an SRDF file for this robot.
+def import_srdf(path: str | os.PathLike, model: RobotModel) -> Srdf:
+    """The named poses of an SRDF file for this robot, and its links that may touch.
 
     States of the same name of several groups are one posture, where they do not contradict each other; else the later
-    one is called `name (group)`. Joints that the robot does not have are left out, with one warning; values of a base
-    that the robot has fixed are left out. Raises FileFormatError naming file and line.
+    one is called `name (group)`. Joints and links that the robot does not have are left out, with one warning; values
+    of a base that the robot has fixed are left out. Raises FileFormatError naming file and line.
     """
     document = parse_xml(read_bytes(path, "an SRDF file"), os.fspath(path))
     if document.tag != "robot":
@@ -60,15 +63,24 @@ def import_srdf(path: str | os.PathLike, model: RobotModel) -> SrdfPostures:
         if any(not np.allclose(held[j], values[j], rtol=0.0, atol=1e-9) for j in held.keys() & values.keys()):
             held = postures.setdefault(f"{name} ({state.attributes.get('group', '')})", {})
         held |= values
+    may_touch: dict[tuple[str, str], str] = {}
+    missing: dict[str, None] = {}
+    for element in document.all("disable_collisions"):
+        pair = element.text("link1"), element.text("link2")
+        strange = [link for link in pair if link not in model.link_names]
+        missing |= dict.fromkeys(strange)
+        if not strange and pair[0] != pair[1]:
+            may_touch[pair] = element.attributes.get("reason", "")
     warnings = []
-    if unknown:
-        listed = ", ".join(map(shorten, [*unknown][:SHOWN]))
-        listed += f" and {len(unknown) - SHOWN} more" if len(unknown) > SHOWN else ""
-        warnings.append(f"{os.fspath(path)}: joints that {model.name!r} does not have are left out: {listed}")
+    for what, names in (("joints", unknown), ("links", missing)):
+        if names:
+            listed = ", ".join(map(shorten, [*names][:SHOWN]))
+            listed += f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            warnings.append(f"{os.fspath(path)}: {what} that {model.name!r} does not have are left out: {listed}")
     empty = [name for name, values in postures.items() if not values]
     if empty:
         warnings.append(f"{os.fspath(path)}: no joint of {model.name!r} in: {', '.join(map(shorten, empty))}")
-    return SrdfPostures({name: values for name, values in postures.items() if values}, tuple(warnings))
+    return Srdf({name: values for name, values in postures.items() if values}, may_touch, tuple(warnings))
 
 
 def srdf_beside(path: str | os.PathLike, robot: str) -> str | None:
@@ -92,12 +104,22 @@ def _is_about(path: str, robot: str) -> bool:
     return document.tag == "robot" and document.attributes.get("name") == robot
 
 
-def save_srdf(model: RobotModel, postures: Mapping[str, Mapping[str, JointValue]], path: str | os.PathLike) -> None:
-    """Writes postures as the states of one group, `all`, of all joints. Raises FileFormatError, UnknownNameError."""
-    write_text(path, srdf_text(model, postures))
+def save_srdf(
+    model: RobotModel,
+    postures: Mapping[str, Mapping[str, JointValue]],
+    path: str | os.PathLike,
+    may_touch: Mapping[tuple[str, str], str] | None = None,
+) -> None:
+    """Writes postures as the states of one group, `all`, of all joints, and pairs of links that may touch with their
+    reasons. Raises FileFormatError, UnknownNameError."""
+    write_text(path, srdf_text(model, postures, may_touch))
 
 
-def srdf_text(model: RobotModel, postures: Mapping[str, Mapping[str, JointValue]]) -> str:
+def srdf_text(
+    model: RobotModel,
+    postures: Mapping[str, Mapping[str, JointValue]],
+    may_touch: Mapping[tuple[str, str], str] | None = None,
+) -> str:
     """The text that `save_srdf` writes. Numbers are written so that reading gives the same bits."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f'<robot name="{escape(model.name)}">', '  <group name="all">']
     lines += [f'    <joint name="{escape(joint.name)}"/>' for joint in model.moving_joints]
@@ -113,6 +135,12 @@ def srdf_text(model: RobotModel, postures: Mapping[str, Mapping[str, JointValue]
             numbers = " ".join(repr(float(x)) for x in _quaternion_last(model.joint(joint_name), own))
             lines.append(f'    <joint name="{escape(joint_name)}" value="{numbers}"/>')
         lines.append("  </group_state>")
+    for pair, reason in (may_touch or {}).items():
+        for link in pair:
+            if link not in model.link_names:
+                raise UnknownNameError("link", link, model.link_names)
+        links = " ".join(f'link{i}="{escape(link)}"' for i, link in enumerate(pair, 1))
+        lines.append(f'  <disable_collisions {links} reason="{escape(reason)}"/>')
     return "\n".join([*lines, "</robot>", ""])
 
 

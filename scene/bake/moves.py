@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import bpy
 import numpy as np
@@ -15,32 +15,40 @@ from ...robokin.arrays import Array
 from ...robokin.spatial import quaternion
 from ...scene.animation.curves import refuse_unwritable
 from ...scene.animation.motion_keys import key_motion
-from ...scene.tasks.root_frames import roots_from_world
-from ...solvers.motion.motion import Motion
-from ...solvers.program.moves import Move, program_motion, run_moves
-from ...solvers.trajectories.sampled import Sampled
+from ...scene.tasks.root_frames import metres_per_world_unit, roots_from_world
+from ...scene.tasks.shapes import curve_of
+from ...solvers.program.moves import Move
+from ...solvers.program.run import program_motion, run_moves_steps
+
+SAME_FRAME = 1e-6  # frames
 
 
 def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup) -> Move:
     """A move of the list as the solver takes it, with its objects where they are now. Raises RobokinError."""
-    name, speed, wait = item.name, item.speed / 100.0, item.wait
+    name, metres = item.name, metres_per_world_unit(obj)
+    own = {"speed": item.speed / 100.0, "wait": item.wait, "blend": item.blend * metres}
     if item.kind == "JOINT":
         if not item.posture:
             raise RobokinError(f"move {name!r} has no posture: choose one")
         values, _ = posture_values(robot.model, find_posture(obj, item.posture))
-        return Move(name, joints=values, speed=speed, wait=wait)
+        return Move(name, joints=values, **own)
+    if item.tool_speed > 0.0:
+        own["tool_speed"] = item.tool_speed * metres
+    if item.kind == "CURVE":
+        return Move(name, "curve", tip=item.tip, points=_curve_points(obj, robot, item), **own)
     T, via = _placed(obj, robot, item, "target"), None
     if item.kind == "CIRCLE":
         via = _placed(obj, robot, item, "via")[:3, 3].tolist()
     turned = quaternion.from_matrix(T[:3, :3]).tolist()
-    return Move(name, item.kind.lower(), None, item.tip, T[:3, 3].tolist(), turned, via, speed, wait)
+    return Move(name, item.kind.lower(), None, item.tip, T[:3, 3].tolist(), turned, via, **own)
 
 
-def moves_steps(scene: bpy.types.Scene, obj: bpy.types.Object, first: int) -> Generator[float, None, Motion]:
-    """Yield the share of the work done (0..1) now and then; return the motion that was keyed.
+def moves_steps(scene: bpy.types.Scene, obj: bpy.types.Object, first: int) -> Generator[float, None, float]:
+    """Yield the share of the work done (0..1) now and then; return how long the motion takes that was keyed [s].
 
-    All moves of the robot one after another, from its present pose, a key a frame from the frame `first` on. Nothing
-    is written before the last step. Raises RobokinError, which names the move that cannot be made.
+    All moves of the robot one after another, from its present pose, a key a frame from the frame `first` on. Each move
+    knows its frames then, and the action has a pose marker where it begins. Nothing is written before the last step.
+    Raises RobokinError, which names the move that cannot be made.
     """
     robot = binding(obj)
     refuse_unwritable(scene, obj, False, robot)
@@ -50,16 +58,32 @@ def moves_steps(scene: bpy.types.Scene, obj: bpy.types.Object, first: int) -> Ge
     q0 = read_configuration(obj, robot)
     model = robot.model_at(q0)
     moves = [solver_move(obj, robot, item) for item in items]
-    q, done = clamp(model, q0), list[tuple[Move, Sampled]]()
-    for number, move in enumerate(moves):
-        yield number / len(moves)
-        done += run_moves(model, [move], q)
-        motion = done[-1][1]
-        q = motion.sample(motion.duration)[0]
+    done = yield from run_moves_steps(model, moves, clamp(model, q0))
     yield 1.0
-    motion = program_motion(done, 1.0 / frame_seconds(scene))
+    step = frame_seconds(scene)
+    motion = program_motion(done, 1.0 / step)
     key_motion(scene, obj, motion, first, robot)
-    return motion
+    _mark_stretches(obj, [part.duration + move.wait for move, part in done], first, step)
+    return motion.duration
+
+
+def _mark_stretches(obj: bpy.types.Object, durations: Sequence[float], first: int, step: float) -> None:
+    """Each move's frames, and pose markers of the action by the moves' names in place of those of before."""
+    markers, names = obj.animation_data.action.pose_markers, set(obj.robokin.moves.keys())
+    for marker in [marker for marker in markers if marker.name in names]:
+        markers.remove(marker)
+    ends = first + np.cumsum(durations) / step
+    for item, start, end in zip(obj.robokin.moves, np.append(first, ends[:-1]), ends, strict=True):
+        item.first, item.last = int(np.round(start)), int(np.ceil(end - SAME_FRAME))
+        markers.new(item.name).frame = item.first
+
+
+def _curve_points(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup) -> Array:
+    """(n, 3) [m] of the target's first line, in the root frame."""
+    if item.target is None or item.target.type != "CURVE":
+        raise RobokinError(f"move {item.name!r} has no curve object as its target: choose one")
+    line = curve_of(obj, item.target, f"move {item.name!r}").lines[0].moved(_placed(obj, robot, item, "target"))
+    return np.vstack((line.origin, line.at(line.length)[0]))
 
 
 def _placed(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup, role: str) -> Array:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import itertools
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 
 import bpy
@@ -12,14 +13,17 @@ from ...properties.bridge import Binding, binding
 from ...properties.frame_rate import frame_seconds
 from ...robokin import RobokinError, RobotModel, clamp
 from ...robokin.arrays import Array
+from ...robokin.structure.tool_links import tool_links
 from ...scene.animation import frames as animation
 from ...scene.animation.curves import own_keys, refuse_unwritable
 from ...scene.animation.motion_keys import key_motion
 from ...scene.criteria.solver_criteria import root_gravity
+from ...scene.tasks.root_frames import metres_per_world_unit
 from ...solvers.motion.motion import Motion
 from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime
 from ...solvers.retiming.timing import Retimed
+from ...solvers.trajectories.motion_limits import MotionLimits
 from .samples import sample_motion
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
@@ -28,12 +32,14 @@ _SAME_FRAME = 1e-6  # frames
 
 @dataclass(frozen=True, eq=False)
 class RetimeResult:
-    """first, last: frames in which the motion begins and ends. before: [s] it took. result: what it became."""
+    """first, last: frames in which the motion begins and ends. before: [s] it took. result: what it became.
+    rows: first and last frame, kind and joint of the limit that keeps it from being faster there."""
 
     first: int
     last: int
     before: float
     result: Retimed
+    rows: tuple[tuple[int, int, str, str], ...] = ()
 
     def summary(self) -> str:
         """One line."""
@@ -55,13 +61,14 @@ def retime_steps(
     mode: str = "FASTEST",
     duration: float = 0.0,
     efforts: bool = False,
+    limits: Mapping[str, object] | None = None,
 ) -> Generator[float, None, RetimeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
     The animation of the frames first..last keeps its way and gets new timing from its first frame on, a key a frame.
     Where it gets shorter the robot rests until the last frame. mode: FASTEST; AS_ANIMATED, as fast as it was;
     DURATION, as fast as `duration` [s] asks. efforts: whether those of the drives are limited too, under the scene's
-    gravity. Nothing is written before the last step.
+    gravity.   limits: "jerk", "power" and "tools" as `retime` takes them. Nothing is written before the last step.
 
     Raises RobokinError where there is no motion, it leaves the position limits, a duration is too short, or it would
     run into later keys.
@@ -73,14 +80,41 @@ def retime_steps(
     if not np.ptp(motion.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
     yield 0.9
-    gravity = root_gravity(obj) if efforts else None
+    gravity = root_gravity(obj) if efforts or (limits and "power" in limits) else None
     wanted = duration if mode == "DURATION" else None
-    found = retime(motion.model, motion, duration=wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
+    found = retime(motion.model, motion, limits, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
     step = frame_seconds(scene)
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
     refuse_later_keys(obj, robot, last, end)
     key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)
-    return RetimeResult(first, end, motion.duration, found)
+    return RetimeResult(first, end, motion.duration, found, tuple(_rows(found, first, end, step)))
+
+
+def retime_limits(
+    obj: bpy.types.Object, jerk: bool, power: float, tool_speed: float, tool_acceleration: float
+) -> dict[str, object]:
+    """What `retime_steps` takes, of settings in which 0 is no limit; lengths in Blender units."""
+    model, metres = binding(obj).model, metres_per_world_unit(obj)
+    limits: dict[str, object] = {}
+    if jerk:
+        limits["jerk"] = MotionLimits.of(model).jerk
+    if power > 0.0:
+        limits["power"] = power
+    own = {"speed": tool_speed * metres, "acceleration": tool_acceleration * metres}
+    own = {kind: value for kind, value in own.items() if value > 0.0}
+    if own:
+        limits["tools"] = dict.fromkeys(tool_links(model), own)
+    return limits
+
+
+def _rows(found: Retimed, first: int, end: int, step: float) -> Iterator[tuple[int, int, str, str]]:
+    """Frames in a row of which the same limit binds."""
+    times = np.minimum(np.arange(end - first + 1) * step, found.duration)
+    labels = [(each.kind, each.joint) if each is not None else None for each in found.binding_at(times)]
+    for label, group in itertools.groupby(range(len(labels)), key=lambda i: labels[i]):
+        frames = list(group)
+        if label is not None:
+            yield first + frames[0], first + frames[-1], *label
 
 
 def _inside(motion: Motion, first: int) -> Motion:

@@ -53,6 +53,23 @@ def points_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> Arr
     return _rigid(robot, owner, points, who)
 
 
+def parts_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> list[Array]:
+    """(n, 3) vertices of each loose part of a mesh object. Raises RobokinError that begins with `who`."""
+    with _evaluated_mesh(owner) as mesh:
+        points = _vertices(mesh)
+        ends = np.empty(2 * len(mesh.edges), np.int32)
+        mesh.edges.foreach_get("vertices", ends)
+    part = np.arange(len(points))
+    a, b = ends.reshape(-1, 2).T
+    while (part[a] != part[b]).any():  # the lowest number of a neighbour, and of that one's, until all have one
+        least = np.minimum(part[a], part[b])
+        np.minimum.at(part, part[a], least)
+        np.minimum.at(part, part[b], least)
+        part = part[part]
+    placed = _rigid(robot, owner, points, who)
+    return [placed[part == each] for each in np.unique(part)]
+
+
 def surface_of(robot: bpy.types.Object, owner: bpy.types.Object, who: str) -> MeshSurface:
     """The faces of a mesh object. Raises RobokinError that begins with `who`."""
     with _evaluated_mesh(owner) as mesh:

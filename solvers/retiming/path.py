@@ -55,9 +55,9 @@ class Path:
         ends = [0, *np.flatnonzero(corners).tolist(), len(q) - 1]
         slopes = np.zeros((2, len(q) - 1, model.nq))  # at the start and the end of each interval
         for first, last in pairwise(ends):
-            own = _slopes(q[first : last + 1], knots[first : last + 1])
+            own = spline_slopes(q[first : last + 1], knots[first : last + 1])
             slopes[0, first:last], slopes[1, first:last] = own[:-1], own[1:]
-        c = _cubics(q, knots, slopes)
+        c = cubics(q, knots, slopes)
         beyond = _leaves(model, c, knots)
         for cone in model.limits.cones if any(_left_cones(model, c, knots)) else ():
             beyond[cone.q : cone.q + 4] = True
@@ -65,7 +65,7 @@ class Path:
             for first, last in pairwise(ends):
                 own = _monotone(q[first : last + 1][:, beyond], knots[first : last + 1])
                 slopes[0, first:last, beyond], slopes[1, first:last, beyond] = own[:-1].T, own[1:].T
-            c = _cubics(q, knots, slopes)
+            c = cubics(q, knots, slopes)
         for joint, interval in _left_cones(model, c, knots):
             raise ConfigurationError(
                 f"between samples {interval} and {interval + 1} of the path joint {joint!r} leaves its cone: give more"
@@ -130,7 +130,7 @@ def _corners(model: RobotModel, q: Array, knots: Array) -> Array:
     return found
 
 
-def _slopes(q: Array, knots: Array) -> Array:
+def spline_slopes(q: Array, knots: Array) -> Array:
     """(k + 1, nq) of the cubic spline, not-a-knot (de Boor 1978), by elimination along the tridiagonal system."""
     h = np.diff(knots)[:, None]
     d = np.diff(q, axis=0) / h
@@ -171,7 +171,7 @@ def _monotone(q: Array, knots: Array) -> Array:
     return slopes
 
 
-def _cubics(q: Array, knots: Array, slopes: Array) -> Array:
+def cubics(q: Array, knots: Array, slopes: Array) -> Array:
     h = np.diff(knots)[:, None]
     d = np.diff(q, axis=0) / h
     bend = (slopes[0] + slopes[1] - 2.0 * d) / h

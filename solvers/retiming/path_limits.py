@@ -33,13 +33,17 @@ class ToolLimit:
 @dataclass(frozen=True, eq=False)
 class PathLimits:
     """motion: velocities, accelerations and jerks; jerks count where `has_jerk`.   power: (nv,) [W] of what each drive
-    gives or takes, or None.   gravity: (3,) [m/s²], where efforts count, or None.   tools: of links."""
+    gives or takes, or None.   gravity: (3,) [m/s²], where efforts count, or None.   tools: of links.
+    paces: (k,) which share of the speed that the joints' limits allow each interval of the path's knots has, or None.
+    caps: (k, tools) [m/s] on the speeds of tools there, or None. Both only with limits on the jerk."""
 
     motion: MotionLimits
     has_jerk: bool = False
     power: Array | None = None
     gravity: Array | None = None
     tools: tuple[ToolLimit, ...] = ()
+    paces: Array | None = None
+    caps: Array | None = None
 
     @classmethod
     def of(cls, model: RobotModel, limits: object, gravity: object = None) -> PathLimits:
@@ -54,7 +58,7 @@ class PathLimits:
         if g is not None:
             require_mass(model)
         if not isinstance(limits, Mapping):
-            return cls(MotionLimits.of(model, limits), isinstance(limits, MotionLimits), None, g)
+            return cls(MotionLimits.of(model, limits), False, None, g)
         for name in limits:
             if name not in PATH_KINDS:
                 raise UnknownNameError("limit", name, PATH_KINDS)

@@ -90,12 +90,13 @@ class SmoothTiming:
         first, second, third = (x.reshape(-1, nv) for x in (rates.first, rates.second, rates.third))
         bound = limits.motion
         rows = LimitRows(len(first))
-        speeds = self._most_speed(rates, allowed).reshape(len(first), -1)
+        pace = np.repeat(self._pace(cells), len(PLACES))[:, None]
+        speeds = self._most_speed(cells, rates, allowed).reshape(len(first), -1)
         rows.add(1.0, 0.0, 0.0, ((1.0 - SPARE) * speeds.min(axis=1, keepdims=True)) ** 2)
         for sign in (1.0, -1.0):
-            rows.add(sign * second, 0.5 * sign * first, 0.0, (1.0 - SPARE) * bound.acceleration)
+            rows.add(sign * second, 0.5 * sign * first, 0.0, (1.0 - SPARE) * pace**2 * bound.acceleration)
             if limits.has_jerk:
-                jerk = (1.0 - SPARE) * bound.jerk
+                jerk = (1.0 - SPARE) * pace**3 * bound.jerk
                 rows.add(sign * third, 1.5 * sign * second, 0.5 * sign * first, 0.0, jerk)
         if rates.force is not None:
             self._add_forces(rows, first, tuple(x.reshape(-1, nv) for x in rates.force), cells)
@@ -106,11 +107,21 @@ class SmoothTiming:
         rows.close()
         return rows
 
-    def _most_speed(self, rates: PathRates, allowed: Array) -> Array:
+    def _pace(self, cells: Array) -> Array:
+        """(cells,) the share of the speed that limits on joints allow."""
+        paces = self.limits.paces
+        return np.ones(len(cells)) if paces is None else paces[self.intervals[cells]]
+
+    def _most_speed(self, cells: Array, rates: PathRates, allowed: Array) -> Array:
         """(cells, places, joints and tools and one) the most of dr/dt that each allows."""
         tools = np.linalg.norm(rates.tool_first, axis=-1)
         moved = np.concatenate((abs(rates.first), tools), axis=-1)
-        bound = np.append(self.limits.motion.velocity, [tool.speed for tool in self.limits.tools])
+        joints = self._pace(cells)[:, None] * self.limits.motion.velocity
+        own = np.array([tool.speed for tool in self.limits.tools])
+        caps = np.tile(own, (len(cells), 1))
+        if self.limits.caps is not None:
+            caps = np.minimum(caps, self.limits.caps[self.intervals[cells]])
+        bound = np.hstack((joints, caps))[:, None]
         with np.errstate(divide="ignore"):
             speeds = np.minimum(bound / moved, 1e12)
         return np.concatenate((speeds, np.minimum(allowed, 1e12)[..., None]), axis=-1)
@@ -141,7 +152,7 @@ class SmoothTiming:
         y = np.maximum(y0 + t * (b + t * c), 0.0)[..., None]
         u, root = (0.5 * b + t * c)[..., None], np.sqrt(y)
         limits, bound = self.limits, self.limits.motion
-        slower = [_peaks(root / self._most_speed(rates, allowed))]
+        slower = [_peaks(root / self._most_speed(cells, rates, allowed))]
         shares = [slower[0]]
 
         def add(values: Array, most: Array, power: float) -> None:
@@ -149,10 +160,11 @@ class SmoothTiming:
             shares.append(peak)
             slower.append(peak**power)
 
-        add(rates.first * u + rates.second * y, bound.acceleration, 0.5)
+        pace = self._pace(cells)[:, None, None]
+        add(rates.first * u + rates.second * y, pace**2 * bound.acceleration, 0.5)
         if limits.has_jerk:
             jerks = root * (rates.first * c[..., None] + 3.0 * rates.second * u + rates.third * y)
-            add(jerks, bound.jerk, 1.0 / 3.0)
+            add(jerks, pace**3 * bound.jerk, 1.0 / 3.0)
         if rates.force is not None:
             fa, fb, fc = rates.force
             moving, room = fa * u + fb * y, limits.effort_room(self.model)

@@ -114,6 +114,10 @@ class Retimed(Sampled):
         found = np.searchsorted(starts, times, side="right") - 1
         return [self.bindings[i] if i >= 0 else None for i in found]
 
+    def time_at(self, s: Array) -> Array:
+        """(...) [s] at which the path's parameter is about s (...)."""
+        return np.interp(self.warp.inverse(s), self.timing.grid, self.timing.times)
+
     def motion(self, rate: float = RATE) -> Motion:
         """Samples as of any motion; wheeled bases are where their wheels roll them from sample to sample."""
         return rolled(super().motion(rate), self.rolls)

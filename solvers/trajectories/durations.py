@@ -34,6 +34,18 @@ def blocked(d: float, x0: float, x1: float, X: float, A: float) -> list[tuple[fl
     return sorted(found)
 
 
+def rest_to_rest(distance: float, V: float, A: float, J: float) -> float:
+    """The shortest duration from rest to rest."""
+    onset = A / J
+    if math.inf > V:
+        rise = V / A + onset if V > A * onset else 2.0 * math.sqrt(V / J)
+        if distance >= V * rise:
+            return distance / V + rise
+    if A < math.inf and distance >= 2.0 * A * onset * onset:
+        return onset + math.sqrt(onset * onset + 4.0 * distance / A)
+    return 4.0 * math.cbrt(distance / (2.0 * J))
+
+
 class Durations:
     """The possible durations of one axis from `start` to `end` within `limits`: [v, a, jerk]."""
 
@@ -44,13 +56,16 @@ class Durations:
             Extremal(start, end, limits),
             Extremal((0.0, -start[1], -start[2]), (0.0, -end[1], -end[2]), limits),
         )
-        self.least = abs(end[2] - start[2]) / J
+        self.is_at_rest = start[1] == start[2] == end[1] == end[2] == 0.0  # the least far motion is mirrored
+        self.least = rest_to_rest(abs(self.way), *limits) if self.is_at_rest else abs(end[2] - start[2]) / J
         self.blocked = blocked(end[1] - start[1], start[2], end[2], A, J)
         self.rounding = TOLERANCE * (abs(start[0]) + abs(end[0]))
 
     def from_(self, T: float) -> float:
         """The shortest possible one that is not shorter than T."""
         T = max(T, self.least)
+        if self.is_at_rest:
+            return T
         met = [False, False]
         for _ in range(PASSES):
             stop = after = math.inf
@@ -80,7 +95,8 @@ class Durations:
 
     def share(self, T: float) -> float:
         """How much of the farthest motion, beside the least far one, leads to the end in a possible duration."""
-        most, least = self.farthest[0].at(T)[0], -self.farthest[1].at(T)[0]
+        most = self.farthest[0].at(T)[0]
+        least = -most if self.is_at_rest else -self.farthest[1].at(T)[0]
         if most - least <= self.rounding:
             return 1.0
         return min(max((self.way - least) / (most - least), 0.0), 1.0)

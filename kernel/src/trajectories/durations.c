@@ -29,9 +29,26 @@ rk_blocked rk_blocked_of(double d, double x0, double x1, double X, double A) {
   return found;
 }
 
+/* The shortest duration from rest to rest over a distance. */
+static double rest_to_rest(double distance, double V, double A, double J) {
+  const double onset = A / J;
+  if (V < INFINITY) {
+    const double rise = V > A * onset ? V / A + onset : 2.0 * sqrt(V / J);
+    if (distance >= V * rise) return distance / V + rise;
+  }
+  if (A < INFINITY && distance >= 2.0 * A * onset * onset) return onset + sqrt(onset * onset + 4.0 * distance / A);
+  return 4.0 * cbrt(distance / (2.0 * J));
+}
+
 rk_durations rk_durations_of(const double *start, const double *end, const double *limits) {
   rk_durations d = {.way = end[0] - start[0], .least = fabs(end[2] - start[2]) / limits[2],
                     .rounding = TOLERANCE * (fabs(start[0]) + fabs(end[0]))};
+  if (start[1] == 0.0 && start[2] == 0.0 && end[1] == 0.0 && end[2] == 0.0) {
+    d.at_rest = 1;
+    d.least = rest_to_rest(fabs(d.way), limits[0], limits[1], limits[2]);
+    d.farthest[0] = d.farthest[1] = rk_extremal_of(start, end, limits, 1.0);
+    return d;
+  }
   d.blocked = rk_blocked_of(end[1] - start[1], start[2], end[2], limits[1], limits[2]);
   d.farthest[0] = rk_extremal_of(start, end, limits, 1.0);
   d.farthest[1] = rk_extremal_of(start, end, limits, -1.0);
@@ -116,6 +133,7 @@ static double next(const rk_durations *d, int side, double T, double stop) {
 double rk_durations_from(const rk_durations *d, double T) {
   int met[2] = {0, 0};
   if (T < d->least) T = d->least;
+  if (d->at_rest) return T;
   for (int pass = 0; pass < PASSES; pass++) {
     double stop = INFINITY, after = INFINITY;
     for (int i = 0; i < d->blocked.count; i++) {
@@ -136,7 +154,7 @@ double rk_durations_from(const rk_durations *d, double T) {
 double rk_durations_share(const rk_durations *d, double T) {
   double slope;
   const double most = rk_extremal_at(&d->farthest[0], T, &slope);
-  const double least = -rk_extremal_at(&d->farthest[1], T, &slope);
+  const double least = d->at_rest ? -most : -rk_extremal_at(&d->farthest[1], T, &slope);
   if (most - least <= d->rounding) return 1.0;
   const double share = (d->way - least) / (most - least);
   return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;

@@ -269,7 +269,10 @@ int32_t rk_point_to_point(int32_t n, int32_t order, const double *start, const d
       double low, high;
       const int count = pieces_of(&axes[i], T, pieces);
       const double lower = bounds[2 * i], upper = bounds[2 * i + 1];
-      reach(order, state_of(start + 3 * i), pieces, count, &low, &high);
+      if (order == 3 && axes[i].core.at_rest && !axes[i].is_detoured && !axes[i].entries)
+        low = rk_min(start[3 * i], end[3 * i]), high = rk_max(start[3 * i], end[3 * i]); /* it goes one way */
+      else
+        reach(order, state_of(start + 3 * i), pieces, count, &low, &high);
       if (low < lower - CLOSE * (1.0 + fabs(lower)) || high > upper + CLOSE * (1.0 + fabs(upper))) {
         if (axes[i].is_detoured) {
           *concerned = i;

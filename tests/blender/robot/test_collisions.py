@@ -7,9 +7,10 @@ import json
 import bpy
 import numpy as np
 import pytest
-from robokin_addon.properties.bridge import robot_model
+from robokin_addon.properties.bridge import binding, robot_model
+from robokin_addon.robokin import read_urdf_text
 from support.blender.scene_robots import build
-from support.problems.obstructed import planar_arm
+from support.problems.obstructed import planar_arm, planar_urdf
 
 
 @pytest.fixture
@@ -83,3 +84,78 @@ def test_shapes_are_made_from_meshes(arm):
     assert sorted(shape.shape.size) == pytest.approx([0.1, 0.1, 1.0], abs=1e-5)
     kept = robot_model(arm).links[2].collisions
     assert len(kept) == 1 and kept[0].shape.radius == 0.05
+
+
+def told(found):
+    return {tuple(sorted(v["links"])) for v in found}
+
+
+def test_the_list_says_which_links_may_touch(scene, tmp_path):
+    scene.frame_start, scene.frame_end = 1, 2
+    arm = build(planar_arm(4))
+    arm.robokin.live = False
+    for name in ("j1", "j2", "j3"):
+        bone = arm.pose.bones[name]
+        bone.rotation_euler = [2.2 if not locked else 0.0 for locked in bone.lock_rotation]
+    bpy.context.view_layer.update()
+    path = tmp_path / "check.json"
+    crossing = told(check(arm, path))
+    assert crossing == {("l0", "l3")} or crossing
+    pair = min(crossing)
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.find_touching() == {"FINISHED"}
+    assert not arm.robokin.link_pairs
+    for name in arm.pose.bones.keys():
+        arm.pose.bones[name].select = binding(arm).link_of_bone.get(name) in pair
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.link_pair_add() == {"FINISHED"}
+    (item,) = arm.robokin.link_pairs
+    assert {item.link_a, item.link_b} == set(pair) and item.reason == "User"
+    assert told(check(arm, path)) == crossing - {pair}
+    item.may_touch = False
+    assert told(check(arm, path)) == crossing
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.link_pair_remove() == {"FINISHED"}
+    assert not arm.robokin.link_pairs
+
+
+def test_two_that_touch_at_rest_are_listed_and_can_be_looked_at(scene, tmp_path):
+    scene.frame_start, scene.frame_end = 1, 2
+    arm = build(read_urdf_text(planar_urdf(3).replace('radius="0.05"', 'radius="1.2"')))
+    arm.robokin.live = False
+    path = tmp_path / "check.json"
+    assert check(arm, path) == []
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.find_touching() == {"FINISHED"}
+    listed = {tuple(sorted((item.link_a, item.link_b))) for item in arm.robokin.link_pairs}
+    assert listed and {item.reason for item in arm.robokin.link_pairs} <= {"Always", "Rest"}
+    for item in arm.robokin.link_pairs:
+        item.may_touch = False
+    assert told(check(arm, path)) == listed
+    srdf = tmp_path / "fat.srdf"
+    arm.robokin.link_pairs[0].may_touch = True
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.export_srdf(filepath=str(srdf)) == {"FINISHED"}
+        while arm.robokin.link_pairs:
+            bpy.ops.robokin.link_pair_remove()
+        assert bpy.ops.robokin.import_srdf(filepath=str(srdf)) == {"FINISHED"}
+    assert len(arm.robokin.link_pairs) == 1 and arm.robokin.link_pairs[0].may_touch
+
+
+def test_loose_parts_of_an_obstacle_count_for_themselves(arm, tmp_path):
+    """Two posts in one object, and the arm goes between them."""
+    block((1.5, 0.6, 0.4), 0.2)
+    other = block((1.5, 0.6, -0.4), 0.2)
+    bpy.context.view_layer.objects.active = other
+    bpy.ops.object.select_all(action="SELECT")
+    arm.select_set(False)
+    bpy.ops.object.join()
+    frame = bpy.context.object
+    assert bpy.ops.robokin.obstacle() == {"FINISHED"} and frame.robokin.is_obstacle
+    assert check(arm, tmp_path / "check.json") == []
+    mesh = frame.data
+    mesh.edges.add(1)
+    mesh.edges[-1].vertices = (0, len(mesh.vertices) - 1)
+    mesh.update()
+    bpy.context.view_layer.update()
+    assert {tuple(v["links"]) for v in check(arm, tmp_path / "check.json")} == {("l1", frame.name)}

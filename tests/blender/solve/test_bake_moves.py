@@ -91,6 +91,40 @@ def test_the_list_is_edited_and_follows_names(scene, program):
     assert {"tip", "target", "via"} <= set(draw(object=program)["ROBOKIN_PT_moves"]["props"])
 
 
+def test_a_curve_blends_and_the_stretches_are_told(scene, program):
+    moves = program.robokin.moves
+    data = bpy.data.curves.new("way", "CURVE")
+    data.dimensions = "3D"
+    line = data.splines.new("POLY")
+    line.points.add(2)
+    start = moves[1].target.matrix_world.translation
+    for point, way in zip(line.points, ((0.0, 0.0, 0.0), (0.0, -0.05, 0.0), (0.0, -0.1, 0.05)), strict=True):
+        point.co = (*(start + type(start)(way)), 1.0)
+    curve = bpy.data.objects.new("way", data)
+    scene.collection.objects.link(curve)
+    for _ in range(2):
+        with bpy.context.temp_override(object=program):
+            bpy.ops.robokin.move_remove(index=2)
+    move = added(program, "CURVE")
+    move.target, move.tool_speed = curve, 0.05
+    moves[1].blend = 0.02
+    scene.frame_set(1)
+    assert called(bpy.ops.robokin.bake_moves, program) == {"FINISHED"}
+    assert [move.kind for move in moves] == ["JOINT", "LINE", "CURVE"]
+    assert moves[0].first == 1 and moves[1].last in (moves[2].first, moves[2].first + 1)
+    markers = {marker.name: marker.frame for marker in program.animation_data.action.pose_markers}
+    assert markers == {move.name: move.first for move in moves}
+    seen = finish(sample_motion(scene, program, range(1, moves[2].last + 1)))
+    link = link_of_bone(program)[TOOL]
+    ends = np.array([forward_kinematics(seen.model, q)[link][:3, 3] for q in seen.q])
+    speeds = np.linalg.norm(np.diff(ends, axis=0), axis=1) * 24.0
+    assert 0.04 < speeds[moves[2].first + 2 :].max() <= 0.05 * (1.0 + 1e-3)
+    assert speeds[moves[1].last - 2] > 0.005  # it does not rest there
+    np.testing.assert_allclose(ends[-1], np.add(start, (0.0, -0.1, 0.05)), atol=1e-5)
+    move.target = moves[1].target
+    assert "move 'Curve' has no curve object" in called(bpy.ops.robokin.bake_moves, program)
+
+
 def test_what_cannot_be_made_names_its_move_and_writes_nothing(scene, robot, program):
     moves = program.robokin.moves
     before = snapshot(scene, program)

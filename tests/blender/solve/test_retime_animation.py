@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.solve.retime import ROBOKIN_OT_retime
+from robokin_addon.panels.overlays.motion import limit_spans
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.robokin import library_robot
+from robokin_addon.robokin.backend import get_backend
+from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import channelbag
 from robokin_addon.scene.bake.samples import sample_motion
@@ -15,6 +20,7 @@ from robokin_addon.solvers import check_motion
 from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
+from support.blender.panels import draw
 from support.blender.scene_bakes import snapshot
 from support.blender.scene_robots import build
 from support.blender.windows import called, window
@@ -72,6 +78,27 @@ def test_as_animated_is_nowhere_faster_and_goes_on_after_the_range(animated):
     assert keeps_limits(after) and off_the_way(before, after) < 1e-3
     assert (abs(after.v).max(axis=0) <= abs(before.v).max(axis=0) * (1.0 + 1e-3) + 1e-5).all()
     assert abs(after.q[LAST - 1] - before.q[-1]).max() > 1e-3 > abs(after.q[-1] - before.q[-1]).max()
+
+
+def test_jerk_tool_speed_and_power_are_limited_and_what_binds_is_shown(animated):
+    settings = animated.robokin.solver
+    settings.retime_jerk, settings.retime_tool_speed = True, 0.2
+    assert called(bpy.ops.robokin.retime, animated, power=8.0) == {"FINISHED"}
+    after = seen(animated, 3 * LAST)
+    bound, step = MotionLimits.of(after.model), after.times[1]
+    jerks = np.diff(after.a, axis=0) / step
+    assert (abs(jerks) <= bound.jerk + 8e-6 / step**3).all() and keeps_limits(after)
+    tool = after.model.link_index(tool_links(after.model)[0])
+    tips = get_backend("auto").frame_placements(after.model.tree, after.q)[:, tool, :3, 3]
+    assert np.linalg.norm(np.diff(tips, axis=0), axis=1).max() / step <= 0.2 * (1.0 + 1e-3)
+    rows = list(settings.retime_limits)
+    assert "tool speed" in {row.status for row in rows} and rows[0].first == 1
+    assert all(a.last + 1 == b.first for a, b in pairwise(rows))
+    drawn = draw(object=animated)["ROBOKIN_PT_check"]
+    assert "robokin.failure_show" in drawn["operators"]
+    assert [span[:2] for span in limit_spans(animated)] == [(row.first, row.last) for row in rows]
+    assert called(bpy.ops.robokin.failure_show, animated, of="RETIME", index=1) == {"FINISHED"}
+    assert bpy.context.scene.frame_current == rows[1].first
 
 
 def test_a_duration_is_kept_or_refused(animated):

@@ -140,7 +140,7 @@ def test_a_rail_that_is_counted_from_far_away() -> None:
     assert found.converged.mean() >= 0.99 and problem(model).search.data.length < 20.0
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["native", pytest.param("numpy", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("end", FAR)
 def test_an_arm_on_an_endless_turntable(end: float, backend: str) -> None:
     """The answer is within half a turn of the start, also many turns away."""

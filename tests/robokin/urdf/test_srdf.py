@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from robokin_addon.robokin import (
     FileFormatError,
     RobokinError,
+    UnknownNameError,
     forward_kinematics,
     import_srdf,
     library_robot,
@@ -148,3 +151,26 @@ def test_faults_name_file_and_line(text, line, words, tmp_path):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(RobokinError, match="no such file"):
         import_srdf(tmp_path / "none.srdf", library_robot("puma560"))
+
+
+def test_links_that_may_touch_of_a_real_file_and_back(tmp_path):
+    path = robot_data() / "panda_description/srdf/panda.srdf"
+    model = load_urdf(robot("panda"))
+    known = set(model.link_names)
+    pairs = [(e.get("link1"), e.get("link2")) for e in ElementTree.parse(path).iter("disable_collisions")]
+    found = import_srdf(path, model)
+    assert len(pairs) > 30 and list(found.may_touch) == [pair for pair in pairs if set(pair) <= known]
+    assert found.may_touch["panda_link0", "panda_link1"] == "Adjacent"
+    save_srdf(model, {}, tmp_path / "a.srdf", {("panda_link0", "panda_link5"): "a < b"})
+    assert import_srdf(tmp_path / "a.srdf", model).may_touch == {("panda_link0", "panda_link5"): "a < b"}
+    with pytest.raises(UnknownNameError, match="no link named 'arm'"):
+        save_srdf(model, {}, tmp_path / "b.srdf", {("panda_link0", "arm"): ""})
+    assert not (tmp_path / "b.srdf").exists()
+
+
+def test_links_that_a_robot_does_not_have_are_told(tmp_path):
+    (tmp_path / "a.srdf").write_text(
+        "<robot name='a'><disable_collisions link1='upperarm' link2='hand' reason='Never'/></robot>"
+    )
+    found = import_srdf(tmp_path / "a.srdf", library_robot("puma560"))
+    assert not found.may_touch and "links that" in found.warnings[0] and "hand" in found.warnings[0]

@@ -62,7 +62,11 @@ def test_each_kind_goes_its_way(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"kind": "spline"}, "no kind of move named 'spline'"),
+        ({"kind": "zigzag"}, "no kind of move named 'zigzag'"),
+        ({"kind": "spline", "tip": TIP}, "a spline and a curve have points"),
+        ({"kind": "curve", "tip": TIP, "points": [[0, 1]]}, "each of its points must be 3 numbers"),
+        ({"joints": {}, "blend": 0.1, "wait": 1}, "so it cannot wait"),
+        ({"joints": {}, "tool_speed": 0.1}, "of a move with a tip"),
         ({"kind": "line", "tip": TIP}, "has no end"),
         ({"position": [0, 0, 1]}, "name its link"),
         ({"tip": TIP, "position": [0, 1]}, "position must be 3 numbers"),

@@ -44,7 +44,7 @@ def panda() -> RobotModel:
     return load_urdf(robot("panda"))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["native", pytest.param("numpy", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("acceleration", [math.inf, 6.0, 1.0])
 @pytest.mark.parametrize("way", ["line", "ring", "twist"])
 def test_wheels_that_are_too_slow_are_named(way: str, acceleration: float, backend: str) -> None:

@@ -130,3 +130,19 @@ def test_the_kernel_is_its_twin(order: int) -> None:
             assert ours[1] == twin[1]
     assert seen == set(Planned)
     assert twin[3].shape[1] == KNOTS
+
+
+def test_from_rest_to_rest() -> None:
+    """A closed form has the durations; every one of its cases is met."""
+    rng = np.random.default_rng(11)
+    for _ in range(300):
+        n = int(rng.integers(1, 4))
+        limits = np.exp(rng.uniform(-2.0, 2.0, (n, 3)))
+        start, end = np.zeros((2, n, 3))
+        end[:, 0] = rng.uniform(-1.0, 1.0, n) * 10.0 ** rng.integers(-3, 2, n)
+        duration, knots = planned(start, end, limits)
+        bounds = np.tile([-np.inf, np.inf], (n, 1))
+        assert reference.point_to_point(3, start, end, limits, bounds, 0.0)[2] == pytest.approx(duration, rel=1e-13)
+        assert duration == pytest.approx(by_ruckig(start, end, limits), rel=SAME)
+        check_ends(knots)
+        check_limits(knots, limits)

@@ -1,0 +1,67 @@
+"""The list of pairs of links that may touch."""
+
+from __future__ import annotations
+
+import bpy
+
+from ...properties.bridge import binding
+from ...properties.link_pairs import store_link_pair
+from ...properties.selected.selection import selected_bones
+from ...robokin import RobokinError
+from ...robokin.collision import CollisionModel
+from ...scene.animation.lists import reorder
+from ...scene.collisions import mesh_hull, touching_at_rest
+from ..common import RobotOperator
+
+
+class ROBOKIN_OT_find_touching(RobotOperator, bpy.types.Operator):
+    """List the pairs of links that touch at rest, or at every one of many random poses: they may touch"""
+
+    bl_idname = "robokin.find_touching"
+    bl_label = "List Touching Pairs"
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        model = binding(obj).model
+        if not any(link.collisions for link in model.links):
+            raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
+        always = CollisionModel(model, hull=mesh_hull).always_touching()
+        new = [store_link_pair(obj, a, b, "Always") for a, b in always]
+        new += [store_link_pair(obj, a, b, "Rest") for a, b in touching_at_rest(model)]
+        self.report({"INFO"}, f"{sum(new)} pairs listed that were not")
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_link_pair_add(RobotOperator, bpy.types.Operator):
+    """List the links of the two selected bones: they may touch"""
+
+    bl_idname = "robokin.link_pair_add"
+    bl_label = "Add Pair"
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        link_of_bone = binding(obj).link_of_bone
+        links = [link_of_bone[bone] for bone in selected_bones(obj) if bone in link_of_bone]
+        if len(links) != 2:
+            raise RobokinError(f"{len(links)} bones with a link are selected, not two (select them in Pose Mode)")
+        a, b = links
+        if not store_link_pair(obj, a, b, "User"):
+            raise RobokinError(f"{a!r} and {b!r} are in the list already")
+        return {"FINISHED"}
+
+
+class ROBOKIN_OT_link_pair_remove(RobotOperator, bpy.types.Operator):
+    """Remove the active pair from the list"""
+
+    bl_idname = "robokin.link_pair_remove"
+    bl_label = "Remove Pair"
+
+    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
+        robot = obj.robokin
+        if not 0 <= robot.active_link_pair < len(robot.link_pairs):
+            raise RobokinError(f"{obj.name!r} has no pair of links in its list")
+        reorder(obj, "link_pairs", robot.link_pairs.remove, robot.active_link_pair)
+        robot.active_link_pair = max(0, min(robot.active_link_pair, len(robot.link_pairs) - 1))
+        return {"FINISHED"}
+
+
+CLASSES = (ROBOKIN_OT_find_touching, ROBOKIN_OT_link_pair_add, ROBOKIN_OT_link_pair_remove)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

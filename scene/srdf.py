@@ -1,0 +1,34 @@
+"""Stored postures and the list of links that may touch as an SRDF file, and back."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..properties.bridge import robot_model
+from ..properties.link_pairs import store_link_pair
+from ..properties.postures import posture_values, store_posture
+from ..robokin import RobokinError, save_srdf
+from ..robokin.urdf.srdf import Srdf
+
+
+def take_srdf(obj: bpy.types.Object, found: Srdf) -> str:
+    """Store what a file holds; in words. A posture of the same name is replaced, a pair that is listed stays."""
+    for name, values in found.postures.items():
+        store_posture(obj, name, values)
+    for (a, b), reason in found.may_touch.items():
+        store_link_pair(obj, a, b, reason)
+    pairs = f", {len(found.may_touch)} pairs of links that may touch" if found.may_touch else ""
+    return f"{len(found.postures)} posture(s){pairs}"
+
+
+def write_srdf(obj: bpy.types.Object, path: str) -> str:
+    """Write the robot's postures and the pairs of its list that may touch; what was written, in words. Raises
+    RobokinError."""
+    model = robot_model(obj)
+    postures = {item.name: posture_values(model, item)[0] for item in obj.robokin.postures}
+    pairs = {(item.link_a, item.link_b): item.reason for item in obj.robokin.link_pairs if item.may_touch}
+    known = {pair: reason for pair, reason in pairs.items() if set(pair) <= set(model.link_names)}
+    if not postures and not known:
+        raise RobokinError(f"{obj.name!r} has no stored posture, and no pair of links in its list")
+    save_srdf(model, postures, path, known)
+    return f"{len(postures)} posture(s)" + (f", {len(known)} pairs of links that may touch" if known else "")

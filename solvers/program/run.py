@@ -1,0 +1,155 @@
+"""A list of moves as motions: each from rest, or blended with those beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array, shown
+from ...robokin.errors import ConfigurationError, RobokinError
+from ...robokin.model.robot import RobotModel
+from ..motion.motion import FASTEST, Motion
+from ..motion.rolled import rolled, rolling
+from ..progress import finish
+from ..retiming.path import Path
+from ..retiming.path_limits import PathLimits, ToolLimit
+from ..retiming.retime import retime
+from ..retiming.timing import Retimed
+from ..trajectories.motion_limits import MotionLimits
+from ..trajectories.point_to_point import point_to_point
+from ..trajectories.sampled import RATE, Sampled, check_count
+from .blends import joined
+from .moves import Move
+from .ways import end_of, way_of
+
+SAME_PLACE = 1e-9  # [rad, m] of two configurations
+_SAME = 1e-9  # of the time between two samples: nearer ones are one
+
+
+@dataclass(frozen=True, eq=False)
+class PartOfMotion(Sampled):
+    """From `start` [s] of a whole motion on, for `duration` [s]."""
+
+    whole: Retimed
+    start: float
+    duration: float
+
+    @property
+    def model(self) -> RobotModel:  # type: ignore[override]
+        return self.whole.model
+
+    def states(self, t: Array) -> tuple[Array, Array, Array]:
+        return self.whole.states(np.minimum(self.start + t, self.whole.duration))
+
+
+def run_moves(
+    model: RobotModel, moves: Sequence[Move], q0: object, limits: object = None
+) -> list[tuple[Move, Sampled]]:
+    """Each move with its motion, beginning where the one before ends. q0: (nq,).   limits: as `MotionLimits.of`.
+
+    From rest to rest, but where a move blends into the next one: there the next begins at speed, where the path is
+    nearest to the corner. Raises ConfigurationError, which names the move, where its end or its way is out of reach.
+    """
+    return finish(run_moves_steps(model, moves, q0, limits))
+
+
+def run_moves_steps(
+    model: RobotModel, moves: Sequence[Move], q0: object, limits: object = None
+) -> Generator[float, None, list[tuple[Move, Sampled]]]:
+    """`run_moves` that yields the share of the work done (0..1) before each move."""
+    q = model.check_configuration(q0)
+    bound = MotionLimits.of(model, limits)
+    found: list[tuple[Move, Sampled]] = []
+    chain: list[Move] = []
+    ways: list[Array] = []
+    for number, move in enumerate(moves):
+        yield number / len(moves)
+        try:
+            is_blended = bool(chain) or (move.blend > 0.0 and number + 1 < len(moves))
+            if move.kind == "joint" and move.tool_speed is None and not is_blended:
+                done: Sampled = point_to_point(model, q, end_of(model, move, q), limits=bound.slower(move.speed))
+                found.append((move, done))
+                q = done.sample(done.duration)[0]
+                continue
+            chain.append(move)
+            ways.append(way_of(model, move, q))
+            q = ways[-1][-1]
+            if move.blend == 0.0 or number + 1 == len(moves):
+                found += _chained(model, chain, ways, bound)
+                chain, ways = [], []
+        except RobokinError as problem:
+            raise ConfigurationError(f"move {move.name!r}: {problem}") from None
+    return found
+
+
+def _chained(
+    model: RobotModel, moves: Sequence[Move], ways: Sequence[Array], limits: MotionLimits
+) -> list[tuple[Move, Sampled]]:
+    """Moves that blend, timed together."""
+    way = joined(model, moves, ways)
+    length = np.linalg.norm(np.diff(way.q, axis=0), axis=1)
+    kept = np.append(True, length > SAME_PLACE)
+    if kept.sum() < 2:
+        return [(move, retime(model, way.q[:1])) for move in moves]
+    owner = way.owner[kept]
+    q = np.array(Motion.of(model, np.arange(len(owner)), way.q[kept]).unwrapped().q)
+    knots = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1)))
+    ends = np.stack((owner[:-1], owner[1:]))
+    if way.blended.any():  # the slower of two moves says how fast their blend is
+        blended = way.blended[kept][1:] | way.blended[kept][:-1]
+        ends = np.where(blended, _neighbours(owner, way.blended[kept]), ends)
+    paces = np.array([move.speed for move in moves])[ends].min(axis=0)
+    tips = sorted({move.tip for move in moves if move.tool_speed is not None})
+    tools = tuple(ToolLimit(tip, model.link_index(tip)) for tip in tips)
+    own = [[move.tool_speed if move.tip == tip and move.tool_speed else np.inf for tip in tips] for move in moves]
+    caps = np.array(own).reshape(len(moves), len(tips))[ends].min(axis=0)
+    path = Path.through(model, q, knots)
+    done = retime(model, path, PathLimits(limits, has_jerk=True, tools=tools, paces=paces, caps=caps))
+    if len(moves) == 1:
+        return [(moves[0], done)]
+    changes = np.append(0, np.flatnonzero(np.diff(owner)) + 1)
+    times = np.append(done.time_at(knots[changes]), done.duration)
+    return [
+        (move, PartOfMotion(done, float(start), float(end - start)))
+        for move, start, end in zip(moves, times[:-1], times[1:], strict=True)
+    ]
+
+
+def _neighbours(owner: Array, blended: Array) -> Array:
+    """(2, n - 1) for each interval of a blend, the moves before and after it."""
+    runs = np.cumsum(np.append(0, np.diff(blended.astype(int)) != 0))
+    pairs = np.array([[owner[runs == run].min(), owner[runs == run].max()] for run in range(runs[-1] + 1)]).T
+    at = np.where(blended[1:], runs[1:], runs[:-1])
+    return pairs[:, at]
+
+
+def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> Motion:
+    """All of them one after another, with the waits, every 1/`rate` [s] of the whole and at each end. Raises
+    ConfigurationError."""
+    if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
+        raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+    if not done:
+        raise ConfigurationError("a program needs at least one move")
+    check_count(sum(motion.duration + move.wait for move, motion in done), float(rate))
+    times: list[Array] = []
+    rows: list[Array] = []
+    now = 0.0
+    for move, motion in done:
+        end = now + motion.duration
+        inside = np.arange(np.floor(now * rate + _SAME) + 1.0, np.ceil(end * rate - _SAME)) / rate
+        own = np.unique(np.concatenate(([now], inside, [end])))
+        q = motion.sample(own - now)[0]
+        fresh = slice(1 if times else 0, None)
+        times.append(own[fresh])
+        rows.append(q[fresh])
+        now = end
+        if move.wait > 0.0:
+            now += move.wait
+            times.append(np.array([now]))
+            rows.append(q[-1:])
+    whole = Motion.of(done[0][1].model, np.concatenate(times), np.concatenate(rows))
+    wholes = [part.whole if isinstance(part, PartOfMotion) else part for _, part in done]
+    ways = [each.rolls for each in wholes if isinstance(each, Retimed)]
+    return rolled(whole, np.all([rolling(whole.model, whole.q), *ways], axis=0)) if ways else whole
