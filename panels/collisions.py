@@ -17,6 +17,7 @@ class ROBOKIN_UL_link_pairs(bpy.types.UIList):
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         start = common_start({name for pair in data.link_pairs for name in (pair.link_a, pair.link_b)})
+        layout.use_property_split = False
         row = layout.split(factor=0.72)
         left = row.row(align=True)
         left.prop(item, "may_touch", text="")
