@@ -50,6 +50,7 @@ from robokin_addon.solvers import (
     PositionTask,
     PostureTask,
     RelativePoseTask,
+    SingularValueTask,
     SupportTask,
     Task,
     TwistTask,
@@ -150,6 +151,26 @@ def _aim(r: Robot) -> None:
     expected = F["aim"](r.T, r.Jv, r.Jw, a, c)
     r.assert_rows(AimTask(r.link, a, c, offset=r.offset), expected)
     r.assert_rows(AimTask(r.link, a, c, offset=r.offset, band=0.01), F["within"](*expected))
+
+
+def _singular_value(r: Robot) -> None:
+    """The derivative of the Jacobian by central differences of the page's own."""
+    r.model = load_urdf(robot("panda"))
+    r.link, r.q = "panda_hand", random_configuration(r.model, r.rng)
+    S = np.where(r.model.is_length, LENGTH, 1.0)
+
+    def J_s(q: np.ndarray) -> np.ndarray:
+        r.q = q
+        _, Jv, Jw = r.at(r.link, r.offset)
+        return np.vstack((Jv / LENGTH, Jw)) * S
+
+    q, steps = r.q, STEP * np.eye(r.model.nv)
+    dJ_s = np.stack([(J_s(q + step) - J_s(q - step)) / (2.0 * STEP) for step in steps], axis=2)
+    lower, slopes = F["singular_value"](J_s(q), dJ_s, 0.3)
+    rows = SingularValueTask(r.link, 0.3, offset=r.offset).rows(r.state(), 0.3)
+    assert np.isposinf(rows.upper).all()
+    np.testing.assert_allclose(rows.lower, lower, atol=1e-12)
+    np.testing.assert_allclose(rows.J, slopes, atol=1e-7)
 
 
 def _advance(r: Robot) -> None:
@@ -282,6 +303,7 @@ TASKS: dict[str, tuple[type[Task], ...]] = {
     "pose": (PoseTask, PositionTask, OrientationTask, PinTask),
     "axis": (AxisTask,),
     "aim": (AimTask,),
+    "singular_value": (SingularValueTask,),
     "advance": (AdvanceTask,),
     "relative": (RelativePoseTask, LoopClosureTask),
     "point": (OnPlaneTask, OnLineTask, OnCurveTask),

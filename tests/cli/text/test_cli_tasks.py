@@ -119,6 +119,7 @@ TEXTS = {
     "laser": "tip=hand,axis=0:0:1,target=1:0:0,surface=0:0:0:0:0:1",
     "relative_pose": "tip=hand,other=base,target=0:0:1:1:0:0:0,weights=1:1:1:0:0:0,tolerance=1e-3:1e-2",
     "advance": "tip=hand,target=0:0:0.1,frame=tip,weights=0:0:1",
+    "singular_value": "tip=hand,target=0.03,weight=2,orientation=no",
     "pin": "tip=hand,weights=1:1:1:0:0:0",
     "loop_closure": "tip=hand,other=base",
     "center_of_mass": "target=0:0:0.5,weights=1:1:0",
