@@ -51,7 +51,7 @@ def _mesh_hull(models: list[RobotModel]) -> Callable[[Mesh], Hull | None] | None
     from .blender import blender
 
     with blender():
-        from ..scene.collisions import mesh_hull
+        from ..properties.bridge.visuals.mesh_hulls import mesh_hull
 
         return mesh_hull
 

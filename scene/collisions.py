@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
 
@@ -10,12 +9,11 @@ import bpy
 import numpy as np
 
 from ..properties.bridge import Binding, binding
-from ..properties.bridge.visuals.meshes.reading import is_supported, read_mesh
+from ..properties.bridge.visuals.mesh_hulls import mesh_hull
 from ..properties.link_pairs import link_pairs
 from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
 from ..robokin.errors import RobokinError
-from ..robokin.model.geometry import Mesh
 from ..robokin.model.robot import RobotModel
 from ..solvers import ClearanceTask
 from .animation import frames as animation
@@ -157,18 +155,3 @@ def touching_at_rest(model: RobotModel) -> tuple[tuple[str, str], ...]:
     """Pairs of links that are in each other at rest, those that are so at every pose among them."""
     resting = CollisionModel(model, hull=mesh_hull).contacts(model.neutral()[None])
     return tuple({contact.names for contact in resting})
-
-
-def mesh_hull(mesh: Mesh) -> Hull | None:
-    """The convex hull of a mesh file; None for one that cannot be read."""
-    if mesh.path is None or not is_supported(mesh.path):
-        return None
-    try:
-        return _hull(mesh.path, tuple(mesh.scale), os.stat(mesh.path).st_mtime)
-    except (OSError, RobokinError):
-        return None
-
-
-@lru_cache(maxsize=256)
-def _hull(path: str, scale: tuple[float, float, float], changed: float) -> Hull:
-    return Hull(read_mesh(path).vertices * np.array(scale))
