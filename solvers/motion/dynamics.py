@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +15,11 @@ from ...robokin.kinematics import require_mass
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import quaternion
+from ...robokin.structure.tool_links import tool_links
 from ...robokin.units import FORCES, freedom_units
 from .motion import Motion, checked_motion, velocity_names
 
+RANK = 1e-10  # relative: of mobilities that are none
 LIFTED = 1e-9  # of the weight: with less on the ground there is no zero-moment point
 
 
@@ -31,6 +34,9 @@ class MotionDynamics:
     base_wrench: (F, 6) force [N], and moment [N m] about the root frame's origin, by which the world carries the robot.
     zero_moment_point: (F, 3) [m] where in the plane through the origin, across gravity, that wrench has no moment but
     about gravity (Vukobratovic and Borovac 2004); NaN where nothing presses on the ground.
+    impulse: (F, tools, 6) linear [N s], then angular about its origin [N m s]: what each of the links `tools` would
+    have to be struck with, at rest and with its joints loose, to move as it does. These are the Lagrange multipliers of
+    the least kinetic energy (Bruyninckx, "Blender for robotics and robotics for Blender", Eq. 10 to 13).
     """
 
     motion: Motion
@@ -42,6 +48,8 @@ class MotionDynamics:
     momentum: Array
     base_wrench: Array
     zero_moment_point: Array
+    impulse: Array
+    tools: tuple[str, ...]
 
     @classmethod
     def of(cls, motion: Motion, gravity: object = STANDARD_GRAVITY) -> MotionDynamics:
@@ -53,6 +61,7 @@ class MotionDynamics:
         effort = motion_efforts(motion, g)
         mass, com = model.total_mass, backend.center_of_mass(tree, q)
         moved = np.einsum("fij,fj->fi", backend.mass_matrix(tree, q), v) + Drives.of(model).rotor_inertia * v
+        tools = tool_links(model)
         momentum, wrench = _of_root(model, motion, g, com)
         return cls(
             motion,
@@ -64,6 +73,8 @@ class MotionDynamics:
             momentum,
             wrench,
             _zero_moment_point(wrench, g, mass),
+            _impulses(motion, tools),
+            tools,
         )
 
     def columns(self) -> dict[str, tuple[str, Array]]:
@@ -82,6 +93,9 @@ class MotionDynamics:
             "base moment": ("N m", self.base_wrench[:, 3:]),
             "zero-moment point": ("m", self.zero_moment_point),
         }
+        for i, link in enumerate(self.tools):
+            vectors[f"{link} impulse"] = ("N s", self.impulse[:, i, :3])
+            vectors[f"{link} angular impulse"] = ("N m s", self.impulse[:, i, 3:])
         for name, (unit, values) in vectors.items():
             found |= {f"{name} {axis}": (unit, x) for axis, x in zip("xyz", values.T, strict=True)}
         return found
@@ -99,6 +113,21 @@ def effort_rounding(motion: Motion, v_slack: Array, a_slack: Array) -> Array:
     drives = Drives.of(motion.model)
     M = abs(get_backend().mass_matrix(motion.model.tree, motion.q))
     return np.einsum("fij,fj->fi", M, a_slack) + drives.rotor_inertia * a_slack + drives.damping * v_slack
+
+
+def _impulses(motion: Motion, tools: Sequence[str]) -> Array:
+    """(F, tools, 6) (J M^-1 J')^-1 J v of each; the smallest ones where J has not full rank."""
+    model, backend = motion.model, get_backend()
+    M = backend.mass_matrix(model.tree, motion.q) + np.diag(Drives.of(model).rotor_inertia)
+    inverse = np.linalg.pinv(M, hermitian=True)
+    found = np.empty((len(motion), len(tools), 6))
+    for i, link in enumerate(tools):
+        frame = model.link_index(link)
+        J = backend.frame_jacobian(model.tree, motion.q, frame, Reference.LOCAL_WORLD_ALIGNED)
+        mobility = J @ inverse @ J.swapaxes(1, 2)
+        twist = np.einsum("fij,fj->fi", J, motion.v)
+        found[:, i] = np.einsum("fij,fj->fi", np.linalg.pinv(mobility, rcond=RANK, hermitian=True), twist)
+    return found
 
 
 def _of_root(model: RobotModel, motion: Motion, gravity: Array, com: Array) -> tuple[Array, Array]:

@@ -90,6 +90,26 @@ def compare(model: RobotModel, oracle: Oracle, root: str) -> None:
             assert found.potential_energy[k] == pytest.approx(potential, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["panda", "puma560", "planar_2r"])
+def test_impulses_are_the_multipliers_of_least_kinetic_energy(name: str) -> None:
+    """The stationary point of the functional of Eq. 10, M v = J' l and J v = t, with Pinocchio's M and J."""
+    model = library_robot(name)
+    oracle, path = Oracle.from_model(model), motion(model)
+    found = MotionDynamics.of(path)
+    rotors = np.diag([joint.rotor_inertia for joint in model.moving_joints])
+    for k, (q, v) in enumerate(zip(path.q, path.v, strict=True)):
+        M = oracle.mass_matrix(q) + rotors
+        for link, impulse in zip(found.tools, found.impulse[k], strict=True):
+            J = oracle.frame_jacobian(q, link, "local_world_aligned")
+            system = np.block([[M, -J.T], [J, np.zeros((6, 6))]])
+            solved = np.linalg.lstsq(system, np.concatenate((np.zeros(model.nv), J @ v)), rcond=1e-12)[0]
+            least = solved[: model.nv]  # by which these joint velocities come about, with the tool's twist
+            np.testing.assert_allclose(J.T @ impulse, M @ least, rtol=1e-7, atol=1e-9 * abs(M).max() * abs(v).max())
+            np.testing.assert_allclose(J @ least, J @ v, atol=1e-9 * abs(v).max())
+            if np.linalg.matrix_rank(J) == 6:
+                np.testing.assert_allclose(impulse, solved[model.nv :], rtol=1e-6, atol=1e-9)
+
+
 def test_energy_is_the_work_of_the_drives() -> None:
     """Over a fine motion without friction: no oracle but conservation."""
     model = load_urdf(robot("panda"))
