@@ -67,10 +67,15 @@ class ClearanceTask(Task):
         )
         values = np.where(status[0] == FAR, np.inf, found[0, :, 0])
         nearest = np.argsort(values, kind="stable")[:ROWS]
-        for row, pair in enumerate(nearest[np.isfinite(values[nearest])]):
-            value, points, normal = found[0, pair, 0], found[0, pair, 1:7].reshape(2, 3), found[0, pair, 7:]
-            for sign, point, link in zip((-1.0, 1.0), points, self.collisions.links_of(pair), strict=True):
+        nearest = nearest[np.isfinite(values[nearest])]
+        lower[: len(nearest)] = wanted - values[nearest]
+        normals = found[0, nearest, 7:]
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            links = [self.collisions.links_of(pair)[side] for pair in nearest]
+            origins = np.array([np.zeros(3) if link is None else state.placement(link)[:3, 3] for link in links])
+            arms = found[0, nearest, 1 + 3 * side : 4 + 3 * side] - origins.reshape(-1, 3)
+            unit_forces = sign * np.hstack((normals, np.cross(arms, normals)))  # their powers are the rates
+            for row, link in enumerate(links):
                 if link is not None:
-                    J[row] += sign * normal @ state.jacobian(link, point)[:3]
-            lower[row] = wanted - value
+                    J[row] += unit_forces[row] @ state.jacobian(link)
         return Rows(J, lower, np.full(ROWS, np.inf), np.ones(ROWS), np.zeros(ROWS, int))

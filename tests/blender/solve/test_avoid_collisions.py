@@ -20,7 +20,8 @@ from support.blender.windows import called
 from support.problems.obstructed import at, planar_arm
 
 START = np.array([-0.6, 1.2, -1.2, 1.0])
-LAST = 30
+LAST = 16
+FACETS = 2e-3  # [m] by how much the mesh of the ball is inside a sphere
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def arm(scene):
     task.name, task.kind, task.tip, task.target = "hand", "POSITION", "j3", target
     elbow = forward_kinematics(robot_model(obj), START)["l2"][:3, 3]
     bpy.ops.mesh.primitive_uv_sphere_add(
-        segments=64, ring_count=32, radius=0.1, location=(elbow[0] - 0.2, elbow[1] + 0.2, 0.0)
+        segments=24, ring_count=12, radius=0.1, location=(elbow[0] - 0.2, elbow[1] + 0.2, 0.0)
     )
     bpy.context.object.name = "ball"
     assert bpy.ops.robokin.obstacle() == {"FINISHED"}
@@ -66,7 +67,7 @@ def test_a_bake_goes_around_and_is_the_same_as_ever_without(arm):
     assert clearances(arm, plain).min() < 0.0
     arm.robokin.solver.avoid_collisions, arm.robokin.solver.collision_margin = True, 0.02
     avoiding = baked(arm)
-    assert clearances(arm, avoiding).min() >= 0.02 - 5e-4
+    assert clearances(arm, avoiding).min() >= 0.02 - FACETS
     ends = [forward_kinematics(robot_model(arm), q)["l3"][:3, 3] for q in (plain[-1], avoiding[-1])]
     np.testing.assert_allclose(*ends, atol=1e-4)
     assert not arm.robokin.solver.bake_failures or all(not item.status for item in arm.robokin.solver.bake_failures)
@@ -84,7 +85,7 @@ def test_a_target_inside_an_obstacle_is_blocked_by_it(arm):
     settings.avoid_collisions = True
     assert called(bpy.ops.robokin.solve_pose, arm) == {"FINISHED"}
     assert settings.status == "COLLISION" and "ball" in settings.reason
-    assert clearances(arm, read_configuration(arm)[None]).min() >= 0.005 - 5e-4
+    assert clearances(arm, read_configuration(arm)[None]).min() >= 0.005 - FACETS
     baked(arm)
     failures = [item for item in settings.bake_failures if item.status]
     assert failures and {item.status for item in failures} <= {"COLLISION", "LIMIT"}
@@ -96,7 +97,7 @@ def test_a_pose_is_solved_away_from_the_obstacle(arm):
     arm.robokin.solver.avoid_collisions = True
     assert called(bpy.ops.robokin.solve_pose, arm) == {"FINISHED"}
     assert arm.robokin.solver.status == "CONVERGED"
-    assert clearances(arm, read_configuration(arm)[None]).min() >= 0.005 - 5e-4
+    assert clearances(arm, read_configuration(arm)[None]).min() >= 0.005 - FACETS
 
 
 def test_what_cannot_be_avoided_is_refused(arm):
