@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..properties.registration import register_modules_factory
+from ..scene.tasks import shown_shapes
 from . import live
 from .files import (
     add_example,
@@ -26,7 +27,6 @@ from .handlers import (
     select_link,
     shown_goals,
     shown_motion,
-    shown_shapes,
     task_readouts,
     unit_scale,
 )
