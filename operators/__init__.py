@@ -43,7 +43,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, moves, plan_path, retime, singularities, smooth, solve
+from .solve import bake, check, key_columns, moves, plan_path, retime, smooth, solve
 from .tasks import criteria, remedies, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -97,8 +97,7 @@ MODULES: tuple[ModuleType, ...] = (
     solve,
     bake,
     check,
-    dynamics,
-    singularities,
+    key_columns,
     export_motion,
     import_motion,
     export_urdf,
