@@ -14,6 +14,7 @@ from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...scene.tasks.root_frames import metres_per_world_unit
+from ...scene.tasks.shown_shapes import missing_shapes, shown_shape
 from ...scene.tasks.solver_tasks import SolverTasks, check_task
 from ...scene.tasks.targets import targets_shown
 from ...solvers.motion.motion import Motion
@@ -24,7 +25,6 @@ from ...solvers.singularities.tool import tools_of
 from ...solvers.tasks import FrameTask, Task
 from ...solvers.velocity.task_levels import TaskLevels
 from .scene_marks import pose_mark
-from .shown_shapes import missing_shapes, shown_shape
 
 _last: dict = {}
 

@@ -227,7 +227,7 @@ class NativeStack:
             own = levels.rows_of(i, at, self._frames[frame][i], self.influence[i])
             rows[i] = blended(levels.tasks[i], own, self._remaining[i]) if i in self._remaining else own
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)
-            is_path = rows[i].ahead is not None
+            is_path = rows[i].path_direction is not None
             self._across[number] = levels.residuals_across(i, rows[i], self.dt) if is_path else self.residuals[number]
         given = {i: levels.parts_of(i, state, rows[i]) for i in self._others}
         if self._loops:

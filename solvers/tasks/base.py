@@ -51,8 +51,9 @@ class Rows:
 
     J: (m, nv).   lower, upper: (m,) in metres and radians, one of them finite.   weight: (m,) positive.
     part: (m,) index of the part that each row belongs to.
-    ahead: (m,) the way of a velocity, in the units of the rows: what is lacking along it comes after all else that its
-    level asks for, so that limits slow down a motion, and do not lead it off its path. None: there is no such way.
+    path_direction: (m,) of the path that a velocity goes along, in the units of the rows. The residual along it comes
+    after all else that its level asks for, so that limits slow down a motion, and do not lead it off its path. None:
+    there is no path.
     """
 
     J: Array
@@ -60,7 +61,7 @@ class Rows:
     upper: Array
     weight: Array
     part: Array
-    ahead: Array | None = None
+    path_direction: Array | None = None
 
     @classmethod
     def wanted(cls, J: Array, e: Array, weight: Array, part: object, band: object = 0.0) -> Rows:
@@ -83,7 +84,7 @@ class Rows:
 
     @property
     def e(self) -> Array:
-        """(m,) what is lacking before the step: 0 inside a band."""
+        """(m,) the residual before the step: 0 inside a band."""
         return self.residual(np.zeros(len(self.J)))
 
     def less(self, remaining: Array) -> Rows:

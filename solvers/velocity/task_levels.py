@@ -170,12 +170,12 @@ class TaskLevels:
 
     def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
         """(2,) of one task, without what it lacks along its way."""
-        e, ahead = rows.e, rows.ahead
-        if ahead is not None:
+        e, path_direction = rows.e, rows.path_direction
+        if path_direction is not None:
             factor = self._factors(i, rows)
-            way = factor * ahead
+            way = factor * path_direction
             square = float(way @ way)
-            e = e - way @ (factor * e) / square * ahead if square else e
+            e = e - way @ (factor * e) / square * path_direction if square else e
         return residuals(self.tasks[i], rows, e, dt)
 
     def names(self, priority: int) -> tuple[str, ...]:
@@ -189,12 +189,12 @@ class TaskLevels:
     def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> list[Level]:
         """The levels of one task: of rows with a path direction two, first what is across the path. Where that has no
         direction, the first row is along it."""
-        level, ahead = self.level_of(i, state, rows, damping), rows.ahead
-        if ahead is None:
+        level, path_direction = self.level_of(i, state, rows, damping), rows.path_direction
+        if path_direction is None:
             return [level]
-        u = self._factors(i, rows) * ahead
+        u = self._factors(i, rows) * path_direction
         length = float(np.linalg.norm(u))  # 0 also of numbers so small that their squares vanish
-        w = u / length if length else np.eye(1, len(ahead))[0]
+        w = u / length if length else np.eye(1, len(path_direction))[0]
         w[0] += -1.0 if w[0] < 0.0 else 1.0
         turned = np.eye(len(w)) - np.outer(w, w) / abs(w[0])  # a reflection: its first row is along u
         return [Level(own @ level.J, own @ level.lower, own @ level.upper, damping) for own in (turned[1:], turned[:1])]

@@ -22,11 +22,11 @@ from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.posing.solve import ending
 from ...scene.tasks.given import Place
+from ...scene.tasks.shown_shapes import shown_shape
 from ...solvers import IKProblem, SolveResult, Task
 from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
 from ...solvers.tasks.influence import is_partial
 from ...solvers.tasks.protocols import is_counted_from_start
-from ..handlers.shown_shapes import shown_shape
 from .drag import Drag
 from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
 from .memory import read_memory, write_memory

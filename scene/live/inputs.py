@@ -18,9 +18,9 @@ from ...robokin.arrays import Array
 from ...scene.criteria.solver_criteria import enabled_entries, root_gravity
 from ...scene.tasks.given import Place
 from ...scene.tasks.shapes import has_shape
+from ...scene.tasks.shown_shapes import missing_shapes, read_shapes, shape_count
 from ...scene.tasks.solver_tasks import enabled_tasks
 from ...scene.tasks.targets import numbers_of, places_of, world_matrix, world_now
-from ..handlers.shown_shapes import missing_shapes, read_shapes, shape_count
 
 _READOUTS = {"rna_type", "position_residual", "orientation_residual", "solved", "reached", "tip_link", "other_link"}
 _CRITERION = ("name", "kind", "weight", "gain", "time", "damping", "posture")
