@@ -15,7 +15,6 @@ from robokin_addon.scene.animation import frames as animation
 from robokin_addon.solvers import PoseTask, all_postures
 from support.blender.scene_robots import add_target, build, root_from_world
 from support.problems.family_robots import family_robot
-from support.program import program
 
 FRAMES = 30
 
@@ -94,12 +93,11 @@ def test_what_it_needs_is_told(robot) -> None:
         bpy.ops.robokin.bake()
 
 
-def test_the_command_line(robot, tmp_path) -> None:
+def test_the_command_line(robot, capsys, tmp_path) -> None:
     path = tmp_path / "robot.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    done = program(
-        "bake", path, "--singularities", "deviate", "--deviation", "4", "2", "--json", tmp_path / "told.json"
-    )
-    assert done.returncode == 0 and "beside the path by up to" in done.stdout, done.stderr
+    deviate = "--singularities", "deviate", "--deviation", "4", "2"
+    done = run(capsys, "bake", path, *deviate, "--json", tmp_path / "told.json")
+    assert done.code == 0 and "beside the path by up to" in done.out, done.err
     rows = json.loads((tmp_path / "told.json").read_text())["frames"]
     assert len(rows) == FRAMES and max(row["residuals"][0]["position"] for row in rows) <= 0.004
