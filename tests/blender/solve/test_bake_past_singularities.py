@@ -14,6 +14,7 @@ from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.solvers import PoseTask, all_postures
 from support.blender.scene_robots import add_target, build, root_from_world
+from support.command import run
 from support.problems.family_robots import family_robot
 
 FRAMES = 30
