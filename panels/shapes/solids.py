@@ -40,7 +40,7 @@ def _sides(radius: float, length: float) -> Array:
 
 
 def _edges(points: Array) -> Array:
-    """Of the convex hull of points (n, 3), but for those inside a flat face; none where they have no volume."""
+    """Edges of the convex hull of points (n, 3), without those inside a flat face; none where there is no volume."""
     try:
         triangles = hull_triangles(np.unique(points, axis=0)) if len(points) > 3 else np.empty((0, 3), int)
     except ModelError:

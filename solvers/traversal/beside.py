@@ -48,10 +48,13 @@ def in_time(
     s = np.arange(float(along.path.frames))
     layers = along.at_all(s)
     paced = _paced(velocity, dt)
+    skippable = None
     if all(map(len, layers)):
         exact = yield from cheapest_way(along, s.tolist(), layers, first, paced)
         if exact.costs.max(initial=0.0) < TOO_FAST:
             return exact
+        reach = np.ones(2 * SKIPS[-1] + 1)
+        skippable = np.convolve(exact.costs >= TOO_FAST, reach)[SKIPS[-1] : SKIPS[-1] + len(s)] > 0.0
     backend, tree = get_backend(), along.model.tree
     frame = along.model.link_index(along.task.link)
 
@@ -74,7 +77,7 @@ def in_time(
         found[a[outside], b[outside]] = np.inf if count > 1 else TOO_FAST * 0.5
         return found
 
-    return (yield from cheapest_way(along, s.tolist(), layers, first, cost, SKIPS))
+    return (yield from cheapest_way(along, s.tolist(), layers, first, cost, SKIPS, skippable))
 
 
 def _paced(velocity: Array, dt: float) -> StepCost:

@@ -92,15 +92,16 @@ def cheapest_way(
     first: Array,
     cost: StepCost,
     skips: Sequence[int] = (1,),
+    skippable: Array | None = None,
 ) -> Generator[float, None, PostureSequence]:
     """Yield the share done now and then; return the way from the postures `first` (k, nq) at s[0], through one of each
-    of the layers, or skipping some: by so many, in which the joints go straight. Raises TaskError where the tool cannot
-    come to the end."""
+    of the layers, or skipping some: by so many, in which the joints go straight. skippable: (n,) bool, up to which
+    some may be skipped; None: all. Raises TaskError where the tool cannot come to the end."""
     costs, own, parents = [np.zeros(len(first))], [first], [np.full((len(first), 2), -1)]
     for i in range(1, len(s)):
         count = len(layers[i])
         best, q, parent = np.full(count, np.inf), layers[i].copy(), np.full((count, 2), -1)
-        for skip in skips:
+        for skip in skips if skippable is None or skippable[i] else (1,):
             at = i - skip
             if at < 0 or not count or not len(own[at]):
                 continue

@@ -8,13 +8,14 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
+from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.properties.bridge import binding, write_configuration
 from robokin_addon.robokin import RobotModel, forward_kinematics
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.solvers import PoseTask, all_postures
 from support.blender.scene_robots import add_target, build, root_from_world
+from support.command import run
 from support.problems.family_robots import family_robot
-from support.program import program
 
 FRAMES = 30
 
@@ -58,6 +59,7 @@ def test_slow_down_needs_more_frames_and_says_where_on_its_path_it_is(scene, rob
     with bpy.context.temp_override(object=robot):
         assert bpy.ops.robokin.bake() == {"FINISHED"}
         assert settings.bake_status == "CONVERGED" and "slowed down by" in settings.bake_reason
+        assert settings.bake_mark == motion_mark(robot)
         added = keys(robot) - FRAMES
         assert 5 < added < 60 and tuple(robot.robokin.baked_frames) == (1, FRAMES + added)
         curve = animation.fcurves(robot)['["robokin_path"]["frame"]', 0]
@@ -92,12 +94,11 @@ def test_what_it_needs_is_told(robot) -> None:
         bpy.ops.robokin.bake()
 
 
-def test_the_command_line(robot, tmp_path) -> None:
+def test_the_command_line(robot, capsys, tmp_path) -> None:
     path = tmp_path / "robot.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    done = program(
-        "bake", path, "--singularities", "deviate", "--deviation", "4", "2", "--json", tmp_path / "told.json"
-    )
-    assert done.returncode == 0 and "beside the path by up to" in done.stdout, done.stderr
+    deviate = "--singularities", "deviate", "--deviation", "4", "2"
+    done = run(capsys, "bake", path, *deviate, "--json", tmp_path / "told.json")
+    assert done.code == 0 and "beside the path by up to" in done.out, done.err
     rows = json.loads((tmp_path / "told.json").read_text())["frames"]
     assert len(rows) == FRAMES and max(row["residuals"][0]["position"] for row in rows) <= 0.004
