@@ -25,7 +25,7 @@ from ...scene.tasks.targets import places_of, targets_shown, world_matrix
 from ...solvers.kinematics.state import State
 from ...solvers.velocity.task_levels import TaskLevels
 
-Motion = tuple[Array, Array, float]
+Velocities = tuple[Array, Array, float]
 
 PULLS = 4  # joints that a readout names
 WEAK = 1e-3  # of the strongest pull: what is weaker is not named
@@ -103,7 +103,7 @@ def _compute_waiting() -> None:
             area.tag_redraw()
 
 
-def _motion(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, q: Array) -> Motion:
+def _motion(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding, q: Array) -> Velocities:
     """(the velocity (nv,), that of the frame before, seconds between two keys) of what is shown."""
     step = obj.robokin.solver.step
     dt = step * frame_seconds(scene)
@@ -135,7 +135,7 @@ def _plain(value: object) -> object:
 
 
 def _state(
-    obj: bpy.types.Object, robot: Binding, tasks: Sequence[bpy.types.PropertyGroup], q: Array, motion: Motion
+    obj: bpy.types.Object, robot: Binding, tasks: Sequence[bpy.types.PropertyGroup], q: Array, motion: Velocities
 ) -> State:
     targets = targets_shown(obj, robot, tasks, shown_shape)
     levels = TaskLevels(robot.model, SolverTasks(obj, robot, tasks).at(targets)[1])

@@ -71,16 +71,16 @@ def task_jacobian(state: State) -> tuple[Array, Array]:
 
 
 def _rows(state: State, task: Task, target: object) -> Array:
-    seen = _seen(state, task, target)
-    return state.equations(task, target) if seen is None else seen.J * state.scale
+    jacobian = _stated_jacobian(state, task, target)
+    return state.equations(task, target) if jacobian is None else jacobian.J * state.scale
 
 
 def _change(state: State, task: Task, target: object) -> Array:
-    seen = _seen(state, task, target)
-    return _differences(state, task, target) if seen is None else seen.change() * state.scale[:, None]
+    jacobian = _stated_jacobian(state, task, target)
+    return _differences(state, task, target) if jacobian is None else jacobian.change() * state.scale[:, None]
 
 
-def _seen(state: State, task: Task, target: object) -> TaskJacobian | None:
+def _stated_jacobian(state: State, task: Task, target: object) -> TaskJacobian | None:
     return task.task_jacobian(state, target) if states_rows_of(type(task), "task_jacobian") else None
 
 

@@ -21,7 +21,7 @@ from .candidates import Candidate, Pose, ThreeTurns, three_turns
 from .family import Branch
 from .subproblems import NOTHING, form, linear, turned
 
-TaskJacobian = Callable[[Array, Array], tuple[Array, Array]]
+BilinearForms = Callable[[Array, Array], tuple[Array, Array]]
 
 # [rad] from where a joint is at its limit, at least, and times the geometry is off the ideal one
 INWARD, OFF = 1e-9, 100.0
@@ -67,8 +67,8 @@ class _Arc:
         wrist = self._edges(4, h[4:], lambda y, x: (R @ x, A @ y))
         return np.sort(np.array([(a + np.pi) % (2.0 * np.pi) - np.pi for a in shoulder + wrist]))
 
-    def _edges(self, first: int, h: Array, seen: TaskJacobian) -> list[float]:
-        """seen: (y, x) -> vectors with y'M x of the three turns M = their y'R(about, angle) x."""
+    def _edges(self, first: int, h: Array, forms: BilinearForms) -> list[float]:
+        """forms: (y, x) -> vectors with y'M x of the three turns M = their y'R(about, angle) x."""
         chain = self.pose.family.chain
         h0, h1, h2 = h
         f = form(h0, h1, h2)
@@ -88,7 +88,7 @@ class _Arc:
             cases += [(h0, h2, f[2] + reach), (h0, h2, f[2] - reach)]
         found: list[float] = []
         for y, x, value in cases:
-            left, right = seen(y, x)
+            left, right = forms(y, x)
             a, b, constant = form(left, self.about, right)
             found += linear(a, b, value - constant, NOTHING) or []
         return found

@@ -153,8 +153,8 @@ class LevelIK:
 
         def in_null_space(levels: Sequence[Level]) -> Array:
             above = [level.J[level.lower == level.upper][:, self.columns] for level in levels[:unmet]]
-            seen = [J / (np.linalg.norm(J) or 1.0) for J in above]
-            Z = null_space(np.concatenate([np.empty((0, int(self.columns.sum()))), *seen]), RANK_TOLERANCE)
+            directions = [J / (np.linalg.norm(J) or 1.0) for J in above]
+            Z = null_space(np.concatenate([np.empty((0, int(self.columns.sum()))), *directions]), RANK_TOLERANCE)
             return levels[unmet].J[active][:, self.columns] @ Z
 
         moves = around(self.model.nv)

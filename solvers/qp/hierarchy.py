@@ -162,15 +162,15 @@ class _Descent:
         weight = squared + damping
         return np.divide(wanted, weight, out=np.zeros_like(weight), where=weight > 0.0), weight, basis, used
 
-    def _bounded(self, target: Array, weight: Array, basis: Array, band: Level, seen: int) -> tuple[Array, Array]:
+    def _bounded(self, target: Array, weight: Array, basis: Array, band: Level, used: int) -> tuple[Array, Array]:
         """The minimum (f,) of the weighted distance to the target and of the violation of the band, inside the bounds;
         of each bound whether it is needed there: -1 at its lower side, 1 at its upper one, else 0. What comes after the
-        first `seen` does not matter to the level, and moves as little as it can."""
+        first `used` does not matter to the level, and moves as little as it can."""
         f, slacks = len(target), len(band.J)
         bounds = self._bound_rows(basis)
         C = np.zeros((len(bounds) + slacks, f + slacks))
         C[: len(bounds), :f] = bounds
-        C[len(bounds) :, :f] = _seen(band.J, basis)
+        C[len(bounds) :, :f] = _in_basis(band.J, basis)
         C[len(bounds) :, f:] = -np.eye(slacks)
         values = band.J @ self.x
         lower, upper = map(np.concatenate, zip(self._sides(), (band.lower - values, band.upper - values), strict=True))
@@ -188,12 +188,12 @@ class _Descent:
             pushes = push > PUSH_TOLERANCE * push.max(initial=0.0)
             needed = pushes & (abs(multipliers) > MULTIPLIER_TOLERANCE * largest)
             pressed = np.where(needed, np.sign(multipliers), 0.0)[: len(bounds)]
-        if seen < f:  # `ease` leaves that to rounding
-            eased = point[seen:f].copy()
-            point[seen:f] = 0.0
+        if used < f:  # `ease` leaves that to rounding
+            eased = point[used:f].copy()
+            point[used:f] = 0.0
             there = C @ point
-            found = self._program(np.eye(f - seen), np.zeros(f - seen), C[:, seen:f], lower - there, upper - there)
-            point[seen:f] = eased if found is None else found.x
+            found = self._program(np.eye(f - used), np.zeros(f - used), C[:, used:f], lower - there, upper - there)
+            point[used:f] = eased if found is None else found.x
         return point[:f], pressed
 
     def _program(self, H: Array, g: Array, C: Array, lower: Array, upper: Array) -> QPResult | None:
@@ -250,7 +250,7 @@ class _Descent:
 
     def _bound_rows(self, basis: Array) -> Array:
         """Bounds and kept rows in coordinates of a basis."""
-        return np.vstack((_seen(np.eye(len(basis))[self.movable], basis), _seen(self.rows, basis)))
+        return np.vstack((_in_basis(np.eye(len(basis))[self.movable], basis), _in_basis(self.rows, basis)))
 
     def _sides(self) -> tuple[Array, Array]:
         """What is left of them from x on."""
@@ -259,7 +259,7 @@ class _Descent:
         return lower, np.concatenate(((self.hi - self.x)[self.movable], self.upper - values))
 
 
-def _seen(rows: Array, basis: Array) -> Array:
+def _in_basis(rows: Array, basis: Array) -> Array:
     """Rows (m, n) in coordinates of a basis (n, f), 0 where what is left of a row is rounding: as the normal of a bound
     it would forbid what the bound does not, and push where `ease` hardly holds x."""
     own = rows @ basis
