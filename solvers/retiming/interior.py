@@ -59,7 +59,7 @@ class LimitRows:
         self.line = np.stack((a, b, c))
 
     def at(self, places: Array) -> LimitRows:
-        """Those of some of the places."""
+        """The limits at some of the places."""
         found = LimitRows(len(places))
         found.line, found.room, found.size = self.line[:, places], self.room[places], self.size[places]
         found.tools(self.ahead[places], self.bent[places], self.tool_room)
