@@ -58,7 +58,7 @@ test-slow: $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
 bench: $(BENCH)/.installed $(BENCH)-placo/.installed $(VENV)/.with-blender $(VENV)/.with-test $(VENV)/.kernel
 	$(BENCH)/bin/python -m pip install --quiet --force-reinstall --no-deps build/kernel-$(TAG)/*.whl
 	missed=; \
-	for own in levels failing postures bake bake_levels whole_motion trajectories; do \
+	for own in levels failing postures avoidance bake bake_levels whole_motion trajectories; do \
 	    echo; echo "== $$own"; $(BIN)/python benchmarks/$$own.py || missed="$$missed $$own"; \
 	done; \
 	$(BENCH)/bin/python -W ignore benchmarks/velocity_step.py || missed="$$missed velocity_step"; \

@@ -56,10 +56,10 @@ def _plain(value: object) -> object:
     return value
 
 
-def frame_rows(told: dict, *more: str) -> list[dict]:
+def frame_rows(record: dict, *more: str) -> list[dict]:
     """The frames of a bake or a check, with what the two have in common, and more keys that were asked for."""
     keys = ("frame", "status", "residuals", "q", "costs", *more)
-    return [{key: row[key] for key in keys if key in row} for row in told["frames"]]
+    return [{key: row[key] for key in keys if key in row} for row in record["frames"]]
 
 
 def read_joint_values(text: str, option: str) -> dict:

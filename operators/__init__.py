@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..properties.registration import register_modules_factory
+from ..scene.tasks import shown_shapes
 from . import live
 from .files import (
     add_example,
@@ -26,7 +27,6 @@ from .handlers import (
     select_link,
     shown_goals,
     shown_motion,
-    shown_shapes,
     task_readouts,
     unit_scale,
 )
@@ -43,7 +43,7 @@ from .robot import (
     make_robot,
     reset_record,
 )
-from .solve import bake, check, dynamics, moves, plan_path, reduce_keys, retime, singularities, smooth, solve
+from .solve import bake, check, key_columns, moves, plan_path, reduce_keys, retime, smooth, solve
 from .tasks import criteria, remedies, snap_targets, tasks
 from .tools import grab_link, jog, toolbar, turn_joint
 
@@ -98,8 +98,7 @@ MODULES: tuple[ModuleType, ...] = (
     solve,
     bake,
     check,
-    dynamics,
-    singularities,
+    key_columns,
     export_motion,
     import_motion,
     export_urdf,

@@ -37,8 +37,8 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
             shapes = [len(link.collisions) for link in robot_model(obj).links if link.collisions]
         except RobokinError:
             return  # the panel Robot says what is wrong
-        told = f"{sum(shapes)} shapes on {len(shapes)} links" if shapes else "No link has a collision shape"
-        layout.label(text=told, icon="MESH_CAPSULE")
+        text = f"{sum(shapes)} shapes on {len(shapes)} links" if shapes else "No link has a collision shape"
+        layout.label(text=text, icon="MESH_CAPSULE")
         if shapes:
             _draw_pairs(layout, obj.robokin)
         layout.operator_menu_enum("robokin.fit_collisions", "shape", icon="MOD_MESHDEFORM")
@@ -50,6 +50,7 @@ class ROBOKIN_PT_collisions(RobotPanel, bpy.types.Panel):
             layout.label(text=each.name, icon="OBJECT_DATA")
         if len(obstacles) > _SHOWN:
             layout.label(text=f"and {len(obstacles) - _SHOWN} more obstacles")
+        layout.prop(obj.robokin.solver, "avoid_collisions")
         layout.prop(obj.robokin.solver, "collision_margin")
         layout.operator("robokin.plan_path", icon="CURVE_PATH")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.results import readouts
-from ..properties.results.result_text import status_words, told
+from ..properties.results.result_text import in_scene_units, status_words
 from .prepared.robot_panel import RobotPanel, draw_status, draw_text, options
 from .why import draw_why
 
@@ -46,6 +46,11 @@ class ROBOKIN_PT_bake(RobotPanel, bpy.types.Panel):
         column.prop(settings, "bake_mode")
         if settings.bake_mode == "WHOLE":
             column.prop(settings, "motion_cost")
+        else:
+            column.prop(settings, "at_singularities")
+            if settings.at_singularities == "DEVIATE":
+                column.prop(settings, "deviation_position")
+                column.prop(settings, "deviation_orientation")
         column.prop(settings, "start")
         if settings.start == "POSTURE":
             column.prop_search(settings, "posture", obj.robokin, "postures", icon="POSE_HLT")
@@ -98,7 +103,7 @@ class ROBOKIN_PT_check(RobotPanel, bpy.types.Panel):
             box.alert, box.active = is_present and not settings.check_passed, is_present
             if not is_present:
                 box.label(text="Before the change:", icon="TIME")
-            text = told(context.scene, settings.check_summary)
+            text = in_scene_units(context.scene, settings.check_summary)
             draw_text(context, box, text, "CHECKMARK" if settings.check_passed else "ERROR")
             _draw_failures(context, layout, [item for item in settings.check_failures if item.status], "CHECK")
 
@@ -140,7 +145,7 @@ def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, failu
         shown = box.operator("robokin.failure_show", text=frames, icon="TIME")
         shown.index, shown.of = index, of
         words = status_words(failure.status, failure.reason)
-        reason = told(context.scene, failure.reason)
+        reason = in_scene_units(context.scene, failure.reason)
         begun = reason.startswith(words.lower())  # "too fast for ...": not said twice
         draw_text(context, box, reason[:1].upper() + reason[1:] if begun else f"{words}: {reason}")
     if len(failures) > SHOWN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..properties.results.result_text import status_words, told
+from ..properties.results.result_text import in_scene_units, status_words
 from ..properties.results.why import HOWS, held_joints, is_missed, remedies, why
 from ..properties.selected.active_robot import active_robot
 from .prepared.robot_panel import draw_text
@@ -52,7 +52,12 @@ def _draw_status(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bp
     """What the last solve came to; where nothing more could be shown, what each task lacks."""
     settings = obj.robokin.solver
     if settings.status != "MAX_ITERATIONS":
-        draw_text(context, layout, f"{status_words(settings.status)}: {told(context.scene, settings.reason)}", "INFO")
+        draw_text(
+            context,
+            layout,
+            f"{status_words(settings.status)}: {in_scene_units(context.scene, settings.reason)}",
+            "INFO",
+        )
         return
     layout.label(text=status_words(settings.status), icon="INFO")
     for task, readout in zip(obj.robokin.tasks, task_readouts(obj), strict=False):

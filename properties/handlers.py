@@ -19,7 +19,7 @@ from bpy.app.handlers import persistent
 Handler = Callable[..., None]
 
 _guarded: dict[tuple[str, Handler], Handler] = {}
-_told: set[tuple] = set()
+_reported: set[tuple] = set()
 _pauses: list[object] = []
 
 
@@ -70,14 +70,14 @@ def going_on(what: str) -> Iterator[None]:
     except Exception as fault:
         place = traceback.extract_tb(fault.__traceback__)[-1]
         cause = what, type(fault), place.filename, place.lineno
-        if cause not in _told:
-            _told.add(cause)
+        if cause not in _reported:
+            _reported.add(cause)
             print(f"Robokin: {what} could not do all of its work, and goes on. Please report this:", file=sys.stderr)
             traceback.print_exception(fault)
 
 
-def told_faults() -> list[str]:
+def reported_faults() -> list[str]:
     """The faults that were reported since the last call. From then on they are reported anew."""
-    faults = [f"{what}: {kind.__name__} at {file}:{line}" for what, kind, file, line in _told]
-    _told.clear()
+    faults = [f"{what}: {kind.__name__} at {file}:{line}" for what, kind, file, line in _reported]
+    _reported.clear()
     return faults

@@ -49,6 +49,7 @@ class RobokinOverlays(bpy.types.PropertyGroup):
         soft_max=2.0,
         options=set(),
     )
+    collisions: _switch("Collision Shapes", "The shapes by which collisions of links are found; meshes as their hulls")
     task_errors: _switch(
         "Task Errors", "An arrow from each tip that misses its target to that target, with the reason", True
     )

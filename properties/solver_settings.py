@@ -45,6 +45,12 @@ MOTION_COSTS = (
     ("TORQUE", "Torque", "The least squared torque of the drives", 3),
     ("ANIMATION", "Distance from Animation", "As near to the robot's present curves as tasks and limits allow", 4),
 )
+AT_SINGULARITIES = (
+    ("FOLLOW", "Follow", "As near to the path as the limits of the joints allow, and in time again afterwards", 0),
+    ("SLOW_DOWN", "Slow Down", "Along the path exactly, as slowly as the limits ask for: more frames are needed", 1),
+    ("DEVIATE", "Deviate", "In time, at most so far beside the path", 2),
+    ("CHANGE_POSTURE", "Change Posture", "In time and along the path, from whatever posture allows that", 3),
+)
 RETIME_MODES = (
     ("FASTEST", "Fastest", "As fast as the limits allow, from rest to rest", 0),
     ("AS_ANIMATED", "As Animated", "Nowhere faster than it was, slower where a limit asks for it", 1),
@@ -113,6 +119,29 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
     motion_cost: bpy.props.EnumProperty(
         override=VALUE, name="Cost", description="What the whole motion has as little of as can be", items=MOTION_COSTS
     )
+    at_singularities: bpy.props.EnumProperty(
+        override=VALUE,
+        name="At Singularities",
+        description="What an arm with one task on the pose of its tip does where joint speeds would pass their limits",
+        items=AT_SINGULARITIES,
+    )
+    deviation_position: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Most Distance",
+        description="How far beside its path the tip may be",
+        default=0.005,
+        min=0.0,
+        precision=4,
+        subtype="DISTANCE",
+    )
+    deviation_orientation: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Most Angle",
+        description="By how much the tip may be turned away from its path",
+        default=0.0349066,
+        min=0.0,
+        subtype="ANGLE",
+    )
     start_values: bpy.props.StringProperty(
         override=VALUE,
         name="Start Values",
@@ -163,6 +192,11 @@ class RobokinSolverSettings(bpy.types.PropertyGroup):
         description="Frames in which the same limit keeps the retimed animation from being faster",
     )
     retime_mark: bpy.props.StringProperty(override=VALUE, description=_MARK, options={"HIDDEN"})
+    avoid_collisions: bpy.props.BoolProperty(
+        override=VALUE,
+        name="Avoid Collisions",
+        description="Solve and Bake keep links away from one another and from obstacles, before all tasks",
+    )
     collision_margin: bpy.props.FloatProperty(
         override=VALUE,
         name="Margin",

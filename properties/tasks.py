@@ -171,6 +171,16 @@ class RobokinTask(bpy.types.PropertyGroup):
         precision=4,
         subtype="DISTANCE",
     )
+    singular_value: bpy.props.FloatProperty(
+        override=VALUE,
+        name="Least Singular Value",
+        description="The smallest singular value that the tip's Jacobian may have, lengths counted in that of the arm",
+        default=0.05,
+        min=0.0,
+        soft_max=0.2,
+        precision=3,
+        step=0.1,
+    )
     posture: bpy.props.StringProperty(
         override=VALUE, options=STATIC, name="Posture", description="Name of the stored posture that the joints take"
     )

@@ -98,13 +98,13 @@ def within_limits(model: RobotModel, q: Array) -> tuple[Array, list[str]]:
     """(q moved inside the limits, one line for each joint that was outside). Raises ConfigurationError for a bad q."""
     q = model.check_configuration(q)
     inside = clamp(model, q)
-    told = []
+    notes = []
     for joint in model.moving_joints:
         own = model.slot(joint.name).q
         if abs(q[own] - inside[own]).max(initial=0.0) > _SLACK:
             asked, taken = _shown(joint, q[own]), _shown(joint, inside[own])
-            told.append(f"joint {joint.name!r}: {asked} is outside its limits, {taken} taken")
-    return inside, told
+            notes.append(f"joint {joint.name!r}: {asked} is outside its limits, {taken} taken")
+    return inside, notes
 
 
 def _shown(joint: Joint, own: Array) -> str:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
 
 import bpy
 import numpy as np
 
 from ..properties.bridge import Binding, binding
-from ..properties.bridge.visuals.meshes.reading import is_supported, read_mesh
+from ..properties.bridge.visuals.mesh_hulls import mesh_hull
 from ..properties.link_pairs import link_pairs
 from ..robokin.arrays import Array
 from ..robokin.collision import CollisionModel, Hull, Obstacle
 from ..robokin.errors import RobokinError
-from ..robokin.model.geometry import Mesh
 from ..robokin.model.robot import RobotModel
+from ..solvers import ClearanceTask
 from .animation import frames as animation
 from .tasks.root_frames import roots_from_world
 from .tasks.shapes import parts_of, points_of
@@ -64,12 +63,30 @@ def collisions_over(
                 worlds[place[0]][index] = world_matrix(place)
             if index % _CHUNK == 0:
                 yield index / len(frames)
+    return _collisions(obj, robot, owners, worlds)
+
+
+def collisions_now(scene: bpy.types.Scene, obj: bpy.types.Object, robot: Binding) -> CollisionModel | None:
+    """What may not touch, as `collisions_over` says it, with obstacles where they are in the scene as it stands."""
+    owners = obstacles_in(scene)
+    if not any(link.collisions for link in robot.model.links):
+        return None
+    return _collisions(obj, robot, owners, {owner: world_matrix((owner, ""))[None] for owner in (obj, *owners)})
+
+
+def _collisions(
+    obj: bpy.types.Object,
+    robot: Binding,
+    owners: Sequence[bpy.types.Object],
+    worlds: Mapping[bpy.types.Object, Array],
+) -> CollisionModel:
+    """worlds: (frames, 4, 4) of the robot and each obstacle."""
     found = []
     for owner in owners:
         who = f"obstacle {owner.name!r}"
         placement = roots_from_world(obj, worlds[obj], worlds[owner], who, robot)
         found += [Obstacle(owner.name, Hull(points), placement) for points in _parts(obj, owner, who)]
-    return CollisionModel(model, found, pairs_left_out(obj, model), mesh_hull)
+    return CollisionModel(robot.model, found, pairs_left_out(obj, robot.model), mesh_hull)
 
 
 def _parts(obj: bpy.types.Object, owner: bpy.types.Object, who: str) -> list[Array]:
@@ -85,23 +102,56 @@ def pairs_left_out(obj: bpy.types.Object, model: RobotModel) -> list[tuple[str, 
     return [*resting, *((a, b) for (a, b), may in listed.items() if may and {a, b} <= known)]
 
 
+def clearance_of(
+    obj: bpy.types.Object,
+    robot: Binding,
+    collisions: CollisionModel | None,
+    avoid: bool | None = None,
+    margin: float | None = None,
+) -> ClearanceTask | None:
+    """What the robot keeps away from, where it is to avoid collisions; None: it is not. avoid, margin [m]: in place of
+    its settings. Raises RobokinError for a robot without collision shapes, or whose meshes are not found."""
+    settings = obj.robokin.solver
+    if not (settings.avoid_collisions if avoid is None else avoid):
+        return None
+    own = settings.collision_margin * robot.metres_per_unit
+    known = looked_at(obj, collisions)
+    placed = np.array([each.placement.reshape(-1, 4, 4)[0] for each in known.obstacles]).reshape(-1, 4, 4)
+    return ClearanceTask(known, own if margin is None else margin, placed)
+
+
+def looked_at(obj: bpy.types.Object, collisions: CollisionModel | None) -> CollisionModel:
+    """What may not touch, all of which is known. Raises RobokinError."""
+    if collisions is None:
+        raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
+    if collisions.left_out:
+        names = ", ".join(dict.fromkeys(collisions.left_out))
+        raise RobokinError(f"the collision meshes of {names} are not found: they cannot be avoided")
+    return collisions
+
+
+def clearance_now(
+    scene: bpy.types.Scene,
+    obj: bpy.types.Object,
+    robot: Binding,
+    avoid: bool | None = None,
+    margin: float | None = None,
+) -> list[ClearanceTask]:
+    """What the robot keeps away from in the scene as it stands, as `clearance_of` says it: one, or none."""
+    if not (obj.robokin.solver.avoid_collisions if avoid is None else avoid):
+        return []
+    found = clearance_of(obj, robot, collisions_now(scene, obj, robot), True, margin)
+    return [] if found is None else [found]
+
+
+def obstacle_placements(collisions: CollisionModel, frames: int) -> Array:
+    """(frames, obstacles, 4, 4) where obstacles are, in the root frame."""
+    placed = [np.broadcast_to(each.placement, (frames, 4, 4)) for each in collisions.obstacles]
+    return np.stack(placed, axis=1) if placed else np.empty((frames, 0, 4, 4))
+
+
 @lru_cache(maxsize=16)
 def touching_at_rest(model: RobotModel) -> tuple[tuple[str, str], ...]:
     """Pairs of links that are in each other at rest, those that are so at every pose among them."""
     resting = CollisionModel(model, hull=mesh_hull).contacts(model.neutral()[None])
     return tuple({contact.names for contact in resting})
-
-
-def mesh_hull(mesh: Mesh) -> Hull | None:
-    """The convex hull of a mesh file; None for one that cannot be read."""
-    if mesh.path is None or not is_supported(mesh.path):
-        return None
-    try:
-        return _hull(mesh.path, tuple(mesh.scale), os.stat(mesh.path).st_mtime)
-    except (OSError, RobokinError):
-        return None
-
-
-@lru_cache(maxsize=256)
-def _hull(path: str, scale: tuple[float, float, float], changed: float) -> Hull:
-    return Hull(read_mesh(path).vertices * np.array(scale))

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from .singularities.measure import Singularities, Singularity
     from .singularities.tool import Tool, tool_at, tools_of
     from .tasks import *  # noqa: F403
+    from .tasks.clearance import ClearanceTask
     from .tracking.result import TrackResult
     from .tracking.track import Tracker, track
     from .trajectories.motion_limits import MotionLimits
     from .trajectories.point_to_point import point_to_point
     from .trajectories.trajectory import Trajectory
+    from .traversal.traverse import Past, Traversal, traverse
     from .velocity.extended_jacobian import ExtendedJacobian
     from .velocity.step import VelocityConstraint, VelocityProblem, VelocityStep, velocity_step
 else:
@@ -54,6 +56,7 @@ else:
             "results": ["BatchResult", "Diagnosis", "SolveResult", "Status"],
             "ik.solve": ["solve_ik"],
             "tasks": tasks.__all__,
+            "tasks.clearance": ["ClearanceTask"],
             "tracking.result": ["TrackResult"],
             "tracking.track": ["Tracker", "track"],
             "trajectories.motion_limits": ["MotionLimits"],
@@ -64,6 +67,7 @@ else:
             "retiming.smooth_motion": ["smooth_motion"],
             "retiming.timing": ["ActiveLimit", "Retimed"],
             "trajectories.trajectory": ["Trajectory"],
+            "traversal.traverse": ["Past", "Traversal", "traverse"],
             "velocity.step": ["VelocityConstraint", "VelocityProblem", "VelocityStep", "velocity_step"],
         },
     )
@@ -71,6 +75,7 @@ else:
 __all__ = [
     "ActiveLimit",
     "BatchResult",
+    "ClearanceTask",
     "Diagnosis",
     "ExtendedJacobian",
     "IKProblem",
@@ -81,6 +86,7 @@ __all__ = [
     "MotionSingularities",
     "Move",
     "OptimizedMotion",
+    "Past",
     "PathPlan",
     "PostureBatch",
     "PostureProblem",
@@ -94,6 +100,7 @@ __all__ = [
     "TrackResult",
     "Tracker",
     "Trajectory",
+    "Traversal",
     "VelocityConstraint",
     "VelocityProblem",
     "VelocityStep",
@@ -113,6 +120,7 @@ __all__ = [
     "tool_at",
     "tools_of",
     "track",
+    "traverse",
     "velocity_step",
     "write_motion",
 ]

@@ -19,18 +19,21 @@ class Status(enum.StrEnum):
     LIMIT = "LIMIT"  # converges once the bounds of the named joints are freed
     TASK_CONFLICT = "TASK_CONFLICT"  # each named task alone converges, all together do not
     SINGULAR = "SINGULAR"  # J'e is about 0, e is not, and J has fewer singular values above the threshold than around
+    COLLISION = "COLLISION"  # converges where the named links come nearer than their margin
     MAX_ITERATIONS = "MAX_ITERATIONS"  # none of the others was shown
     EMPTY = "EMPTY"  # there is no task
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why a solve failed. `joints`: those whose bounds LIMIT blames; `tasks`: the names of those in conflict."""
+    """Why a solve failed. `joints`: those whose bounds LIMIT blames; `tasks`: the names of those in conflict; `links`:
+    the two, or a link and an obstacle, that COLLISION is about."""
 
     status: Status
     reason: str
     joints: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 CONVERGED = Diagnosis(Status.CONVERGED, "every task is met")
@@ -106,6 +109,12 @@ class SolveResult:
         self.residual_array, self._parts = residuals, parts
         return self
 
+    def first(self, count: int) -> SolveResult:
+        """The result as one of the first tasks alone."""
+        self.residual_array = self.residual_array[:count]
+        self._parts = None if self._parts is None else self._parts[:count]
+        return self
+
     @property
     def status(self) -> Status:
         return self.diagnosis.status
@@ -146,6 +155,7 @@ class SolveResult:
             "limits_active": list(self.limits_active),
             "joints": list(self.joints),
             "tasks": list(self.tasks),
+            **({"links": list(self.diagnosis.links)} if self.diagnosis.links else {}),
             "iterations": self.iterations,
             "attempts": self.attempts,
             **({"costs": self.costs} if self.costs else {}),

@@ -8,6 +8,7 @@ frame is not met, or links collide."""
 from __future__ import annotations
 
 import argparse
+import math
 
 from ..arguments import (
     add_blend_file,
@@ -19,6 +20,7 @@ from ..arguments import (
     add_step,
     output_blend,
     seed,
+    threshold,
 )
 from ..errors import UsageError
 from ..report import frame_rows, kept_report, read_joint_values, show_report
@@ -51,6 +53,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mode", choices=("frames", "whole"), help="frame by frame, or the optimum of the whole motion"
     )
     parser.add_argument("--cost", metavar="COST", help=f"what the whole motion has little of: {COSTS}")
+    parser.add_argument(
+        "--avoid", action=argparse.BooleanOptionalAction, help="keep links away from one another and from obstacles"
+    )
+    parser.add_argument(
+        "--singularities",
+        choices=("follow", "slow-down", "deviate", "change-posture"),
+        help="what an arm does where joint speeds would pass their limits",
+    )
+    parser.add_argument(
+        "--deviation", nargs=2, metavar=("MM", "DEGREES"), type=threshold, help="how far beside its path a tip may be"
+    )
     parser.add_argument("--seed", metavar="N", type=seed, help="which restarts are drawn when the first attempt fails")
     add_json(parser)
 
@@ -68,6 +81,7 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...properties.postures import find_posture, posture_configuration
         from ...scene.bake.bake import bake_steps
         from ...scene.bake.start import bake_start, keep_start
+        from ...scene.bake.traversal import chosen_traversal
         from ...scene.bake.whole import chosen_cost
 
         robot = find_robot(arguments.robot)
@@ -86,16 +100,25 @@ def run(arguments: argparse.Namespace) -> bool:
         given, use_own = given_tasks(arguments, model)
         seed = settings.seed if arguments.seed is None else arguments.seed
         cost = chosen_cost(settings, arguments.mode, arguments.cost)
+        bounds = (None, None)
+        if arguments.deviation is not None:
+            bounds = 1e-3 * arguments.deviation[0], math.radians(arguments.deviation[1])
+        past = None if cost is not None else chosen_traversal(robot, arguments.singularities, *bounds)
         new = settings.new_action if arguments.new_action is None else arguments.new_action
-        steps = bake_steps(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost)
+        steps = bake_steps(
+            *(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost, past), arguments.avoid
+        )
         result = run_steps(steps)
         keep_start(robot, bound, start, q0)
         target = arguments.output or bpy.data.filepath
-        told = result.to_dict()
-        report = {"frames": frame_rows(told), "failures": told["failures"], "violations": told["violations"]}
+        record = result.to_dict()
+        report = {"frames": frame_rows(record), "failures": record["failures"], "violations": record["violations"]}
         with kept_report(report, arguments.json):
             save_as(target)
     status, reason = result.summary()
-    lines = [f"{target}: {len(frames)} frames baked: {status}, {reason}", *(f"  {line}" for line in result.told())]
+    lines = [
+        f"{target}: {len(result.frames)} frames baked: {status}, {reason}",
+        *(f"  {line}" for line in result.lines()),
+    ]
     show_report(report, arguments.json, "\n".join(lines), target)
     return result.converged and not result.collisions

@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> bool:
         found = run_steps(
             check_steps(scene, view_layer, robot, frames, given, use_own, arguments.efforts, singularity=near)
         )
-    told = found.to_dict()
+    record = found.to_dict()
     more = ["singularities"] if arguments.singularity else []
-    report = {"frames": frame_rows(told, *more), "violations": told["violations"]}
-    if told["warnings"]:
-        report["warnings"] = told["warnings"]
+    report = {"frames": frame_rows(record, *more), "violations": record["violations"]}
+    if record["warnings"]:
+        report["warnings"] = record["warnings"]
     write_report(report, arguments.json, found.summary())
     return found.passed

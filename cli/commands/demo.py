@@ -43,10 +43,10 @@ def run(arguments: argparse.Namespace) -> bool:
         start = bake_start(scene, robot, binding(robot), robot.robokin.solver.start)
         result = run_steps(bake_steps(scene, view_layer, robot, frames, start))
         found = run_steps(check_steps(scene, view_layer, robot, frames))
-        told = result.to_dict()
+        record = result.to_dict()
         report = {
-            "frames": frame_rows(told),
-            "failures": told["failures"],
+            "frames": frame_rows(record),
+            "failures": record["failures"],
             "violations": found.to_dict()["violations"],
         }
         with kept_report(report, arguments.json):
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> bool:
     status, reason = result.summary()
     lines = [
         f"{arguments.output}: {len(frames)} frames baked: {status}, {reason}",
-        *(f"  {line}" for line in result.told()),
+        *(f"  {line}" for line in result.lines()),
     ]
     show_report(report, arguments.json, "\n".join([*lines, found.summary()]), arguments.output)
     return result.converged and found.passed

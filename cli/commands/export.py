@@ -56,9 +56,9 @@ def run(arguments: argparse.Namespace) -> bool:
     if ending == URDF and not is_blend(arguments.file):
         model = load_model(arguments)
         losses = urdf_losses(model)
-        model, told = with_ranges(model)
+        model, notes = with_ranges(model)
         save_urdf(model, arguments.output)
-        return _told(arguments.output, "robot written", [*losses, *told])
+        return _report_written(arguments.output, "robot written", [*losses, *notes])
     if arguments.root is not None or arguments.package_path or arguments.xacro_arg:
         raise UsageError(
             "--root, --package-path and --xacro-arg are for descriptions; a .blend holds the robot as imported"
@@ -91,10 +91,10 @@ def _export_blend(arguments: argparse.Namespace, ending: str) -> bool:
             motion = run_steps(steps)
             write_motion(motion, arguments.output)
             line = f"{len(motion)} samples, {motion.duration:.3f} s"
-    return _told(arguments.output, line, losses)
+    return _report_written(arguments.output, line, losses)
 
 
-def _told(output: str, line: str, losses: list[str]) -> bool:
+def _report_written(output: str, line: str, losses: list[str]) -> bool:
     for loss in losses:
         say(loss)
     out(f"{output}: {line}", output)

@@ -8,22 +8,18 @@ description WORLD, as joint values over time."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ...robokin import RobotModel, clamp, forward_kinematics, load_urdf
-from ...robokin.model.geometry import Mesh
+from ...robokin import clamp
 from ...solvers.motion.files import write_motion
-from ...solvers.planning.plan import BUDGET, MARGIN, plan_path_steps
+from ...solvers.planning.plan import BUDGET, plan_path_steps
+from ...solvers.tasks.clearance import MARGIN
 from ..arguments import BLEND, add_frames, add_json, add_robot_file, is_blend, output_file, rate, seed
+from ..collisions import add_margin, add_obstacles, collisions_among
 from ..errors import UsageError
 from ..motion_arguments import MOTIONS, add_motion_limits, motion_limits
 from ..report import kept_report, read_joint_values, show_report, write_report
 from ..robot_file import load_model
-
-if TYPE_CHECKING:
-    from ...robokin.collision import Hull, Obstacle
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,12 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_frames(parser)
     parser.add_argument("--q0", metavar="JSON", help='start, {"joint": value}, or a file of it; others are at 0')
     parser.add_argument("--q1", metavar="JSON", help="end, likewise; others are as at the start")
-    parser.add_argument(
-        "--obstacles", metavar="WORLD", help=".urdf or .xacro whose links are obstacles, in the root frame"
-    )
-    parser.add_argument(
-        "--margin", metavar="M", type=_margin, help=f"[m] nothing comes nearer ({MARGIN:g}; .blend: its own)"
-    )
+    add_obstacles(parser)
+    add_margin(parser)
     parser.add_argument("--budget", metavar="N", type=_budget, default=BUDGET, help=f"postures drawn ({BUDGET})")
     parser.add_argument("--seed", metavar="N", type=seed, default=0, help="of what is drawn (0)")
     add_motion_limits(parser)
@@ -97,11 +89,9 @@ def _written(arguments: argparse.Namespace) -> bool:
         raise UsageError("name the end with --q1 and the motion with -o")
     if Path(arguments.output).suffix.lower() not in MOTIONS:
         raise UsageError(f"-o {arguments.output} does not end in {', '.join(MOTIONS)}")
-    from ...robokin.collision import CollisionModel
     from ..blender import run_steps
 
     model = load_model(arguments)
-    world = None if arguments.obstacles is None else load_urdf(arguments.obstacles)
     start = {} if arguments.q0 is None else read_joint_values(arguments.q0, "--q0")
     q0 = clamp(model, model.configuration(start))
     end, q1 = read_joint_values(arguments.q1, "--q1"), q0.copy()
@@ -109,14 +99,7 @@ def _written(arguments: argparse.Namespace) -> bool:
     for name in end:
         q1[model.slot(name).q] = given[model.slot(name).q]
     q1 = clamp(model, q1)
-    hull = _mesh_hull([model] if world is None else [model, world])
-    obstacles = [] if world is None else _obstacles(world, hull)
-    resting = CollisionModel(model, hull=hull).contacts(model.neutral()[None])
-    collisions = CollisionModel(model, obstacles, [contact.names for contact in resting], hull)
-    if collisions.left_out:
-        raise UsageError(f"the collision meshes of {', '.join(dict.fromkeys(collisions.left_out))} are not found")
-    if collisions.is_empty:
-        raise UsageError(f"nothing can collide: {arguments.file} has no collision shapes, or no obstacles are given")
+    collisions = collisions_among(model, arguments.obstacles)
     margin = MARGIN if arguments.margin is None else arguments.margin
     limits = motion_limits(arguments)
     plan = run_steps(
@@ -129,43 +112,6 @@ def _written(arguments: argparse.Namespace) -> bool:
     write_motion(plan.motion.motion(arguments.rate), arguments.output)
     write_report(report, arguments.json, f"{arguments.output}: {plan.reason}")
     return True
-
-
-def _mesh_hull(models: list[RobotModel]) -> Callable[[Mesh], Hull | None] | None:
-    """What reads mesh files, which Blender's part does; None where there are none."""
-    if not any(isinstance(g.shape, Mesh) for model in models for link in model.links for g in link.collisions):
-        return None
-    from ..blender import blender
-
-    with blender():
-        from ...scene.collisions import mesh_hull
-
-        return mesh_hull
-
-
-def _obstacles(world: RobotModel, hull: Callable[[Mesh], Hull | None] | None) -> list[Obstacle]:
-    """The collision shapes of a description, at zero. Raises UsageError."""
-    from ...robokin.collision import Obstacle
-
-    frames, found = forward_kinematics(world, world.neutral()), []
-    for link in world.links:
-        for geometry in link.collisions:
-            mesh = geometry.shape
-            shape = mesh if not isinstance(mesh, Mesh) else hull(mesh) if hull else None
-            if shape is None:
-                raise UsageError(f"the collision mesh of obstacle {link.name!r} is not found")
-            found.append(Obstacle(link.name, shape, frames[link.name] @ geometry.placement))
-    return found
-
-
-def _margin(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0.0 <= value < 1e3:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of metres >= 0")
-    return value
 
 
 def _budget(text: str) -> int:

@@ -12,10 +12,12 @@ import numpy as np
 from ...robokin import Joint, RobotModel, TaskError
 from ...robokin.structure.locking import locked_model
 from ...robokin.units import coordinate_units, with_unit
-from ...solvers import Task, all_postures, solve_ik
+from ...solvers import ClearanceTask, Task, all_postures, solve_ik
 from ...solvers.tasks import FrameTask
+from ...solvers.tasks.clearance import MARGIN
 from ...solvers.tasks.protocols import VelocityTask
 from ..arguments import add_backend, add_criteria, add_json, add_lock, add_posture, add_robot_file, is_blend, seed
+from ..collisions import add_margin, add_obstacles, collisions_among
 from ..errors import UsageError
 from ..report import read_joint_values, write_report
 from ..robot_file import load_posed, posed_of_blend
@@ -42,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all", action="store_true", help="all postures that meet the tasks, the nearest to the start first"
     )
+    parser.add_argument("--avoid", action="store_true", help="keep links away from one another and from obstacles")
+    add_obstacles(parser)
+    add_margin(parser)
     add_backend(parser)
     add_json(parser)
 
@@ -51,7 +56,11 @@ def run(arguments: argparse.Namespace) -> bool:
         raise UsageError("--q0 and --posture both say where to start: give one")
     if arguments.all and arguments.criterion:
         raise UsageError("--criterion says which posture to prefer, --all asks for every one: give one")
-    model, q0, tasks = _in_scene(arguments) if is_blend(arguments.file) else _without_scene(arguments)
+    if not arguments.avoid and (arguments.obstacles is not None or arguments.margin is not None):
+        raise UsageError("--obstacles and --margin are for --avoid")
+    if arguments.avoid and arguments.all:
+        raise UsageError("--avoid asks for one posture, --all for every one: give one")
+    model, q0, tasks, apart = _in_scene(arguments) if is_blend(arguments.file) else _without_scene(arguments)
     if arguments.q0 is not None:
         q0 = model.configuration(read_joint_values(arguments.q0, "--q0"))
     if arguments.lock:
@@ -60,7 +69,9 @@ def run(arguments: argparse.Namespace) -> bool:
     if arguments.all:
         return _tell_all(model, tasks, q0, arguments)
     criteria = [parse_criterion(text, model) for text in arguments.criterion]
-    result = solve_ik(model, tasks, q0, arguments.seed, arguments.backend, criteria=criteria)
+    result = solve_ik(model, [*tasks, *apart], q0, arguments.seed, arguments.backend, criteria=criteria)
+    if apart:
+        result = result.first(len(tasks))
     values = model.joint_values(result.q)
     report = {
         "status": str(result.status),
@@ -99,27 +110,39 @@ def _tell_all(model: RobotModel, tasks: list[Task], q0: np.ndarray | None, argum
     return len(found) > 0
 
 
-def _without_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task]]:
+def _without_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task], list[Task]]:
+    """The model, the start, the tasks, and what keeps links away."""
     tasks = [parse_task(text) for text in arguments.task]
     _refuse_velocities(arguments.task, tasks)
     model, q0 = load_posed(arguments, arguments.posture, arguments.srdf)
     for text, task in zip(arguments.task, tasks, strict=True):
         check_task(text, task, model)
-    return model, q0, tasks
+    if not arguments.avoid:
+        return model, q0, tasks, []
+    margin = MARGIN if arguments.margin is None else arguments.margin
+    return model, q0, tasks, [ClearanceTask(collisions_among(model, arguments.obstacles), margin)]
 
 
-def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task]]:
-    """Targets that are objects are where the scene has them at its present frame, and so are joints with a padlock."""
+def _in_scene(arguments: argparse.Namespace) -> tuple[RobotModel, np.ndarray | None, list[Task], list[Task]]:
+    """The model, the start, the tasks, and what keeps links away.
+
+    Targets that are objects are where the scene has them at its present frame, and so are joints with a padlock."""
     with posed_of_blend(arguments, arguments.posture, arguments.srdf) as (robot, model, q0):
         import bpy
 
         from ...properties.bridge import binding, read_configuration
+        from ...scene.collisions import clearance_now
         from ...scene.tasks.solver_tasks import given_now
 
         given = parse_scene_tasks(arguments.task, model)
         _refuse_velocities(arguments.task, [each.task for each in given])
         padlocked = binding(robot).model_at(read_configuration(robot))
-        return padlocked, q0, given_now(bpy.context, robot, given)
+        if arguments.obstacles is not None:
+            raise UsageError("--obstacles is for robot descriptions; a .blend holds its own obstacles")
+        scene = bpy.context.scene
+        assert scene is not None  # an open file has one
+        apart: list[Task] = [*clearance_now(scene, robot, binding(robot), arguments.avoid, arguments.margin)]
+        return padlocked, q0, given_now(bpy.context, robot, given), apart
 
 
 def _refuse_velocities(texts: list[str], tasks: list[Task]) -> None:

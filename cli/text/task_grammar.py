@@ -19,6 +19,7 @@ tasks:
   kind=advance,tip=LINK,target=x:y:z            its origin moves on by this (,frame=tip|world)
   kind=pin,tip=LINK                             it stays as it is at the start (,target=x:y:z:qw:qx:qy:qz: as it was)
   kind=loop_closure,tip=LINK,other=LINK         two links are one body, before all other tasks (,correction=N)
+  kind=singular_value,tip=LINK,target=N         the singular values of its Jacobian are at least as large
   kind=center_of_mass,target=x:y:z              the centre of mass takes this position
   kind=support,target=x:y:z:x:y:z:...           it is above the convex hull of these points (,margin=N,up=x:y:z)
   kind=posture,target=JSON                      joints take these values (,weights=JSON by joint)

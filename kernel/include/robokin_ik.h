@@ -4,7 +4,7 @@
 
 #include "robokin_kernel.h"
 
-/* Rows of a task; the values are those of TaskKind in solvers/tasks/base.py. */
+/* Rows of a task; the values are those of FrameKind in solvers/tasks/tips/frame.py. */
 enum rk_task_kind { RK_TASK_POSE = 0, RK_TASK_AXIS = 1 };
 
 enum rk_task_part { RK_PART_POSITION = 1, RK_PART_ORIENTATION = 2 };
@@ -48,9 +48,9 @@ typedef struct rk_ik {
   const int32_t *coordinate;     /* [nv] the coordinate a column is added to, -1: rotation of a quaternion */
   const int32_t *q_index;        /* [nq] of the support in the robot's q */
   const double *robot_lower, *robot_upper; /* [robot_nq] */
-  const double *middle, *spread; /* [nq] of the restarts; a NaN spread: a quaternion starts here */
-  const int32_t *centred;        /* [nq] */
-  const int32_t *turns;          /* [nq] 1: an angle without bounds, of which whole turns do not matter */
+  const double *middle, *half_range; /* [nq] of the restarts; NaN: a quaternion starts here */
+  const int32_t *about_middle;   /* [nq] 1: drawn about `middle`, 0: about the start */
+  const int32_t *periodic;       /* [nq] 1: an angle without bounds, of which whole turns do not matter */
   const double *damping;         /* [nv] */
   const rk_cone *cones;          /* [n_cones] */
   const rk_base *bases;          /* [n_bases] */

@@ -100,7 +100,7 @@ typedef struct rk_step_data {
   const double *damping;
   const double *H, *g;                  /* [nv][nv], [nv] of other criteria, weighted; null: none */
   double *v;                            /* [nv] */
-  double *lacking;                      /* [m] */
+  double *level_residuals;              /* [m] */
   double *points;                       /* [levels + 1][nv] as in rk_hierarchy, or null */
   double *errors, *residuals;           /* [n_tips + n_robot_tasks][2] before and after the step */
   double *costs;                        /* [n_criteria] */

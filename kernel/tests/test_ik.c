@@ -41,24 +41,24 @@ static void test_solve(void) {
   uint64_t seed = 11;
   rk_model m = make_every_motion(5, quaternions, &n_quaternions);
   m.n_frames = TASKS;
-  const int32_t carriers[TASKS] = {4, 7, 9};
-  for (int32_t t = 0; t < TASKS; t++) SET(m.frame_node, t, carriers[t]);
+  const int32_t tip_nodes[TASKS] = {4, 7, 9};
+  for (int32_t t = 0; t < TASKS; t++) SET(m.frame_node, t, tip_nodes[t]);
 
   static patterns p;
   find_patterns(&m, &p);
   int32_t *coordinate = allocate((size_t)m.nv * sizeof(int32_t)), *q_index = allocate((size_t)m.nq * sizeof(int32_t));
-  int32_t *centred = allocate((size_t)m.nq * sizeof(int32_t)), *turns = allocate((size_t)m.nq * sizeof(int32_t));
-  double *middle = doubles(m.nq), *spread = doubles(m.nq), *damping = doubles(m.nv);
+  int32_t *about_middle = allocate((size_t)m.nq * sizeof(int32_t)), *periodic = allocate((size_t)m.nq * sizeof(int32_t));
+  double *middle = doubles(m.nq), *half_range = doubles(m.nq), *damping = doubles(m.nv);
   for (int32_t i = 0; i < m.nq; i++) {
     SET(m.lower, i, -1.5);
     SET(m.upper, i, 1.2);
-    middle[i] = 0.0, spread[i] = 1.0, centred[i] = 1, q_index[i] = i;
+    middle[i] = 0.0, half_range[i] = 1.0, about_middle[i] = 1, q_index[i] = i;
   }
   for (int k = 0; k < n_quaternions; k++)
     for (int i = quaternions[k]; i < quaternions[k] + 4; i++) {
       SET(m.lower, i, -INFINITY);
       SET(m.upper, i, INFINITY);
-      spread[i] = NAN;
+      half_range[i] = NAN;
     }
   for (int32_t k = 0; k < m.nv; k++) coordinate[k] = -1, damping[k] = 1.0;
   for (int32_t node = 0; node < m.n_nodes; node++) {
@@ -76,8 +76,8 @@ static void test_solve(void) {
   }
   const rk_ik ik = {.model = &m, .tasks = tasks, .task_start = p.task_start, .task_columns = p.columns,
                     .fill_start = p.fill_start, .fill = p.fill, .coordinate = coordinate, .q_index = q_index,
-                    .robot_lower = m.lower, .robot_upper = m.upper, .middle = middle, .spread = spread,
-                    .centred = centred, .turns = turns, .damping = damping, .length = 1.0, .robot_nq = m.nq,
+                    .robot_lower = m.lower, .robot_upper = m.upper, .middle = middle, .half_range = half_range,
+                    .about_middle = about_middle, .periodic = periodic, .damping = damping, .length = 1.0, .robot_nq = m.nq,
                     .attempts = 20, .iterations = 30};
 
   double *wanted = doubles(COUNT * m.nq), *targets = doubles(COUNT * TASKS * 16), *frames_work = doubles(rk_workspace(&m));
@@ -124,7 +124,7 @@ static void test_solve(void) {
   rk_ik_solve(&ik, 1, targets + 16 * TASKS, start + m.nq, 0, work, again, pair, &outcome);
   CHECK(outcome.code == RK_IK_BAD_START, "code %d for an infinite start", outcome.code);
 
-  void *owned[] = {coordinate, q_index, centred, turns, middle, spread, damping, wanted, targets,
+  void *owned[] = {coordinate, q_index, about_middle, periodic, middle, half_range, damping, wanted, targets,
                    frames_work, start, work, q, residuals, again};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   free_model(&m);

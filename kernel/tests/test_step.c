@@ -26,11 +26,11 @@ static double *filled(int64_t count, double value) {
 
 /* A pose, an axis with a band, and two lengths in tip axes. */
 static void make_tasks(problem *p) {
-  static const int32_t carriers[TASKS] = {4, 7, 9};
+  static const int32_t tip_nodes[TASKS] = {4, 7, 9};
   memset(p->tips, 0, sizeof p->tips);
   for (int32_t t = 0; t < TASKS; t++) {
     rk_tip_rows *task = p->tips + t;
-    SET(p->model.frame_node, t, carriers[t]);
+    SET(p->model.frame_node, t, tip_nodes[t]);
     task->kind = t == 1 ? RK_TIP_AXIS : RK_TIP_POSE;
     task->tip = t, task->other = -1;
     task->axes = t == 2 ? RK_TIP_AXES : RK_ROOT_AXES;
@@ -87,7 +87,7 @@ static void make_robot_rows(const rk_model *m, rk_robot_row *rows) {
 
 /* The code; v, and what the levels lack, of the first `levels` of three. */
 static int32_t run(const problem *p, int32_t levels, const double *q, const double *previous, const double *targets,
-                   double *v, double *lacking, int32_t *freedom) {
+                   double *v, double *level_residuals, int32_t *freedom) {
   const int32_t made[2 * TASKS] = {-1, -1, -1, -1, -1, -1};
   const int32_t start[4] = {0, 6, 9, ROWS}, rows[TASKS] = {0, 6, 9}, robot_at[ON_ROBOT] = {11, 12, 13, 14, 15, 16};
   const int32_t stays[TASKS] = {0, 0, 1}, nv = p->model.nv;
@@ -103,7 +103,7 @@ static int32_t run(const problem *p, int32_t levels, const double *q, const doub
   data.stays = stays, data.robot_rows = robot_rows, data.robot_at = robot_at;
   data.n_robot_rows = levels == 3 ? ON_ROBOT : 0; /* they are of the last level */
   data.start = start, data.damping = damping, data.J = J, data.low = low, data.high = high;
-  data.v = v, data.lacking = lacking, data.errors = measured, data.residuals = measured + 2 * (TASKS + ON_ROBOT);
+  data.v = v, data.level_residuals = level_residuals, data.errors = measured, data.residuals = measured + 2 * (TASKS + ON_ROBOT);
   data.costs = costs, data.freedom = freedom, data.active = active;
   const int32_t code = rk_step_run(&p->step, &data, work);
   for (int c = 0; code == RK_STEP_DONE && c < CRITERIA; c++) CHECK(isfinite(costs[c]), "cost %d", c);
@@ -117,7 +117,7 @@ static void test_steps(void) {
   const int32_t nv = p->model.nv;
   uint64_t random = 3;
   double *q = doubles(p->model.nq), *v = doubles(nv), *other = doubles(nv), *previous = filled(nv, 0.0);
-  double *lacking = doubles(ROWS), *alone = doubles(ROWS), targets[TASKS][16] = {{0.0}};
+  double *level_residuals = doubles(ROWS), *alone = doubles(ROWS), targets[TASKS][16] = {{0.0}};
   int32_t freedom[4];
   int bounded = 0;
   for (int trial = 0; trial < TRIALS; trial++) {
@@ -128,7 +128,7 @@ static void test_steps(void) {
         if (k < 3) targets[t][4 * k + 3] = uniform(&random, -1.0, 1.0);
       }
     for (int32_t k = 0; k < nv; k++) previous[k] = uniform(&random, -1.0, 1.0);
-    CHECK(run(p, 3, q, previous, &targets[0][0], v, lacking, freedom) == RK_STEP_DONE, "trial %d", trial);
+    CHECK(run(p, 3, q, previous, &targets[0][0], v, level_residuals, freedom) == RK_STEP_DONE, "trial %d", trial);
     for (int32_t k = 0; k < nv; k++) {
       CHECK(fabs(v[k] * 0.02) <= 0.05, "v[%d] is too fast", k);
       bounded += fabs(fabs(v[k] * 0.02) - 0.05) < 1e-12 || fabs(fabs((v[k] - previous[k]) * 0.02) - 0.02) < 1e-12;
@@ -137,15 +137,15 @@ static void test_steps(void) {
     for (int32_t levels = 1; levels < 3; levels++) {
       CHECK(run(p, levels, q, previous, &targets[0][0], other, alone, freedom) == RK_STEP_DONE, "trial %d", trial);
       for (int r = levels == 1 ? 0 : 6; r < (levels == 1 ? 6 : 9); r++)
-        CHECK_NEAR(alone[r], lacking[r], 1e-9, "what a level lacks without those below");
+        CHECK_NEAR(alone[r], level_residuals[r], 1e-9, "what a level lacks without those below");
     }
   }
   CHECK(bounded > TRIALS, "only %d limits were active", bounded);
   q[0] = NAN;
-  CHECK(run(p, 3, q, previous, &targets[0][0], v, lacking, freedom) == RK_STEP_BAD_START, "NaN in q");
+  CHECK(run(p, 3, q, previous, &targets[0][0], v, level_residuals, freedom) == RK_STEP_BAD_START, "NaN in q");
   q[0] = 0.0, q[p->quaternions[0]] += 0.1;
-  CHECK(run(p, 3, q, previous, &targets[0][0], v, lacking, freedom) == RK_STEP_BAD_START, "a long quaternion");
-  double *owned[] = {q, v, other, previous, lacking, alone, p->rest, p->ones, p->limits, p->tiny, p->wide,
+  CHECK(run(p, 3, q, previous, &targets[0][0], v, level_residuals, freedom) == RK_STEP_BAD_START, "a long quaternion");
+  double *owned[] = {q, v, other, previous, level_residuals, alone, p->rest, p->ones, p->limits, p->tiny, p->wide,
                      (double *)p->step.lower};
   for (size_t k = 0; k < sizeof owned / sizeof *owned; k++) free(owned[k]);
   free(p->coordinate);

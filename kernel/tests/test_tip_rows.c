@@ -193,7 +193,7 @@ static void test_twists_in_a_frame(void) {
 }
 
 /* What rows from `first` on see and want of x, squared. */
-static double lacking(const rows *r, int32_t nv, int first, int count, const double *x) {
+static double residual(const rows *r, int32_t nv, int first, int count, const double *x) {
   double sum = 0.0;
   for (int row = first; row < first + count; row++) {
     double left = r->low[row];
@@ -214,8 +214,8 @@ static void test_rows_made_of_others(void) {
     rows r = fill(p, q);
     for (int32_t t = 22; t < 24; t++) {
       const int first = p->first_row[t], across = p->made_row[2 * t], along = p->made_row[2 * t + 1];
-      const double whole = lacking(&r, nv, first, MOST, x);
-      CHECK_NEAR(lacking(&r, nv, across, MOST - 1, x) + lacking(&r, nv, along, 1, x), whole, 1e-12 * whole, "a way");
+      const double whole = residual(&r, nv, first, MOST, x);
+      CHECK_NEAR(residual(&r, nv, across, MOST - 1, x) + residual(&r, nv, along, 1, x), whole, 1e-12 * whole, "a way");
       double square = 0.0;
       for (int k = 0; k < MOST; k++) square += r.low[first + k] * r.low[first + k];
       for (int k = 0; k < MOST - 1; k++) CHECK_NEAR(r.low[across + k], 0.0, 1e-14, "what is wanted across the way");
@@ -223,7 +223,7 @@ static void test_rows_made_of_others(void) {
     }
     for (int32_t t = 6; t < 8; t++) {
       const int first = p->first_row[t], closed = p->made_row[2 * t];
-      double product = 0.0, whole = lacking(&r, nv, first, MOST, x), seen = lacking(&r, nv, closed, MOST, x);
+      double product = 0.0, whole = residual(&r, nv, first, MOST, x), seen = residual(&r, nv, closed, MOST, x);
       CHECK(seen <= whole * (1.0 + 1e-12), "a closure asks for more than its loop");
       for (int i = 0; i < MOST; i++)
         for (int j = 0; j < i; j++)

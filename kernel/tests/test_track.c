@@ -12,8 +12,8 @@ typedef struct robot {
   rk_task task;
   rk_ik ik;
   rk_track track;
-  int32_t task_start[2], columns[NV], coordinate[NV], ik_coordinate[NV], q_index[NQ], centred[NQ];
-  double middle[NQ], spread[NQ], damping[NV], largest[NV], change[NV], lower[NV], upper[NV];
+  int32_t task_start[2], columns[NV], coordinate[NV], ik_coordinate[NV], q_index[NQ], about_middle[NQ];
+  double middle[NQ], half_range[NQ], damping[NV], largest[NV], change[NV], lower[NV], upper[NV];
 } robot;
 
 static robot *make_robot(void) {
@@ -45,8 +45,8 @@ static robot *make_robot(void) {
   }
   r->task_start[1] = NV;
   r->ik = (rk_ik){.model = m, .tasks = &r->task, .task_start = r->task_start, .task_columns = r->columns,
-                  .coordinate = r->ik_coordinate, .q_index = r->q_index, .middle = r->middle, .spread = r->spread,
-                  .centred = r->centred, .damping = r->damping, .length = 1.0, .robot_nq = NQ,
+                  .coordinate = r->ik_coordinate, .q_index = r->q_index, .middle = r->middle, .half_range = r->half_range,
+                  .about_middle = r->about_middle, .damping = r->damping, .length = 1.0, .robot_nq = NQ,
                   .attempts = 1, .iterations = 30};
   r->track = (rk_track){.ik = &r->ik, .largest = r->largest, .change = r->change, .coordinate = r->coordinate,
                         .lower = r->lower, .upper = r->upper, .braked = 1, .curved = 1};

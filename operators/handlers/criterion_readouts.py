@@ -19,11 +19,11 @@ from ...robokin.arrays import Array
 from ...scene.animation.curves import shown_by_keys
 from ...scene.criteria.costs import cost, steepness
 from ...scene.criteria.solver_criteria import root_gravity, solver_criterion
+from ...scene.tasks.shown_shapes import missing_shapes, read_shapes, shape_count, shown_shape
 from ...scene.tasks.solver_tasks import SolverTasks, enabled_tasks
 from ...scene.tasks.targets import places_of, targets_shown, world_matrix
 from ...solvers.kinematics.state import State
 from ...solvers.velocity.task_levels import TaskLevels
-from .shown_shapes import missing_shapes, read_shapes, shape_count, shown_shape
 
 Motion = tuple[Array, Array, float]
 

@@ -15,9 +15,9 @@ from ...robokin import RobokinError
 from ...robokin.arrays import Array
 from ...scene.animation.frames import rotation_matrices
 from ...scene.tasks.root_frames import metres_per_world_unit, rotations_of
+from ...scene.tasks.shown_shapes import missing_shapes, shown_shape
 from ...scene.tasks.solver_tasks import check_task
 from ...scene.tasks.targets import needs_target, places_of, world_matrix
-from .shown_shapes import missing_shapes, shown_shape
 
 _AT_POINT = ("POSE", "POSITION", "CENTER_OF_MASS")
 

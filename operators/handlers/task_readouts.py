@@ -14,6 +14,7 @@ from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError, RobotModel
 from ...robokin.arrays import Array
 from ...scene.tasks.root_frames import metres_per_world_unit
+from ...scene.tasks.shown_shapes import missing_shapes, shown_shape
 from ...scene.tasks.solver_tasks import SolverTasks, check_task
 from ...scene.tasks.targets import targets_shown
 from ...solvers.motion.motion import Motion
@@ -24,7 +25,6 @@ from ...solvers.singularities.tool import tools_of
 from ...solvers.tasks import FrameTask, Task
 from ...solvers.velocity.task_levels import TaskLevels
 from .scene_marks import pose_mark
-from .shown_shapes import missing_shapes, shown_shape
 
 _last: dict = {}
 
@@ -50,7 +50,7 @@ def _computed(obj: bpy.types.Object, robot: Binding) -> Sequence[TaskReadout | N
         if task.enabled:
             try:
                 check_task(obj, task, robot)
-                tasks += [task] if _is_told(task) and not missing_shapes(obj, [task]) else []
+                tasks += [task] if _has_readout(task) and not missing_shapes(obj, [task]) else []
             except RobokinError as error:
                 shown[i] = TaskReadout(0.0, 0.0, False, str(error))
     if not tasks:
@@ -76,7 +76,7 @@ def _near(obj: bpy.types.Object, model: RobotModel, task: Task, q: Array) -> tup
     if found is None:
         return None, ""
     value = float(found.over(q[None])[0][0])
-    return value, found.at(q).told() if value < obj.robokin.solver.singularity else ""
+    return value, found.at(q).sentence() if value < obj.robokin.solver.singularity else ""
 
 
 class _Tools:
@@ -105,7 +105,7 @@ class _Tools:
 _tools = _Tools()
 
 
-def _is_told(task: bpy.types.PropertyGroup) -> bool:
+def _has_readout(task: bpy.types.PropertyGroup) -> bool:
     return not KINDS[task.kind].is_velocity and task.kind not in ("PIN", "ADVANCE") and task.influence >= 1.0
 
 

@@ -11,12 +11,12 @@ from ...properties.bridge import is_robot
 from ...properties.handlers import add_handler, going_on, is_posing_paused, remove_handler
 from ...properties.results import readouts
 from ...properties.results.readouts import LiveReadout, not_live
+from ...scene.live.chains import Moves, in_order
+from ...scene.live.readout import live_readout
+from ...scene.live.robots import live_robots
+from ...scene.live.session import Event, Session
 from ..handlers.hand_limits import transform_running
 from . import rendering
-from .chains import Moves, in_order
-from .readout import live_readout
-from .robots import live_robots
-from .session import Event, Session
 
 ROUNDS = 5  # that robots which hang on one another in a circle look at each other again
 

@@ -12,7 +12,7 @@ from ...properties.handlers import add_handler, remove_handler
 from ...robokin import RobokinError
 from ...scene.animation import frames as animation
 from ...scene.animation.curves import own_keys, shown_by_keys
-from .robots import live_robots
+from ...scene.live.robots import live_robots
 
 SHOWN_ALIKE = 1e-3  # [rad, m] keys that are nearer to the live pose than this show it
 _PAUSE = 1.0  # [s] between two looks for something to tell

@@ -57,13 +57,13 @@ class ROBOKIN_OT_paste_joint_values(RobotOperator, bpy.types.Operator):
         for name in found.values:
             own = model.slot(name).q
             q[own] = asked[own]
-        inside, told = within_limits(model, q)
+        inside, notes = within_limits(model, q)
         take_pose(context, obj, inside)
         if found.unknown:
             self.report({"WARNING"}, f"no joints of {obj.name!r}: {', '.join(found.unknown[:6])}")
-        if told:
-            more = f"; and {len(told) - 1} more" if len(told) > 1 else ""
-            self.report({"WARNING"}, f"{told[0]}{more}")
+        if notes:
+            more = f"; and {len(notes) - 1} more" if len(notes) > 1 else ""
+            self.report({"WARNING"}, f"{notes[0]}{more}")
         self.report({"INFO"}, f"{len(found.values)} joint values pasted")
         return {"FINISHED"}
 

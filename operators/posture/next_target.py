@@ -49,8 +49,8 @@ class ROBOKIN_OT_next_target(RobotOperator, bpy.types.Operator):
         with posing_paused():
             write_configuration(obj, q)
             settle(context, obj)
-        lacks = (("LENGTH", away, "away"), ("ROTATION", turned, "turned away"))
-        said = [f"{quantity_text(context.scene, kind, value)} {word}" for kind, value, word in lacks if value > MET]
+        misses = (("LENGTH", away, "away"), ("ROTATION", turned, "turned away"))
+        said = [f"{quantity_text(context.scene, kind, value)} {word}" for kind, value, word in misses if value > MET]
         if said:
             self.report({"WARNING"}, f"{item.name}: as near as it gets, {' and '.join(said)}")
         else:

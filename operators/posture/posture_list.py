@@ -12,6 +12,7 @@ from ...robokin.mirror import Mirrored, flipped_name
 from ...scene.animation.lists import reorder
 from ...scene.bake.start import own_values, present_values
 from ..common import RobotOperator
+from ..tasks.entries import MoveEntryOperator
 from .posture import take_pose
 
 PLANES = (
@@ -111,25 +112,12 @@ class ROBOKIN_OT_posture_remove(PostureOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_posture_move(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_posture_move(MoveEntryOperator, bpy.types.Operator):
     """Move the active posture up or down in the list"""
 
     bl_idname = "robokin.posture_move"
     bl_label = "Move Posture"
-
-    direction: bpy.props.EnumProperty(
-        name="Direction", items=(("UP", "Up", "Toward the top"), ("DOWN", "Down", "Toward the bottom"))
-    )
-
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        robot = obj.robokin
-        find_posture(obj, "")
-        other = robot.active_posture + (-1 if self.direction == "UP" else 1)
-        if not 0 <= other < len(robot.postures):
-            return {"CANCELLED"}
-        reorder(obj, "postures", robot.postures.move, robot.active_posture, other)
-        robot.active_posture = other
-        return {"FINISHED"}
+    entries = "postures"
 
 
 class ROBOKIN_OT_posture_role(PostureOperator, bpy.types.Operator):
@@ -167,7 +155,7 @@ class _Mirror(RobotOperator):
 
     plane: bpy.props.EnumProperty(name="Plane", description="Plane of symmetry", items=PLANES)
 
-    def told(self, found: Mirrored) -> None:
+    def report_mirrored(self, found: Mirrored) -> None:
         if found.kept:
             self.report({"WARNING"}, f"no mirror image, left as they are: {_listed(found.kept)}")
         if found.clamped:
@@ -183,7 +171,7 @@ class ROBOKIN_OT_mirror_pose(_Mirror, bpy.types.Operator):
     def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
         found = mirrored_configuration(robot_model(obj), read_configuration(obj), self.plane)
         take_pose(context, obj, found.q)
-        self.told(found)
+        self.report_mirrored(found)
         return {"FINISHED"}
 
 
@@ -203,7 +191,7 @@ class ROBOKIN_OT_posture_mirror(PostureOperator, _Mirror, bpy.types.Operator):
         flipped = flipped_name(item.name)
         name = flipped if flipped not in (item.name, *taken) else free_name(f"{item.name} Mirrored", taken)
         store_posture(obj, name, {name: value for name, value in values.items() if name in wanted})
-        self.told(found)
+        self.report_mirrored(found)
         return {"FINISHED"}
 
 

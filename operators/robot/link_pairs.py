@@ -5,12 +5,13 @@ from __future__ import annotations
 import bpy
 
 from ...properties.bridge import binding
+from ...properties.bridge.visuals.mesh_hulls import mesh_hull
 from ...properties.link_pairs import store_link_pair
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.collision import CollisionModel
 from ...scene.animation.lists import reorder
-from ...scene.collisions import mesh_hull, touching_at_rest
+from ...scene.collisions import touching_at_rest
 from ..common import RobotOperator
 
 

@@ -8,12 +8,13 @@ import bpy
 
 from ...properties.bridge import binding
 from ...properties.postures import parse_configuration
-from ...properties.results.result_text import status_words, told
+from ...properties.results.result_text import in_scene_units, status_words
 from ...properties.results.stored_results import store_failures
-from ...properties.solver_settings import BAKE_MODES, MOTION_COSTS, STARTS
+from ...properties.solver_settings import AT_SINGULARITIES, BAKE_MODES, MOTION_COSTS, STARTS
 from ...robokin import RobokinError
 from ...scene.bake.bake import bake_steps
 from ...scene.bake.start import bake_start, keep_start
+from ...scene.bake.traversal import chosen_traversal
 from ...solvers import Status
 from ..common import FramesOperator, RobotOperator, check_report
 from ..handlers.scene_marks import motion_mark
@@ -50,6 +51,12 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         items=MOTION_COSTS,
         options={"SKIP_SAVE"},
     )
+    at_singularities: bpy.props.EnumProperty(
+        name="At Singularities",
+        description="What an arm does where joint speeds would pass their limits",
+        items=AT_SINGULARITIES,
+        options={"SKIP_SAVE"},
+    )
     new_action: bpy.props.BoolProperty(name="New Action", description="Write into a new action", options={"SKIP_SAVE"})
     report_path: bpy.props.StringProperty(
         name="Report", description="Write the frames as JSON", subtype="FILE_PATH", options={"SKIP_SAVE"}
@@ -67,7 +74,10 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         seed, new = self.given("seed", settings.seed), self.given("new_action", settings.new_action)
         is_whole = self.given("mode", settings.bake_mode) == "WHOLE"
         cost = self.given("cost", settings.motion_cost).lower() if is_whole else None
-        result = yield from bake_steps(context.scene, context.view_layer, obj, frames, q0, seed, new, cost=cost)
+        word = self.given("at_singularities", settings.at_singularities)
+        past = None if is_whole else chosen_traversal(obj, word.lower().replace("_", "-"))
+        scene, layer = context.scene, context.view_layer
+        result = yield from bake_steps(scene, layer, obj, frames, q0, seed, new, cost=cost, past=past)
         settings = obj.robokin.solver
         settings.bake_status, settings.bake_reason = result.summary()
         keep_start(obj, robot, start, q0)
@@ -77,8 +87,8 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         store_failures(settings.bake_failures, sorted(rows, key=lambda row: row[0]))
         self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged and not result.collisions else "WARNING"
-        said = f"{status_words(*result.summary())}: {told(context.scene, settings.bake_reason)}"
-        self.report({kind}, f"{len(frames)} frames baked. {said}")
+        said = f"{status_words(*result.summary())}: {in_scene_units(context.scene, settings.bake_reason)}"
+        self.report({kind}, f"{len(result.frames)} frames baked. {said}")
 
 
 class ROBOKIN_OT_failure_show(RobotOperator, bpy.types.Operator):

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import bpy
 
-from ...properties.results.result_text import told
+from ...properties.results.result_text import in_scene_units
 from ...properties.results.stored_results import store_failures
 from ...scene.bake.check import check_steps
 from ...scene.bake.check_markers import clear_markers, set_markers
@@ -50,7 +50,7 @@ class ROBOKIN_OT_check(ModalOperator, FramesOperator, bpy.types.Operator):
         if self.given("markers", settings.markers):
             set_markers(scene, obj, found)
         self.write_report(self.report_path, found.to_dict())
-        self.report({"INFO" if found.passed else "WARNING"}, told(scene, found.summary()))
+        self.report({"INFO" if found.passed else "WARNING"}, in_scene_units(scene, found.summary()))
 
 
 class ROBOKIN_OT_check_clear(RobotOperator, bpy.types.Operator):

@@ -9,7 +9,7 @@ import bpy
 from ...properties.bridge import write_configuration
 from ...properties.handlers import posing_paused
 from ...properties.overrides import takes_keys
-from ...properties.results.result_text import status_words, told
+from ...properties.results.result_text import in_scene_units, status_words
 from ...robokin import RobokinError
 from ...scene.animation.curves import auto_keying, key_channels
 from ...scene.posing.solve import solve_steps
@@ -49,7 +49,7 @@ class ROBOKIN_OT_solve_pose(ModalOperator, bpy.types.Operator):
             key_channels(obj, context.scene.frame_current_final, robot)
         reason = solved.store(obj)
         obj.robokin.solver.solve_mark = pose_mark(obj)
-        said = f"{status_words(result.status, reason)}: {told(context.scene, reason)}"
+        said = f"{status_words(result.status, reason)}: {in_scene_units(context.scene, reason)}"
         self.report({"INFO" if result.converged else "WARNING"}, said)
 
 

@@ -69,7 +69,7 @@ class Gesture(RobotOperator):
         def pose(self, context: bpy.types.Context, snap: bool) -> Array:
             """(nq,) Raises RobokinError."""
 
-        def told(self, context: bpy.types.Context) -> str:
+        def header_text(self, context: bpy.types.Context) -> str:
             """For the header."""
 
         def key(self, context: bpy.types.Context, kind: str) -> bool:
@@ -193,7 +193,7 @@ class Gesture(RobotOperator):
         self._is_new = False
         write_configuration(self._robot, self.pose(context, self._snap))
         if context.area is not None:
-            context.area.header_text_set(self.told(context))
+            context.area.header_text_set(self.header_text(context))
 
     def _keep(self, context: bpy.types.Context) -> set[str]:
         self._follow(context)

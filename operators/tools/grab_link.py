@@ -101,7 +101,7 @@ class _Pulling(Gesture):
             self._axis = -1
         return True
 
-    def told(self, context: bpy.types.Context) -> str:
+    def header_text(self, context: bpy.types.Context) -> str:
         shown = quantity_text(context.scene, "ROTATION" if self._is_turn else "LENGTH", self._amount)
         about = "about" if self._is_turn else "along"
         whose = "its own" if self._is_own else "the world's"

@@ -46,7 +46,7 @@ class ROBOKIN_OT_turn_joint(Gesture, bpy.types.Operator):
         self._hold(context)
         return True
 
-    def told(self, context: bpy.types.Context) -> str:
+    def header_text(self, context: bpy.types.Context) -> str:
         return f"{self.bl_label}  {value_and_limits(context.scene, self._turn)}"
 
 

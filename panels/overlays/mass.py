@@ -54,9 +54,9 @@ class MassOverlay:
 
     def _contacts(self, obj: bpy.types.Object, view: RobotView) -> Array:
         """(n, 3) where the robot touches the ground, in the world: as a support task says, or its feet."""
-        told = readouts.support(obj)
-        if told is not None:
-            return told
+        polygon = readouts.support(obj)
+        if polygon is not None:
+            return polygon
         corners = []
         for link, own in self._feet:
             T = view.links[link]

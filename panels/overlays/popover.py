@@ -30,6 +30,7 @@ class ROBOKIN_PT_overlays(bpy.types.Panel):
         column.label(text="Robot")
         column.prop(settings, "center_of_mass")
         _with_setting(column, settings, "manipulability", ("manipulability_scale",))
+        column.prop(settings, "collisions")
         column.prop(settings, "task_errors")
         column.label(text="Motion")
         _with_setting(column, settings, "path", ("path_color",))

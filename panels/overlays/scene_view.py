@@ -15,6 +15,7 @@ from ...properties.selected.active_robot import active_robot, objects_showing
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.arrays import Array
+from .collisions import CollisionOverlay
 from .joints import JointOverlays
 from .manipulability import ManipulabilityOverlay
 from .marks import MARKS
@@ -24,7 +25,7 @@ from .pieces import Pieces, vertices
 from .robot_view import RobotView
 from .tasks import task_errors
 
-PARTS = ("axes", "names", "limits", "center_of_mass", "manipulability", "task_errors", "path", "ghosts")
+PARTS = ("axes", "names", "limits", "center_of_mass", "manipulability", "collisions", "task_errors", "path", "ghosts")
 _READ = attrgetter(
     *("show", "xray", "selected_only", "problem_frames", "path_color", "ghost_count", "ghost_step"),
     *("manipulability_scale", *PARTS),
@@ -65,7 +66,8 @@ class RobotOverlays:
         with binding_held(obj, structure.robot):
             chosen = self._chosen(obj, settings)
             key = (_READ(settings), chosen)
-            if is_moved or self._still is None or self._still[0] != key:
+            shapes = self._parts.get("collisions")
+            if is_moved or self._still is None or self._still[0] != key or (shapes and not shapes.is_complete):
                 self._still = key, self._of_pose(obj, settings, chosen)
             found = Pieces()
             found.add(self._still[1])
@@ -95,6 +97,8 @@ class RobotOverlays:
         if settings.manipulability:
             ellipsoids = self._part("manipulability", lambda: ManipulabilityOverlay(structure))
             found.add(ellipsoids.pieces(view, settings.manipulability_scale))
+        if settings.collisions:
+            found.add(self._part("collisions", lambda: CollisionOverlay(structure)).pieces(view))
         return found
 
     def _motion(self) -> MotionOverlay:

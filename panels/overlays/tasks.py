@@ -7,7 +7,7 @@ import numpy as np
 
 from ...properties.results import readouts
 from ...properties.results.readouts import Goal, TaskReadout
-from ...properties.results.result_text import told
+from ...properties.results.result_text import in_scene_units
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ..prepared.task_rows import residual_text
@@ -52,7 +52,7 @@ def _reason(obj: bpy.types.Object, scene: bpy.types.Scene) -> str:
     first, last = obj.robokin.baked_frames
     if first <= frame <= last:
         rows = (row for row in obj.robokin.solver.bake_failures if row.status and row.first <= frame <= row.last)
-        return next((told(scene, row.reason) for row in rows), "")
+        return next((in_scene_units(scene, row.reason) for row in rows), "")
     live = readouts.live(obj)
     return live.text if live is not None and not live.is_met else ""
 

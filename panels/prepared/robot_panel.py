@@ -10,14 +10,14 @@ import bpy
 
 from ...properties.bridge import Channel, binding, damaged_records
 from ...properties.bridge.model.channels import QUATERNION
-from ...properties.bridge.model.joint_bones import Carrier, bone_axis
+from ...properties.bridge.model.joint_bones import JointBone, bone_axis
 from ...properties.bridge.record.fields import AXES, order_field
 from ...properties.bridge.record.snapshot import foreign_constraint
 from ...properties.bridge.record.stored import KEY
 from ...properties.bridge.visuals.link_visuals import unfound_meshes
 from ...properties.joint_values.joint_range import ranged_channel
 from ...properties.pages import shown_page
-from ...properties.results.result_text import status_words, told
+from ...properties.results.result_text import in_scene_units, status_words
 from ...properties.selected.active_robot import active_robot
 from ...robokin import Joint, RobokinError, RobotModel
 from ...robokin.limit_warnings import far_limit_warning, mimic_warning
@@ -32,6 +32,7 @@ STATUS_ICONS = {
     "LIMIT": "LOCKED",
     "TASK_CONFLICT": "ARROW_LEFTRIGHT",
     "SINGULAR": "ORIENTATION_GIMBAL",
+    "COLLISION": "MOD_PHYSICS",
 }
 
 
@@ -108,8 +109,8 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
     joint = robot.joint_of_bone.get(bone.name)
     if joint is None:
         return None
-    carriers = robot.carriers[robot.model.joint_index(joint.name)]
-    bones = {carrier.bone for carrier in carriers}
+    joint_bones = robot.joint_bones[robot.model.joint_index(joint.name)]
+    bones = {joint_bone.bone for joint_bone in joint_bones}
     # A quaternion is read as W, X, Y, Z, wherever the link's axes are on the bone.
     channels = sorted(
         (c for c in robot.channels if c.bone in bones), key=lambda c: c.index if c.path == QUATERNION else -1
@@ -117,17 +118,17 @@ def joint_summary(obj: bpy.types.Object, bone: bpy.types.Bone | None) -> JointSu
     labelled = tuple((_channel_label(c, channels), c) for c in channels)
     plain = [(label, c.path == "location") for label, c in labelled if c.path != QUATERNION][: joint.nv]
     return JointSummary(
-        carriers[-1].bone,
+        joint_bones[-1].bone,
         joint.kind.label,
         joint.nv > 0,
         joint.mimic.joint if joint.mimic else "",
         _unheld(robot.model, joint.name),
         labelled,
         tuple(plain) if len(plain) > 1 else tuple(("", linear) for _, linear in plain),
-        _swing_labels(joint, carriers[0]) if joint.kind.has_cone else (),
-        type_fields(obj.data.bones[carriers[-1].bone].robokin),
+        _swing_labels(joint, joint_bones[0]) if joint.kind.has_cone else (),
+        type_fields(obj.data.bones[joint_bones[-1].bone].robokin),
         joint.type == "wheeled",
-        ranged_channel(robot, carriers[-1].bone) is not None,
+        ranged_channel(robot, joint_bones[-1].bone) is not None,
     )
 
 
@@ -137,11 +138,11 @@ def _unheld(model: RobotModel, name: str) -> str:
     return far_limit_warning(model, name) if name in model.far_limits else ""
 
 
-def _swing_labels(joint: Joint, carrier: Carrier) -> tuple[str, str]:
+def _swing_labels(joint: Joint, joint_bone: JointBone) -> tuple[str, str]:
     """The axes of the bone about which a ball swings; numbers where its twist is not about an axis of the bone."""
     axes = plane_basis(joint.axis)
-    found = [bone_axis(axis, carrier.frame)[0] for axis in axes]
-    if min(abs(carrier.frame[:, i] @ axis) for i, axis in zip(found, axes, strict=True)) < 1.0 - 1e-6:
+    found = [bone_axis(axis, joint_bone.frame)[0] for axis in axes]
+    if min(abs(joint_bone.frame[:, i] @ axis) for i, axis in zip(found, axes, strict=True)) < 1.0 - 1e-6:
         return "Swing 1", "Swing 2"
     first, second = (f"Swing {'XYZ'[i]}" for i in found)
     return first, second
@@ -285,4 +286,4 @@ def draw_status(
         words = f"Before the change: {words[0].lower()}{words[1:]}"
     box.label(text=words, icon=STATUS_ICONS.get(status, "ERROR") if is_present else "TIME")
     if reason and not rows:
-        draw_text(context, box, told(context.scene, reason))
+        draw_text(context, box, in_scene_units(context.scene, reason))

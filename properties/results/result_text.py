@@ -14,6 +14,7 @@ STATUS_WORDS = {
     "LIMIT": "Held by joint limits",
     "TASK_CONFLICT": "Tasks contradict each other",
     "SINGULAR": "Singular pose",
+    "COLLISION": "Blocked",
     "MAX_ITERATIONS": "Not reached",
     "EMPTY": "No task",
 }
@@ -28,7 +29,7 @@ def status_words(status: str, reason: str = "") -> str:
     return TOO_FAST if status == "LIMIT" and "too fast" in reason else STATUS_WORDS.get(status, status)
 
 
-def told(scene: bpy.types.Scene, sentence: str) -> str:
+def in_scene_units(scene: bpy.types.Scene, sentence: str) -> str:
     """A solver's sentence with its lengths and angles (SI) in the units of the scene, and its statuses in words."""
 
     def shown(found: re.Match[str]) -> str:

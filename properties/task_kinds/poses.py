@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...solvers import AimTask, AxisTask, OrientationTask, PoseTask, PositionTask
+from ...solvers import AimTask, AxisTask, OrientationTask, PoseTask, PositionTask, SingularValueTask
 from .context import TaskContext
 from .kind import ANGLE, AXES, BOTH, OFFSET, ORIENTATION, POSITION, TaskKind
 
@@ -35,6 +35,10 @@ def _orientation(a: TaskContext, T: object) -> OrientationTask:
 def _axis(a: TaskContext, direction: object) -> AxisTask:
     weight = a.task.orientation_weight
     return AxisTask(a.link, a.axis, direction, weight, tolerance=a.turned, band=a.cone, **a.on_tip)
+
+
+def _singular_value(a: TaskContext, least: float) -> SingularValueTask:
+    return SingularValueTask(a.link, least, a.task.orientation_weight, tolerance=a.turned, **a.on_tip)
 
 
 def _aim(a: TaskContext, point: object) -> AimTask:
@@ -109,5 +113,18 @@ KINDS = {
         fields=("axis",),
         target_at=lambda a: a.point,
         build=_aim,
+    ),
+    "SINGULAR_VALUE": TaskKind(
+        "Away from Singularities",
+        "The smallest singular value of the tip's Jacobian is at least so large",
+        "FORCE_MAGNETIC",
+        23,
+        (("Singular value", ANGLE),),
+        offset=OFFSET,
+        fields=("singular_value",),
+        animated=("singular_value",),
+        banded=False,
+        target_at=lambda a: float(a.number("singular_value")[0]),
+        build=_singular_value,
     ),
 }

@@ -51,7 +51,7 @@ def _along(a: TaskContext, target: tuple[float, object]) -> AlongCurveTask:
 def _twist_target(a: TaskContext) -> Array:
     """Told at the target, it is that of a body that moves with it: a hinge stands where the target is."""
     twist = np.concatenate((a.number("linear_velocity") * a.unit, a.number("angular_velocity")))
-    return TwistTask.told_in(a.T, twist) if a.task.use_target else twist
+    return TwistTask.expressed_in(a.T, twist) if a.task.use_target else twist
 
 
 def _twist(a: TaskContext, twist: Array) -> TwistTask:

@@ -14,6 +14,7 @@ from ..configuration import random_configuration
 from ..errors import ConfigurationError, ModelError, UnknownNameError
 from ..model.geometry import Mesh
 from ..model.robot import RobotModel
+from ..model.tree import ROOT
 from ..spatial import se3
 from .core import core
 from .pairs import distances
@@ -53,6 +54,18 @@ class Contact:
     sample: int
     names: tuple[str, str]
     depth: float
+
+
+@dataclass(frozen=True)
+class Near:
+    """Two that are near each other, or in each other. names: as of a contact. distance [m]: negative inside."""
+
+    names: tuple[str, str]
+    distance: float
+
+    def sentence(self) -> str:
+        a, b = self.names
+        return f"{a} is {abs(self.distance):.3g} m {'from' if self.distance >= 0.0 else 'deep in'} {b}"
 
 
 class CollisionModel:
@@ -100,15 +113,48 @@ class CollisionModel:
         """There is no pair that could touch."""
         return not len(self.pairs)
 
-    def distances(self, q: Array, within: float = np.inf, backend: str = "auto") -> tuple[Array, Array]:
+    def distances(
+        self, q: Array, within: float = np.inf, backend: str = "auto", obstacles: Array | None = None
+    ) -> tuple[Array, Array]:
         """All pairs at configurations (F, nq): (F, pairs, 10) value, points and normal in the root frame, as in
-        `Distance`; (F, pairs) status. Pairs that are farther apart than `within` are not looked at closely."""
-        return distances(self._cores, self._placements(q, backend), self.pairs, within, backend)
+        `Distance`; (F, pairs) status. Pairs that are farther apart than `within` are not looked at closely.
+        obstacles: (obstacles, 4, 4) where they are, in place of their own placements."""
+        return distances(self._cores, self._placements(q, backend, obstacles), self.pairs, within, backend)
 
-    def _placements(self, q: Array, backend: str = "auto") -> Array:
+    def checked_distances(
+        self, q: Array, within: float = np.inf, backend: str = "auto", obstacles: Array | None = None
+    ) -> tuple[Array, Array]:
+        """`distances`. Raises ModelError where one cannot be found: it is not taken as free."""
+        out, status = self.distances(q, within, backend, obstacles)
+        if (status == FAILED).any():
+            sample, pair = np.argwhere(status == FAILED)[0]
+            a, b = (self.names[i] for i in self.pairs[pair])
+            raise ModelError(f"the distance of {a!r} and {b!r} cannot be found at sample {sample}")
+        return out, status
+
+    def near(self, pair: int, distance: float) -> Near:
+        """A pair, by its number, at a distance [m]."""
+        a, b = self.pairs[pair]
+        return Near((self.names[a], self.names[b]), float(distance))
+
+    def nearest(self, q: Array, within: float, backend: str = "auto", obstacles: Array | None = None) -> Near | None:
+        """The nearest two at a configuration (nq,), of those nearer than `within` [m]; None: there are none. obstacles:
+        as of `distances`. Raises ModelError."""
+        values = self.checked_distances(q[None], within, backend, obstacles)[0][0, :, 0]
+        if not len(values) or values.min() >= within:
+            return None
+        worst = int(values.argmin())
+        return self.near(worst, values[worst])
+
+    def links_of(self, pair: int) -> tuple[str | None, str | None]:
+        """The names of the two links of a pair, by its number; None for an obstacle."""
+        a, b = self.pairs[pair]
+        return (self.names[a] if a < self._count else None), (self.names[b] if b < self._count else None)
+
+    def _placements(self, q: Array, backend: str = "auto", obstacles: Array | None = None) -> Array:
         if np.ndim(q) != 2:
             raise ConfigurationError(f"configurations must have shape (frames, {self.model.nq}), not {np.shape(q)}")
-        for obstacle in self.obstacles:
+        for obstacle in self.obstacles if obstacles is None else ():
             if obstacle.placement.ndim == 3 and len(obstacle.placement) != len(q):
                 found = len(obstacle.placement)
                 raise ConfigurationError(f"{obstacle.name!r} has placements for {found} frames, not for {len(q)}")
@@ -117,7 +163,7 @@ class CollisionModel:
             frames = get_backend(backend).frame_placements(self.model.tree, np.ascontiguousarray(q))
             placements[:, : self._count] = frames[:, self._link] @ np.stack(self._own)
         for i, obstacle in enumerate(self.obstacles):
-            placements[:, self._count + i] = obstacle.placement
+            placements[:, self._count + i] = obstacle.placement if obstacles is None else obstacles[i]
         return placements
 
     def balls(self) -> list[tuple[int | None, Array, float]]:
@@ -134,11 +180,7 @@ class CollisionModel:
         deepest. Raises ModelError where a distance cannot be found: it is not taken as free."""
         if self.is_empty:
             return []
-        out, status = self.distances(q, within=0.0)
-        if (status == FAILED).any():
-            sample, pair = np.argwhere(status == FAILED)[0]
-            a, b = (self.names[i] for i in self.pairs[pair])
-            raise ModelError(f"the distance of {a!r} and {b!r} cannot be found at sample {sample}")
+        out, _ = self.checked_distances(q, within=0.0)
         deepest: dict[tuple[int, tuple[str, str]], float] = {}
         for sample, pair in np.argwhere(out[..., 0] < 0.0):
             key = int(sample), (self.names[self.pairs[pair, 0]], self.names[self.pairs[pair, 1]])
@@ -158,6 +200,14 @@ class CollisionModel:
         """A copy with its obstacles elsewhere: as many, of the same names and shapes."""
         other = copy(self)
         other.obstacles = tuple(obstacles)
+        return other
+
+    def avoidable(self) -> CollisionModel:
+        """A copy without the pairs of which no joint moves one: obstacles and links that are fixed to the root."""
+        other, tree = copy(self), self.model.tree
+        is_fixed = np.ones(len(self._cores), bool)
+        is_fixed[: self._count] = tree.frame_node[self._link] == ROOT if self._count else True
+        other.pairs = self.pairs[~is_fixed[self.pairs].all(axis=1)]
         return other
 
     def always_touching(self, samples: int = SAMPLES, seed: int = 0) -> list[tuple[str, str]]:

@@ -80,12 +80,12 @@ def _pairs_on(
 ) -> list[tuple[tuple[Joint, Array], tuple[Joint, Array]]]:
     """Pairs of wheels on the links of `rigid`, which are placed in the base."""
     u, w = plane_basis(base.axis)
-    carriers = {joint.parent for joint in joints if joint.type != "fixed"}
+    parents = {joint.parent for joint in joints if joint.type != "fixed"}
     found: _Placed = []
     for joint in joints:
         if joint.parent in rigid and joint.type in WHEEL_TYPES and joint.mimic is None:
             T = rigid[joint.parent] @ joint.placement
-            last = not carriers & set(_rigid(joint.child, joints))
+            last = not parents & set(_rigid(joint.child, joints))
             if last and abs((T[:3, :3] @ joint.axis) @ base.axis) < ALIGNED:
                 found.append((joint, T))
     pairs = []

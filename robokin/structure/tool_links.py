@@ -18,11 +18,11 @@ def tool_links(model: RobotModel) -> tuple[str, ...]:
     some are called tools, only these; of several frames on one body the one called `tool0`.
     """
     bodies = rigid_bodies(model)
-    carriers = {joint.parent for joint in model.joints}
+    parents = {joint.parent for joint in model.joints}
     moving = [on for on, count in bodies.movers.items() if count and on not in bodies.fingers]
     found = []
     for on in sorted(moving, key=lambda on: -bodies.movers[on]):
-        own = [link for link in bodies.frames[on] if on in bodies.last or link not in carriers]
+        own = [link for link in bodies.frames[on] if on in bodies.last or link not in parents]
         found += [STANDARD] if STANDARD in own else own
     called = [link for link in found if WORDS & set(re.split(r"[^a-z0-9]+", link.lower()))]
     return tuple(called or found)

@@ -21,22 +21,22 @@ def with_ranges(model: RobotModel) -> tuple[RobotModel, list[str]]:
     Raises ModelError as `urdf_losses`.
     """
     model = with_chains(model)
-    told: list[str] = []
+    notes: list[str] = []
     if model.root != "fixed":
-        told.append(f"base: a URDF does not say that it is {model.root}; whoever reads it chooses")
-    joints = [_ranged(joint, told) for joint in model.joints[1:]]
-    return RobotModel(model.name, model.links, joints, model.root, model.drive), told
+        notes.append(f"base: a URDF does not say that it is {model.root}; whoever reads it chooses")
+    joints = [_ranged(joint, notes) for joint in model.joints[1:]]
+    return RobotModel(model.name, model.links, joints, model.root, model.drive), notes
 
 
-def _ranged(joint: Joint, told: list[str]) -> Joint:
+def _ranged(joint: Joint, notes: list[str]) -> Joint:
     if joint.kind.urdf not in WITH_RANGE or np.isfinite((joint.lower, joint.upper)).all():
         return joint
     if joint.type == "revolute" and np.isinf((joint.lower, joint.upper)).all():
-        told.append(f"joint {joint.name!r}: a revolute joint without limits is written as continuous")
+        notes.append(f"joint {joint.name!r}: a revolute joint without limits is written as continuous")
         return replace(joint, type="continuous")
     lower = np.where(np.isfinite(joint.lower), joint.lower, np.minimum(-STAND_IN, joint.upper))
     upper = np.where(np.isfinite(joint.upper), joint.upper, np.maximum(STAND_IN, joint.lower))
-    told.append(
+    notes.append(
         f"joint {joint.name!r}: URDF needs limits of a {joint.kind.urdf} joint; "
         f"{lower[0]:g} and {upper[0]:g} are written"
     )

@@ -12,6 +12,7 @@ from . import frames as animation
 from .curves import write_numbers
 
 DYNAMICS = "robokin_dynamics", "Dynamics"
+PATH = "robokin_path", "Path"
 SINGULARITIES = "robokin_singularities", "Singularities"
 
 

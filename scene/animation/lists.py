@@ -1,5 +1,5 @@
-"""The lists of a robot whose entries can be animated: `robokin.tasks`, `robokin.criteria`, `robokin.moves`. Animation
-goes by place in the list: when entries move, their F-curves and drivers follow."""
+"""The lists of a robot: `robokin.tasks`, `robokin.criteria`, `robokin.moves`, `robokin.postures`. Animation goes by
+place in the list: when entries move, their F-curves and drivers follow."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ import bpy
 from ...properties.postures import free_name
 from ...robokin import RobokinError
 
-ACTIVE = {"tasks": "active_task", "criteria": "active_criterion", "moves": "active_move"}
-_SINGULAR = {"tasks": "task", "criteria": "criterion", "moves": "move"}
+ACTIVE = {
+    "tasks": "active_task",
+    "criteria": "active_criterion",
+    "moves": "active_move",
+    "postures": "active_posture",
+}
+_SINGULAR = {"tasks": "task", "criteria": "criterion", "moves": "move", "postures": "posture"}
 
 
 def add_entry(obj: bpy.types.Object, entries: str, name: str, kind: str) -> bpy.types.PropertyGroup:

@@ -23,6 +23,7 @@ from ...scene.animation.curves import (
 )
 from ...scene.bake.plans import PlannedSegment, bake_plans, stretches_of
 from ...scene.bake.report import BakeResult, find_failures, statuses_of
+from ...scene.bake.traversal import AtSingularities, traversal_steps
 from ...scene.bake.whole import whole_motion, whole_note
 from ...scene.criteria.costs import costs_of_motion
 from ...scene.criteria.solver_criteria import enabled_entries
@@ -36,7 +37,7 @@ from ...solvers.motion.motion import Motion
 from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
-from ..collisions import collisions_over
+from ..collisions import clearance_of, collisions_over
 
 
 def bake_steps(
@@ -51,6 +52,8 @@ def bake_steps(
     given: Sequence[AdHocTask] = (),
     use_own: bool = True,
     cost: object | None = None,
+    past: AtSingularities | None = None,
+    avoid: bool | None = None,
 ) -> Generator[float, None, BakeResult]:
     """Yield the share of the work done (0..1) now and then; return what was written.
 
@@ -59,8 +62,16 @@ def bake_steps(
     is met, rest first. Joints with a padlock stay where they are. criteria: in place of the robot's own, whose costs
     are keyed. given: tasks besides the robot's own, or (not `use_own`) in place of them. cost: what the whole motion is
     to have little of, as of `optimize_motion` (the animation is then that of the robot's curves); None: frame by frame.
+    past: what to do at singularities; None: follow as near as limits allow.   avoid: whether it keeps away from
+    obstacles and itself, in place of the robot's setting.
     Nothing is written before the last step; a generator closed early leaves the scene as it was. Raises RobokinError.
     """
+    if past is not None:
+        if cost is not None or criteria:
+            raise RobokinError("At Singularities: Follow is what a whole motion and criteria need")
+        if obj.robokin.solver.avoid_collisions if avoid is None else avoid:
+            raise RobokinError("At Singularities: Follow is what Avoid Collisions needs")
+        return (yield from traversal_steps(scene, view_layer, obj, frames, q0, past, new_action, given, use_own))
     robot = binding(obj)
     refuse_unwritable(scene, obj, new_action, robot)
     follow_renamed_bones(obj, robot)
@@ -76,12 +87,19 @@ def bake_steps(
     own = enabled_entries(obj) if criteria is None else []
     with pose_held(obj, hint, robot):
         reading = targets_over(scene, view_layer, obj, tasks, frames, given, own, robot)
-        targets = yield from scaled(reading, 0.0, 0.4)
+        targets = yield from scaled(reading, 0.0, 0.38)
+        collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.38, 0.4)
     step = int(frames[1] - frames[0]) if len(frames) > 1 else 1
     dt = step * frame_seconds(scene)
     animation = yield from _animation(scene, obj, robot, frames, cost)
     is_whole = cost is not None
-    plans = yield from scaled(bake_plans(obj, robot, model, tasks, targets, criteria, dt, given, is_whole), 0.4, 0.5)
+    clearance = clearance_of(obj, robot, collisions, avoid)
+    if is_whole and clearance is not None:
+        raise RobokinError(
+            "Whole Motion does not avoid collisions: choose Frame by Frame, or switch Avoid Collisions off"
+        )
+    planning = bake_plans(obj, robot, model, tasks, targets, criteria, dt, given, is_whole, clearance)
+    plans = yield from scaled(planning, 0.4, 0.5)
     segments = [plan.segment for plan in plans]
 
     def followed(results: list[TrackResult]) -> float:
@@ -103,8 +121,7 @@ def bake_steps(
     Q = np.concatenate([part.result.q for part in parts])
     asked = [(plan.segment, plan.criteria) for plan in plans]
     shown = rounded(obj, Q, robot)
-    costs = yield from scaled(costs_of_motion(robot.model, asked, shown, dt), 0.95, 0.98)
-    collisions = yield from scaled(collisions_over(scene, view_layer, obj, frames, robot), 0.98, 1.0)
+    costs = yield from scaled(costs_of_motion(robot.model, asked, shown, dt), 0.95, 1.0)
     motion = Motion.of(robot.model, dt * np.arange(len(frames)), shown)
     hits = collision_violations(motion, collisions) if collisions else []
     written = write_curves(obj, frames, Q, new_action, robot)

@@ -26,8 +26,8 @@ from ...solvers.motion.singularities import MotionSingularities
 from ...solvers.progress import scaled
 from ...solvers.velocity.task_levels import tolerances
 from ..collisions import collisions_over
+from ..singularities import singularities_of
 from .samples import sample_motion
-from .singularities import singularities_of
 
 _CHUNK = 16  # frames between two reports of progress
 
@@ -68,22 +68,22 @@ class AnimationCheck:
         if self.limits.violations:
             worst = max(self.limits.violations, key=lambda v: (abs(v.value / v.limit) if v.limit else np.inf, -v.value))
             count = len({violation.frame for violation in self.limits.violations})
-            parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.told()}")
+            parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.sentence()}")
             need = time_needed(self.limits.violations)
             if 1.0 < need < np.inf:
                 parts.append(f"too fast: {needs(need)}")
         if self.unseen:
             parts.append(f"collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}")
         near = self.singularities.near if self.singularities else ()
-        told = ""
+        more = ""
         if near:
             worst = min(near, key=lambda each: each.value)
             count = len({each.frame for each in near})
-            told = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]}: {worst.told()}"
+            more = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]}: {worst.sentence()}"
         if len(parts) > 1:
-            return "; ".join(parts) + told
+            return "; ".join(parts) + more
         tasked = any(status is not Status.EMPTY for status in self.statuses)
-        return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}{told}"
+        return f"{parts[0]}: limits kept, {'tasks met' if tasked else 'no task'}{more}"
 
     def rows(self) -> list[CheckRow]:
         """By frame."""

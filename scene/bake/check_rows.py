@@ -45,7 +45,7 @@ def limit_rows(frames: Sequence[int], violations: Sequence[Violation]) -> list[C
             worst = max(run, key=_excess)
             status = Status.SINGULAR if worst.kind == "singularity" else Status.LIMIT
             rows.append(
-                CheckRow(frames[run[0].frame], frames[run[-1].frame], frames[worst.frame], status, _told(worst))
+                CheckRow(frames[run[0].frame], frames[run[-1].frame], frames[worst.frame], status, _sentence(worst))
             )
     return sorted(rows, key=lambda row: row.first)
 
@@ -107,7 +107,7 @@ def _time(violation: Violation) -> float:
     return float(np.sqrt(ratio)) if violation.kind == "acceleration" else float(ratio)
 
 
-def _told(violation: Violation) -> str:
+def _sentence(violation: Violation) -> str:
     joint, unit = violation.joint, f" {violation.unit}".rstrip()
     allowed = f"{violation.limit:.4g}{unit}"
     if violation.kind in ("velocity", "acceleration"):
@@ -119,4 +119,4 @@ def _told(violation: Violation) -> str:
         return f"{joint} is at {violation.value:.4g}{unit}, its {violation.kind} limit is {allowed}"
     if violation.kind == "effort":
         return f"too heavy: {joint} needs {abs(violation.value):.4g}{unit}, allowed {allowed}"
-    return f"{violation.told()}{' between two frames' if violation.half else ''}"
+    return f"{violation.sentence()}{' between two frames' if violation.half else ''}"

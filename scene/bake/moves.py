@@ -25,7 +25,7 @@ SAME_FRAME = 1e-6  # frames
 
 def solver_move(obj: bpy.types.Object, robot: Binding, item: bpy.types.PropertyGroup) -> Move:
     """A move of the list as the solver takes it, with its objects where they are now. Raises RobokinError."""
-    name, metres = item.name, metres_per_world_unit(obj)
+    name, metres = item.name, metres_per_world_unit(obj, robot)
     own = {"speed": item.speed / 100.0, "wait": item.wait, "blend": item.blend * metres}
     if item.kind == "JOINT":
         if not item.posture:

@@ -19,7 +19,7 @@ from ...solvers.motion.collisions import collision_violations
 from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
 from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime
-from ..collisions import collisions_over
+from ..collisions import collisions_over, looked_at
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stands still
@@ -58,11 +58,12 @@ def plan_steps(
     """
     if last <= first:
         raise RobokinError(f"a way needs two frames, not {first} to {last}")
-    refuse_unwritable(scene, obj, new_action=False)
-    ends = yield from scaled(sample_configurations(scene, obj, [first, last]), 0.0, 0.05)
-    model = binding(obj).model_at(ends[0])
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, False, robot)
+    ends = yield from scaled(sample_configurations(scene, obj, [first, last], robot), 0.0, 0.05)
+    model = robot.model_at(ends[0])
     start, goal = (_inside(model, q, frame) for q, frame in zip(ends, (first, last), strict=True))
-    seen = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1)), 0.05, 0.2)
+    seen = yield from scaled(collisions_over(scene, view_layer, obj, range(first, last + 1), robot), 0.05, 0.2)
     collisions = _standing(seen, obj)
     steps = plan_path_steps(model, collisions, start, goal, margin=margin, budget=budget, seed=seed)
     plan = yield from scaled(steps, 0.2, 0.95)
@@ -78,9 +79,11 @@ def plan_steps(
         for violation in collision_violations(motion, collisions):
             # keys are joined by straight lines, which cut the bends of a fast way
             frame = first + violation.frame
-            raise RobokinError(f"frame {frame}, or after it: {violation.told()}; ask for more margin or more frames")
+            raise RobokinError(
+                f"frame {frame}, or after it: {violation.sentence()}; ask for more margin or more frames"
+            )
         yield 0.95
-        key_motion(scene, obj, motion, first)
+        key_motion(scene, obj, motion, first, robot)
     return PlannedKeys(first, last, plan)
 
 
@@ -94,11 +97,7 @@ def _inside(model: RobotModel, q: Array, frame: int) -> Array:
 
 def _standing(seen: CollisionModel | None, obj: bpy.types.Object) -> CollisionModel:
     """What may not touch, with obstacles that stand still. Raises RobokinError."""
-    if seen is None:
-        raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
-    if seen.left_out:
-        names = ", ".join(dict.fromkeys(seen.left_out))
-        raise RobokinError(f"the collision meshes of {names} are not found: no way can be planned without them")
+    seen = looked_at(obj, seen)
     standing = []
     for obstacle in seen.obstacles:
         T = obstacle.placement.reshape(-1, 4, 4)

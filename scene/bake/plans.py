@@ -12,11 +12,13 @@ import numpy as np
 from ...properties.bridge import Binding
 from ...robokin import RobotModel
 from ...robokin.arrays import Array
-from ...solvers import ExtendedJacobian, Task, Tracker
+from ...solvers import ClearanceTask, ExtendedJacobian, Task, Tracker
 from ...solvers.criteria import Criterion
 from ...solvers.ik.tip_ik import is_plain
+from ...solvers.tracking.avoidance.avoiding import tracker_of
 from ...solvers.tracking.result import TrackResult, joined
 from ...solvers.tracking.starts import Segment
+from ..collisions import obstacle_placements
 from ..criteria.solver_criteria import enabled_criteria
 from ..tasks.given import AdHocTask
 from ..tasks.solver_tasks import SolverTasks
@@ -62,16 +64,20 @@ def bake_plans(
     dt: float,
     given: Sequence[AdHocTask] = (),
     is_whole: bool = False,
+    clearance: ClearanceTask | None = None,
 ) -> Generator[float, None, list[PlannedSegment]]:
     """Yield the share of the frames done now and then; return the plans, in order.
 
     A plan ends where a task begins or ceases to count, or the weights and gains of criteria change. Frames
     in which tasks fade are one plan. is_whole: what is left free serves a whole motion, in no mode of a frame.
+    clearance: what the robot keeps away from, with obstacles placed at each frame.
     """
     forms, extends = SolverTasks(obj, robot, tasks, given), obj.robokin.solver.mode == "EXTENDED" and not is_whole
     chosen: Sequence[Criterion] = list(criteria or ())
     held: list[Task] = []
     plans = []
+    apart = [] if clearance is None else [clearance]
+    obstacles = None if clearance is None else obstacle_placements(clearance.collisions, len(targets.influence))
     for first, last, settled in _stretches(targets.influence, targets.settings):
         if criteria is None and not settled:
             chosen = enabled_criteria(obj, targets.settings[first])
@@ -80,17 +86,18 @@ def bake_plans(
         influence = targets.influence[first:last]
         counting = np.flatnonzero(influence.any(axis=0)).tolist()
         own = influence[:, counting]
-        wanted, asked = [*forms.whole(targets, first, counting), *held], [] if held else chosen
+        wanted, asked = [*forms.whole(targets, first, counting), *held, *apart], [] if held else chosen
         if asked or not is_plain(wanted) or _fades(own).any():
-            tracker = Tracker(model, wanted, dt, criteria=asked)
+            tracker = tracker_of(model, wanted, dt, criteria=asked)
             tracker.let_fade()
             aims = []
             for frame in range(first, last):
                 (aim,) = forms.over(targets, [frame], counting)
-                aims.extend(tracker.check_targets([[*aim, *(None for _ in held)]]))
+                around = [] if obstacles is None else [obstacles[frame]]
+                aims.extend(tracker.check_targets([[*aim, *(None for _ in held), *around]]))
                 if frame % _CHUNK == 0:
                     yield frame / len(targets.influence)
-            shares = np.hstack((own, np.ones((len(own), len(held)))))
+            shares = np.hstack((own, np.ones((len(own), len(held) + len(apart)))))
             plans.append(PlannedSegment(counting, chosen, Segment(tracker, aims, shares), own))
         else:
             plain = Tracker(model, wanted, dt)

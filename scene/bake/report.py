@@ -35,7 +35,7 @@ class Failure:
         """Frames as text: "frame 12", "frames 12-18"."""
         return f"frame {self.first}" if self.first == self.last else f"frames {self.first}-{self.last}"
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """One line."""
         return f"{self.frames}: {self.diagnosis.status}, {self.diagnosis.reason}"
 
@@ -55,7 +55,7 @@ class Failure:
 class BakeResult:
     """frames: scene frames. Q: (n, nq) as written. statuses: per frame. residuals: (n, k, 2) [m], [rad], NaN for a task
     without influence. failures: in order, all frames that are not met. start: what the bake chose to start from, in
-    words; empty when it was told.
+    words; empty when it was given.
     costs: (n, c) of the criteria by these names. parts: names of each task's residuals. note: of a whole motion, what
     its cost came to. collisions: of what was written, whose `frame` is an index into `frames`."""
 
@@ -85,7 +85,7 @@ class BakeResult:
             at = f"frame {self.frames[first.frame]}"
             return str(
                 Status.CONVERGED
-            ), f"all {len(self.frames)} frames are met, {count} collide: {at}: {first.told()}"
+            ), f"all {len(self.frames)} frames are met, {count} collide: {at}: {first.sentence()}"
         if self.converged:
             chosen = f", from {self.start}" if self.start else ""
             whole = f"; {self.note}" if self.note else ""
@@ -96,14 +96,17 @@ class BakeResult:
         counts = ", ".join(f"{count} {status}" for status, count in Counter(self.statuses).items())
         return str(first.diagnosis.status), f"{first.frames}: {first.diagnosis.reason} ({counts})"
 
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """A line for each stretch of frames that are not met, and for each two that collide."""
-        return [*(failure.told() for failure in self.failures), *(f"frame {at}: {what}" for at, what in self.hits())]
+        return [
+            *(failure.sentence() for failure in self.failures),
+            *(f"frame {at}: {what}" for at, what in self.hits()),
+        ]
 
     def hits(self) -> list[tuple[int, str]]:
         """For each two that collide the frame where they are deepest in each other, and a sentence."""
         deepest = {each.links: each for each in sorted(self.collisions, key=lambda each: -each.value)}
-        return [(int(self.frames[each.frame]), each.told()) for each in deepest.values()]
+        return [(int(self.frames[each.frame]), each.sentence()) for each in deepest.values()]
 
     def to_dict(self) -> dict:
         """Plain values for JSON; residuals of tasks without influence are null."""
@@ -123,8 +126,8 @@ class BakeResult:
             rows.append(row)
         failures = [failure.to_dict() for failure in self.failures]
         violations = [each.to_dict() | {"frame": int(self.frames[each.frame])} for each in self.collisions]
-        told = {"robot": self.model.name, "start": self.start or None, "frames": rows, "failures": failures}
-        return told | {"violations": violations}
+        record = {"robot": self.model.name, "start": self.start or None, "frames": rows, "failures": failures}
+        return record | {"violations": violations}
 
 
 def find_failures(stretches: Sequence[BakedSegment], frames: Sequence[int]) -> Generator[float, None, list[Failure]]:

@@ -80,12 +80,12 @@ def retime_steps(
     if not np.ptp(motion.q, axis=0).any():
         raise RobokinError(f"the robot stands still in frames {first} to {last}: there is no motion to retime")
     yield 0.9
-    gravity = root_gravity(obj) if efforts or (limits and "power" in limits) else None
+    gravity = root_gravity(obj, robot) if efforts or (limits and "power" in limits) else None
     wanted = duration if mode == "DURATION" else None
     found = retime(motion.model, motion, limits, wanted, as_animated=mode == "AS_ANIMATED", gravity=gravity)
     step = frame_seconds(scene)
     end = first + int(np.ceil(found.duration / step - _SAME_FRAME))
-    _refuse_later_keys(obj, robot, last, end)
+    refuse_later_keys(obj, robot, last, end)
     key_motion(scene, obj, _rested(found.motion(1.0 / step), motion.duration), first, robot)
     return RetimeResult(first, end, motion.duration, found, tuple(_rows(found, first, end, step)))
 
@@ -94,7 +94,8 @@ def retime_limits(
     obj: bpy.types.Object, jerk: bool, power: float, tool_speed: float, tool_acceleration: float
 ) -> dict[str, object]:
     """What `retime_steps` takes, of settings in which 0 is no limit; lengths in Blender units."""
-    model, metres = binding(obj).model, metres_per_world_unit(obj)
+    robot = binding(obj)
+    model, metres = robot.model, metres_per_world_unit(obj, robot)
     limits: dict[str, object] = {}
     if jerk:
         limits["jerk"] = MotionLimits.of(model).jerk
@@ -135,7 +136,8 @@ def _joint_of(model: RobotModel, away: Array) -> str:
     return max(slots, key=lambda name: away[slots[name]].max(initial=0.0))
 
 
-def _refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: int) -> None:
+def refuse_later_keys(obj: bpy.types.Object, robot: Binding, last: int, end: int) -> None:
+    """Raises RobokinError for keys of the robot after the frame `last`, up to `end`."""
     own = own_keys(obj, robot)
     curves = [curve for key, curve in animation.fcurves(obj).items() if key in own]
     keys = [point.co.x for curve in curves for point in curve.keyframe_points if last < point.co.x <= end]

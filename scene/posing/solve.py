@@ -12,6 +12,7 @@ from ...properties.results.stored_results import store_result
 from ...properties.results.why import Why
 from ...properties.task_kinds import KINDS
 from ...robokin import RobokinError
+from ...scene.collisions import clearance_now
 from ...scene.criteria.solver_criteria import enabled_criteria
 from ...scene.tasks.root_frames import metres_per_world_unit
 from ...scene.tasks.solver_tasks import pose_tasks
@@ -46,7 +47,10 @@ def solve_steps(context: bpy.types.Context, obj: bpy.types.Object, seed: int) ->
     tasks, wanted = pose_tasks(context, obj, robot)
     q0 = read_configuration(obj, robot)
     model, criteria = robot.model_at(q0), enabled_criteria(obj)
-    result = yield from solve_ik_steps(model, wanted, q0, seed, criteria=criteria)
+    apart = clearance_now(context.scene, obj, robot) if wanted else []
+    result = yield from solve_ik_steps(model, [*wanted, *apart], q0, seed, criteria=criteria)
+    if apart:
+        result = result.first(len(wanted))
     if result.status is Status.EMPTY:
         raise RobokinError(f"there is no task to solve for: add a target, or enable a task{_left_out(obj)}")
     return SolvedPose(robot, result, tasks, wanted)

@@ -30,7 +30,7 @@ _FOLLOWED: dict[str, Callable[[Any, Array, Any], Any]] = {
     "curve": lambda task, T, shape: shape.moved(T),
     "support": lambda task, T, shape: shape @ T[:3, :3].T + T[:3, 3],
     "along curve": lambda task, T, shape: (task.target.speed, shape.moved(T)),
-    "twist": lambda task, T, shape: TwistTask.told_in(T, task.target),
+    "twist": lambda task, T, shape: TwistTask.expressed_in(T, task.target),
 }
 _SHAPES = {"curve": ("CURVE", curve_of), "along curve": ("CURVE", curve_of), "support": ("MESH", points_of)}
 

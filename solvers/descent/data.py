@@ -82,10 +82,10 @@ class IKData:
     cones, bases: of the support's balls, and its wheeled bases; indices are those of the support.
     records: TASK_RECORD per task.   length: the scale L [m] that position errors are divided by.
     lower, upper: (nq,).   middle: (nq,) centre of restarts: mid-range, half a turn from an only bound of an angle.
-    spread: (nq,) half range of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion. Angles
+    half_range: (nq,) of the restarts around their centre; 0 keeps the start's value; NaN: a quaternion. Angles
     of many turns stay near the start's.
-    centred: (nq,) bool, restarts are centred on `middle` (else on the start's value).
-    turns: (nq,) bool, angles without bounds, of which whole turns do not matter.
+    about_middle: (nq,) bool, restarts are centred on `middle` (else on the start's value).
+    periodic: (nq,) bool, angles without bounds, of which whole turns do not matter.
     damping: (nv,) factor of each column's damping: 1 for angles, 1/L^2 for lengths.
     rolled_from: (nq,) the configuration from which the wheels move the bases, without slip; None: bases move freely.
     """
@@ -101,9 +101,9 @@ class IKData:
     lower: Array
     upper: Array
     middle: Array
-    spread: Array
-    centred: Array
-    turns: Array
+    half_range: Array
+    about_middle: Array
+    periodic: Array
     damping: Array
     rolled_from: Array | None = None
 
@@ -192,10 +192,10 @@ def compile_ik(model: RobotModel, tasks: Sequence[FrameTask], limits: PositionLi
     links."""
     tree = model.tree
     frames = [model.link_index(task.link) for task in tasks]
-    carriers = [int(tree.frame_node[frame]) for frame in frames]
+    tip_nodes = [int(tree.frame_node[frame]) for frame in frames]
     links = [unpack_placement(tree.frame_placement[frame]) for frame in frames]
     tips = [T @ task.offset for T, task in zip(links, tasks, strict=True)]
-    support = support_tree(tree, carriers, tips, limits.lower, limits.upper, model.rolling_bases)
+    support = support_tree(tree, tip_nodes, tips, limits.lower, limits.upper, model.rolling_bases)
     records = np.zeros(len(tasks), TASK_RECORD)
     for index, (record, task) in enumerate(zip(records, tasks, strict=True)):
         record["kind"] = task.record_kind
@@ -222,8 +222,8 @@ def compile_whole(model: RobotModel, limits: PositionLimits, used: Array, length
     )
     no_tips = replace(tree, frame_node=np.zeros(0, np.int32), frame_placement=np.zeros((0, 12)))
     # Whole turns matter to tasks on joint values.
-    turns = np.zeros(model.nq, bool)
-    return replace(data, tree=no_tips, spread=np.where(used, data.spread, 0.0), turns=turns)
+    periodic = np.zeros(model.nq, bool)
+    return replace(data, tree=no_tips, half_range=np.where(used, data.half_range, 0.0), periodic=periodic)
 
 
 def _with_ranges(limits: PositionLimits, support: Support, records: Array, length: float) -> IKData:
@@ -234,32 +234,32 @@ def _with_ranges(limits: PositionLimits, support: Support, records: Array, lengt
     with np.errstate(invalid="ignore"):
         middle = np.where(finite, 0.5 * lower + 0.5 * upper, 0.0)
     middle = np.minimum(np.maximum(middle, lower), upper)
-    spread = np.where(finite, 0.5 * (upper - lower), 0.0)
-    damping, centred = np.ones(tree.nv), finite.copy()
-    turns = np.isinf(lower) & np.isinf(upper)
+    half_range = np.where(finite, 0.5 * (upper - lower), 0.0)
+    damping, about_middle = np.ones(tree.nv), finite.copy()
+    periodic = np.isinf(lower) & np.isinf(upper)
     moving = {int(tree.iq[node]) for node in with_ancestors(tree, tree.frame_node.tolist())}
     for node, motion in enumerate(map(MotionPrimitive, tree.motion)):
         iq, iv = int(tree.iq[node]), int(tree.iv[node])
         if motion in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL) and not finite[iq]:
-            spread[iq] = np.pi
+            half_range[iq] = np.pi
             if np.isfinite(lower[iq]) or np.isfinite(upper[iq]):  # the turn next to its one bound
                 middle[iq] = lower[iq] + np.pi if np.isfinite(lower[iq]) else upper[iq] - np.pi
-                centred[iq] = True
+                about_middle[iq] = True
         elif motion in (MotionPrimitive.TRANSLATION, MotionPrimitive.FREE):
             lengths = 1 if motion is MotionPrimitive.TRANSLATION else 3
             damping[iv : iv + lengths] = 1.0 / length**2
         if motion is MotionPrimitive.ROTATION:
-            if finite[iq] and spread[iq] > MANY_TURNS:
-                spread[iq], centred[iq] = NEAR_TURNS, False
-            turns[iq] &= float(tree.scale[node]).is_integer()  # of mimic joints
+            if finite[iq] and half_range[iq] > MANY_TURNS:
+                half_range[iq], about_middle[iq] = NEAR_TURNS, False
+            periodic[iq] &= float(tree.scale[node]).is_integer()  # of mimic joints
         else:
-            turns[iq : iq + motion.nq] = False
+            periodic[iq : iq + motion.nq] = False
         if motion in (MotionPrimitive.BALL, MotionPrimitive.FREE):
             start = iq + motion.nq - 4
             middle[start : start + 4] = 1.0, 0.0, 0.0, 0.0
-            spread[start : start + 4] = np.nan
+            half_range[start : start + 4] = np.nan
         if iq not in moving:  # wheels, which move no task but with their base
-            spread[iq] = 0.0
+            half_range[iq] = 0.0
     cones = []
     for cone in limits.cones:
         where = support.at(cone.q, cone.v)
@@ -277,9 +277,9 @@ def _with_ranges(limits: PositionLimits, support: Support, records: Array, lengt
         lower=lower,
         upper=upper,
         middle=middle,
-        spread=spread,
-        centred=centred,
-        turns=turns,
+        half_range=half_range,
+        about_middle=about_middle,
+        periodic=periodic,
         damping=damping,
     )
 

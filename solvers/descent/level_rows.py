@@ -15,7 +15,7 @@ from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.spatial import quaternion
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
-from ..tasks.influence import Left, leaving
+from ..tasks.influence import Remaining, blended
 from ..tasks.protocols import HistoryTask, VelocityTask
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.task_levels import TaskLevels, stacked, tolerances
@@ -41,7 +41,7 @@ class Preference:
 class StackRows:
     """Checked targets of tasks in levels. data: of the whole robot, with the limits that steps keep.
 
-    influence: (tasks,) in place of the tasks' own.   left: what is not asked for of some tasks' rows.
+    influence: (tasks,) in place of the tasks' own.   remaining: what is not asked for of some tasks' rows.
     start: (nq,) where the frame begins that velocities are counted from.
     """
 
@@ -53,17 +53,19 @@ class StackRows:
         data: IKData,
         targets: Sequence[Any],
         influence: Sequence[float] | None = None,
-        left: Mapping[int, Left] | None = None,
+        remaining: Mapping[int, Remaining] | None = None,
         dt: float = 1.0,
         start: Array | None = None,
     ) -> None:
         self.tasks, self.data, self.targets = levels, data, targets
-        self.influence, self.left, self.dt = influence, left or {}, dt
+        self.influence, self.remaining, self.dt = influence, remaining or {}, dt
         self.levels = len(levels.groups)
         self.are_velocities = levels.are_velocities
         # What a frame leaves lacking of a velocity, or of what is counted from another motion, adds up.
-        self.adds_up = bool(self.left) or any(isinstance(task, VelocityTask | HistoryTask) for task in levels.tasks)
-        self.changes = bool(self.left) or any(isinstance(task, VelocityTask) for task in levels.tasks)
+        self.adds_up = bool(self.remaining) or any(
+            isinstance(task, VelocityTask | HistoryTask) for task in levels.tasks
+        )
+        self.changes = bool(self.remaining) or any(isinstance(task, VelocityTask) for task in levels.tasks)
         self.tolerance = tolerances(levels.tasks)
         self._tolerances = [self.tolerance[group] for group, _ in levels.groups]
         self.scale = levels.state(levels.model.neutral(), targets, dt).scale
@@ -75,25 +77,25 @@ class StackRows:
         levels = self.tasks
         state = levels.state(q, self.targets, self.dt, None, self.influence)
         rows = levels.rows(state, self.targets, self.influence, self._start)
-        for i, left in self.left.items():
-            rows[i] = leaving(levels.tasks[i], rows[i], left)
+        for i, remaining in self.remaining.items():
+            rows[i] = blended(levels.tasks[i], rows[i], remaining)
         residuals = levels.residuals(rows, np.zeros(levels.model.nv), self.dt)
         own = [level for _, level in levels.closures(state, rows)] + levels.levels(state, rows, 0.0)
         errors = np.array([0.5 * float((np.clip(0.0, level.lower, level.upper) ** 2).sum()) for level in own])
         across = [levels.residuals_across(i, own, self.dt) for i, own in enumerate(rows)]
-        lacking = [(residuals if is_path else np.array(across))[group] for group, is_path in levels.groups]
-        met = [bool((each <= own).all()) for each, own in zip(lacking, self._tolerances, strict=True)]
-        return Iterate(q, errors, np.array(met, bool), residuals, (own, lacking))
+        by_level = [(residuals if is_path else np.array(across))[group] for group, is_path in levels.groups]
+        met = [bool((each <= own).all()) for each, own in zip(by_level, self._tolerances, strict=True)]
+        return Iterate(q, errors, np.array(met, bool), residuals, (own, by_level))
 
     def step(
         self, at: Iterate, on: int, damping: float | None, as_one: bool = False, held: HeldLevels | None = None
     ) -> Array:
         levels = []
         for k, own in enumerate(at.linear[0][:on]):
-            is_left = held is not None and k < held.levels and not held.at.met[k]
-            damped = DAMPING_FLOOR if at.met[k] or is_left else damping_for(float(at.errors[k]))
+            is_kept = held is not None and k < held.levels and not held.at.met[k]
+            damped = DAMPING_FLOOR if at.met[k] or is_kept else damping_for(float(at.errors[k]))
             damped = damping if damping is not None and k + 1 == on else damped
-            own = _leaving(own, held.at.linear[0][k]) if held is not None and is_left else own
+            own = _leaving(own, held.at.linear[0][k]) if held is not None and is_kept else own
             own = _shortened(own) if self.tasks.are_paths[k] else own
             levels.append(Level(own.J, own.lower, own.upper, damped))
         if as_one:
@@ -148,9 +150,9 @@ def _shortened(way: Level) -> Level:
 
 def _leaving(level: Level, before: Level) -> Level:
     """The rows of a level that leave what they lacked before: what was outside a band stays as it was."""
-    left = np.clip(0.0, before.lower, before.upper)
-    if len(left) != len(level.J):
+    remaining = np.clip(0.0, before.lower, before.upper)
+    if len(remaining) != len(level.J):
         return level
-    lower = np.where(left > 0.0, level.lower - left, level.lower)
-    upper = np.where(left < 0.0, level.upper - left, level.upper)
-    return replace(level, lower=np.where(left < 0.0, upper, lower), upper=np.where(left > 0.0, lower, upper))
+    lower = np.where(remaining > 0.0, level.lower - remaining, level.lower)
+    upper = np.where(remaining < 0.0, level.upper - remaining, level.upper)
+    return replace(level, lower=np.where(remaining < 0.0, upper, lower), upper=np.where(remaining > 0.0, lower, upper))

@@ -29,9 +29,9 @@ _ARRAYS = (
     ("robot_lower", np.float64),
     ("robot_upper", np.float64),
     ("middle", np.float64),
-    ("spread", np.float64),
-    ("centred", np.int32),
-    ("turns", np.int32),
+    ("half_range", np.float64),
+    ("about_middle", np.int32),
+    ("periodic", np.int32),
     ("damping", np.float64),
 )
 

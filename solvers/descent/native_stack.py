@@ -19,7 +19,7 @@ from ..kinematics.state import State
 from ..limits.viability import StepLimits
 from ..qp.level import Level
 from ..tasks import Rows
-from ..tasks.influence import Left, leaving
+from ..tasks.influence import Remaining, blended
 from ..tasks.protocols import Displacement, HistoryTask, VelocityTask, has_path
 from ..tasks.robot_rows import ROBOT_ROW
 from ..velocity.native import NativeStep
@@ -71,7 +71,7 @@ class NativeStack:
         neutral = levels.state(model.neutral(), levels.targets, dt)
         self.scale = neutral.scale
         self._neutral, self._limits = neutral, StepLimits.of(model, dt)
-        self._left: Mapping[int, Left] = {}
+        self._remaining: Mapping[int, Remaining] = {}
         self._frames: Sequence[Sequence[Any]] = [levels.targets]
         self._raised: BaseException | None = None
         self._start: State | None = None  # where the frame that is asked about began
@@ -153,13 +153,15 @@ class NativeStack:
         if self.step.other_criteria:
             self.struct.criteria = _ROWS(self._guarded(self._weigh))
 
-    def aim(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None = None) -> tuple[Array, Array]:
+    def aim(
+        self, frames: Sequence[Sequence[Any]], remaining: Mapping[int, Remaining] | None = None
+    ) -> tuple[Array, Array]:
         """Checked targets of each frame of the next call; (frames, tips, 16) and (frames, rows) ROBOT_ROW as the kernel
-        takes them: of fewer frames, where the next one has rows that lie otherwise.   left: what is not asked for of
-        some tasks' rows."""
-        self._frames, self._left = frames, left or {}
+        takes them: of fewer frames, where the next one has rows that lie otherwise.
+        remaining: what is not asked for of some tasks' rows."""
+        self._frames, self._remaining = frames, remaining or {}
         self._aim_one(frames[0])
-        for i, own in self._left.items():
+        for i, own in self._remaining.items():
             self.step.fade(i, self.influence[i] / self.levels.tasks[i].influence, own.e)
         if not self.step.is_laid_out:
             self._lay_out()
@@ -174,7 +176,7 @@ class NativeStack:
         for frame, each in enumerate(frames):
             self._aim_one(each)
             if self.struct is not struct:
-                return self.aim(frames, left)
+                return self.aim(frames, remaining)
             if not self.step.is_laid_out:
                 self._aim_one(frames[0])
                 return targets[:frame], of_robot[:frame]
@@ -214,6 +216,8 @@ class NativeStack:
 
     def _fill(self, frame: int) -> None:
         """Rows and residuals of the tasks that the kernel does not know, at what is in `step.q`."""
+        if self._is_short:  # it begins anew, and where it is led until then may be anywhere
+            return
         levels, state, still = self.levels, self._state(frame), np.zeros(self.levels.model.nv)
         moved = self._moved(frame, state) if self._moves else None
         rows: dict[int, Rows] = {}
@@ -221,9 +225,9 @@ class NativeStack:
         for number, i in enumerate(self.step.other_tasks, len(self.step.native_tasks)):
             at = moved if moved is not None and isinstance(levels.tasks[i], VelocityTask) else state
             own = levels.rows_of(i, at, self._frames[frame][i], self.influence[i])
-            rows[i] = leaving(levels.tasks[i], own, self._left[i]) if i in self._left else own
+            rows[i] = blended(levels.tasks[i], own, self._remaining[i]) if i in self._remaining else own
             self.residuals[number] = levels.residuals_of(i, rows[i], still, self.dt)
-            is_path = rows[i].ahead is not None
+            is_path = rows[i].path_direction is not None
             self._across[number] = levels.residuals_across(i, rows[i], self.dt) if is_path else self.residuals[number]
         given = {i: levels.parts_of(i, state, rows[i]) for i in self._others}
         if self._loops:
@@ -284,14 +288,14 @@ class NativeLevelSearch:
         reachable: int,
         postures: tuple[int, Array] | None,
         attempts: int,
-        left: Mapping[int, Left],
+        remaining: Mapping[int, Remaining],
     ) -> Outcome:
         """targets: checked.   q0: (nq,) inside the limits.   reachable: levels, loop closures first, before the first
         one out of reach.   postures: see `PoseProblem.postures`.   left: see `NativeStack.aim`."""
         stack, problem = self._stack, self._problem
         q, outcome = np.array(q0), np.zeros(3, np.int32)
         while True:
-            stack.aim([targets], left)
+            stack.aim([targets], remaining)
             if stack.struct is not self._struct:
                 self._struct = stack.struct
                 problem.stack = ctypes.addressof(stack.struct)

@@ -49,7 +49,7 @@ class ClosedForm:
     def postures(self, goals: Array, starts: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
         """All postures of b targets (b, 4, 4), from starts (b, nq) inside the limits: q (b, POSTURES, nq), the nearest
         to its start first and NaN behind the last one, branch (b, POSTURES), and found (b, 2): how many, and bits of
-        `Told`.
+        `SearchFlag`.
 
         Coordinates that do not move the tip are the start's.
         """

@@ -42,7 +42,7 @@ class Branch(enum.IntFlag):
     CONTINUUM = 64
 
 
-class Told(enum.IntFlag):
+class SearchFlag(enum.IntFlag):
     """Flags that describe a set of postures."""
 
     HIDDEN = 1

@@ -26,7 +26,7 @@ class NativePostures:
 
     def postures(self, targets: Array, q0: Array, threads: int | None = None) -> tuple[Array, Array, Array]:
         """All postures of b targets (b, 4, 4) and q0 (b, n): q (b, POSTURES, n), NaN behind the last one, branch (b,
-        POSTURES), and found (b, 2): how many, and bits of `Told`."""
+        POSTURES), and found (b, 2): how many, and bits of `SearchFlag`."""
         count, n = q0.shape
         q = np.full((count, POSTURES, n), np.nan)
         branch, found = np.zeros((count, POSTURES), np.int32), np.zeros((count, 2), np.int32)

@@ -15,7 +15,7 @@ from ...robokin.spatial import so3
 from . import gantry, planar, spherical_both, spherical_wrist, three_parallel
 from .candidates import Candidate, Pose
 from .chain import Chain, jacobian, placement
-from .family import POSTURES, Branch, Family, FamilyKind, Told
+from .family import POSTURES, Branch, Family, FamilyKind, SearchFlag
 
 TURN = 2.0 * math.pi
 EXACT = 1e-13  # [sizes, rad] residuals that are left alone
@@ -57,10 +57,10 @@ class ReferencePostures:
         q = np.full((len(q0), POSTURES, self.chain.joints), np.nan)
         branch, found = np.zeros((len(q0), POSTURES), np.int32), np.zeros((len(q0), 2), np.int32)
         for i, (target, start) in enumerate(zip(targets, q0, strict=True)):
-            own, told = self._postures_of(target, start)
+            own, flags = self._postures_of(target, start)
             for k, (x, bits) in enumerate(own[:POSTURES]):
                 q[i, k], branch[i, k] = x, bits
-            found[i] = min(len(own), POSTURES), told
+            found[i] = min(len(own), POSTURES), flags
         return q, branch, found
 
     def _postures_of(self, target: Array, q0: Array) -> tuple[list[tuple[Array, int]], int]:
@@ -68,16 +68,16 @@ class ReferencePostures:
         R = target[:3, :3]
         target[:3, :3] = R @ (1.5 * np.eye(3) - 0.5 * R.T @ R)  # of what is rounded, the rotation next to it
         target[:3, 3] -= self.chain.centre
-        found, told, is_nearly_met = self._search(target, q0, self._has_few_joints)
+        found, flags, is_nearly_met = self._search(target, q0, self._has_few_joints)
         if not found and is_nearly_met and not self._has_few_joints:  # out of reach, but within the tolerance
-            found, told, _ = self._search(target, q0, True)
-        return found, told
+            found, flags, _ = self._search(target, q0, True)
+        return found, flags
 
     def _search(self, target: Array, q0: Array, is_lenient: bool) -> tuple[list[tuple[Array, int]], int, bool]:
         found: list[tuple[Array, int]] = []
         inside: set[int] = set()
         outside: set[int] = set()
-        told, is_nearly_met = 0, False
+        flags, is_nearly_met = 0, False
         # A turn that may be any is taken from q0; where others are outside the limits with it, the next ones are tried.
         for k in range(TRIES + 1):
             pose = self._pose(target, q0, (1 if k & 1 else -1) * ((k + 1) // 2) * TURN / (TRIES + 1))
@@ -87,9 +87,11 @@ class ReferencePostures:
                     continue
                 x, residual, is_met, was_far = self._led(candidate, target)
                 if not is_met:
-                    told |= Told.DOUBTFUL if residual[0] < self._doubt else 0
+                    flags |= SearchFlag.DOUBTFUL if residual[0] < self._doubt else 0
                     continue
-                told |= Told.DOUBTFUL if was_far and residual[0] < self._doubt and not self._has_few_joints else 0
+                flags |= (
+                    SearchFlag.DOUBTFUL if was_far and residual[0] < self._doubt and not self._has_few_joints else 0
+                )
                 if residual[1] > MET:
                     is_nearly_met = True
                     if not is_lenient:
@@ -99,13 +101,13 @@ class ReferencePostures:
                 if fitted is not None:
                     is_any = pose.is_free or candidate.couplings or self.family.kind is FamilyKind.SPHERICAL_BOTH
                     self._insert(found, fitted, candidate.branch | (Branch.CONTINUUM if is_any else 0))
-            told |= Told.HIDDEN if pose.is_hidden else 0
+            flags |= SearchFlag.HIDDEN if pose.is_hidden else 0
             if not pose.is_free or outside <= inside:
                 break
         else:
-            told |= Told.HIDDEN
+            flags |= SearchFlag.HIDDEN
         found.sort(key=lambda each: float(np.sum((self._unit * (each[0] - q0)) ** 2)))
-        return found, told, is_nearly_met
+        return found, flags, is_nearly_met
 
     def _pose(self, target: Array, q0: Array, beyond: float) -> Pose:
         home, is_reversed = self.chain.home, self.family.reversed

@@ -16,6 +16,7 @@ from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel
 from ..results import Diagnosis, Status
 from ..tasks import Task
+from ..tasks.clearance import ClearanceTask
 
 STATIONARY = 1e-4  # |J'e| <= this * |e|, both scaled as in the solve
 SINGULAR_VALUE = 1e-3  # of the scaled Jacobian; smaller ones count as 0
@@ -92,7 +93,8 @@ def explain(
     if status is not Status.OUT_OF_REACH:
         trials = _Trials(seed)
         found = (
-            _limits(problem, targets, q, trials)
+            _collision(problem, targets, q, trials)
+            or _limits(problem, targets, q, trials)
             or _conflict(problem, targets, q, residuals, trials)
             or _singular(problem, targets, q, _worst(problem, residuals))
         )
@@ -112,6 +114,24 @@ def _out_of_reach(problem: Problem, targets: Any) -> Diagnosis:
     names = tuple(problem.tasks[int(i)].name for i in np.flatnonzero(excess > 0.0))
     reason = f"at least {excess.max():.3g} m farther than the links are long: {', '.join(names)}"
     return Diagnosis(Status.OUT_OF_REACH, reason, tasks=names)
+
+
+# -- collisions --------------------------------------------------------------------------------------------------------
+
+
+def _collision(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Diagnosis | None:
+    """COLLISION when it converges without the clearance; named are the two that are nearest in the pose then found."""
+    at, clearance = next(((i, t) for i, t in enumerate(problem.tasks) if isinstance(t, ClearanceTask)), (-1, None))
+    if clearance is None:
+        return None
+    others, there = [i for i in range(len(problem.tasks)) if i != at], None if len(problem.tasks) > 1 else q
+    if others:
+        there = trials.reached(problem.some_tasks(others), [targets[i] for i in others], q)
+    near = None if there is None else clearance.nearest(there, targets[at])
+    if near is None:
+        return None
+    met = f"a pose in which {near.sentence()} meets it, none further away" if others else near.sentence()
+    return Diagnosis(Status.COLLISION, f"{met}: no pose was found that keeps the margin", links=near.names)
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,13 +17,12 @@ from ...robokin.model.robot import RobotModel
 from ..descent.data import IKData, compile_ik
 from ..descent.engine import CONVERGED
 from ..descent.steps import DAMPING_FLOOR, out_of_reach
-from ..optimum.pose_problem import Point, PoseProblem, lacking
+from ..optimum.pose_problem import Point, PoseProblem, residual
 from ..qp.hierarchy import RANK_TOLERANCE
 from ..qp.level import Level
 from ..random_numbers import SplitMix64
 from ..tasks import PositionTask, Task
 from ..tasks.base import states_rows_of
-from ..tasks.influence import Left
 from ..tasks.protocols import DistanceBoundTask, resolve_target
 from ..tasks.tip import TipTask
 from ..velocity.task_levels import TaskLevels
@@ -68,19 +67,10 @@ class LevelIK:
         fixed = [resolve_target(task, state, target) for task, target in zip(self.tasks, targets, strict=True)]
         return PoseProblem(self.levels, fixed, self.limits, shares)
 
-    def found(
-        self,
-        posing: PoseProblem,
-        start: Array,
-        seed: int,
-        attempts: int,
-        gaps: Array,
-        shares: Sequence[float] | None = None,
-        left: Mapping[int, Left] | None = None,
-    ) -> tuple[Point, int, int]:
+    def find(self, posing: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array) -> tuple[Point, int, int]:
         """The best pose, and the iterations and attempts that it took. gaps: (tasks,) [m] by which they are out of
         reach. Where the first level is one for `TipIK`, and not met, it gets what that finds: as it would alone."""
-        best, iterations, tried = self._searched(posing, start, seed, attempts, gaps, shares, left)
+        best, iterations, tried = self._search_from(posing, start, seed, attempts, gaps)
         alone = None if best.met[:1].all() else self._first_level(posing.influence)
         if alone is None:
             return best, iterations, tried
@@ -88,28 +78,21 @@ class LevelIK:
         targets = np.array([posing.targets[i] for i in indices])
         code, q, _, more, number = search.solve(targets, start, seed)
         again = gaps if code == CONVERGED else np.ones(len(gaps))
-        best, further, others = self._searched(posing, self.limits.clamp(q), seed, attempts, again, shares, left)
+        best, further, others = self._search_from(posing, self.limits.clamp(q), seed, attempts, again)
         return best, iterations + more + further, tried + number + others
 
-    def _searched(
-        self,
-        posing: PoseProblem,
-        start: Array,
-        seed: int,
-        attempts: int,
-        gaps: Array,
-        shares: Sequence[float] | None = None,
-        left: Mapping[int, Left] | None = None,
+    def _search_from(
+        self, posing: PoseProblem, start: Array, seed: int, attempts: int, gaps: Array
     ) -> tuple[Point, int, int]:
         here = posing.point(start)
         if here.is_met:
             return self._closed(posing, here), 0, 1
-        shares = [task.influence for task in self.tasks] if shares is None else list(shares)
+        shares = [task.influence for task in self.tasks] if posing.influence is None else list(posing.influence)
         reachable = posing.levels_without(np.flatnonzero(gaps))
         postures = posing.postures(start)
         search = self._search_of(shares)
         _, q, _, iterations, tried = search.solve(
-            posing.targets, start, seed, reachable, postures, attempts, left or {}
+            posing.targets, start, seed, reachable, postures, attempts, posing.remaining
         )
         best = posing.point(self.limits.clamp(q))
         return self._closed(posing, best), iterations, tried
@@ -150,7 +133,7 @@ class LevelIK:
         gaps = self.excess(targets)
         if gaps.any():
             return None
-        best, _, _ = self._searched(self.posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
+        best, _, _ = self._search_from(self.posing(targets, start), start, seed, min(self.attempts, TRIALS), gaps)
         return best.q if best.is_met else None
 
     def drawn(self, q: Array, generator: SplitMix64) -> Array:
@@ -164,11 +147,11 @@ class LevelIK:
         posing = self.posing(targets, q)
         here = posing.point(q)
         unmet = int(np.argmin(here.met))
-        level, e = here.levels[unmet], lacking(here.levels[unmet])
+        level, e = here.levels[unmet], residual(here.levels[unmet])
         # Rows that are met and that no motion changes, as of a beam turned at its spot, say nothing of the pose.
         active = ((level.lower == level.upper) & level.J.any(axis=1)) | (e != 0.0)
 
-        def left(levels: Sequence[Level]) -> Array:
+        def in_null_space(levels: Sequence[Level]) -> Array:
             above = [level.J[level.lower == level.upper][:, self.columns] for level in levels[:unmet]]
             seen = [J / (np.linalg.norm(J) or 1.0) for J in above]
             Z = null_space(np.concatenate([np.empty((0, int(self.columns.sum()))), *seen]), RANK_TOLERANCE)
@@ -177,9 +160,9 @@ class LevelIK:
         moves = around(self.model.nv)
         others = [posing.point(posing.integrated(q, x)).levels for x in moves]
         others = [levels for levels in others if len(levels[unmet].J) == len(level.J)]
-        freely = [left(levels) for levels in others]
+        freely = [in_null_space(levels) for levels in others]
         if any(map(rank, freely)):
-            return e[active], left(here.levels), freely
+            return e[active], in_null_space(here.levels), freely
         # Where nothing is ever left for the level, the pose is not to blame.
         return e[active], level.J[active], [levels[unmet].J[active] for levels in others]
 

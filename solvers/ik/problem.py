@@ -8,7 +8,7 @@ Where the tasks are met the criteria are brought to their optimum (`optimum/sqp.
 from __future__ import annotations
 
 import operator
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -31,7 +31,7 @@ from ..optimum.pose_problem import PoseProblem
 from ..progress import finish, scaled
 from ..results import BatchResult, Diagnosis, SolveResult, Status
 from ..tasks import Task
-from ..tasks.influence import Left, checked_shares, is_partial, left_in
+from ..tasks.influence import checked_shares, is_partial, remaining_of
 from ..tasks.protocols import VelocityTask, resolve_target
 from ..velocity.task_levels import checked_tasks, tolerances
 from .diagnosis import describe, explain
@@ -125,22 +125,21 @@ class IKProblem:
         search = self._levels
         start = search.start(self.middle if q0 is None else q0)
         posing = search.posing(search.levels.checked_targets(targets), start, shares)
-        left: Mapping[int, Left] = {}
         if any(map(is_partial, shares)):
             if without is None:
                 whole = [0.0 if is_partial(share) else share for share in shares]
                 without = (yield from self.solve_steps(targets, q0, seed, False, whole)).q
             rows = search.levels.rows(posing.point(search.start(without)).state, posing.targets, shares)
-            left = {i: left_in(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
-            posing = PoseProblem(search.levels, posing.targets, self.limits, shares, left)
+            remaining = {i: remaining_of(share, rows[i]) for i, share in enumerate(shares) if is_partial(share)}
+            posing = PoseProblem(search.levels, posing.targets, self.limits, shares, remaining)
         gaps = np.where(np.array(shares) < 1.0, 0.0, search.excess(posing.targets))
         own_seed = checked_seed(seed)
-        best, iterations, attempts = search.found(posing, start, own_seed, search.attempts, gaps, shares, left)
+        best, iterations, attempts = search.find(posing, start, own_seed, search.attempts, gaps)
         yield 0.5
         if not best.is_met and not gaps.any() and shares == [1.0] and self._closed_form:
             posture = self._closed_form.nearest(posing.targets[0], start)
             if posture is not None:
-                best, more, _ = search.found(posing, posture, own_seed, 1, gaps)
+                best, more, _ = search.find(posing, posture, own_seed, 1, gaps)
                 iterations, attempts = iterations + more, attempts + 1
         reason, kkt_residual, is_optimal = "", None, None
         # Short of the first level, the pose is as good as its tasks can tell.
@@ -157,11 +156,11 @@ class IKProblem:
             found = results.EMPTY
         elif not best.is_met:
             status = Status.OUT_OF_REACH if gaps.any() else Status.MAX_ITERATIONS
-            problem, aims, lacking = self._missed(posing.targets, best.residuals, shares)
-            found = describe(problem, status, aims, lacking, attempts)
+            problem, aims, residuals = self._missed(posing.targets, best.residuals, shares)
+            found = describe(problem, status, aims, residuals, attempts)
 
             def look() -> Diagnosis:
-                return explain(problem, status, aims, best.q, lacking, own_seed, attempts)
+                return explain(problem, status, aims, best.q, residuals, own_seed, attempts)
 
         elif reason:
             found = Diagnosis(Status.MAX_ITERATIONS, reason)

@@ -28,7 +28,7 @@ from ..descent.tip_rows import TipRows
 from ..random_numbers import SplitMix64
 from ..tasks import FrameTask
 from ..tasks.checks import rigid
-from ..tasks.influence import Left
+from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
 
 # Iterations of an attempt after which the error must have shrunk to the fraction PROGRESS; levels take longer, the more
@@ -106,9 +106,9 @@ class LevelSearch:
         reachable: int,
         postures: tuple[int, Array] | None,
         attempts: int,
-        left: Mapping[int, Left],
+        remaining: Mapping[int, Remaining],
     ) -> Outcome:
-        rows = StackRows(self.levels, self.data, targets, self.influence, left)
+        rows = StackRows(self.levels, self.data, targets, self.influence, remaining)
         search = _Search(self.data, rows, q0, attempts, self.iterations, self.used_from)
         code = search.solve(seed, reachable, postures)
         return code, search.best.q, search.best.residuals, search.iterations, search.tried
@@ -116,7 +116,7 @@ class LevelSearch:
 
 def whole_turns(data: IKData, moved: Array) -> Array:
     """(nq,) whole turns in displacements of coordinates, of angles of which these do not matter."""
-    return np.where(data.turns, 2.0 * math.pi * np.rint(moved / (2.0 * math.pi)), 0.0)
+    return np.where(data.periodic, 2.0 * math.pi * np.rint(moved / (2.0 * math.pi)), 0.0)
 
 
 class _End:
@@ -157,22 +157,22 @@ class _Search(Descent):
                 continue
             if self.on > reachable:
                 code = OUT_OF_REACH
-            told = postures[1][on - 1] if postures is not None and on >= postures[0] else None
+            posture = postures[1][on - 1] if postures is not None and on >= postures[0] else None
             if self.on == 1 and code == OUT_OF_REACH:
                 self.tried = 1
                 if not self._attempt(self.start, 0)[1]:
                     self._settle()
-            elif not self._search(self.best.q, seed, told) and code == CONVERGED:
+            elif not self._search(self.best.q, seed, posture) and code == CONVERGED:
                 code = NOT_CONVERGED
         self.on = self.rows.levels
         return code
 
-    def _search(self, q: Array, seed: int, told: Array | None) -> bool:
+    def _search(self, q: Array, seed: int, posture: Array | None) -> bool:
         """Attempts from q, of levels also from beside the start and from the prescribed posture, and from restarts,
         drawn anew for each level. Whether all levels that count are met; else the ends of the attempts are settled."""
         generator, drawn = SplitMix64(seed), self.data
         if self.used_from is not None:
-            drawn = replace(drawn, spread=np.where(self.used_from <= self.on, drawn.spread, 0.0))
+            drawn = replace(drawn, half_range=np.where(self.used_from <= self.on, drawn.half_range, 0.0))
         self.least, self.chosen, self.rival = math.inf, _End(), _End()
         alike = 0
         for number in range(1, self.attempts + 1):
@@ -187,8 +187,8 @@ class _Search(Descent):
                 alike = 1 if same < 0 else alike + (1 if self.on > 1 else same)
             if number == 1 and self.is_stack:
                 q = nudged(self.data, self.start)
-            elif number == 2 and told is not None:
-                q = told
+            elif number == 2 and posture is not None:
+                q = posture
             else:
                 q = restart(drawn, self.start, q, generator, partial=number % 2 == 0)
         return self._settle_ends()
@@ -285,7 +285,7 @@ def _is_still(history: Sequence[float], E: float) -> bool:
 
 
 def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial: bool) -> Array:
-    """A random configuration inside the limits, drawn in the order of the coordinates (see IKData.spread).
+    """A random configuration inside the limits, drawn in the order of the coordinates (see IKData.half_range).
 
     A partial restart moves away from q, where the last attempt ended: what is at a bound there, and half of the rest,
     so that limbs which are already right have a chance to stay.
@@ -294,22 +294,22 @@ def restart(data: IKData, start: Array, q: Array, generator: SplitMix64, partial
     cones = {cone.q: cone for cone in data.cones}
     i = 0
     while i < len(q):
-        lower, upper, spread = data.lower[i], data.upper[i], data.spread[i]
-        if math.isnan(spread) and i in cones:
+        lower, upper, half_range = data.lower[i], data.upper[i], data.half_range[i]
+        if math.isnan(half_range) and i in cones:
             ball = swing_twist.drawn(cones[i], generator.uniform(), generator.uniform(), generator.uniform())
             between = bool(swing_twist.contains(cones[i].shrunk(AT_LIMIT), q[i : i + 4]))
             if not (partial and between and generator.uniform() < 0.5):
                 q[i : i + 4] = ball
             i += 4
             continue
-        if math.isnan(spread):
+        if math.isnan(half_range):
             if not partial:
                 q[i : i + 4] = generator.quaternion()
             i += 4
             continue
-        if spread > 0.0:
-            centre = data.middle[i] if data.centred[i] else start[i]
-            drawn = min(max(centre + spread * (2.0 * generator.uniform() - 1.0), lower), upper)
+        if half_range > 0.0:
+            centre = data.middle[i] if data.about_middle[i] else start[i]
+            drawn = min(max(centre + half_range * (2.0 * generator.uniform() - 1.0), lower), upper)
             between = lower < q[i] < upper
             if not (partial and between and generator.uniform() < 0.5):
                 q[i] = drawn

@@ -140,7 +140,7 @@ def _enough(data: IKData) -> int:
     factor = 1.0
     for node in np.flatnonzero(data.tree.motion == MotionPrimitive.HELICAL):
         iq = data.tree.iq[node]
-        angle = abs(data.tree.scale[node]) * data.spread[iq] * 2.0
+        angle = abs(data.tree.scale[node]) * data.half_range[iq] * 2.0
         factor *= max(1.0, angle // (2.0 * np.pi))
     return int(min(ATTEMPTS * factor, MOST_ATTEMPTS))
 

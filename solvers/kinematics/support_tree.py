@@ -32,15 +32,15 @@ class Support:
 
 def support_tree(
     tree: Tree,
-    carriers: Sequence[int],
+    tip_nodes: Sequence[int],
     tips: Sequence[Array],
     lower: Array,
     upper: Array,
     bases: Sequence[RollingBase] = (),
 ) -> Support:
-    """The tree that tips (4, 4) on the nodes `carriers`, inside bounds (nq,) on the robot's q: the nodes between the
+    """The tree that tips (4, 4) on the nodes `tip_nodes`, inside bounds (nq,) on the robot's q: the nodes between the
     root and them, and wheels of a base among them, renumbered; coordinates keep their order."""
-    needed = with_ancestors(tree, carriers)
+    needed = with_ancestors(tree, tip_nodes)
     for base in bases:
         if np.isin(base.q, tree.iq[sorted(needed)]):
             needed |= with_ancestors(tree, np.flatnonzero(np.isin(tree.iq, base.wheel_q)).tolist())
@@ -67,7 +67,7 @@ def support_tree(
         "scale": tree.scale[nodes],
         "offset": tree.offset[nodes],
         "inertia": tree.inertia[nodes],
-        "frame_node": np.array([number[node] for node in carriers], np.int32),
+        "frame_node": np.array([number[node] for node in tip_nodes], np.int32),
         "frame_placement": np.array([pack_placement(tip) for tip in tips]).reshape(-1, 12),
         "root_inertia": tree.root_inertia,
         "lower": np.ascontiguousarray(lower[kept]),

@@ -66,8 +66,8 @@ class MotionCheck:
         missed = sum(s not in (Status.CONVERGED, Status.EMPTY) for s in self.statuses)
         limits = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
         near = self.singularities.near if self.singularities else ()
-        told = f"; near a singularity {len({each.frame for each in near})}" if near else ""
-        return f"{len(self.statuses)} frames: {missed} miss a task; limits broken: {limits or 'none'}{told}"
+        more = f"; near a singularity {len({each.frame for each in near})}" if near else ""
+        return f"{len(self.statuses)} frames: {missed} miss a task; limits broken: {limits or 'none'}{more}"
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""

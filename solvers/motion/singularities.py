@@ -37,8 +37,8 @@ class MotionSingularities:
         for i, tool in enumerate(tools):
             values[:, i], sizes[:, i] = tool.over(motion.q)
             for frame in np.flatnonzero(values[:, i] < threshold).tolist():
-                told, value = tool.at(motion.q[frame]).told(), float(values[frame, i])
-                near.append(Violation(frame, tool.tool.name, "singularity", value, threshold, why=told))
+                sentence, value = tool.at(motion.q[frame]).sentence(), float(values[frame, i])
+                near.append(Violation(frame, tool.tool.name, "singularity", value, threshold, why=sentence))
         near.sort(key=lambda each: each.frame)
         return cls(motion, tuple(tool.tool.name for tool in tools), values, sizes, tuple(near))
 

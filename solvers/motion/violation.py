@@ -26,7 +26,7 @@ class Violation:
     half: bool = False
     why: str = ""
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """In words."""
         if self.kind == "singularity":
             return f"{self.joint} is near a singularity, smallest singular value {self.value:.3g}: {self.why}"

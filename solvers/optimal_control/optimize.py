@@ -150,7 +150,7 @@ def optimize_steps(
 
 def _better(best: MotionOptimum, now: MotionOptimum, before: MotionOptimum) -> MotionOptimum:
     """`now` when it costs less, keeps the limits, and misses nothing that was met."""
-    if abs(now.tasks.lacking()).max(initial=0.0) > HELD or now.cost > best.cost * (1.0 + GAIN):
+    if abs(now.tasks.residual()).max(initial=0.0) > HELD or now.cost > best.cost * (1.0 + GAIN):
         return best
     # Limits are never broken, nor more than in a start that breaks them.
     if now.trajectory.excess() > before.trajectory.excess():

@@ -76,13 +76,13 @@ class _Local:
         return cls(at, tasks, cost.value(at), gradient, wide, rows, lower, upper, count)
 
     @property
-    def lacking(self) -> float:
+    def residual(self) -> float:
         """What is lacking, summed over all tasks and frames."""
-        return float(abs(self.tasks.lacking()).sum())
+        return float(abs(self.tasks.residual()).sum())
 
     @property
     def most_lacking(self) -> float:
-        return float(abs(self.tasks.lacking()).max(initial=0.0))
+        return float(abs(self.tasks.residual()).max(initial=0.0))
 
     def kkt(self, z: Array) -> float:
         """The KKT residual with multipliers z (m,), relative to the largest force: the gradient, what holds it, or what
@@ -95,8 +95,8 @@ class _Local:
         with np.errstate(invalid="ignore"):
             apart = np.nan_to_num(np.minimum(abs(room), abs(z) / size), posinf=np.inf)
         stationary = abs(g + force).max(initial=0.0) / size
-        lacking = abs(np.clip(0.0, self.lower, self.upper)).max(initial=0.0)
-        return float(max(stationary, lacking, apart.max(initial=0.0)))
+        residual = abs(np.clip(0.0, self.lower, self.upper)).max(initial=0.0)
+        return float(max(stationary, residual, apart.max(initial=0.0)))
 
 
 def optimise(
@@ -145,21 +145,21 @@ def _line_search(
 ) -> _Local | None:
     """The program after as much of the step as the filter takes; None when it takes none. passed: what was lacking and
     the cost of trajectories that later ones have to better in one of the two."""
-    lacking, slope = here.lacking, float((here.gradient * step).sum())
+    residual, slope = here.residual, float((here.gradient * step).sum())
     most = float(abs(step).max(initial=0.0))
     t = min(1.0, LONGEST / most) if most > 0.0 else 1.0
     rounding = ROUNDING * abs(here.value)
     while t > SHORTEST:
         at, own = _restored(here, here.at.moved(t * step), tasks)
-        left, value = float(abs(own.lacking()).sum()), cost.value(at)
+        remaining, value = float(abs(own.residual()).sum()), cost.value(at)
         allowed = all(
-            left <= (1.0 - MARGIN) * other or value <= its - MARGIN * other + rounding
-            for other, its in [*passed, (lacking, here.value)]
-        ) or (left <= NOTHING and value <= here.value + rounding)
-        if allowed and left <= MOST_LACKING:
-            is_descent = slope < 0.0 and -t * slope > lacking
+            remaining <= (1.0 - MARGIN) * other or value <= its - MARGIN * other + rounding
+            for other, its in [*passed, (residual, here.value)]
+        ) or (remaining <= NOTHING and value <= here.value + rounding)
+        if allowed and remaining <= MOST_LACKING:
+            is_descent = slope < 0.0 and -t * slope > residual
             if not is_descent:
-                passed.append((lacking, here.value))
+                passed.append((residual, here.value))
             if not is_descent or value <= here.value + DECREASE * t * slope + rounding:
                 return _Local.of(at, own, cost)
         t *= 0.5
@@ -176,9 +176,9 @@ def _all_rows(at: DiscreteMotion, tasks: LinearisedTasks) -> tuple[SparseRows, A
 def _restored(here: _Local, at: DiscreteMotion, tasks: TaskRows) -> tuple[DiscreteMotion, LinearisedTasks]:
     """The trajectory moved back to where the tasks lack nothing, near where it is in the measure of the cost."""
     own = tasks.at(at)
-    lacking = float(abs(own.lacking()).sum())
+    residual = float(abs(own.residual()).sum())
     for _ in range(RESTORATIONS):
-        if lacking <= NOTHING:
+        if residual <= NOTHING:
             break
         rows, lower, upper, _ = _all_rows(at, own)
         back = solve_banded_qp(here.H, np.zeros_like(here.gradient), rows, lower, upper, at.grid.backend_name)
@@ -186,8 +186,8 @@ def _restored(here: _Local, at: DiscreteMotion, tasks: TaskRows) -> tuple[Discre
             break
         moved = at.moved(back.x)
         there = tasks.at(moved)
-        left = float(abs(there.lacking()).sum())
-        if left >= lacking:
+        remaining = float(abs(there.residual()).sum())
+        if remaining >= residual:
             break
-        at, own, lacking = moved, there, left
+        at, own, residual = moved, there, remaining
     return at, own

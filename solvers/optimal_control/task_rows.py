@@ -68,8 +68,8 @@ class TaskRows:
             own = [task.rows(q, state) for task in tasks]
             given = zip(levels.tasks, own, strict=True)
             blocks += [TaskBlock.of(self.grid, segment.first, levels.length, task, rows) for task, rows in given]
-            lacking = [_residuals(len(q), rows) for rows in own]
-            residuals.append(np.array(lacking).reshape(-1, len(q), 2).swapaxes(0, 1))
+            residual = [_residuals(len(q), rows) for rows in own]
+            residuals.append(np.array(residual).reshape(-1, len(q), 2).swapaxes(0, 1))
         return LinearisedTasks(self, blocks, residuals)
 
     def hold(self, here: LinearisedTasks) -> None:
@@ -99,14 +99,14 @@ class TaskBlock:
         return cls(found, first, first + found.frame, J, factor * rows.lower, factor * rows.upper, factor)
 
     @property
-    def lacking(self) -> Array:
+    def residual(self) -> Array:
         return np.clip(0.0, self.lower, self.upper)
 
     def kept(self, held: TaskBlock, frames: int) -> Array:
         """(m,) what rows lacked when they were held; 0 at frames that had not as many."""
         same = np.bincount(self.frame, minlength=frames) == np.bincount(held.frame, minlength=frames)
         found = np.zeros(len(self.lower))
-        found[same[self.frame]] = held.lacking[same[held.frame]]
+        found[same[self.frame]] = held.residual[same[held.frame]]
         return found
 
 
@@ -142,7 +142,7 @@ class LinearisedTasks:
                 found[block.first : block.first + len(own)] += own
         return found
 
-    def lacking(self) -> Array:
+    def residual(self) -> Array:
         """(m,) of all frames, beyond what is held."""
         return np.clip(0.0, self.lower, self.upper)
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ..qp.hierarchy import RANK_TOLERANCE
 from ..velocity.task_levels import stacked
-from .pose_problem import Point, PoseProblem, lacking
+from .pose_problem import Point, PoseProblem, residual
 
 CORRECTIONS = 8  # steps back to the tasks: Newton's, which need two or three
 FEW = 3  # where a level is not met: steps towards it converge slowly or not at all, and a shorter way costs less
@@ -37,8 +37,8 @@ class ConstraintManifold:
     def excess_cost(self, multipliers: Sequence[Array], met: Array, point: Point) -> float:
         """What the cost of a point would be less if it met the levels that can be met exactly, to first order.
         multipliers: as above, of a point nearby.   met: which levels can be."""
-        lacks = [lacking(level) for level in point.levels]
-        pairs = [(own, e) for own, e, can_be in zip(multipliers, lacks, met, strict=True) if can_be]
+        residuals = [residual(level) for level in point.levels]
+        pairs = [(own, e) for own, e, can_be in zip(multipliers, residuals, met, strict=True) if can_be]
         return sum(float(own @ e) for own, e in pairs if own.shape == e.shape)
 
     def nearest(self, q: Array, before: Point) -> Point | None:
@@ -81,7 +81,7 @@ class ConstraintManifold:
         Coordinates whose bounds it meets stay there. None when there is none near."""
         lo, hi, _ = self.posing.bounds(point.q)
         whole = stacked([level for level, can_be in zip(point.levels, met, strict=True) if can_be], len(lo))
-        e = lacking(whole)
+        e = residual(whole)
         used = (whole.lower == whole.upper) | (e != 0.0)
         J, e = whole.J[used], e[used]
         fixed, x = np.zeros(len(lo), bool), np.zeros(len(lo))

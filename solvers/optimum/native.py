@@ -17,7 +17,7 @@ from ..criteria.kinds import KINDS
 from ..criteria.objective import Objective
 from ..descent.data import cone_records
 from ..descent.native_stack import NativeStack, stack_library
-from ..tasks.influence import Left
+from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
 from .constraint_manifold import ConstraintManifold
 from .pose_problem import Point, PoseProblem
@@ -103,7 +103,7 @@ class KernelOptimum(NativeStack):
         return cls(levels, potentials, influence)
 
     def find(
-        self, targets: Sequence[Any], limits: PositionLimits, left: Mapping[int, Left], q: Array
+        self, targets: Sequence[Any], limits: PositionLimits, remaining: Mapping[int, Remaining], q: Array
     ) -> tuple[Array, OutcomeStruct]:
         """(nq,) the optimum, from q (nq,), and what the kernel says of it. left: see `NativeStack.aim`."""
         optimum, outcome, cones = self._optimum, OutcomeStruct(), cone_records(limits.cones)
@@ -113,7 +113,7 @@ class KernelOptimum(NativeStack):
             state = self.levels.state(q, targets, 1.0, None, self.influence)
             self._metric[...] = sum(each.weight * each.gain * each.metric(state) for each in self._asked)
         while True:
-            self.aim([targets], left)
+            self.aim([targets], remaining)
             optimum.stack = ctypes.addressof(self.struct)
             found = q.copy()
             work = np.empty(self._library.rk_optimum_workspace(ctypes.byref(optimum)))
@@ -140,7 +140,7 @@ class NativeOptimum:
     def find(self, start: Point) -> Generator[float, None, Optimum]:
         """Find the optimum like `StaticOptimum.find`, yielding nothing."""
         posing = self.posing
-        q, found = self._kernel.find(posing.targets, posing.limits, posing.left, start.q)
+        q, found = self._kernel.find(posing.targets, posing.limits, posing.remaining, start.q)
         point, is_optimal = posing.point(q), found.code == 0
         reason = "" if is_optimal else self._reason(start, point, found)
         return Optimum(point, found.stationary, is_optimal, found.iterations, reason)

@@ -25,7 +25,7 @@ from ..limits.curved import cone_level
 from ..qp.hierarchy import solve_hierarchy
 from ..qp.level import Level
 from ..tasks import PostureTask
-from ..tasks.influence import Left, leaving
+from ..tasks.influence import Remaining, blended
 from ..velocity.curved_step import LARGEST_STEP
 from ..velocity.kernel_rows import KernelRows
 from ..velocity.task_levels import TaskLevels, stacked
@@ -59,11 +59,12 @@ class PoseProblem:
         targets: Sequence[Any],
         limits: PositionLimits,
         influence: Sequence[float] | None = None,
-        left: Mapping[int, Left] | None = None,
+        remaining: Mapping[int, Remaining] | None = None,
     ) -> None:
-        """influence: in place of the tasks' own.   left: what is not asked for of tasks of partial influence."""
+        """influence: in place of the tasks' own.
+        remaining: what is not asked for of tasks of partial influence."""
         self.levels, self.targets, self.limits = levels, targets, limits
-        self.influence, self.left = influence, dict(left or {})
+        self.influence, self.remaining = influence, dict(remaining or {})
         self.model: RobotModel = levels.model
         self.scale = levels.state(self.model.neutral(), targets, 1.0).scale
         self.tolerance = np.array(
@@ -117,14 +118,14 @@ class PoseProblem:
         known = None if self._kernel is None else self._kernel.at(state, self.targets)
         if known is None:
             every = self.levels.rows(state, self.targets, self.influence)
-            for i, left in self.left.items():
-                every[i] = leaving(self.levels.tasks[i], every[i], left)
+            for i, remaining in self.remaining.items():
+                every[i] = blended(self.levels.tasks[i], every[i], remaining)
             residuals = self.levels.residuals(every, np.zeros(self.model.nv), 1.0)
             closures = [level for _, level in self.levels.closures(state, every)]
             levels = [*closures, *self.levels.levels(state, every, 0.0)]
         else:
             levels, residuals = [*known.closures, *known.levels], known.residuals
-        errors = np.array([0.5 * float((lacking(level) ** 2).sum()) for level in levels])
+        errors = np.array([0.5 * float((residual(level) ** 2).sum()) for level in levels])
         within = (residuals <= self.tolerance).all(axis=1) if len(residuals) else np.zeros(0, bool)
         met = np.array([within[group].all() for group in self._groups], bool)
         return Point(q, state, levels, errors, met, residuals)
@@ -197,6 +198,6 @@ def floating_bounds(limits: PositionLimits, model: RobotModel, q: Array, length:
     return bounds
 
 
-def lacking(level: Level) -> Array:
+def residual(level: Level) -> Array:
     """(m,) what a level lacks before it moves."""
     return np.clip(0.0, level.lower, level.upper)

@@ -78,7 +78,7 @@ class _Look:
     slopes: Slopes
     subproblem: Subproblem
     multipliers: Multipliers
-    left: Array
+    gradient_left: Array
     residual: float
     size: float
 
@@ -137,7 +137,9 @@ class StaticOptimum:
             x, change, _ = look.subproblem.best(look.slopes, B)
             after = self._bent_step(look, x, change, B) or self._search_line(look, x, change)
             after = after or self._flat_step(look, x)
-            after = after or self._search_line(look, SHORT * look.left, -SHORT * float(look.left @ look.left))
+            after = after or self._search_line(
+                look, SHORT * look.gradient_left, -SHORT * float(look.gradient_left @ look.gradient_left)
+            )
             if after is None:
                 # Where the best step promises less than the rounding of the cost, the slope is none.
                 is_seen = -change > self.objective.rounding(look.point.state)
@@ -240,7 +242,7 @@ class StaticOptimum:
         self._note_curvatures(values)
         E = face @ E
         least = LEAST * self._curvature
-        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.left) / STRIDE), least)
+        values = np.maximum(np.maximum(abs(values), abs(E.T @ look.gradient_left) / STRIDE), least)
         return E * values @ E.T + max(ACROSS * self._usual, least) * (np.eye(len(E)) - E @ E.T)
 
     def _face(self, look: _Look, least: float = 0.0) -> Array:

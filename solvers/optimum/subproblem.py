@@ -12,7 +12,7 @@ from ..criteria.largest_eigenvalue import LargestEigenvalue
 from ..criteria.objective import Slopes
 from ..qp.dense import QPStatus, solve_qp
 from ..qp.level import Level
-from .pose_problem import Point, PoseProblem, lacking
+from .pose_problem import Point, PoseProblem, residual
 
 SMALL = 1e-9  # singular values of what is held, relative to the largest: below, a row follows from the others
 VIOLATED = 1e-9  # an inequality that lacks more than this is held as it is
@@ -25,10 +25,10 @@ ROUNDING = (1e-13, 1e-10)  # to which the sides of a program are known
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """What holds a pose: of the rows that are held, of the inequalities (positive at the upper side), and of each edge
+    """What holds a pose: of the equalities, of the inequalities (positive at the upper side), and of each edge
     the gradient that is chosen (`Slopes`).   is_known: a program found them."""
 
-    held: Array
+    equalities: Array
     inequalities: Array
     chosen: Sequence[Array]
     is_known: bool = True
@@ -41,8 +41,8 @@ def rows_at(posing: PoseProblem, point: Point) -> Array:
 
 
 class Subproblem:
-    """At a point: held (m, nv) rows do not change, lower <= inequalities x <= upper (k, nv).   Z: (nv, f) basis of what
-    is left free by what is held, and by levels that are not met (`unmet_levels.py`)."""
+    """At a point: equalities (m, nv) do not change, lower <= inequalities x <= upper (k, nv).
+    Z: (nv, f) basis of the null space of the equalities, and of levels that are not met (`unmet_levels.py`)."""
 
     def __init__(self, posing: PoseProblem, point: Point) -> None:
         nv = posing.model.nv
@@ -52,11 +52,11 @@ class Subproblem:
         self.rows = rows_at(posing, point)
         lower = np.concatenate([lo, *[level.lower for level in levels]])
         upper = np.concatenate([hi, *[level.upper for level in levels]])
-        lacks = np.concatenate([np.zeros(nv), *[abs(lacking(level)) for level in levels]])
-        self.is_held = (lower == upper) | (lacks > VIOLATED)
-        self.held, self.inequalities = self.rows[self.is_held], self.rows[~self.is_held]
-        self.lower, self.upper = np.minimum(lower, 0.0)[~self.is_held], np.maximum(upper, 0.0)[~self.is_held]
-        _, s, Vt = np.linalg.svd(self.held)
+        violation = np.concatenate([np.zeros(nv), *[abs(residual(level)) for level in levels]])
+        self.is_equality = (lower == upper) | (violation > VIOLATED)
+        self.equalities, self.inequalities = self.rows[self.is_equality], self.rows[~self.is_equality]
+        self.lower, self.upper = np.minimum(lower, 0.0)[~self.is_equality], np.maximum(upper, 0.0)[~self.is_equality]
+        _, s, Vt = np.linalg.svd(self.equalities)
         self.Z = Vt[int((s > SMALL * s.max(initial=0.0)).sum()) :].T
 
     def best(self, slopes: Slopes, B: Array) -> tuple[Array, float, Multipliers]:
@@ -112,20 +112,22 @@ class Subproblem:
         chosen = list(slopes.chosen)
         for k, i in enumerate(sharp):
             chosen[i] = _chosen(k, cuts, cut, chosen[i])
-        left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.inequalities.T @ inequality
-        held = -np.linalg.lstsq(self.held.T, left, rcond=SMALL)[0] if len(self.held) else np.zeros(0)
-        return x, float(smooth @ x + size * t.sum()), Multipliers(held, inequality, chosen, is_known)
+        gradient_left = Slopes(slopes.smooth, slopes.edges, chosen).gradient + self.inequalities.T @ inequality
+        equalities = (
+            -np.linalg.lstsq(self.equalities.T, gradient_left, rcond=SMALL)[0] if len(self.equalities) else np.zeros(0)
+        )
+        return x, float(smooth @ x + size * t.sum()), Multipliers(equalities, inequality, chosen, is_known)
 
     def weighted(self, multipliers: Multipliers, rows: Array) -> Array:
         """(nv,) the rows of a point nearby, times what they hold here; 0 when there are others."""
         if rows.shape != self.rows.shape:
             return np.zeros(rows.shape[1])
-        return multipliers.held @ rows[self.is_held] + multipliers.inequalities @ rows[~self.is_held]
+        return multipliers.equalities @ rows[self.is_equality] + multipliers.inequalities @ rows[~self.is_equality]
 
     def multipliers_of_levels(self, multipliers: Multipliers, levels: Sequence[Level]) -> list[Array]:
         """Multipliers of each level of tasks."""
         of_rows = np.zeros(len(self.rows))
-        of_rows[self.is_held], of_rows[~self.is_held] = multipliers.held, multipliers.inequalities
+        of_rows[self.is_equality], of_rows[~self.is_equality] = multipliers.equalities, multipliers.inequalities
         ends = np.cumsum([len(level.J) for level in levels[::-1]])[::-1]
         return [of_rows[len(of_rows) - end :][: len(level.J)] for end, level in zip(ends, levels, strict=True)]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...robokin.arrays import Array
-from .pose_problem import Point, PoseProblem, lacking
+from .pose_problem import Point, PoseProblem, residual
 from .subproblem import SMALL, Subproblem, rows_at
 
 STEP = 1e-4  # radians or L, of central differences
@@ -26,7 +26,7 @@ def hold_unmet(posing: PoseProblem, point: Point, subproblem: Subproblem) -> Non
         Z = subproblem.Z
         if met or not error > 0.0 or not Z.shape[1]:
             continue
-        multipliers = _multipliers(subproblem, own, lacking(level))
+        multipliers = _multipliers(subproblem, own, residual(level))
 
         sides = [[posing.integrated(point.q, side * STEP * z) for side in (1.0, -1.0)] for z in Z.T]
         slopes = [[_slope(posing, subproblem, q, multipliers) @ Z for q in ends] for ends in sides]
@@ -45,8 +45,8 @@ def _slope(posing: PoseProblem, subproblem: Subproblem, q: Array, multipliers: A
 def _multipliers(subproblem: Subproblem, first: int, e: Array) -> Array:
     """Multipliers of the rows up to those of the level, which begin at `first`: of its own what they lack, with the
     other sign, and of those above it what holds it."""
-    rows, touched = subproblem.rows, subproblem.is_held.copy()
-    touched[~subproblem.is_held] = np.minimum(-subproblem.lower, subproblem.upper) <= TOUCHED
+    rows, touched = subproblem.rows, subproblem.is_equality.copy()
+    touched[~subproblem.is_equality] = np.minimum(-subproblem.lower, subproblem.upper) <= TOUCHED
     above = np.flatnonzero(touched[:first])
     found = np.zeros(first + len(e))
     found[first:] = -e

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.collision import CollisionModel
-from ...robokin.collision.reference import FAILED
-from ...robokin.errors import ModelError
+from ...robokin.collision.model import Near
 from ...robokin.model.robot import RobotModel
 from ...robokin.spatial import swing_twist
 from ..retiming.path import LOOKS, OUTSIDE
 from .approach import Approach
 
 _TOGETHER = 64  # places that are looked at in one call
-
-
-@dataclass(frozen=True)
-class Near:
-    """Two that come too near. names: of link and link, or link and obstacle. distance [m]: negative inside."""
-
-    names: tuple[str, str]
-    distance: float
-
-    def told(self) -> str:
-        a, b = self.names
-        if self.distance < 0.0:
-            return f"{a!r} is {-1e3 * self.distance:.3g} mm in {b!r}"
-        return f"{a!r} is {1e3 * self.distance:.3g} mm from {b!r}"
 
 
 class FreeSpace:
@@ -43,18 +26,13 @@ class FreeSpace:
     def __init__(
         self, collisions: CollisionModel, low: Array, high: Array, margin: float, resolution: float, backend: str
     ) -> None:
-        self.model, self.collisions, self.backend = collisions.model, collisions, backend
+        self.model, self.collisions, self.backend = collisions.model, collisions.avoidable(), backend
         self.margin, self.resolution = margin, resolution
-        self.approach = Approach(collisions, low, high)
+        self.approach = Approach(self.collisions, low, high)
 
     def nearest(self, q: Array) -> Near | None:
         """The nearest two at a configuration (nq,), where they are too near; None: it is free."""
-        values = self._distances(q[None], self.margin + self.resolution)[0]
-        if not len(values) or values.min() >= self.margin + self.resolution:
-            return None
-        worst = int(values.argmin())
-        a, b = self.collisions.pairs[worst]
-        return Near((self.collisions.names[a], self.collisions.names[b]), float(values[worst]))
+        return self.collisions.nearest(q, self.margin + self.resolution, self.backend)
 
     def is_free(self, c: Array, h: float) -> bool:
         """A cubic c (4, nq) of powers of its parameter, whose quaternions need not be units, along 0 .. h."""
@@ -86,12 +64,7 @@ class FreeSpace:
 
     def _distances(self, q: Array, within: float) -> Array:
         """(F, pairs) [m]; lower bounds of what is beyond `within`. Raises ModelError."""
-        values, status = self.collisions.distances(q, within, self.backend)
-        if (status == FAILED).any():
-            sample, pair = np.argwhere(status == FAILED)[0]
-            a, b = (self.collisions.names[i] for i in self.collisions.pairs[pair])
-            raise ModelError(f"the distance of {a!r} and {b!r} cannot be found at {q[sample].tolist()}")
-        return values[..., 0]
+        return self.collisions.checked_distances(q, within, self.backend)[0][..., 0]
 
     def _at(self, c: Array, t: Array) -> Array:
         t = t[:, None]

@@ -13,13 +13,14 @@ from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..progress import finish
 from ..retiming.retime import Retimed, retime
+from ..tasks.clearance import MARGIN
 from ..trajectories.motion_limits import MotionLimits
 from .free_space import FreeSpace
 from .rrt_connect import connected
 from .samples import Samples
 from .shorten import SHORTCUTS, rounded, shortened
 
-MARGIN, RESOLUTION, BUDGET = 0.005, 0.001, 5000
+RESOLUTION, BUDGET = 0.001, 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +95,7 @@ def plan_path_steps(
     for q, which in ((start, "start"), (goal, "end")):
         near = space.nearest(q)
         if near is not None:
-            wanted = f"{1e3 * (margin + resolution):.3g} mm are asked for"
-            return _none(model, f"at the {which} {near.told()}: {wanted}", 0)
+            return _none(model, f"at the {which} {near.sentence()}; {margin + resolution:.3g} m are asked for", 0)
     if (start == goal).all():
         return PathPlan("start and end are one", 0, start[None], retime(model, start[None], bound))
     way, drawn = [start, goal], 0

@@ -14,7 +14,7 @@ from ...robokin.errors import TaskError
 from ...robokin.model.limits import PositionLimits
 from ...robokin.model.robot import RobotModel, solvable_model
 from ..families.closed_form import closed_form
-from ..families.family import Branch, Told
+from ..families.family import Branch, SearchFlag
 from ..ik.problem import checked_count, checked_seed
 from ..ik.tip_ik import starts_of
 from ..progress import finish
@@ -159,8 +159,8 @@ class PostureProblem:
         form = self._closed_form
         assert form is not None
         q, branch, found = form.postures(goals, starts, threads)
-        hidden = (found[:, 1] & Told.HIDDEN) != 0
-        doubtful = (found[:, 1] & Told.DOUBTFUL) != 0
+        hidden = (found[:, 1] & SearchFlag.HIDDEN) != 0
+        doubtful = (found[:, 1] & SearchFlag.DOUBTFUL) != 0
 
         def made(i: int) -> Postures:
             count = int(found[i, 0])

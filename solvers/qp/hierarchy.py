@@ -29,7 +29,7 @@ from ...robokin.backend import get_backend
 from ...robokin.errors import TaskError
 from .dense import QPResult, QPStatus, solve_qp
 from .householder import reduced
-from .level import FEASIBILITY_TOLERANCE, Level, lacking, row_lengths, size_of
+from .level import FEASIBILITY_TOLERANCE, Level, residual, row_lengths, size_of
 
 # Of rows in what the levels above leave, relative to the norm of the rows.
 ROW_TOLERANCE = 1e-9  # no longer than that: only rounding tells their direction, and they are left to the levels below
@@ -93,7 +93,7 @@ def solve_hierarchy(
     if H is not None and g is not None:
         descent.minimise(H, g)
     x = descent.x
-    return HierarchyResult(x, [lacking(level, x) for level in levels], freedom, np.array([*points, x]))
+    return HierarchyResult(x, [residual(level, x) for level in levels], freedom, np.array([*points, x]))
 
 
 class _Descent:
@@ -229,7 +229,7 @@ class _Descent:
         if not len(band.J):
             return
         values = band.J @ self.x
-        violated = abs(lacking(band, self.x)) > FEASIBILITY_TOLERANCE * size_of(band, self.x)
+        violated = abs(residual(band, self.x)) > FEASIBILITY_TOLERANCE * size_of(band, self.x)
         J = band.J[violated]
         _, Q, used = reduced(J @ self.Z, ROW_TOLERANCE * float(np.linalg.norm(J)))
         self.Z = self.Z @ Q[:, used:]
@@ -275,4 +275,4 @@ def _is_definite(H: Array, rounding: float) -> bool:
 
 
 def _is_met(band: Level, x: Array) -> bool:
-    return bool((abs(lacking(band, x)) <= BOUND_TOLERANCE * size_of(band, x)).all())
+    return bool((abs(residual(band, x)) <= BOUND_TOLERANCE * size_of(band, x)).all())

@@ -29,13 +29,13 @@ def held(level: Level, x: Array) -> Level:
     """The level as those below find it once x (n,) is what it got: what is met may move inside its band, what is
     violated stays as it is."""
     values = level.J @ x
-    violated = abs(lacking(level, x)) > FEASIBILITY_TOLERANCE * size_of(level, x)
+    violated = abs(residual(level, x)) > FEASIBILITY_TOLERANCE * size_of(level, x)
     fixed = violated | (level.lower == level.upper)
     lower = np.where(fixed, values, np.minimum(level.lower, values))
     return Level(level.J, lower, np.where(fixed, values, np.maximum(level.upper, values)))
 
 
-def lacking(level: Level, x: Array) -> Array:
+def residual(level: Level, x: Array) -> Array:
     values = level.J @ x
     return np.clip(values, level.lower, level.upper) - values
 

@@ -122,6 +122,10 @@ class Retimed(Sampled):
         """Samples as of any motion; wheeled bases are where their wheels roll them from sample to sample."""
         return rolled(super().motion(rate), self.rolls)
 
+    def places(self, t: Array) -> Array:
+        """(...) the path's parameter at times (...) within 0 .. duration."""
+        return self.warp.at(self.timing.at(t)[1])[0]
+
     def states(self, t: Array) -> tuple[Array, Array, Array]:
         return self._rates(t)[:3]
 

@@ -32,7 +32,7 @@ class Singularity:
     joints: tuple[str, ...]
     frame: str
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """In words."""
         joints = ", ".join(self.joints)
         against = f"{joints} cancel each other" if len(self.joints) > 1 else f"{joints} does not move it"

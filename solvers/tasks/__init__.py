@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .tips.pin import PinTask
     from .tips.pose import OrientationTask, PoseTask, PositionTask
     from .tips.relative import RelativePoseTask
+    from .tips.singular_value import SingularValueTask
     from .tips.twist import TwistTask
     from .whole_robot.center_of_mass import CenterOfMassTask, SupportTask
     from .whole_robot.joint_velocity import JointVelocityTask
@@ -48,6 +49,7 @@ else:
             "tips.pin": ["PinTask"],
             "tips.pose": ["OrientationTask", "PoseTask", "PositionTask"],
             "tips.relative": ["RelativePoseTask"],
+            "tips.singular_value": ["SingularValueTask"],
             "tips.twist": ["TwistTask"],
             "whole_robot.center_of_mass": ["CenterOfMassTask", "SupportTask"],
             "whole_robot.joint_velocity": ["JointVelocityTask"],
@@ -85,6 +87,7 @@ __all__ = [
     "PostureTask",
     "RelativePoseTask",
     "Rows",
+    "SingularValueTask",
     "StartRelativeTask",
     "SupportTask",
     "Task",

@@ -51,8 +51,9 @@ class Rows:
 
     J: (m, nv).   lower, upper: (m,) in metres and radians, one of them finite.   weight: (m,) positive.
     part: (m,) index of the part that each row belongs to.
-    ahead: (m,) the way of a velocity, in the units of the rows: what is lacking along it comes after all else that its
-    level asks for, so that limits slow down a motion, and do not lead it off its path. None: there is no such way.
+    path_direction: (m,) of the path that a velocity goes along, in the units of the rows. The residual along it comes
+    after all else that its level asks for, so that limits slow down a motion, and do not lead it off its path. None:
+    there is no path.
     """
 
     J: Array
@@ -60,7 +61,7 @@ class Rows:
     upper: Array
     weight: Array
     part: Array
-    ahead: Array | None = None
+    path_direction: Array | None = None
 
     @classmethod
     def wanted(cls, J: Array, e: Array, weight: Array, part: object, band: object = 0.0) -> Rows:
@@ -83,8 +84,8 @@ class Rows:
 
     @property
     def e(self) -> Array:
-        """(m,) what is lacking before the step: 0 inside a band."""
-        return self.lacking(np.zeros(len(self.J)))
+        """(m,) the residual before the step: 0 inside a band."""
+        return self.residual(np.zeros(len(self.J)))
 
     def less(self, remaining: Array) -> Rows:
         """Rows that do not ask for `remaining` (m,)."""
@@ -93,7 +94,7 @@ class Rows:
     def weighted(self, factor: float) -> Rows:
         return replace(self, weight=factor * self.weight)
 
-    def lacking(self, moved: Array) -> Array:
+    def residual(self, moved: Array) -> Array:
         """(m,) what J v dt = `moved` lacks: positive where it should be larger."""
         return np.clip(moved, self.lower, self.upper) - moved
 
@@ -169,14 +170,14 @@ def states_rows_of(kind: type[Task], method: str) -> bool:
     return is_own(kind) or method in vars(kind)
 
 
-def residuals(task: Task, rows: Rows, lacking: Array, dt: float) -> Array:
+def residuals(task: Task, rows: Rows, residual: Array, dt: float) -> Array:
     """(2,) the norm of what each part lacks, in its unit; the second is 0 for a task of one part.
 
-    lacking: (m,) of its rows.   dt: of the step, for rates.
+    residual: (m,) of its rows.   dt: of the step, for rates.
     """
     found = np.zeros(2)
     for i, part in enumerate(task.parts):
-        found[i] = np.linalg.norm(lacking[rows.part == i]) / (dt if part.is_rate else 1.0)
+        found[i] = np.linalg.norm(residual[rows.part == i]) / (dt if part.is_rate else 1.0)
     return found
 
 

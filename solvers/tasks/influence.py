@@ -24,7 +24,7 @@ from .checks import share
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class Remaining:
     """What is not asked for of a task's rows. e: (m,).   part: (m,) index of the part that each belongs to."""
 
     e: Array
@@ -57,21 +57,21 @@ def partial(tasks: Sequence[Task]) -> bool:
     return any(is_partial(task.influence) for task in tasks)
 
 
-def left_in(influence: float, without: Rows) -> Left:
+def remaining_of(influence: float, without: Rows) -> Remaining:
     """What a task leaves; `without`: its rows where the robot would be without it."""
-    return Left((1.0 - influence) * without.e, without.part)
+    return Remaining((1.0 - influence) * without.e, without.part)
 
 
-def leaving(task: Task, rows: Rows, left: Left) -> Rows:
+def blended(task: Task, rows: Rows, remaining: Remaining) -> Rows:
     """The rows of a task with that not asked for. What cannot be compared between two poses as vectors, is by the
     length of each part."""
-    if task.is_comparable and left.part.shape == rows.part.shape:
-        return rows.less(left.e)
+    if task.is_comparable and remaining.part.shape == rows.part.shape:
+        return rows.less(remaining.e)
     e = rows.e
     shares = np.zeros(len(e))
     for part in range(len(task.parts)):
         own = rows.part == part
-        length, allowed = np.linalg.norm(e[own]), np.linalg.norm(left.e[left.part == part])
+        length, allowed = np.linalg.norm(e[own]), np.linalg.norm(remaining.e[remaining.part == part])
         shares[own] = min(1.0, allowed / length) if length > 0.0 else 0.0
     return rows.less(shares * e)
 

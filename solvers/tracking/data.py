@@ -10,6 +10,7 @@ from ...robokin.arrays import Array
 from ..limits.viability import StepLimits
 
 LATE = 5  # the targets can be met, but not that fast; continues the codes of ik_engine
+COLLIDED = 7  # the targets are not met, as links would come too near to something (6: without tasks)
 
 
 @dataclass(frozen=True, eq=False)

@@ -302,7 +302,7 @@ class FrameDescent(Descent):
             return EXACT
         return math.inf if self.rows.preference is None else FINE
 
-    def lacking(self, at: Iterate) -> float:
+    def residual(self, at: Iterate) -> float:
         """The error that is to become less."""
         return float(at.errors[: self.on].sum()) if self.rows.adds_up else self.error(at)
 
@@ -319,12 +319,12 @@ class FrameDescent(Descent):
         self.best = at = self.look(self.within(start))
         history: list[float] = []
         for count in range(steps):
-            history.append(self.lacking(at))
+            history.append(self.residual(at))
             at = self.look(self.step(at, as_one=as_one))
             self.offer(at)
             if self.is_met(at) and at.errors[:on].sum() <= self.enough:
                 return True  # what criteria ask for bends the way
-            stalls = count + 1 >= PATIENCE and not self.lacking(at) < PROGRESS * history[count + 1 - PATIENCE]
+            stalls = count + 1 >= PATIENCE and not self.residual(at) < PROGRESS * history[count + 1 - PATIENCE]
             # What is ahead on a way lessens no more, while it is still come back to.
             if stalls and not (self.rows.are_velocities[on - 1 : on].any() and not at.met[: on - 1].all()):
                 break

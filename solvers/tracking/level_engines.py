@@ -11,7 +11,7 @@ from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
 from ..criteria import Criterion
 from ..limits.viability import StepLimits
-from ..tasks.influence import Left, is_partial
+from ..tasks.influence import Remaining, is_partial
 from ..velocity.task_levels import TaskLevels
 from .data import TrackOutcome
 from .level_tracking import LevelTracking
@@ -33,13 +33,13 @@ class LevelEngines:
         self,
         wanted: Sequence[Sequence[Any]],
         shares: Array,
-        left: Mapping[int, Left],
+        remaining: Mapping[int, Remaining],
         state: Array,
         noted: Sequence[Any] | None,
     ) -> tuple[TrackOutcome, Array]:
         """Frames from a state on, and the state that they lead to. wanted: checked targets of all tasks, per frame.
-        shares: (tasks,) influences.   left: what is not asked for, of tasks that fade.   noted: the targets that the
-        state was found for, where that is known."""
+        shares: (tasks,) influences.   remaining: what is not asked for, of tasks that fade.
+        noted: the targets that the state was found for, where that is known."""
         asked = shares.tolist()
         counting = [i for i, share in enumerate(asked) if share]
         key = tuple(counting), tuple(k for k, i in enumerate(counting) if is_partial(asked[i]))
@@ -52,7 +52,7 @@ class LevelEngines:
             engine.note(None if noted is None else [noted[i] for i in counting])
         numbers = {i: k for k, i in enumerate(counting)}
         aims = wanted if len(counting) == len(asked) else [[own[i] for i in counting] for own in wanted]
-        outcome = engine.run(aims, [asked[i] for i in counting], {numbers[i]: own for i, own in left.items()})
+        outcome = engine.run(aims, [asked[i] for i in counting], {numbers[i]: own for i, own in remaining.items()})
         self._ended[key] = self._whole(engine.state, own_levels)
         return outcome, self._ended[key]
 

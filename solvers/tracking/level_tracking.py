@@ -12,7 +12,7 @@ from ..descent.data import IKData, compile_whole
 from ..descent.descent import LevelRows
 from ..descent.level_rows import Preference, StackRows
 from ..limits.viability import StepLimits
-from ..tasks.influence import Left
+from ..tasks.influence import Remaining
 from ..velocity.task_levels import TaskLevels
 from .data import TrackLimits, TrackOutcome
 from .reference import ReferenceTracking
@@ -30,7 +30,7 @@ class LevelTracking(ReferenceTracking):
         model = levels.model
         self.levels, self.criteria, self.dt = levels, tuple(criteria), limits.dt
         self._influence: Sequence[float] = np.ones(len(levels.tasks)).tolist()
-        self._left: Mapping[int, Left] = {}
+        self._remaining: Mapping[int, Remaining] = {}
         data = compile_whole(model, model.limits, np.zeros(model.nq, bool), levels.length)
         self._scale = levels.state(model.neutral(), levels.targets, limits.dt).scale
         super().__init__(data, (), TrackLimits.of_all(limits), len(levels.groups))
@@ -39,16 +39,16 @@ class LevelTracking(ReferenceTracking):
         self,
         frames: Sequence[Sequence[Any]],
         influence: Sequence[float] | None = None,
-        left: Mapping[int, Left] | None = None,
+        remaining: Mapping[int, Remaining] | None = None,
     ) -> TrackOutcome:
         """frames: checked targets of each. residuals: of all tasks, in their order.   influence: (tasks,) in place of
         1, left: what is not asked for of their rows, in these frames."""
         model, count = self.levels.model, len(self.levels.tasks)
-        self._influence, self._left = influence or np.ones(count).tolist(), left or {}
+        self._influence, self._remaining = influence or np.ones(count).tolist(), remaining or {}
         return self._run(frames, TrackOutcome.empty(len(frames), count, model.nq, model.nv))
 
     def rows(self, targets: Any, data: IKData) -> LevelRows:
-        return StackRows(self.levels, data, targets, self._influence, self._left, self.dt, self.q)
+        return StackRows(self.levels, data, targets, self._influence, self._remaining, self.dt, self.q)
 
     def _reachable(self, targets: Any) -> bool:
         return True  # what follows asks the tasks

@@ -16,7 +16,7 @@ from ..descent.data import compile_whole
 from ..descent.native_problem import ProblemStruct
 from ..descent.native_stack import NativeStack, StackStruct, stack_library
 from ..limits.viability import StepLimits
-from ..tasks.influence import Left
+from ..tasks.influence import Remaining
 from ..tasks.native import same_target
 from ..velocity.task_levels import TaskLevels
 from .data import TrackLimits, TrackOutcome
@@ -56,21 +56,21 @@ class NativeLevelTracking:
         self,
         frames: Sequence[Sequence[Any]],
         influence: Sequence[float] | None = None,
-        left: Mapping[int, Left] | None = None,
+        remaining: Mapping[int, Remaining] | None = None,
     ) -> TrackOutcome:
         self._stack.influence = self._whole if influence is None else list(influence)
-        done = [self._run_alike(frames, left)]
+        done = [self._run_alike(frames, remaining)]
         while (count := sum(len(each.codes) for each in done)) < len(frames):
-            done.append(self._run_alike(frames[count:], left))
+            done.append(self._run_alike(frames[count:], remaining))
         return done[0] if len(done) == 1 else TrackOutcome(*map(np.concatenate, zip(*map(astuple, done), strict=True)))
 
-    def _run_alike(self, frames: Sequence[Sequence[Any]], left: Mapping[int, Left] | None) -> TrackOutcome:
+    def _run_alike(self, frames: Sequence[Sequence[Any]], remaining: Mapping[int, Remaining] | None) -> TrackOutcome:
         """Track the first of these frames that have equally many rows."""
         stack, nq, nv = self._stack, self.levels.model.nq, self.levels.model.nv
         before, count = self._state.copy(), len(frames)
         outcome = TrackOutcome.empty(count, len(stack.tasks), nq, nv)
         while True:
-            targets, rows = stack.aim(frames, left)
+            targets, rows = stack.aim(frames, remaining)
             count = len(targets)
             if stack.struct is not self._struct:
                 self._struct = stack.struct

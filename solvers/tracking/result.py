@@ -15,7 +15,7 @@ from ..descent.engine import CONVERGED, NOT_CONVERGED, OUT_OF_REACH
 from ..ik.problem import IKProblem
 from ..motion.motion import Motion
 from ..results import Diagnosis, SolveResult, Status
-from .data import LATE
+from .data import COLLIDED, LATE
 
 EMPTY = 6  # the code of a frame without tasks
 STATUS = {
@@ -24,6 +24,7 @@ STATUS = {
     NOT_CONVERGED: Status.MAX_ITERATIONS,
     LATE: Status.LIMIT,
     EMPTY: Status.EMPTY,
+    COLLIDED: Status.COLLISION,
 }
 
 
@@ -128,6 +129,8 @@ class TrackResult:
     def frame(self, frame: int) -> SolveResult:
         """One frame in the words of static solves; without `diagnosis`'s search for a reason."""
         found = short_diagnosis(self.problem.model, int(self.codes[frame]), self.behind[frame])
+        if found.status is Status.COLLISION and self.remarks is not None:
+            found = replace(found, reason=self.remarks[frame])
         q, residuals = self.q[frame], self.residuals[frame]
         limits_active = self.problem.limits_active
         return SolveResult(found, q, residuals, int(self.iterations[frame]), 1, limits_active, self.parts)
@@ -138,6 +141,7 @@ _SHORT = {
     OUT_OF_REACH: Diagnosis(Status.OUT_OF_REACH, "a target is farther than the robot can reach"),
     NOT_CONVERGED: Diagnosis(Status.MAX_ITERATIONS, "the targets are not met, and limits on speed are not why"),
     EMPTY: Diagnosis(Status.EMPTY, "there is no task"),
+    COLLIDED: Diagnosis(Status.COLLISION, "links would come too near to something"),
 }
 
 

@@ -15,6 +15,7 @@ from ..ik.problem import part_names
 from ..tasks import Task
 from ..velocity.recent_problems import RecentProblems
 from ..velocity.task_levels import checked_tasks, tolerances
+from .avoidance.avoiding import tracker_of
 from .result import TrackResult, joined
 from .starts import Segment, follow, follow_from_best
 from .tracker import Tracker
@@ -56,7 +57,7 @@ def track(
     weighted = [criterion for criterion in checked_criteria(criteria) if criterion.weight]
 
     def made(own: Sequence[Task], weighing: Sequence[Criterion]) -> Tracker:
-        return Tracker(model, own, dt, backend, weighing)
+        return tracker_of(model, own, dt, backend, weighing)
 
     others = get_backend(backend).name, backend, dt, [task.target for task in given]
     recent = _recent.take(made, model, given, weighted, others)

@@ -23,7 +23,7 @@ from ..limits.viability import StepLimits
 from ..results import SolveResult, Status
 from ..tasks import Task
 from ..tasks.checks import numbers
-from ..tasks.influence import Left, checked_shares, is_partial, left_in
+from ..tasks.influence import Remaining, checked_shares, is_partial, remaining_of
 from ..tasks.protocols import HistoryTask, VelocityTask, is_counted_from_start
 from ..velocity.task_levels import TaskLevels, checked_tasks, tolerances
 from .data import TrackOutcome
@@ -315,9 +315,9 @@ class Tracker:
             return self._result(before, targets, outcome, outcome.residuals, [], shares)
         memory = self.memory.begun(self.tasks, shares, self.levels.state(self.q, targets[0], self.dt))
         wanted = memory.resolved_all(self.tasks, targets)
-        left, without, count = self._left(wanted[0], shares)
+        remaining, without, count = self._remaining(wanted[0], shares)
         start = self.q
-        outcome, self._known = self._run(wanted, shares, left, self._state)
+        outcome, self._known = self._run(wanted, shares, remaining, self._state)
         residuals = np.zeros((len(targets), len(shares), 2))
         residuals[:, counting] = outcome.residuals
         outcome.iterations[0] += count
@@ -336,9 +336,9 @@ class Tracker:
         codes[~missed.any(axis=1)] = CONVERGED if shares.any() else EMPTY
         poses = [self._before, start, *outcome.q]
         asking = [(i, task) for i, task in enumerate(self.tasks) if isinstance(task, HistoryTask)]
-        search, lacking = self.problem.search, missed[:, self._static]
-        for frame in np.flatnonzero((codes == NOT_CONVERGED) & lacking[:, search.bounded].any(axis=1)).tolist():
-            if search.excess([wanted[frame][i] for i in self._static], lacking[frame]).any():
+        search, late = self.problem.search, missed[:, self._static]
+        for frame in np.flatnonzero((codes == NOT_CONVERGED) & late[:, search.bounded].any(axis=1)).tolist():
+            if search.excess([wanted[frame][i] for i in self._static], late[frame]).any():
                 codes[frame] = OUT_OF_REACH
         for frame, own in enumerate(wanted if asking else ()):
             before, here, there = (self.levels.state(q, own, self.dt) for q in poses[frame : frame + 3])
@@ -365,9 +365,9 @@ class Tracker:
         return outcome
 
     def _run(
-        self, wanted: Sequence[Sequence[Any]], shares: Array, left: Mapping[int, Left], state: Array
+        self, wanted: Sequence[Sequence[Any]], shares: Array, remaining: Mapping[int, Remaining], state: Array
     ) -> tuple[TrackOutcome, Array]:
-        return self._engines.run(wanted, shares, left, state, self._noted if state is self._given else None)
+        return self._engines.run(wanted, shares, remaining, state, self._noted if state is self._given else None)
 
     @cached_property
     def _engines(self) -> LevelEngines:
@@ -386,30 +386,32 @@ class Tracker:
 
     # -- fades, and what is remembered ---------------------------------------------------------------------------------
 
-    def _left(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Left], dict[Task, Array], int]:
+    def _remaining(self, wanted: Sequence[Any], shares: Array) -> tuple[dict[int, Remaining], dict[Task, Array], int]:
         """What tasks of partial influence leave lacking in a frame, the states of the motions without each, and the
         steps that it took to tell."""
         fading = [i for i, share in enumerate(shares.tolist()) if is_partial(share)]
         before = {i: self.memory.without.get(self.tasks[i], self._state) for i in fading}
         # What the others leave is taken from where they were: each is computed from the others.
-        others = {i: self._left_by(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
-        left, states, count = {}, {}, 0
+        others = {i: self._remaining_of(i, before[i], wanted, shares) for i in fading} if len(fading) > 1 else {}
+        remaining, states, count = {}, {}, 0
         for i in fading:
             without = np.where(np.arange(len(shares)) == i, 0.0, shares)
             around = {k: own for k, own in others.items() if k != i}
             outcome, state = self._run([wanted], without, around, before[i])
-            left[i] = self._left_by(i, state, wanted, shares, before[i])
+            remaining[i] = self._remaining_of(i, state, wanted, shares, before[i])
             states[self.tasks[i]] = state
             count += int(outcome.iterations[0])
-        return left, states, count
+        return remaining, states, count
 
-    def _left_by(self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None) -> Left:
+    def _remaining_of(
+        self, i: int, state: Array, wanted: Sequence[Any], shares: Array, before: Array | None = None
+    ) -> Remaining:
         """By a task, of what it would lack in a state. before: the one of the frame before, unless that is it."""
         nq = self.model.nq
         at: Any = self.levels.state(state[:nq], wanted, self.dt)
         if before is not None and isinstance(self.tasks[i], VelocityTask):
             at = self.levels.moved(self.levels.state(before[:nq], wanted, self.dt), at)
-        return left_in(shares[i], self.levels.rows_of(i, at, wanted[i], shares[i]))
+        return remaining_of(shares[i], self.levels.rows_of(i, at, wanted[i], shares[i]))
 
     def _shares(self, influence: Array | None) -> Array:
         return self._own if influence is None else np.array(checked_shares(self.tasks, influence))

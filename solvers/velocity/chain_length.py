@@ -80,9 +80,9 @@ def chain_length(model: RobotModel, points: Sequence[tuple[str, Array]]) -> floa
     Raises UnknownNameError.
     """
     frames = [model.link_index(link) for link, _ in points]
-    carriers = [int(model.tree.frame_node[frame]) for frame in frames]
+    tip_nodes = [int(model.tree.frame_node[frame]) for frame in frames]
     tips = [unpack_placement(model.tree.frame_placement[frame]) for frame in frames]
     for T, (_, point) in zip(tips, points, strict=True):
         T[:3, 3] += T[:3, :3] @ point
-    tree = support_tree(model.tree, carriers, tips, model.lower, model.upper).tree
+    tree = support_tree(model.tree, tip_nodes, tips, model.lower, model.upper).tree
     return _longest(tree, range(len(points)))

@@ -19,7 +19,7 @@ from ...robokin.model.robot import RobotModel
 from ..limits.curved import INSET, BallLimit, CurvedLimit, FloatingLimit, held_floats
 from ..limits.viability import StepLimits
 from ..qp.hierarchy import HierarchyResult, solve_hierarchy
-from ..qp.level import Level, held, lacking
+from ..qp.level import Level, held, residual
 
 LARGEST_STEP = np.pi  # of a degree of freedom, in radians or L: farther, a linear prediction means nothing
 TANGENTS = 6  # of a limit for one level
@@ -112,7 +112,7 @@ class CurvedStep:
             self.levels[i] = level
             self.stopped.add(self.limits[i].joint)
         before = len(own)
-        residuals = [lacking(level, walk.x) for level in levels]
+        residuals = [residual(level, walk.x) for level in levels]
         return HierarchyResult(walk.x, residuals, walk.freedom[before:], np.array(walk.points[before:]))
 
     def at_bounds(self, x: Array) -> Array:
@@ -290,4 +290,4 @@ def _room(level: Level) -> Level:
 
 
 def _is_met(level: Level, x: Array) -> bool:
-    return bool((abs(lacking(level, x)) <= TOUCHED).all())
+    return bool((abs(residual(level, x)) <= TOUCHED).all())

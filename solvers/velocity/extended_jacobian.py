@@ -157,8 +157,8 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
         return abs(state.task_rows).max(axis=0, initial=0.0) > RANK
 
     def _is_held(self, state: State, held: HeldStationarity) -> bool:
-        lacking = abs(held.s - self._stationarity(state, held.reference)).max(initial=0.0)
-        return lacking <= self.parts[0].tolerance
+        residual = abs(held.s - self._stationarity(state, held.reference)).max(initial=0.0)
+        return residual <= self.parts[0].tolerance
 
     def _turn(self, start: State, held: HeldStationarity) -> State | None:
         """Where the way from a state to its targets turns back although the robot is neither singular nor at a limit;
@@ -172,9 +172,9 @@ class ExtendedJacobian(StartRelativeTask, HistoryTask):
 
         def system(x: Array) -> tuple[Array, Array]:
             state = state_at(x)
-            lacking = held.s - self._stationarity(state, held.reference)
+            residual = held.s - self._stationarity(state, held.reference)
             rows = np.vstack((state.task_rows, self._derivative(state, held.reference)))
-            return np.concatenate((state.task_errors, lacking)), rows
+            return np.concatenate((state.task_errors, residual)), rows
 
         x = turn(system, model.nv)
         if x is None:

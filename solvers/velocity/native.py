@@ -29,12 +29,12 @@ ROWS_ONLY = -1  # in place of the number of levels
 
 
 class NativeResult(NamedTuple):
-    """v: (nv,).   lacking: per level.   freedom: per level, what it leaves.   errors, residuals: of the native tasks
-    (k, 2) before and after the step.   costs: of the native criteria.   active: indices of v at a limit.
+    """v: (nv,).   level_residuals: per level.   freedom: per level, what it leaves.   errors, residuals: of the native
+    tasks (k, 2) before and after the step.   costs: of the native criteria.   active: indices of v at a limit.
     points: (levels + 1, nv) as in a HierarchyResult."""
 
     v: Array
-    lacking: list[Array]
+    level_residuals: list[Array]
     freedom: list[int]
     errors: Array
     residuals: Array
@@ -161,11 +161,11 @@ class NativeStep:
             return None
         if code == NOT_CONVEX:
             raise TaskError("the criteria's matrix H is not positive semidefinite")
-        lacking = self._lacking.copy()
+        level_residuals = self._level_residuals.copy()
         errors = self._errors.copy()
         return NativeResult(
             self._v.copy(),
-            [lacking[first:last] for first, last in self._spans],
+            [level_residuals[first:last] for first, last in self._spans],
             self._freedom.tolist(),
             errors[0],
             errors[1],
@@ -299,9 +299,9 @@ class NativeStep:
         levels = len(ends) - 1
         self._start, self._damping = np.array(ends, np.int32), np.empty(levels)
         self._spans = list(itertools.pairwise(ends))
-        self._freedom, self._lacking = np.empty(levels + 1, np.int32), np.empty(ends[-1])
+        self._freedom, self._level_residuals = np.empty(levels + 1, np.int32), np.empty(ends[-1])
         self._points = np.empty((levels + 1, self.model.nv))
-        for name in ("start", "damping", "freedom", "lacking", "points"):
+        for name in ("start", "damping", "freedom", "level_residuals", "points"):
             self._point(name, getattr(self, f"_{name}"))
         self._data.levels = levels
         if rows <= self._capacity:

@@ -244,22 +244,24 @@ class VelocityProblem:
         point = found.points[-1]
         return VelocityStep(
             found.v,
-            self._step_levels(found.lacking[first:], found.freedom[first:]),
+            self._step_levels(found.level_residuals[first:], found.freedom[first:]),
             residuals,
             errors,
-            self._unmet(names, hard, found.lacking[len(bent) :], curved, point) if first else (),
+            self._unmet(names, hard, found.level_residuals[len(bent) :], curved, point) if first else (),
             self._limits_active(found.active, curved, point) if found.active or curved is not None else (),
             costs,
         )
 
-    def _step_levels(self, lacking: Sequence[Array], freedom: Sequence[int]) -> tuple[StepLevel, ...]:
+    def _step_levels(self, level_residuals: Sequence[Array], freedom: Sequence[int]) -> tuple[StepLevel, ...]:
         """freedom: before each level, and at the end."""
         counts = self.levels.counts
-        if len(lacking) != len(counts):
+        if len(level_residuals) != len(counts):
             ends = np.cumsum(counts).tolist()
-            lacking = [np.concatenate(lacking[end - n : end]) for n, end in zip(counts, ends, strict=True)]
+            level_residuals = [
+                np.concatenate(level_residuals[end - n : end]) for n, end in zip(counts, ends, strict=True)
+            ]
             freedom = [freedom[0], *(freedom[end] for end in ends)]
-        return tuple(map(StepLevel, self.levels.priorities, self._level_names, lacking, freedom[1:]))
+        return tuple(map(StepLevel, self.levels.priorities, self._level_names, level_residuals, freedom[1:]))
 
     def _rolling(self, q: Array) -> list[tuple[str, Level]]:
         """How reports call the levels of the wheels, before the loop closures, and these."""
@@ -277,14 +279,14 @@ class VelocityProblem:
         self,
         names: Sequence[str],
         hard: Sequence[Level],
-        lacking: Sequence[Array],
+        level_residuals: Sequence[Array],
         curved: CurvedStep | None,
         x: Array,
     ) -> tuple[str, ...]:
         outside = [] if curved is None else [f"position limits of {joint}" for joint in curved.unmet(x)]
         missed = [
             name
-            for name, level, own in zip(names, hard, lacking, strict=False)
+            for name, level, own in zip(names, hard, level_residuals, strict=False)
             if (abs(own) > MET * np.sqrt((level.J**2).sum(axis=1))).any()
         ]
         return (*outside, *missed)

@@ -42,10 +42,9 @@ class TaskLevels:
         for task in self.tasks:
             task.check(model)
         self.loops = [(i, task) for i, task in enumerate(self.tasks) if isinstance(task, LoopClosureTask)]
-        self.priorities = sorted({task.priority for task in self.tasks} - {0})
-        self.indices = [
-            [i for i, task in enumerate(self.tasks) if task.priority == priority] for priority in self.priorities
-        ]
+        others = [i for i, task in enumerate(self.tasks) if not isinstance(task, LoopClosureTask)]
+        self.priorities = sorted({self.tasks[i].priority for i in others})
+        self.indices = [[i for i in others if self.tasks[i].priority == own] for own in self.priorities]
         # Of each priority: its tasks, and after them the ways of its velocities.
         self.counts = [1 + any(has_path(self.tasks[i]) for i in indices) for indices in self.indices]
         # Of each level, loop closures first, its tasks; and whether it is their ways.
@@ -58,7 +57,8 @@ class TaskLevels:
             [all(isinstance(self.tasks[i], VelocityTask) for i in own) for own, _ in self.groups], bool
         )
         self.are_paths = np.array([is_path for _, is_path in self.groups], bool)
-        self._first = self.indices[0] if self.indices else []
+        # What links keep away from is before the first level, and no such.
+        self._first = next((own for own in self.indices if self.tasks[own[0]].priority), [])
         points = [point for i in self._first for point in self.tasks[i].points(model)]
         self.length = chain_length(model, points or [(link, np.zeros(3)) for link in model.link_names])
         self._targets: list[Any] = []
@@ -166,16 +166,16 @@ class TaskLevels:
 
     def residuals_of(self, i: int, rows: Rows, moved: Array, dt: float) -> Array:
         """(2,) of one task."""
-        return residuals(self.tasks[i], rows, rows.lacking(rows.J @ moved), dt)
+        return residuals(self.tasks[i], rows, rows.residual(rows.J @ moved), dt)
 
     def residuals_across(self, i: int, rows: Rows, dt: float) -> Array:
         """(2,) of one task, without what it lacks along its way."""
-        e, ahead = rows.e, rows.ahead
-        if ahead is not None:
+        e, path_direction = rows.e, rows.path_direction
+        if path_direction is not None:
             factor = self._factors(i, rows)
-            way = factor * ahead
+            way = factor * path_direction
             square = float(way @ way)
-            e = e - way @ (factor * e) / square * ahead if square else e
+            e = e - way @ (factor * e) / square * path_direction if square else e
         return residuals(self.tasks[i], rows, e, dt)
 
     def names(self, priority: int) -> tuple[str, ...]:
@@ -189,12 +189,12 @@ class TaskLevels:
     def parts_of(self, i: int, state: State, rows: Rows, damping: float = 0.0) -> list[Level]:
         """The levels of one task: of rows with a path direction two, first what is across the path. Where that has no
         direction, the first row is along it."""
-        level, ahead = self.level_of(i, state, rows, damping), rows.ahead
-        if ahead is None:
+        level, path_direction = self.level_of(i, state, rows, damping), rows.path_direction
+        if path_direction is None:
             return [level]
-        u = self._factors(i, rows) * ahead
+        u = self._factors(i, rows) * path_direction
         length = float(np.linalg.norm(u))  # 0 also of numbers so small that their squares vanish
-        w = u / length if length else np.eye(1, len(ahead))[0]
+        w = u / length if length else np.eye(1, len(path_direction))[0]
         w[0] += -1.0 if w[0] < 0.0 else 1.0
         turned = np.eye(len(w)) - np.outer(w, w) / abs(w[0])  # a reflection: its first row is along u
         return [Level(own @ level.J, own @ level.lower, own @ level.upper, damping) for own in (turned[1:], turned[:1])]

@@ -67,10 +67,10 @@ def _corrected(
     length = float(np.linalg.norm(start))
     for _ in range(CORRECTIONS):
         e, rows = errors_and_rows(x)
-        lacking = e - (1.0 - m / length) * start
-        if abs(lacking).max() <= ON_CURVE:
+        residual = e - (1.0 - m / length) * start
+        if abs(residual).max() <= ON_CURVE:
             return x, m, rows
         whole = np.vstack((np.column_stack((rows, -ahead)), z))
-        way = np.linalg.lstsq(whole, np.append(lacking, 0.0), rcond=NOISE)[0]
+        way = np.linalg.lstsq(whole, np.append(residual, 0.0), rcond=NOISE)[0]
         x, m = x + way[:-1], m + float(way[-1])
     return None

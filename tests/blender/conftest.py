@@ -4,15 +4,15 @@ leave a fault that a handler went on after."""
 from __future__ import annotations
 
 import pytest
-from robokin_addon.properties.handlers import told_faults
+from robokin_addon.properties.handlers import reported_faults
 from support.blender.scene_robots import add_robot, add_target, circle
 
 
 @pytest.fixture(autouse=True)
 def handlers_work():
-    told_faults()
+    reported_faults()
     yield
-    assert told_faults() == []
+    assert reported_faults() == []
 
 
 @pytest.fixture

@@ -27,9 +27,9 @@ import conftest, ctypes
 import numpy as np
 from robokin_addon import robokin, solvers
 from robokin_addon.robokin.backend.library import load_library, model_struct
-from support.problems.random_motions import motion_case
-from support.problems.random_solves import random_problem
-from support.problems.random_trees import random_robot
+from support.random_problems.random_motions import motion_case
+from support.random_problems.random_solves import random_problem
+from support.random_problems.random_trees import random_robot
 
 def kinematics(seed):
     rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ from robokin_addon.robokin.backend import Reference, get_backend, parallel
 from robokin_addon.robokin.backend.library import model_struct
 from robokin_addon.robokin.backend.native import CHUNK
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES, Elementary, JointType, MotionPrimitive
-from support.problems.random_trees import ALL_TYPES, random_robot
+from support.random_problems.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
 
 TOLERANCE = 1e-12

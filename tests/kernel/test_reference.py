@@ -11,7 +11,7 @@ from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, load_urdf, ran
 from robokin_addon.robokin.backend import Reference, reference
 from robokin_addon.robokin.spatial import se3
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_trees import ALL_TYPES, random_robot
+from support.random_problems.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
 
 ROOTS = ("fixed", "floating", "planar")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from robokin_addon import solvers
 from robokin_addon.robokin import (
+    RobotModel,
     center_of_mass,
     center_of_mass_jacobian,
     forward_kinematics,
@@ -21,12 +23,15 @@ from robokin_addon.robokin import (
     mass_matrix,
     random_configuration,
 )
+from robokin_addon.robokin.collision import CollisionModel, Obstacle, Sphere
+from robokin_addon.robokin.model.geometry import Geometry
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
     AlongCurveTask,
     AxisTask,
     CenterOfMassTask,
+    ClearanceTask,
     Curve,
     DistanceTask,
     ExtendedJacobian,
@@ -45,6 +50,7 @@ from robokin_addon.solvers import (
     PositionTask,
     PostureTask,
     RelativePoseTask,
+    SingularValueTask,
     SupportTask,
     Task,
     TwistTask,
@@ -63,7 +69,7 @@ from robokin_addon.solvers.criteria import (
     Smooth,
     State,
 )
-from support.problems.random_trees import random_placement, random_robot
+from support.random_problems.random_trees import random_placement, random_robot
 from support.robots import robot
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formulas.md"
@@ -147,6 +153,26 @@ def _aim(r: Robot) -> None:
     r.assert_rows(AimTask(r.link, a, c, offset=r.offset, band=0.01), F["within"](*expected))
 
 
+def _singular_value(r: Robot) -> None:
+    """The derivative of the Jacobian by central differences of the page's own."""
+    r.model = load_urdf(robot("panda"))
+    r.link, r.q = "panda_hand", random_configuration(r.model, r.rng)
+    S = np.where(r.model.is_length, LENGTH, 1.0)
+
+    def J_s(q: np.ndarray) -> np.ndarray:
+        r.q = q
+        _, Jv, Jw = r.at(r.link, r.offset)
+        return np.vstack((Jv / LENGTH, Jw)) * S
+
+    q, steps = r.q, STEP * np.eye(r.model.nv)
+    dJ_s = np.stack([(J_s(q + step) - J_s(q - step)) / (2.0 * STEP) for step in steps], axis=2)
+    lower, slopes = F["singular_value"](J_s(q), dJ_s, 0.3)
+    rows = SingularValueTask(r.link, 0.3, offset=r.offset).rows(r.state(), 0.3)
+    assert np.isposinf(rows.upper).all()
+    np.testing.assert_allclose(rows.lower, lower, atol=1e-12)
+    np.testing.assert_allclose(rows.J, slopes, atol=1e-7)
+
+
 def _advance(r: Robot) -> None:
     vector = r.rng.normal(size=3)
     for frame in ("tip", "world"):
@@ -219,6 +245,22 @@ def _mass(r: Robot) -> None:
     assert len(rows.J) == 4 and np.isneginf(rows.lower).all()
 
 
+def _clearance(r: Robot) -> None:
+    ball = (Geometry(Sphere(0.05)),)
+    links = [dataclasses.replace(link, collisions=ball if link.name == r.link else ()) for link in r.model.links]
+    joints = [joint for joint in r.model.joints if joint.parent is not None]
+    r.model = RobotModel(r.model.name, links, joints, r.model.root)
+    T, J_a, _ = r.at(r.link, np.eye(4))
+    away, post = np.array([0.3, 0.1, 0.0]), np.eye(4)
+    post[:3, 3] = T[:3, 3] + away
+    distance = np.linalg.norm(away)
+    task = ClearanceTask(CollisionModel(r.model, [Obstacle("post", Sphere(0.1), post)]), 0.2)
+    rows = task.rows(r.state(), None)
+    lower, J = F["clearance"](J_a, np.zeros_like(J_a), away / distance, distance - 0.15, 0.2)
+    assert rows.lower[0] == pytest.approx(lower + 2e-5) and abs(rows.J[0] - J).max() < 1e-9
+    assert np.isposinf(rows.upper).all()
+
+
 def _posture(r: Robot) -> None:
     model = load_urdf(robot("panda"))
     r.model, r.q = model, random_configuration(model, r.rng)
@@ -261,12 +303,14 @@ TASKS: dict[str, tuple[type[Task], ...]] = {
     "pose": (PoseTask, PositionTask, OrientationTask, PinTask),
     "axis": (AxisTask,),
     "aim": (AimTask,),
+    "singular_value": (SingularValueTask,),
     "advance": (AdvanceTask,),
     "relative": (RelativePoseTask, LoopClosureTask),
     "point": (OnPlaneTask, OnLineTask, OnCurveTask),
     "distance": (DistanceTask,),
     "laser": (LaserTask,),
     "mass": (CenterOfMassTask, SupportTask),
+    "clearance": (ClearanceTask,),
     "posture": (PostureTask, JointTask),
     "velocities": (TwistTask, AlongCurveTask, JointVelocityTask, LinearVelocityTask),
 }

@@ -30,10 +30,10 @@ ALLOWED = {
 # The order inside a part: a package may import those before it, and modules that lie in the part itself.
 ORDER = {
     "solvers": "qp kinematics tasks limits criteria velocity descent optimum families singularities ik postures posing "
-    "motion tracking optimal_control trajectories retiming planning program",
+    "motion tracking optimal_control trajectories retiming planning program traversal",
     "robokin": "spatial model structure files backend collision inertia construction library urdf",
     "properties.bridge": "record model pose rig editing visuals files",
-    "scene": "animation tasks criteria bake posing conversion examples",
+    "scene": "animation tasks criteria bake posing live conversion examples",
 }
 FILES = 15  # in a folder, at most
 PURE = ("robokin", "solvers")
@@ -150,8 +150,15 @@ def test_packages_of_a_part_import_only_those_before_them(part: str) -> None:
 
 
 def test_folders_are_small() -> None:
-    sizes = Counter(path.parent for path in MODULES.values() if path.name != "__init__.py")
+    tests = (ROOT / "tests").rglob("*.py")
+    sizes = Counter(path.parent for path in [*MODULES.values(), *tests] if path.name != "__init__.py")
     assert {str(folder.relative_to(ROOT)): size for folder, size in sizes.items() if size > FILES} == {}
+
+
+def test_tests_of_the_pure_parts_lie_as_what_they_test() -> None:
+    for part in PURE:
+        folders = {path.parent for path in (ROOT / "tests" / part).glob("*/*.py")}
+        assert folders and {folder.name for folder in folders} <= set(ORDER[part].split())
 
 
 def test_imports_of_ours_are_relative_and_name_what_exists() -> None:

@@ -9,7 +9,7 @@ import pytest
 from robokin_addon.robokin import Joint, Link, RobotModel, clamp, forward_kinematics, in_limits, random_configuration
 from robokin_addon.robokin.backend import get_backend
 from robokin_addon.solvers import IKProblem, PoseTask, track, velocity_step
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 RANGES = ((7.0, 20.0), (-19.0, -12.5), (2.0, 3.0), (-0.5, 30.0), (100.0, 104.0), (6.0, 6.2), (1.0, math.inf))
 

@@ -23,7 +23,7 @@ from robokin_addon.robokin import (
     random_configuration,
 )
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 
 ROOTS = ("fixed", "floating", "planar")
 

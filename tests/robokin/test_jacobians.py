@@ -19,7 +19,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.spatial import se3, so3
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 STEP = 1e-6

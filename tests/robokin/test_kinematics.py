@@ -23,7 +23,7 @@ from robokin_addon.robokin import (
     mass_matrix,
 )
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_trees import random_placement, random_robot
+from support.random_problems.random_trees import random_placement, random_robot
 
 
 def pendulum() -> RobotModel:

@@ -8,7 +8,7 @@ from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, r
 from robokin_addon.robokin.model.geometry import Box, Geometry, Mesh
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.robokin.reflection import reflected_joint, reflected_link
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 KINDS = [kind for kind in JOINT_TYPES if kind not in ("fixed", "floating", "wheeled")]
 PLANES = [np.diag([-1.0, 1, 1]), np.diag([1.0, 1, -1]), None]

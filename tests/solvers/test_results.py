@@ -20,7 +20,7 @@ def test_a_status_is_its_own_name() -> None:
     assert Status("LIMIT") is Status.LIMIT
     assert f"{Status.TASK_CONFLICT}" == "TASK_CONFLICT"
     assert [str(status) for status in Status] == [
-        "CONVERGED", "OUT_OF_REACH", "LIMIT", "TASK_CONFLICT", "SINGULAR", "MAX_ITERATIONS", "EMPTY",
+        "CONVERGED", "OUT_OF_REACH", "LIMIT", "TASK_CONFLICT", "SINGULAR", "COLLISION", "MAX_ITERATIONS", "EMPTY",
     ]  # fmt: skip
 
 

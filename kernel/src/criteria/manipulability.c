@@ -1,9 +1,27 @@
 /* How well the rows of the tasks move, and the gradient of that. Twin of solvers/criteria/manipulability.py. */
 #include "criteria/criteria.h"
+
+#include <string.h>
+
 #include "math/rk_jacobi_svd.h"
-#include "math/rk_log.h"
 
 static const double SINGULAR = 1e-6, STRUCTURAL = 1e-9, NONE = 4e-16;
+
+/* The natural logarithm of a positive, normal number, to the last digits; of our own, so that every platform computes
+   the same bits. */
+static double rk_log(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+  bits = (bits & 0xfffffffffffffull) | 0x3ff0000000000000ull;
+  double m;
+  memcpy(&m, &bits, sizeof m);
+  if (m > 1.4142135623730951) m *= 0.5, exponent++;
+  const double t = (m - 1.0) / (m + 1.0), z = t * t; /* ln m = 2 atanh t, z < 0.0295 */
+  double sum = 0.0;
+  for (int k = 23; k >= 1; k -= 2) sum = sum * z + 1.0 / k;
+  return exponent * 0.6931471805599453 + 2.0 * t * sum;
+}
 
 int64_t rk_manipulability_workspace(const rk_step *step) {
   const int64_t rows = 6 * (int64_t)step->n_tips;

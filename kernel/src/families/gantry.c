@@ -7,7 +7,7 @@ static const double FLAT = 1e-9; /* a smaller determinant of three directions: t
 /* The slides for the turns of c; 0 where their directions lie in a plane. */
 static int slides(const rk_pose *pose, rk_candidate *c) {
   const rk_family *f = pose->f;
-  double direction[3][3], x[3], lacking[3], normal[3];
+  double direction[3][3], x[3], residual[3], normal[3];
   int32_t number[3] = {0}, count = 0;
   /* The tip with all slides at 0, and the directions of the slides, from the tip to the root. */
   rk_copy(x, pose->tip, 3);
@@ -26,13 +26,13 @@ static int slides(const rk_pose *pose, rk_candidate *c) {
       rk_copy(direction[j], z, 3);
     }
   }
-  rk_subtract3(pose->target, x, lacking);
+  rk_subtract3(pose->target, x, residual);
   rk_cross(direction[1], direction[2], normal);
   const double det = rk_dot3(direction[0], normal);
   if (!(__builtin_fabs(det) > FLAT)) return 0;
   for (int i = 0; i < 3; i++) {
     rk_cross(direction[(i + 1) % 3], direction[(i + 2) % 3], normal);
-    c->slide[number[i]] = rk_dot3(lacking, normal) / det;
+    c->slide[number[i]] = rk_dot3(residual, normal) / det;
   }
   return 1;
 }

@@ -69,16 +69,16 @@ static void restart(const rk_search *s, uint64_t *state, int partial) {
   const rk_model *m = ik->model;
   for (int32_t i = 0; i < m->nq; i++) {
     const int is_used = !ik->stack || ik->stack->used_from[i] <= s->on;
-    const double spread = is_used ? ik->spread[i] : 0.0, lower = m->lower[i], upper = m->upper[i];
-    if (spread != spread) {
+    const double half_range = is_used ? ik->half_range[i] : 0.0, lower = m->lower[i], upper = m->upper[i];
+    if (half_range != half_range) {
       const rk_cone *cone = cone_at(ik, i);
       if (cone)
         restart_ball(cone, state, partial, s->q + i);
       else if (!partial) uniform_quaternion(state, s->q + i);
       i += 3;
-    } else if (spread > 0.0) {
-      const double centre = ik->centred[i] ? ik->middle[i] : s->start[i];
-      const double drawn = rk_clamp(centre + spread * (2.0 * rk_uniform(state) - 1.0), lower, upper);
+    } else if (half_range > 0.0) {
+      const double centre = ik->about_middle[i] ? ik->middle[i] : s->start[i];
+      const double drawn = rk_clamp(centre + half_range * (2.0 * rk_uniform(state) - 1.0), lower, upper);
       const int between = s->q[i] > lower && s->q[i] < upper;
       if (!(partial && between && rk_uniform(state) < 0.5)) s->q[i] = drawn;
     } else if (!partial) {
@@ -131,7 +131,7 @@ static double whole_turns(double angle) {
 /* Angles of which whole turns do not matter, within half a turn of the start. */
 static void unwind(const rk_search *s) {
   for (int32_t i = 0; i < s->ik->model->nq; i++)
-    if (s->ik->turns[i]) s->best_q[i] -= whole_turns(s->best_q[i] - s->start[i]);
+    if (s->ik->periodic[i]) s->best_q[i] -= whole_turns(s->best_q[i] - s->start[i]);
 }
 
 /* Of the best configuration from the start, squared, in the scale of the damping. */
@@ -143,7 +143,7 @@ static double distance(const rk_search *s) {
     const int32_t i = ik->coordinate[k];
     if (i < 0) continue;
     double moved = s->best_q[i] - s->start[i];
-    if (ik->turns[i]) moved -= whole_turns(moved);
+    if (ik->periodic[i]) moved -= whole_turns(moved);
     sum += ik->damping[k] * moved * moved;
   }
   for (int32_t node = 0; node < m->n_nodes; node++) {

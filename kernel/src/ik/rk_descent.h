@@ -46,13 +46,13 @@ static inline double size_of(const descent *s, const double *x) {
 }
 
 /* What a row's value lacks. */
-static inline double lacking(const descent *s, const double *row, const double *x, double lower, double upper) {
+static inline double residual(const descent *s, const double *row, const double *x, double lower, double upper) {
   const double value = rk_dot(s->all, row, x);
   return rk_clamp(value, lower, upper) - value;
 }
 
 static inline int is_far(const descent *s, const double *row, const double *x, double lower, double upper, double share) {
-  const double out = __builtin_fabs(lacking(s, row, x, lower, upper));
+  const double out = __builtin_fabs(residual(s, row, x, lower, upper));
   return out > 0.0 && out > share * length_of(s, row) * size_of(s, x);
 }
 

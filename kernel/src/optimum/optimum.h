@@ -1,6 +1,6 @@
 /* What the files of the optimum share (robokin_optimum.h): poses with their rows, the way back to the tasks, the cost,
    and the quadratic programs of what tasks and limits allow at a pose. Twins: solvers/optimum/pose_problem.py, constraint_manifold.py,
-   objective.py, tangent.py, sqp.py. Displacements x[n] are dimensionless. */
+   objective.py, subproblem.py, sqp.py. Displacements x[n] are dimensionless. */
 #ifndef RK_OPTIMUM_H
 #define RK_OPTIMUM_H
 
@@ -27,7 +27,7 @@ typedef struct rk_poses {
   int32_t *met;                /* [n_levels] at the start */
   double *lo, *hi, *x, *v;     /* [n] */
   double *identity, *zero;     /* [n][n], [n] */
-  double *lacking;             /* [n_rows] */
+  double *residual;             /* [n_rows] */
   int32_t n_edges;             /* criteria that have one */
   rk_reflectors basis;         /* scratch: of rows W[n + n_rows][n], and which they are */
   double *W;

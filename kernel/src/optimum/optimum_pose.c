@@ -35,7 +35,7 @@ rk_poses rk_lay_out_poses(rk_arena *arena, const rk_optimum *optimum) {
   s.basis.v = rk_take(arena, n * n), s.basis.factor = rk_take(arena, n), s.basis.end = rk_take_integers(arena, n);
   s.W = rk_take(arena, (n + s.n_rows) * n);
   s.rows = rk_take_integers(arena, n + s.n_rows), s.order = rk_take_integers(arena, n + s.n_rows);
-  s.lacking = rk_take(arena, s.n_rows);
+  s.residual = rk_take(arena, s.n_rows);
   s.scratch = rk_take(arena, rk_rows_workspace(step));
   for (int32_t c = 0; c < step->n_criteria; c++) s.n_edges += step->criteria[c].kind == RK_SMALLEST_SINGULAR_VALUE;
   s.edge_vectors = rk_take(arena, s.n_edges ? 6 * step->n_tips * n : 0);
@@ -118,8 +118,8 @@ void rk_place(const rk_poses *s, rk_pose *pose) {
   for (int32_t level = 0; level < s->n_levels; level++) {
     double sum = 0.0;
     for (int32_t row = s->start[s->n_bounds + level]; row < s->start[s->n_bounds + level + 1]; row++) {
-      const double lacking = rk_clamp(0.0, pose->low[row], pose->high[row]);
-      sum += lacking * lacking;
+      const double residual = rk_clamp(0.0, pose->low[row], pose->high[row]);
+      sum += residual * residual;
     }
     pose->error[level] = 0.5 * sum;
     pose->met[level] = 1;

@@ -24,14 +24,14 @@ static int newton(const rk_poses *s, const rk_pose *pose, const int32_t *met) {
     for (int32_t i = s->n_bound_rows, level = 0; i < s->n_rows; i++) {
       while (i >= s->start[s->n_bounds + level + 1]) level++;
       if (!met[level]) continue;
-      const double lacking = rk_clamp(0.0, pose->low[i], pose->high[i]);
-      if (pose->low[i] != pose->high[i] && lacking == 0.0) continue;
+      const double residual = rk_clamp(0.0, pose->low[i], pose->high[i]);
+      if (pose->low[i] != pose->high[i] && residual == 0.0) continue;
       double *row = s->W + (int64_t)count * n;
-      s->lacking[count] = lacking;
+      s->residual[count] = residual;
       for (int32_t k = 0; k < n; k++) {
         const double entry = pose->J[(int64_t)i * n + k], is_free = s->v[k] == __builtin_inf();
         row[k] = is_free ? entry : 0.0;
-        if (!is_free) s->lacking[count] -= entry * s->v[k];
+        if (!is_free) s->residual[count] -= entry * s->v[k];
       }
       square += rk_dot(n, row, row);
       count++;
@@ -40,7 +40,7 @@ static int newton(const rk_poses *s, const rk_pose *pose, const int32_t *met) {
     for (int32_t k = 0; k < n; k++) s->x[k] = 0.0;
     for (int32_t i = 0; i < rank; i++) {
       const double *row = s->W + (int64_t)s->order[i] * n;
-      s->x[i] = (s->lacking[s->order[i]] - rk_dot(i, row, s->x)) / row[i];
+      s->x[i] = (s->residual[s->order[i]] - rk_dot(i, row, s->x)) / row[i];
     }
     rk_out_of_basis(&s->basis, rank, s->x);
     if (!(rk_dot(n, s->x, s->x) <= FARTHEST * FARTHEST)) return 0;
@@ -77,7 +77,7 @@ static void approach(const rk_poses *s, const rk_pose *pose, rk_pose *next) {
   }
   for (int32_t k = 0; k < s->n; k++) s->x[k] = 0.0;
   const rk_levels levels = {s->n_bounds + s->n_levels, s->start, pose->J, pose->low, pose->high, s->damping};
-  rk_hierarchy(s->n, s->lo, s->hi, &levels, s->identity, s->zero, s->hierarchy, s->x, 0, s->lacking, s->freedom);
+  rk_hierarchy(s->n, s->lo, s->hi, &levels, s->identity, s->zero, s->hierarchy, s->x, 0, s->residual, s->freedom);
   rk_moved(s, pose->q, s->x, next->q);
   rk_place(s, next);
 }

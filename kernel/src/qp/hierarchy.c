@@ -329,6 +329,6 @@ int32_t rk_hierarchy(int32_t n, const double *lo, const double *hi, const rk_lev
   const int definite = !H || minimise(&s, H, g);
   for (int64_t i = 0; points && i < a; i++) points[levels->count * a + i] = x[i];
   for (int32_t row = 0; row < b; row++)
-    residuals[row] = lacking(&s, row_of(&s, row), x, levels->lower[row], levels->upper[row]);
+    residuals[row] = residual(&s, row_of(&s, row), x, levels->lower[row], levels->upper[row]);
   return definite;
 }

@@ -76,9 +76,9 @@ void rk_measure_robot_rows(const rk_step *step, const rk_step_data *data, const 
     const rk_robot_row *row = data->robot_rows + i;
     const int32_t at = data->robot_at[i];
     const double value = x ? rk_dot(nv, data->J + (int64_t)at * nv, x) : 0.0;
-    double lacking = rk_clamp(value, data->low[at], data->high[at]) - value;
-    lacking /= row->weight * (is_rate(row) ? step->dt : 1.0);
-    out[row->residual] += lacking * lacking;
+    double residual = rk_clamp(value, data->low[at], data->high[at]) - value;
+    residual /= row->weight * (is_rate(row) ? step->dt : 1.0);
+    out[row->residual] += residual * residual;
   }
   for (int32_t k = 0; k < 2 * step->n_robot_tasks; k++) out[k] = rk_sqrt(out[k]);
 }

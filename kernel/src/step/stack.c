@@ -16,7 +16,7 @@ int32_t rk_sizeof_stack(void) { return (int32_t)sizeof(rk_stack); }
 
 /* Where things lie in the workspace. */
 typedef struct scratch {
-  double *rows, *damping, *lo, *hi, *x, *H, *g, *moved, *other, *lacking, *hierarchy;
+  double *rows, *damping, *lo, *hi, *x, *H, *g, *moved, *other, *residual, *hierarchy;
   double *left, *held, *held_across; /* [rows], [n_tasks][2] twice: what held levels lacked where they were held */
   int32_t *start, *freedom;
   int32_t *was_met;          /* [levels] there */
@@ -48,7 +48,7 @@ static scratch lay_out(const rk_search *s) {
   w.moved = work, work += 2 * n;
   w.H = work, work += n * n;
   w.other = work, work += n * n;
-  w.lacking = work, work += rows_of(stack);
+  w.residual = work, work += rows_of(stack);
   w.left = work, work += rows_of(stack);
   w.held = work, work += 2 * (int64_t)stack->n_tasks;
   w.held_across = work, work += 2 * (int64_t)stack->n_tasks;
@@ -241,6 +241,6 @@ void rk_stack_step(const rk_search *s, double damping) {
   }
   const double *H = 0, *g = 0;
   if (s->preference.H) prefer(s, &w), H = w.other, g = w.g;
-  rk_hierarchy(n, w.lo, w.hi, &levels, H, g, w.hierarchy, w.x, 0, w.lacking, w.freedom);
+  rk_hierarchy(n, w.lo, w.hi, &levels, H, g, w.hierarchy, w.x, 0, w.residual, w.freedom);
   for (int32_t k = 0; k < n; k++) s->x[k] = w.x[k] * scale[k];
 }

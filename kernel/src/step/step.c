@@ -168,7 +168,7 @@ int32_t rk_step_run(const rk_step *step, rk_step_data *data, double *work) {
   for (int32_t k = 0; k < m->nv; k++) s.x[k] = 0.0;
   const rk_levels levels = {data->levels, data->start, data->J, data->low, data->high, data->damping};
   if (!rk_hierarchy(m->nv, s.box_lo, s.box_hi, &levels, s.H, s.g, s.hierarchy, s.x, data->points,
-                    data->lacking, data->freedom))
+                    data->level_residuals, data->freedom))
     return RK_STEP_NOT_CONVEX;
   data->n_active = 0;
   for (int32_t k = 0; k < m->nv; k++) {

@@ -186,9 +186,9 @@ static void measure(const rk_step *step, const rk_step_data *data, int32_t t, co
     for (int r = 3 * part; r < 3 * part + 3; r++) {
       if (!rk_has_row(task, target, r)) continue;
       const double value = x ? rk_dot(nv, data->J + (int64_t)row * nv, x) : 0.0;
-      double lacking = rk_clamp(value, data->low[row], data->high[row]) - value;
-      lacking /= task->weights[r] * rate; /* which has lengths over L */
-      sum += lacking * lacking;
+      double residual = rk_clamp(value, data->low[row], data->high[row]) - value;
+      residual /= task->weights[r] * rate; /* which has lengths over L */
+      sum += residual * residual;
       row++;
     }
     out[part] = rk_sqrt(sum);
@@ -209,8 +209,8 @@ void rk_rows_measure_across(const rk_step *step, const rk_step_data *data, doubl
       double sum = 0.0;
       for (int r = 3 * part; r < 3 * part + 3; r++) {
         if (task->weights[r] == 0.0) continue;
-        const double lacking = (low[row] - (square > 0.0 ? ahead / square * way[row] : 0.0)) / (task->weights[r] * step->dt);
-        sum += lacking * lacking;
+        const double residual = (low[row] - (square > 0.0 ? ahead / square * way[row] : 0.0)) / (task->weights[r] * step->dt);
+        sum += residual * residual;
         row++;
       }
       out[2 * (int64_t)t + part] = rk_sqrt(sum);

@@ -1,6 +1,7 @@
 #include "trajectories/durations.h"
 
 #include <math.h>
+#include <stdint.h>
 
 enum { NEWTON = 80, PASSES = 64 };
 static const double TOLERANCE = 1e-14; /* of positions, relative: rounding */
@@ -29,6 +30,21 @@ rk_blocked rk_blocked_of(double d, double x0, double x1, double X, double A) {
   return found;
 }
 
+/* Of x >= 0: a third of the exponent to begin with, then Halley's steps. No libm: only that of C itself is wanted. */
+static double cube_root(double x) {
+  uint64_t bits;
+  if (!(x > 0.0)) return 0.0;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  bits = bits / 3 + ((uint64_t)715094163 << 32);
+  double root;
+  __builtin_memcpy(&root, &bits, sizeof root);
+  for (int round = 0; round < 3; round++) {
+    const double cube = root * root * root;
+    root *= (cube + 2.0 * x) / (2.0 * cube + x);
+  }
+  return root;
+}
+
 /* The shortest duration from rest to rest over a distance. */
 static double rest_to_rest(double distance, double V, double A, double J) {
   const double onset = A / J;
@@ -37,7 +53,7 @@ static double rest_to_rest(double distance, double V, double A, double J) {
     if (distance >= V * rise) return distance / V + rise;
   }
   if (A < INFINITY && distance >= 2.0 * A * onset * onset) return onset + sqrt(onset * onset + 4.0 * distance / A);
-  return 4.0 * cbrt(distance / (2.0 * J));
+  return 4.0 * cube_root(distance / (2.0 * J));
 }
 
 rk_durations rk_durations_of(const double *start, const double *end, const double *limits) {
@@ -122,8 +138,8 @@ static double next(const rk_durations *d, int side, double T, double stop) {
   if (last == stop && stop < INFINITY) return INFINITY;
   if (m->cruising < INFINITY) {
     T = T > m->cruising ? T : m->cruising;
-    const double lacking = way - rk_extremal_at(m, T, &slope);
-    return T + (lacking > 0.0 ? lacking : 0.0) / m->V;
+    const double residual = way - rk_extremal_at(m, T, &slope);
+    return T + (residual > 0.0 ? residual : 0.0) / m->V;
   }
   double step = T > 1e-3 ? T : 1e-3;
   while (rk_extremal_at(m, T + step, &slope) < way && step < 1e30) step *= 2.0;

@@ -1,4 +1,4 @@
-"""Making helper bones: every joint gets those that it needs (see `carriers`), and loses those that it does not."""
+"""Making helper bones: every joint gets those that it needs (see `Binding.joint_bones`), and loses all others."""
 
 from __future__ import annotations
 

@@ -41,10 +41,10 @@ def export_urdf(obj: bpy.types.Object, path: str, depsgraph: bpy.types.Depsgraph
     exported = _Export(obj, robot, Path(path), depsgraph)
     model = exported.model()
     losses = [*urdf_losses(model), *exported.losses]
-    model, told = with_ranges(model)
+    model, notes = with_ranges(model)
     text = urdf_text(relocated(model, path))
     _write(Path(path), text, exported.files)
-    return losses + told
+    return losses + notes
 
 
 def _write(path: Path, text: str, files: dict[str, bytes]) -> None:

@@ -24,8 +24,8 @@ from ..record.current import MOVED, Records, present_records
 from ..record.snapshot import ArmatureContent, armature_content
 from ..record.stored import BoneRecord
 from .channels import DRIVEN, OWN, Channel, joint_channels
-from .helper_bones import joint_carriers
-from .joint_bones import Carrier
+from .helper_bones import find_joint_bones
+from .joint_bones import JointBone
 
 _cache: dict[tuple[int, str], tuple[ArmatureContent, Binding]] = {}
 _held: dict[int, Binding] = {}  # by object
@@ -36,7 +36,7 @@ class Binding:
     """A robot model and the bones that show it.
 
     bones: name of each joint's own bone, in the model's order.   frames: R_link_bone of each, (3, 3).
-    carriers: all bones of each joint, helper bones first.   modes: `Channel.modes` of every bone.
+    joint_bones: all bones of each joint, helper bones first.   modes: `Channel.modes` of every bone.
     channels: of every bone, own ones in the order of q, then others.
     root: (4, 4) T_armature_root [m]: where the root joint's frame stands in the armature's space.
     locked: names of the joints with a padlock.
@@ -45,7 +45,7 @@ class Binding:
     model: RobotModel
     bones: tuple[str, ...]
     frames: tuple[Array, ...]
-    carriers: tuple[tuple[Carrier, ...], ...]
+    joint_bones: tuple[tuple[JointBone, ...], ...]
     modes: dict[str, tuple[str, ...]]
     channels: tuple[Channel, ...]
     root: Array
@@ -69,8 +69,8 @@ class Binding:
     @cached_property
     def joint_of_bone(self) -> dict[str, Joint]:
         """The joint that each bone carries, helper bones included."""
-        joints = zip(self.model.joints, self.carriers, strict=True)
-        return {carrier.bone: joint for joint, carriers in joints for carrier in carriers}
+        joints = zip(self.model.joints, self.joint_bones, strict=True)
+        return {joint_bone.bone: joint for joint, joint_bones in joints for joint_bone in joint_bones}
 
     def own_bone(self, bone: str) -> str:
         """The joint's own bone for one of its helper bones; any other bone is returned as it is."""
@@ -142,8 +142,8 @@ def _build(obj: bpy.types.Object, content: ArmatureContent) -> Binding:
     bone_of_joint = {record.joint.name: name for name, record in records.items() if name != found.root}
     names = (found.root, *(bone_of_joint[joint.name] for joint in model.joints[1:]))
     frames = tuple(records[name].frame for name in names)
-    carriers = joint_carriers(content, found, model, names)
-    channels, modes = _channels(model, carriers, unit)
+    joint_bones = find_joint_bones(content, found, model, names)
+    channels, modes = _channels(model, joint_bones, unit)
     for b in content.bones:
         if b.connected and any(c.bone == b.name and c.path == "location" for c in channels):
             raise BridgeError(f"bone {b.name!r} slides but is connected to its parent: turn off Connected in Edit Mode")
@@ -151,7 +151,7 @@ def _build(obj: bpy.types.Object, content: ArmatureContent) -> Binding:
     root = _root_frame(records[found.root], rest, unit)
     closed = [joint for joint, name in zip(model.joints, names, strict=True) if records[name].locked]
     locked = tuple(joint.name for joint in closed if can_lock(joint))
-    return Binding(model, names, frames, carriers, modes, channels, root, unit, locked)
+    return Binding(model, names, frames, joint_bones, modes, channels, root, unit, locked)
 
 
 def _assemble(found: Records) -> RobotModel:
@@ -176,12 +176,12 @@ def _assemble(found: Records) -> RobotModel:
 
 
 def _channels(
-    model: RobotModel, carriers: tuple[tuple[Carrier, ...], ...], unit: float
+    model: RobotModel, joint_bones: tuple[tuple[JointBone, ...], ...], unit: float
 ) -> tuple[tuple[Channel, ...], dict[str, tuple[str, ...]]]:
     own: list[Channel] = []
     others: list[Channel] = []
     modes: dict[str, tuple[str, ...]] = {}
-    for joint, slot, bones in zip(model.joints, model.slots, carriers, strict=True):
+    for joint, slot, bones in zip(model.joints, model.slots, joint_bones, strict=True):
         found, bone_modes = joint_channels(joint, bones, unit)
         modes |= bone_modes
         scale, offset = model.mimic_map(joint.name)

@@ -2,7 +2,8 @@
 
 A joint is a sequence of elementary motions; each acts about or along one axis of a bone that carries it, so each
 coordinate is one entry of `rotation_euler` or `location` (a floating joint: `location` and `rotation_quaternion`; a
-screw: one of each, the location going with the angle). Which bones carry a joint, and how they are turned: `carriers`.
+screw: one of each, the location going with the angle). Which bones carry a joint, and how they are turned:
+`Binding.joint_bones`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ....robokin.arrays import Array
 from ....robokin.model.joint_types import Elementary, MotionPrimitive
 from ....robokin.model.robot import Joint
 from ..errors import BridgeError
-from .joint_bones import Carrier, bone_axis, native
+from .joint_bones import JointBone, bone_axis, native
 
 EULER, LOCATION, QUATERNION = "rotation_euler", "location", "rotation_quaternion"
 OWN, COUPLED, DRIVEN = "own", "coupled", "driven"
@@ -73,46 +74,46 @@ class ChannelEntry:
 
 
 def joint_channels(
-    joint: Joint, carriers: Sequence[Carrier], metres_per_unit: float
+    joint: Joint, joint_bones: Sequence[JointBone], metres_per_unit: float
 ) -> tuple[list[ChannelEntry], dict[str, tuple[str, ...]]]:
     """(the joint's channels by coordinate, `Channel.modes` of each of its bones).
 
-    Raises BridgeError naming the bone when its carriers cannot show the joint.
+    Raises BridgeError naming the bone when its bones cannot show the joint.
     """
     steps = joint.kind.decompose(joint)
-    if sum(carrier.count for carrier in carriers) != len(steps):
-        raise BridgeError(_unfit(joint, carriers))
+    if sum(joint_bone.count for joint_bone in joint_bones) != len(steps):
+        raise BridgeError(_unfit(joint, joint_bones))
     found: list[ChannelEntry] = []
     modes: dict[str, tuple[str, ...]] = {}
-    for carrier in carriers:
-        if not native(steps[: carrier.count], carrier.frame):
-            raise BridgeError(_unfit(joint, carriers))
+    for joint_bone in joint_bones:
+        if not native(steps[: joint_bone.count], joint_bone.frame):
+            raise BridgeError(_unfit(joint, joint_bones))
         turns: list[int] = []
-        for step in steps[: carrier.count]:
-            found += _step_channels(step, carrier, sum(e.role == OWN for e in found), metres_per_unit)
+        for step in steps[: joint_bone.count]:
+            found += _step_channels(step, joint_bone, sum(e.role == OWN for e in found), metres_per_unit)
             if step.motion in (MotionPrimitive.ROTATION, MotionPrimitive.HELICAL):
-                turns.append(bone_axis(step.axis, carrier.frame)[0])
-        steps = steps[carrier.count :]
-        free = any(e.path == QUATERNION and e.bone == carrier.bone for e in found)
-        modes[carrier.bone] = ("QUATERNION",) if free else _euler_orders(turns)
+                turns.append(bone_axis(step.axis, joint_bone.frame)[0])
+        steps = steps[joint_bone.count :]
+        free = any(e.path == QUATERNION and e.bone == joint_bone.bone for e in found)
+        modes[joint_bone.bone] = ("QUATERNION",) if free else _euler_orders(turns)
     return found, modes
 
 
-def _unfit(joint: Joint, carriers: Sequence[Carrier]) -> str:
+def _unfit(joint: Joint, joint_bones: Sequence[JointBone]) -> str:
     return (
-        f"bone {carriers[-1].bone!r}: its {joint.type} joint does not move about the axes of its bones: "
+        f"bone {joint_bones[-1].bone!r}: its {joint.type} joint does not move about the axes of its bones: "
         "Update Helper Bones (robokin.helper_bones)"
     )
 
 
-def _step_channels(step: Elementary, carrier: Carrier, iq: int, metres_per_unit: float) -> list[ChannelEntry]:
-    bone = carrier.bone
+def _step_channels(step: Elementary, joint_bone: JointBone, iq: int, metres_per_unit: float) -> list[ChannelEntry]:
+    bone = joint_bone.bone
     if step.motion in (MotionPrimitive.FREE, MotionPrimitive.BALL):
-        along = [bone_axis(axis, carrier.frame) for axis in np.eye(3)]
+        along = [bone_axis(axis, joint_bone.frame) for axis in np.eye(3)]
         channels = [(LOCATION, i, sign, metres_per_unit) for i, sign in along if step.motion is MotionPrimitive.FREE]
         channels += [(QUATERNION, 0, 1.0, 1.0), *((QUATERNION, i + 1, sign, 1.0) for i, sign in along)]
         return [ChannelEntry(bone, iq + k, *channel) for k, channel in enumerate(channels)]
-    index, sign = bone_axis(step.axis, carrier.frame)
+    index, sign = bone_axis(step.axis, joint_bone.frame)
     if step.motion is MotionPrimitive.TRANSLATION:
         return [ChannelEntry(bone, iq, LOCATION, index, sign, metres_per_unit)]
     turn = ChannelEntry(bone, iq, EULER, index, sign, 1.0)

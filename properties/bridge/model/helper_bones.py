@@ -1,4 +1,4 @@
-"""Helper bones as an armature has them: which bones carry each joint (see `carriers`)."""
+"""Helper bones as an armature has them: which bones carry each joint (see `Binding.joint_bones`)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from ..record.current import MOVED, Records
 from ..record.reading import read_helper
 from ..record.snapshot import ArmatureContent, BoneContent
 from ..record.stored import HelperRecord
-from .joint_bones import Carrier
+from .joint_bones import JointBone
 
 MEND = "Update Helper Bones (robokin.helper_bones)"
 
 
-def joint_carriers(
+def find_joint_bones(
     content: ArmatureContent, found: Records, model: RobotModel, names: tuple[str, ...]
-) -> tuple[tuple[Carrier, ...], ...]:
+) -> tuple[tuple[JointBone, ...], ...]:
     """The bones of each joint, its own bone (one of `names`) last.
 
     Raises BridgeError for a helper bone of two joints, or one that stands elsewhere than its joint.
     """
     bones = {bone.name: bone for bone in content.bones}
     owners = helper_owners(content)
-    result: list[tuple[Carrier, ...]] = []
+    result: list[tuple[JointBone, ...]] = []
     for joint, name in zip(model.joints, names, strict=True):
-        carriers: list[Carrier] = []
+        joint_bones: list[JointBone] = []
         for helper in bones[name].helpers:
             if owners[helper.name] != name:
                 other = owners[helper.name]
@@ -34,9 +34,9 @@ def joint_carriers(
             record = read_helper(helper.record, helper.name)
             if not stands_right(bones[name], helper.place, record, found):
                 raise BridgeError(f"helper bone {helper.name!r} was moved against {name!r}: {MEND}")
-            carriers.append(Carrier(helper.name, record.frame, record.count))
-        left = max(0, len(joint.kind.motions) - sum(carrier.count for carrier in carriers))
-        result.append((*carriers, Carrier(name, found.records[name].frame, left)))
+            joint_bones.append(JointBone(helper.name, record.frame, record.count))
+        left = max(0, len(joint.kind.motions) - sum(joint_bone.count for joint_bone in joint_bones))
+        result.append((*joint_bones, JointBone(name, found.records[name].frame, left)))
     return tuple(result)
 
 

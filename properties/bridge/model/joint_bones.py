@@ -24,7 +24,7 @@ _BACKWARD, _EXACT = -0.8, 2e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Carrier:
+class JointBone:
     """A bone that carries `count` of a joint's elementary motions. frame: (3, 3) R_link_bone at rest."""
 
     bone: str

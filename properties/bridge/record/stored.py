@@ -71,7 +71,7 @@ class BoneRecord:
 
 @dataclass(frozen=True, eq=False)
 class HelperRecord:
-    """The record of a helper bone (see `carriers`): it belongs to the first joint below it.
+    """The record of a helper bone (see `Binding.joint_bones`): it belongs to the first joint below it.
 
     of: name of that joint's bone when this was written.   count: how many of the joint's motions it carries.
     frame: (3, 3) R_link_bone at rest.

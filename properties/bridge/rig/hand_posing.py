@@ -76,7 +76,7 @@ def _limit(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
     bounds = {c: channel_bounds(c) for c in channels if c.role == OWN and c.path != QUATERNION}
     turns = {c: b for c, b in bounds.items() if c.path == EULER and np.isfinite(b).any()}
     slides = {c: b for c, b in bounds.items() if c.path == LOCATION and np.isfinite(b).any()}
-    if not _told_apart(bounds):
+    if not _are_unambiguous(bounds):
         turns = {}
     # The plain comparison of Euler angles; the other one may take the shorter way round to the far limit.
     wanted: dict[str, object] = {f"use_limit_{axis}": False for axis in _AXES} | {"use_legacy_behavior": True}
@@ -95,7 +95,7 @@ def _limit(bone: bpy.types.PoseBone, channels: list[Channel]) -> None:
     _constrain(bone, LIMIT_LOCATION, "LIMIT_LOCATION", wanted if slides else None)
 
 
-def _told_apart(bounds: dict[Channel, tuple[float, float]]) -> bool:
+def _are_unambiguous(bounds: dict[Channel, tuple[float, float]]) -> bool:
     """Whether all angles within the bounds are those that Blender takes out of the bone's matrix: of the two triples
     of Euler angles that give a rotation, which differ by half turns, it takes the one of smaller sum of sizes."""
     turns = [b for channel, b in bounds.items() if channel.path == EULER]

@@ -16,7 +16,7 @@ from ....robokin.arrays import Array
 from ....robokin.model.joint_types import Elementary, MotionPrimitive
 from ....robokin.model.robot import Joint
 from ..model.binding import Binding
-from ..model.joint_bones import Carrier
+from ..model.joint_bones import JointBone
 from .widget_shapes import WIRES
 
 JOINTS, FOLLOWERS, BASE, FIXED = "Joints", "Followers", "Base", "Fixed"
@@ -42,8 +42,8 @@ def assign_shapes(obj: bpy.types.Object, robot: Binding, sizes: Array) -> None:
     """Give every bone its shape, colour and bone collection. `sizes`: (joints,) in Blender units."""
     obj.data.display_type = "STICK"
     obj.show_in_front = True
-    for joint, carriers, size in zip(robot.model.joints, robot.carriers, sizes, strict=True):
-        _assign_joint_shapes(obj, joint, carriers, float(size))
+    for joint, joint_bones, size in zip(robot.model.joints, robot.joint_bones, sizes, strict=True):
+        _assign_joint_shapes(obj, joint, joint_bones, float(size))
     fixed = obj.data.collections.get(FIXED)
     if fixed is not None:
         fixed.is_visible = False
@@ -51,36 +51,36 @@ def assign_shapes(obj: bpy.types.Object, robot: Binding, sizes: Array) -> None:
 
 def dress_helpers(obj: bpy.types.Object, robot: Binding) -> None:
     """`assign_shapes` for the joints whose helper bones have no shape yet."""
-    for joint, carriers in zip(robot.model.joints, robot.carriers, strict=True):
-        bones = [obj.pose.bones[carrier.bone] for carrier in carriers]
+    for joint, joint_bones in zip(robot.model.joints, robot.joint_bones, strict=True):
+        bones = [obj.pose.bones[joint_bone.bone] for joint_bone in joint_bones]
         if any(bone.custom_shape is None for bone in bones[:-1]):
             own = bones[-1]
             _assign_joint_shapes(
-                obj, joint, carriers, own.custom_shape_scale_xyz[0] if own.custom_shape else own.length
+                obj, joint, joint_bones, own.custom_shape_scale_xyz[0] if own.custom_shape else own.length
             )
 
 
 def update_shapes(obj: bpy.types.Object, robot: Binding) -> None:
     """Bones that have one of our shapes get that of what they are now."""
-    for joint, carriers in zip(robot.model.joints, robot.carriers, strict=True):
-        for carrier, kind, steps in _kinds(joint, carriers):
-            pose_bone = obj.pose.bones[carrier.bone]
+    for joint, joint_bones in zip(robot.model.joints, robot.joint_bones, strict=True):
+        for joint_bone, kind, steps in _kinds(joint, joint_bones):
+            pose_bone = obj.pose.bones[joint_bone.bone]
             shape = pose_bone.custom_shape
             if shape is not None and shape.name.startswith(_PREFIX) and shape.name != _PREFIX + kind:
-                _put_shape(pose_bone, kind, steps, carrier.frame)
+                _put_shape(pose_bone, kind, steps, joint_bone.frame)
 
 
-def _assign_joint_shapes(obj: bpy.types.Object, joint: Joint, carriers: Sequence[Carrier], size: float) -> None:
+def _assign_joint_shapes(obj: bpy.types.Object, joint: Joint, joint_bones: Sequence[JointBone], size: float) -> None:
     group = _group(joint)
-    for i, (carrier, kind, steps) in enumerate(_kinds(joint, carriers)):
-        bone, pose_bone = obj.data.bones[carrier.bone], obj.pose.bones[carrier.bone]
+    for i, (joint_bone, kind, steps) in enumerate(_kinds(joint, joint_bones)):
+        bone, pose_bone = obj.data.bones[joint_bone.bone], obj.pose.bones[joint_bone.bone]
         collection = obj.data.collections.get(group) or obj.data.collections.new(group)
         collection.assign(bone)
         bone.color.palette = _PALETTES[group]
-        _put_shape(pose_bone, kind, steps, carrier.frame)
+        _put_shape(pose_bone, kind, steps, joint_bone.frame)
         pose_bone.use_custom_shape_bone_size = False
         # One ring inside the other, as those of a gimbal.
-        pose_bone.custom_shape_scale_xyz = (size * (1.0 + 0.25 * (len(carriers) - 1 - i)),) * 3
+        pose_bone.custom_shape_scale_xyz = (size * (1.0 + 0.25 * (len(joint_bones) - 1 - i)),) * 3
         pose_bone.custom_shape_wire_width = 2.0
 
 
@@ -89,15 +89,15 @@ def _put_shape(bone: bpy.types.PoseBone, kind: str, steps: Sequence[Elementary],
     bone.custom_shape_rotation_euler = _turned(kind, steps, frame)
 
 
-def _kinds(joint: Joint, carriers: Sequence[Carrier]) -> Iterator[tuple[Carrier, str, Sequence[Elementary]]]:
+def _kinds(joint: Joint, joint_bones: Sequence[JointBone]) -> Iterator[tuple[JointBone, str, Sequence[Elementary]]]:
     """Each bone of a joint with its shape and the motions that it carries."""
     steps = joint.kind.decompose(joint)
-    for carrier in carriers:
-        own, steps = steps[: carrier.count], steps[carrier.count :]
+    for joint_bone in joint_bones:
+        own, steps = steps[: joint_bone.count], steps[joint_bone.count :]
         kind = _kind(joint, own)
-        if joint.parent is None and carrier is carriers[-1]:
+        if joint.parent is None and joint_bone is joint_bones[-1]:
             kind = "Wheels" if joint.drive else "Base"
-        yield carrier, kind, own
+        yield joint_bone, kind, own
 
 
 def _group(joint: Joint) -> str:

@@ -148,8 +148,8 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         p, way = self.tip(state)[:3, 3], self._way(state, target)
         c, _ = way.line.at(way.goal)
         start, along = way.line.at(way.start, target.speed < 0.0)
-        ahead = c - start
-        return self._towards(state, c - p, ahead if ahead.any() else along)
+        path_direction = c - start
+        return self._towards(state, c - p, path_direction if path_direction.any() else along)
 
     def rows_after(self, moved: Displacement, target: Going) -> Rows:
         """Lacking at the end: the way to the nearest point there, and what is left of the curve from there on."""
@@ -179,5 +179,5 @@ class AlongCurveTask(PointTask, VelocityTask, HistoryTask):
         away = abs(way.goal - way.start) + float(np.linalg.norm(before - way.before.at(way.start)[0]))
         return way.line.nearest(p, way.start, away)
 
-    def _towards(self, state: State, e: Array, ahead: Array) -> Rows:
-        return replace(self.near(self.tip_jacobian(state)[:3], e), ahead=ahead)
+    def _towards(self, state: State, e: Array, path_direction: Array) -> Rows:
+        return replace(self.near(self.tip_jacobian(state)[:3], e), path_direction=path_direction)

@@ -52,7 +52,17 @@ class AxisTask(FrameTask):
         if not self._take_known(AxisTask, given):
             cone = number(band, f"{own_name(name, f'AxisTask of {link}')}: band")
             super().__init__(
-                link, target, 0.0, weights, frame, offset, 1e-5, tolerance, name, priority, influence, 0.0, cone
+                link,
+                target,
+                position_weights=0.0,
+                orientation_weights=weights,
+                frame=frame,
+                offset=offset,
+                orientation_tolerance=tolerance,
+                name=name,
+                priority=priority,
+                influence=influence,
+                orientation_band=cone,
             )
             self.axis = direction(axis, f"{self.name}: axis")
             self._make_known(AxisTask, given)

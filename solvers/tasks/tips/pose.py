@@ -13,8 +13,6 @@ from ..checks import rigid, rotation, vector
 from ..tip import AT_LINK
 from .frame import FrameKind, FrameTask
 
-UNUSED = 1e-5  # tolerance of a part without rows
-
 
 class PoseTask(FrameTask):
     """The tip takes a pose. `target`: (4, 4) T_root_tip. Other arguments: see `FrameTask` and `Task`. Raises TaskError.
@@ -33,11 +31,10 @@ class PoseTask(FrameTask):
         return pose_error(T_root_tip, target, bool(self.orientation_weights.any()))
 
 
-class PositionTask(PoseTask):
-    """The tip's origin takes a position. `target`: (3,) in the root frame. Raises TaskError."""
+class _PosePart(PoseTask):
+    """A pose of which one part counts: "position" or "orientation". Its other axes are free."""
 
-    kind: ClassVar[str] = "position"
-    forms: ClassVar[Forms] = {"target": "vector"}
+    part: ClassVar[str]
 
     def __init__(
         self,
@@ -53,12 +50,21 @@ class PositionTask(PoseTask):
         band: object = 0.0,
     ) -> None:
         given = link, weights, frame, offset, tolerance, name, priority, influence, band
-        if not self._take_known(PositionTask, given):
-            FrameTask.__init__(
-                self, link, target, weights, 0.0, frame, offset, tolerance, UNUSED, name, priority, influence, band
-            )
-            self._make_known(PositionTask, given)
+        if not self._take_known(_PosePart, given):
+            own = {"position_weights": 0.0, "orientation_weights": 0.0, f"{self.part}_weights": weights}
+            own |= {f"{self.part}_tolerance": tolerance, f"{self.part}_band": band}
+            whole = {"frame": frame, "offset": offset, "name": name, "priority": priority, "influence": influence}
+            FrameTask.__init__(self, link, target, **own, **whole)  # type: ignore[arg-type]
+            self._make_known(_PosePart, given)
         self._set_target(self.target_matrix(target))
+
+
+class PositionTask(_PosePart):
+    """The tip's origin takes a position. `target`: (3,) in the root frame. Raises TaskError."""
+
+    kind: ClassVar[str] = "position"
+    part: ClassVar[str] = "position"
+    forms: ClassVar[Forms] = {"target": "vector"}
 
     def target_matrix(self, target: object) -> Array:
         T = AT_LINK.copy()
@@ -66,32 +72,12 @@ class PositionTask(PoseTask):
         return T
 
 
-class OrientationTask(PoseTask):
+class OrientationTask(_PosePart):
     """The tip takes an orientation. `target`: (3, 3) rotation R_root_tip. Raises TaskError."""
 
     kind: ClassVar[str] = "orientation"
+    part: ClassVar[str] = "orientation"
     forms: ClassVar[Forms] = {"target": "orientation"}
-
-    def __init__(
-        self,
-        link: str,
-        target: object,
-        weights: object = 1.0,
-        frame: str = "world",
-        offset: object | None = None,
-        tolerance: float = 1e-5,
-        name: str = "",
-        priority: int = 1,
-        influence: float = 1.0,
-        band: object = 0.0,
-    ) -> None:
-        given = link, weights, frame, offset, tolerance, name, priority, influence, band
-        if not self._take_known(OrientationTask, given):
-            FrameTask.__init__(
-                self, link, target, 0.0, weights, frame, offset, UNUSED, tolerance, name, priority, influence, 0.0, band
-            )
-            self._make_known(OrientationTask, given)
-        self._set_target(self.target_matrix(target))
 
     def target_matrix(self, target: object) -> Array:
         T = AT_LINK.copy()

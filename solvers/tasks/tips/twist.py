@@ -72,7 +72,7 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         return rate * np.concatenate((np.cross(through, a) + number(pitch, "pitch of the hinge") * a, a))
 
     @staticmethod
-    def told_in(T_root_body: object, twist: object) -> Array:
+    def expressed_in(T_root_body: object, twist: object) -> Array:
         """(6,) the target, in the frame "space", of moving with a body at T (4, 4) whose origin has this twist (6,), in
         its own axes. Raises TaskError."""
         return se3.adjoint(rigid(T_root_body, "T_root_body")) @ vector(twist, "twist of the body", 6)
@@ -127,12 +127,12 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         J = np.vstack((axes @ J[:3], axes @ so3.left_jacobian_inverse(turned) @ J[3:]))
         share, used = 1.0, self.weights != 0.0
         for _ in range(NEARING):
-            e, ahead = self._way(step, share, before[:3, 3])
-            slope = float(ahead[used] @ ahead[used])
-            share = min(max(share + float(ahead[used] @ (d - e)[used]) / slope, 0.0), 1.0) if slope else 1.0
-        e, ahead = self._way(step, share, before[:3, 3])
-        e = e - d + (1.0 - share) * ahead
-        return self._towards(J, e, ahead if self.is_going(target) else None, moved.start.dt)
+            e, path_direction = self._way(step, share, before[:3, 3])
+            slope = float(path_direction[used] @ path_direction[used])
+            share = min(max(share + float(path_direction[used] @ (d - e)[used]) / slope, 0.0), 1.0) if slope else 1.0
+        e, path_direction = self._way(step, share, before[:3, 3])
+        e = e - d + (1.0 - share) * path_direction
+        return self._towards(J, e, path_direction if self.is_going(target) else None, moved.start.dt)
 
     def _way(self, step: Array, share: float, origin: Array) -> tuple[Array, Array]:
         """(6,) where a share of the step leads, and its derivative."""
@@ -143,7 +143,7 @@ class TwistTask(TipTask, VelocityTask, KernelTipTask):
         along = step[:3] + np.cross(step[3:], place)
         return np.concatenate((place - origin, share * step[3:])), np.concatenate((along, step[3:]))
 
-    def _towards(self, J: Array, e: Array, ahead: Array | None, dt: float) -> Rows:
+    def _towards(self, J: Array, e: Array, path_direction: Array | None, dt: float) -> Rows:
         weights = self.influence * self.weights
         rows = Rows.wanted(J, e, weights, PART, self.band * dt)
-        return rows if ahead is None else replace(rows, ahead=ahead[weights > 0.0])
+        return rows if path_direction is None else replace(rows, path_direction=path_direction[weights > 0.0])

@@ -26,7 +26,7 @@ from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, i
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import add_empty, build, shown
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 TYPES = ("revolute", "prismatic", "planar", "screw", "cylindrical", "universal", "gimbal")
 # A proper Euler order needs several bones: see test_helper_bones.py.

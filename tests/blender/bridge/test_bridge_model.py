@@ -13,7 +13,7 @@ from robokin_addon.properties.bridge.model.binding import _cache
 from robokin_addon.properties.bridge.record.stored import KEY
 from robokin_addon.robokin import Joint, Link, Mimic, ModelError, RobotModel, load_urdf, urdf_text
 from support.blender.scene_robots import build
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 

@@ -32,7 +32,7 @@ from robokin_addon.robokin import (
     random_configuration,
 )
 from support.blender.scene_robots import build, root_from_world
-from support.problems.random_trees import random_placement, random_robot
+from support.random_problems.random_trees import random_placement, random_robot
 from support.robots import all_urdfs, robot
 
 

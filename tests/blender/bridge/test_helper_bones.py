@@ -24,7 +24,7 @@ from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, i
 from robokin_addon.robokin.model.joint_types import JOINT_TYPES
 from robokin_addon.scene.animation.frames import fcurves
 from support.blender.scene_robots import add_target, build
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 PROPER = [order for order in JOINT_TYPES["gimbal"].orders if order[0] == order[2]]
 SKEW = np.array([[0.0, 0.0, 1.0], [0.6, 0.0, 0.8], [0.3, -0.9, 0.1]])

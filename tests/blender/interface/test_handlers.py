@@ -10,7 +10,7 @@ from robokin_addon.operators.handlers import hand_limits, save_handler
 from robokin_addon.properties import handlers
 from robokin_addon.properties.bridge.record.reading import read_record
 from robokin_addon.properties.bridge.record.stored import KEY
-from robokin_addon.properties.handlers import told_faults
+from robokin_addon.properties.handlers import reported_faults
 from support.blender.scene_robots import add_robot
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,14 +38,14 @@ def faulty(monkeypatch):
     real = hand_limits.clamp_pose
     monkeypatch.setattr(hand_limits, "clamp_pose", clamp_pose)
     yield
-    told_faults()
+    reported_faults()
 
 
 def test_a_fault_about_one_robot_is_told_once_and_the_others_are_looked_after(scene, faulty, capsys):
     bad, good = add_robot(), add_robot()
     bad.name, good.name = "bad", "good"
     capsys.readouterr()
-    told_faults()
+    reported_faults()
     for _ in range(5):
         for robot in (bad, good):
             robot.pose.bones["panda_joint1"].rotation_euler[1] = 100.0
@@ -53,7 +53,7 @@ def test_a_fault_about_one_robot_is_told_once_and_the_others_are_looked_after(sc
     assert good.pose.bones["panda_joint1"].rotation_euler[1] < 3.0 < bad.pose.bones["panda_joint1"].rotation_euler[1]
     told = capsys.readouterr().err
     assert told.count("KeyError: 'a fault'") == 1 and "report this" in told
-    (fault,) = told_faults()
+    (fault,) = reported_faults()
     assert fault.startswith("keeping limits: KeyError")
 
 
@@ -71,7 +71,7 @@ def test_a_fault_about_one_robot_does_not_keep_others_from_being_saved(scene, tm
     monkeypatch.setattr(save_handler, "keep_edits", keep_edits)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "robots.blend"))
     kept = [read_record(robot.data.bones["panda_joint1"][KEY], "").joint.damping for robot in robots]
-    assert kept == [0.5, 0.003, 0.5] and len(told_faults()) == 1
+    assert kept == [0.5, 0.003, 0.5] and len(reported_faults()) == 1
 
 
 def test_saving_in_edit_mode_keeps_what_was_edited(scene, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from robokin_addon.properties.results.result_text import status_words, told
+from robokin_addon.properties.results.result_text import in_scene_units, status_words
 from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.solvers import Status
 from support.blender.panels import draw
@@ -23,7 +23,7 @@ from support.blender.scene_robots import add_robot
 )
 def test_numbers_are_in_the_units_of_the_scene(scene, sentence, said):
     scene.unit_settings.system, scene.unit_settings.length_unit = "METRIC", "METERS"
-    assert told(scene, sentence) == said
+    assert in_scene_units(scene, sentence) == said
 
 
 def test_no_status_is_told_by_its_code():
@@ -40,4 +40,4 @@ def test_a_bake_that_is_too_fast_says_so_once_and_alike(scene):
     shown = " ".join(draw()["ROBOKIN_PT_bake"]["labels"])
     assert shown.lower().count("too fast") == 2  # the title and the row
     assert "Too fast for the velocity" in shown and "joint limits" not in shown
-    assert told(scene, settings.bake_reason).endswith("(4 reached, 8 held by limits)")
+    assert in_scene_units(scene, settings.bake_reason).endswith("(4 reached, 8 held by limits)")

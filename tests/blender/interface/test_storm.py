@@ -12,7 +12,7 @@ from robokin_addon.properties.bridge import is_robot
 from robokin_addon.properties.bridge.editing.records import bone_record
 from robokin_addon.properties.bridge.record.stored import KEY
 from robokin_addon.properties.bridge.record.writing import write_record
-from robokin_addon.properties.handlers import told_faults
+from robokin_addon.properties.handlers import reported_faults
 from robokin_addon.robokin import RobokinError
 from support.blender.drawing import while_blender_draws
 from support.blender.panels import draw
@@ -67,7 +67,7 @@ def test_a_storm_of_edits(scene, tmp_path, monkeypatch, capfd):
         if robot is not None and rng.random() < 0.7:
             draw(object=robot, active_object=robot)
             criterion_readouts._compute_waiting()
-        assert told_faults() == [], told
+        assert reported_faults() == [], told
         printed = capfd.readouterr().err
         assert "Traceback" not in printed, (told, printed)
     assert any(is_robot(obj) for obj in bpy.data.objects)

@@ -14,7 +14,7 @@ from robokin_addon.scene.bake.check import check_steps
 from robokin_addon.solvers import Singularities, tool_at
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_robots import add_robot, add_target, circle
-from support.program import program
+from support.command import run
 
 PREFIX = '["robokin_singularities"]'
 
@@ -69,11 +69,11 @@ def test_the_readout_of_a_task(robot) -> None:
     assert "it cannot" in shown.singularity
 
 
-def test_the_command_line(robot, tmp_path) -> None:
+def test_the_command_line(robot, capsys, tmp_path) -> None:
     path = tmp_path / "robot.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    done = program("check", path, "--singularity", "9", "--json", tmp_path / "report.json")
-    assert done.returncode == 0 and "near a singularity" in done.stdout
+    done = run(capsys, "check", path, "--singularity", "9", "--json", tmp_path / "report.json")
+    assert done.code == 0 and "near a singularity" in done.out
     report = json.loads((tmp_path / "report.json").read_text())
     assert len(report["warnings"]) == 40 and "manipulability" in report["frames"][0]["singularities"][0]
     assert np.isfinite(report["warnings"][0]["value"])

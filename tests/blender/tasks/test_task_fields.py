@@ -6,11 +6,12 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
-from robokin_addon.operators.handlers import criterion_readouts, shown_shapes
+from robokin_addon.operators.handlers import criterion_readouts
 from robokin_addon.properties.bridge import read_configuration
 from robokin_addon.properties.results import readouts
 from robokin_addon.properties.results.readouts import CriterionReadout
 from robokin_addon.properties.task_kinds import KINDS
+from robokin_addon.scene.tasks import shown_shapes
 from support.blender.drawing import while_blender_draws, writes_refused
 from support.blender.scene_robots import add_empty, add_robot, placed
 from support.blender.scene_tasks import (

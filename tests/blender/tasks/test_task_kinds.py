@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 from mathutils.bvhtree import BVHTree
-from robokin_addon.properties.bridge import binding, read_configuration, robot_model
+from robokin_addon.properties.bridge import binding, read_configuration, robot_model, write_configuration
 from robokin_addon.robokin import forward_kinematics
+from robokin_addon.solvers import Singularities, tool_at
 from support.blender.rigs import add_rig
 from support.blender.scene_robots import add_empty, add_robot, placed
 from support.blender.scene_tasks import (
@@ -178,6 +179,21 @@ def test_advance_along_the_axis_of_the_tip(robot):
     solve(robot)
     moved = shown(robot)[:3, 3] - before[:3, 3]
     np.testing.assert_allclose(moved, 0.1 * before[:3, 2], atol=NEAR)
+
+
+def test_away_from_singularities(robot):
+    """Nearly stretched, it bends its elbow for a task that asks for nothing else."""
+    model = robot_model(robot)
+    tip = Singularities(tool_at(model, "panda_hand_tcp"))
+    q = read_configuration(robot)
+    q[:7] = 0.0, 0.1, 0.0, -0.15, 0.0, 1.6, 0.8
+    write_configuration(robot, q)
+    assert tip.over(q[None])[0] < 0.07
+    task = add(robot, "SINGULAR_VALUE")
+    assert task.singular_value == pytest.approx(0.05)
+    task.singular_value = 0.12
+    solve(robot)
+    assert tip.over(read_configuration(robot)[None])[0] > 0.12 - 0.006
 
 
 def test_loop_closure_of_two_fingers(scene):

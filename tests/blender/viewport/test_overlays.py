@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import bpy
@@ -11,12 +12,16 @@ import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
 from robokin_addon.panels.overlays import drawing, marks, popover, timeline
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
+from robokin_addon.panels.shapes.solids import outline
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root
 from robokin_addon.robokin import center_of_mass, frame_jacobian
+from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere
+from robokin_addon.robokin.model.geometry import Mesh
 from robokin_addon.solvers import IKProblem
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.panels import FakeLayout
 from support.blender.scene_robots import TOOL, add_robot, add_target, circle
+from support.robots import robot as robot_file
 
 
 @pytest.fixture
@@ -155,7 +160,9 @@ def test_overlays_outlive_undo_files_scenes_and_robots(overlays):
     add_target(robot)
     show(*(part for part in PARTS if part != "task_errors"))
     bpy.ops.ed.undo_push(message="before")
-    before = look(overlays).lines[0].copy()
+    for _ in range(30):  # until the hulls of all meshes are there
+        marks.MARKS.scene += 1
+        before = look(overlays).lines[0].copy()
     robot.pose.bones["panda_joint4"].rotation_euler[1] += 0.3
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="posed")
@@ -245,3 +252,45 @@ def test_nothing_is_drawn_without_a_window_and_the_add_on_can_be_loaded_anew(ove
     robot.location.x += 1.0
     assert bpy.context.scene.robokin.overlays.axes and look(overlays).lines is not None
     assert marks.MARKS.scene > before
+
+
+def test_collision_shapes_go_with_their_links_and_meshes_come_one_by_one(overlays):
+    assert bpy.ops.robokin.import_urdf(filepath=str(robot_file("panda"))) == {"FINISHED"}
+    robot = bpy.context.object
+    model = binding(robot).model
+    meshes = sum(isinstance(g.shape, Mesh) for link in model.links for g in link.collisions)
+    assert meshes > 3
+    show("collisions")
+    counts = []
+    for _ in range(meshes):
+        look(overlays)
+        counts.append(len(overlays.lines[0]))
+        marks.MARKS.scene += 1
+    assert all(a <= b for a, b in pairwise(counts)) and counts[0] < counts[-1]
+    before = segments(look(overlays)).copy()
+    assert len(before) == len(overlays.lines[0]) // 2
+    bone = robot.pose.bones["panda_joint1"]
+    bone.rotation_euler[1] += 0.5
+    after = segments(look(overlays))
+    still = abs(after - before).max(axis=(1, 2)) < 1e-9
+    assert 0 < still.sum() < len(after)  # the base stands
+    T = np.array(robot.matrix_world @ bone.matrix)
+    hand = after[~still].reshape(-1, 3)
+    assert np.isfinite(hand).all() and np.linalg.norm(T[:3, 3]) < abs(hand).max() < 3.0
+
+
+def test_outlines_of_shapes():
+    ball = outline(Sphere(0.2)).reshape(-1, 3)
+    assert np.linalg.norm(ball, axis=1) == pytest.approx(0.2)
+    capsule = outline(Capsule(0.1, 0.6)).reshape(-1, 3)
+    assert abs(capsule[:, 2]).max() == pytest.approx(0.4) and np.hypot(*capsule[:, :2].T).max() == pytest.approx(0.1)
+    cylinder = outline(Cylinder(0.1, 0.6)).reshape(-1, 3)
+    assert abs(cylinder[:, 2]).max() == pytest.approx(0.3)
+    assert len(outline(Box((1.0, 2.0, 3.0)))) == 12
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 2) for z in (0, 3)], float)
+    edges = outline(Hull(np.concatenate((corners, [[0.5, 1.0, 1.0]]))))
+    assert (
+        len(edges) == 12
+        and sorted(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)) == [1.0] * 4 + [2.0] * 4 + [3.0] * 4
+    )
+    assert len(outline(Hull(np.zeros((5, 3))))) == 0

@@ -45,9 +45,11 @@ def test_a_motion_that_sweeps_through_an_obstacle_is_told_also_between_samples()
     (violation,) = found.violations
     assert (violation.kind, violation.links, violation.frame, violation.half) == ("collision", ("l1", "post"), 1, True)
     assert violation.value == pytest.approx(-0.15) and not found.ok
-    told = violation.to_dict()
-    assert told["links"] == ["l1", "post"] and told["depth"] == pytest.approx(0.15) and told["kind"] == "collision"
-    assert "l1" in violation.told() and "post" in violation.told()
+    record = violation.to_dict()
+    assert (
+        record["links"] == ["l1", "post"] and record["depth"] == pytest.approx(0.15) and record["kind"] == "collision"
+    )
+    assert "l1" in violation.sentence() and "post" in violation.sentence()
     assert check_motion(motion).violations == ()
 
 

@@ -21,7 +21,7 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.spatial import se3
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 from support.robots import robot
 
 HALF = math.pi / 2.0

@@ -28,8 +28,8 @@ from robokin_addon.robokin import (
 )
 from robokin_addon.robokin.construction import DHTable, ScrewTable
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_arms import random_arm
-from support.problems.random_trees import random_placement, random_robot
+from support.random_problems.random_arms import random_arm
+from support.random_problems.random_trees import random_placement, random_robot
 from support.robots import robot
 
 HALF = math.pi / 2.0

@@ -18,7 +18,7 @@ from robokin_addon.robokin import (
     space_jacobian,
 )
 from robokin_addon.robokin.spatial import se3
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 from support.robots import robot
 
 

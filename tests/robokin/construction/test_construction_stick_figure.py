@@ -21,7 +21,7 @@ from robokin_addon.robokin import (
 from robokin_addon.robokin.construction import read_robot_table
 from robokin_addon.robokin.model.geometry import Cylinder
 from support.command import report, run
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 HALF = math.pi / 2.0

@@ -26,7 +26,7 @@ from robokin_addon.robokin.model.joint_types import JOINT_TYPES, MotionPrimitive
 from robokin_addon.solvers import IKProblem, PoseTask, track
 from robokin_addon.solvers.motion.motion import coordinate_names
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_trees import random_placement, random_robot
+from support.random_problems.random_trees import random_placement, random_robot
 
 SCREW_LIKE = ("screw", "cylindrical", "universal", "gimbal")
 GIMBAL_ORDERS = JOINT_TYPES["gimbal"].orders

@@ -26,7 +26,7 @@ from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.motion.motion import Motion
 from support.oracles.cone_oracle import excess
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 IDENTITY = np.eye(4)
 INSIDE = 1e-12  # shares of the cone, or radians

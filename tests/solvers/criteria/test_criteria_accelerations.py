@@ -22,7 +22,7 @@ from robokin_addon.robokin.library import ROBOTS
 from robokin_addon.solvers import PoseTask, PositionTask, VelocityProblem, velocity_step
 from robokin_addon.solvers.criteria import Criterion, DynamicTorque, MinimumVelocity, Smooth, State
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_arms import random_arm
+from support.random_problems.random_arms import random_arm
 from support.robots import robot
 
 DT = 1.0 / 240.0

@@ -46,8 +46,8 @@ from robokin_addon.solvers.criteria import (
 )
 from robokin_addon.solvers.criteria.manipulability import task_jacobian, task_rows
 from support.blender.every_task import every_task
-from support.problems.random_tasks import every_motion, random_task
-from support.problems.random_trees import ALL_TYPES, random_robot
+from support.random_problems.random_tasks import every_motion, random_task
+from support.random_problems.random_trees import ALL_TYPES, random_robot
 from support.robots import robot
 
 STEP = 1e-6

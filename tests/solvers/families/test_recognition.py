@@ -17,7 +17,7 @@ from support.problems.family_robots import (
     screws_of,
     wrapped,
 )
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 from support.robots import robot
 
 NAMED = {

@@ -52,7 +52,7 @@ from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.every_task import every_task, sphere
 from support.oracles.pinocchio_oracle import Oracle
 from support.problems.levels import in_levels
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 ROOTS = ("fixed", "floating", "planar")

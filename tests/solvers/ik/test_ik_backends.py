@@ -8,9 +8,9 @@ from robokin_addon.robokin import Joint, Link, Mimic, RobotModel
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.robokin.kinematics import forward_kinematics
 from robokin_addon.solvers import IKProblem, OrientationTask, PoseTask, SolveResult, Status, Task
-from support.problems.random_arms import random_arm
-from support.problems.random_tasks import every_motion, random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_arms import random_arm
+from support.random_problems.random_tasks import every_motion, random_task
+from support.random_problems.random_trees import random_robot
 
 
 def _case(seed: int) -> tuple[RobotModel, list[Task], np.ndarray]:
@@ -181,7 +181,7 @@ def test_turns_matter_where_another_joint_follows_by_a_fraction(backend: str) ->
         R = forward_kinematics(model, np.array([q]))["c"][:3, :3]
         result = IKProblem(model, [OrientationTask("c", R)], backend=backend).solve(q0=np.array([q + 0.3]))
         assert result.q[0] == pytest.approx(q, abs=1e-5)
-        assert not IKProblem(model, [OrientationTask("c", R)], backend=backend).search.data.turns.any()
+        assert not IKProblem(model, [OrientationTask("c", R)], backend=backend).search.data.periodic.any()
 
 
 def test_empty_batch() -> None:

@@ -32,9 +32,9 @@ from robokin_addon.solvers.criteria import JointSprings
 from support.blender.every_task import every_task
 from support.oracles.task_oracle import TaskOracle
 from support.problems.levels import in_levels
-from support.problems.random_arms import random_arm
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_arms import random_arm
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 TIP = "panda_link8"

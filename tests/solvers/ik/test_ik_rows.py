@@ -8,8 +8,8 @@ from robokin_addon.robokin import forward_kinematics, frame_jacobian, load_urdf
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.solvers import AxisTask, IKProblem, PoseTask, velocity_step
 from robokin_addon.solvers.descent.steps import integrate, linearise
-from support.problems.random_tasks import every_motion, random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import every_motion, random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 STEP = 1e-6

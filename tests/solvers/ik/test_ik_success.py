@@ -9,7 +9,7 @@ from robokin_addon.robokin.backend import get_backend
 from robokin_addon.robokin.configuration import random_configuration
 from robokin_addon.solvers import IKProblem, PoseTask, PositionTask
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_arms import random_arm
+from support.random_problems.random_arms import random_arm
 from support.robots import robot
 
 

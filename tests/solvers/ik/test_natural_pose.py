@@ -18,7 +18,7 @@ from robokin_addon.robokin.library import ROBOTS, library_robot
 from robokin_addon.robokin.structure.natural_root import feet, natural_root
 from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.solvers.ik.natural_pose import natural_configuration
-from support.problems.random_arms import random_arm
+from support.random_problems.random_arms import random_arm
 from support.robots import robot
 
 

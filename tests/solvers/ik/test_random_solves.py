@@ -10,7 +10,7 @@ import os
 import numpy as np
 import pytest
 from robokin_addon.solvers import Status
-from support.problems.random_solves import faults, random_problem
+from support.random_problems.random_solves import faults, random_problem
 
 SOLVES = int(os.environ.get("ROBOKIN_SOLVES", "300"))
 CHUNK = 50

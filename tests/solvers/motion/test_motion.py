@@ -17,7 +17,7 @@ from robokin_addon.robokin import (
 from robokin_addon.solvers.motion.check import check_motion
 from robokin_addon.solvers.motion.motion import Motion, coordinate_names, velocity_names
 from support.problems.motions import wandering
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 

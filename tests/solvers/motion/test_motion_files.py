@@ -14,7 +14,7 @@ from robokin_addon.robokin import FileFormatError, Joint, Link, Mimic, RobotMode
 from robokin_addon.solvers.motion.files import read_motion, write_motion
 from robokin_addon.solvers.motion.motion import Motion
 from support.problems.motions import wandering
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 

@@ -18,6 +18,7 @@ from robokin_addon.robokin import (
     integrate,
     random_configuration,
 )
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.backend import ENVIRONMENT_VARIABLE
 from robokin_addon.solvers import (
     CenterOfMassTask,
@@ -47,7 +48,6 @@ from support.blender.every_task import every_task
 from support.oracles.task_oracle import TaskOracle
 from support.problems.optimum_problems import OptimumProblem, optimum_problem, real
 
-Array = np.ndarray
 KKT, STEP = 1e-6, 1e-6
 
 
@@ -106,17 +106,17 @@ def _stationary(problem: OptimumProblem, posing: PoseProblem, q: Array) -> tuple
     model = problem.model
     oracle = TaskOracle(model, problem.away)
 
-    def lacking(there: Array) -> Array:
+    def residual(there: Array) -> Array:
         own = [
             weight * e / (posing.levels.length if part.is_length else 1.0)
             for task in problem.tasks
-            for e, weight, part in zip(oracle.lacking(task, there), oracle.weights(task), task.parts, strict=True)
+            for e, weight, part in zip(oracle.errors(task, there), oracle.weights(task), task.parts, strict=True)
         ]
         return np.concatenate([np.atleast_1d(each).ravel() for each in own])
 
     sides = [[posing.integrated(q, side * STEP * unit) for side in (1.0, -1.0)] for unit in np.eye(model.nv)]
     slope = np.array([_cost(problem, posing, ahead) - _cost(problem, posing, back) for ahead, back in sides])
-    J = np.array([lacking(ahead) - lacking(back) for ahead, back in sides]).T / (2.0 * STEP)
+    J = np.array([residual(ahead) - residual(back) for ahead, back in sides]).T / (2.0 * STEP)
     slope /= 2.0 * STEP
     _, s, Vt = np.linalg.svd(J)
     Z = Vt[int((s > 1e-7 * s[0]).sum()) :].T

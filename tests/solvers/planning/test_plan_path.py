@@ -16,7 +16,7 @@ from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
 from support.command import run
 from support.oracles.coal_oracle import least_distances
 from support.problems.obstructed import around_a_post, at, panda_among_boxes, planar_arm, planar_urdf
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 
 TOLERANCE = 2e-5  # of coal
 
@@ -36,7 +36,7 @@ def keeps(plan, collisions, margin: float, q0, q1) -> None:
 def test_an_arm_goes_around_a_post(seed: int) -> None:
     collisions, q0, q1 = around_a_post()
     straight = np.linspace(q0, q1, 50)
-    assert least_distances(collisions, straight).min() < -0.05
+    assert max(contact.depth for contact in collisions.contacts(straight)) > 0.05
     plan = plan_path(collisions.model, collisions, q0, q1, seed=seed)
     assert plan.found and 0 < plan.drawn < 1000 and len(plan.way) > 2
     keeps(plan, collisions, 0.005, q0, q1)
@@ -49,7 +49,7 @@ def test_a_panda_reaches_over_a_wall_and_below_a_shelf() -> None:
     model = collisions.model
     start = model.limits.middle(model.neutral())
     q0, q1 = (solve_ik(model, [PositionTask("tool", [0.45, y, 0.2])], start).q for y in (0.35, -0.35))
-    assert least_distances(collisions, np.linspace(q0, q1, 30)).min() < 0.0
+    assert collisions.contacts(np.linspace(q0, q1, 30))
     plan = plan_path(model, collisions, q0, q1)
     assert plan.found
     keeps(plan, collisions, 0.005, q0, q1)
@@ -67,9 +67,9 @@ def test_an_end_that_is_too_near_is_named() -> None:
     collisions, q0, q1 = around_a_post()
     inside = np.array([np.arctan2(0.9, 1.2), 0.0, 0.0])
     plan = plan_path(collisions.model, collisions, q0, inside)
-    assert not plan.found and "at the end" in plan.reason and "'post'" in plan.reason and "mm in" in plan.reason
+    assert not plan.found and "at the end" in plan.reason and "m deep in post" in plan.reason
     plan = plan_path(collisions.model, collisions, q0, q1, margin=0.9)
-    assert not plan.found and "at the start" in plan.reason and "mm from" in plan.reason
+    assert not plan.found and "at the start" in plan.reason and "m from post" in plan.reason
     assert plan_path(collisions.model, collisions, q0, q0).motion.duration == 0.0
 
 
@@ -117,6 +117,18 @@ def test_no_point_approaches_faster_than_is_said() -> None:
         rates = approach.rates(c, 1.0)
         assert (abs(np.diff(values, axis=0)) * 39.0 <= rates * (1.0 + 1e-6) + 1e-9).all()
         assert len(rates) and np.isfinite(rates).all()
+
+
+def test_a_slide_carries_a_shape_away_from_the_axis_that_turns_it() -> None:
+    hand = Link("hand", collisions=(Geometry(Sphere(0.1)),))
+    joints = [
+        Joint("turn", "revolute", "base", "arm", axis=[0, 0, 1], lower=-3, upper=3),
+        Joint("out", "prismatic", "arm", "hand", axis=[1, 0, 0], lower=0, upper=5),
+    ]
+    model = RobotModel("boom", [Link("base"), Link("arm"), hand], joints)
+    approach = Approach(CollisionModel(model, [Obstacle("post", Sphere(0.1), at(0.0, 9.0))]), model.lower, model.upper)
+    turning = np.array([[0.0, 5.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    assert approach.rates(turning, 1.0) == pytest.approx([5.1])
 
 
 def test_what_cannot_be_planned_is_refused() -> None:

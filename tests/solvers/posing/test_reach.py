@@ -15,12 +15,12 @@ def least_turn(model, T, rng, starts=12):
     """[rad] the smallest angle to T's rotation among configurations whose tool is at T's place; by least squares in
     which a place off by 1 mm weighs as much as half a turn."""
 
-    def lacking(q):
+    def residual(q):
         tool = forward_kinematics(model, q)["tool"]
         return np.concatenate((2e3 * (tool[:3, 3] - T[:3, 3]), (tool[:3, :3] - T[:3, :3]).ravel()))
 
     bounds = model.limits.lower, model.limits.upper
-    found = [least_squares(lacking, random_configuration(model, rng), bounds=bounds) for _ in range(starts)]
+    found = [least_squares(residual, random_configuration(model, rng), bounds=bounds) for _ in range(starts)]
     best = min(found, key=lambda each: each.cost)
     R = forward_kinematics(model, best.x)["tool"][:3, :3]
     return Rotation.from_matrix(T[:3, :3].T @ R).magnitude()

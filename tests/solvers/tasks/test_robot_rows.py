@@ -25,7 +25,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import KineticEnergy
 from robokin_addon.solvers.tasks.native import is_on_robot, tip_form_of
 from support.blender.every_task import every_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 
 KINDS = ("posture", "pin", "center of mass", "support")
 

@@ -8,7 +8,7 @@ from robokin_addon.robokin import RobotModel, integrate, random_configuration
 from robokin_addon.solvers import Task
 from robokin_addon.solvers.kinematics.state import State
 from support.blender.every_task import every_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 
 H = 1e-6
 ROOTS = ("fixed", "floating", "planar")

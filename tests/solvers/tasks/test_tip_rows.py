@@ -43,8 +43,8 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.tasks.native import is_on_robot, tip_form_of
 from robokin_addon.solvers.velocity.native_layout import NOTHING, Given
 from support.blender.every_task import every_task, sphere
-from support.problems.random_tasks import every_motion
-from support.problems.random_trees import ALL_TYPES, random_placement, random_robot
+from support.random_problems.random_tasks import every_motion
+from support.random_problems.random_trees import ALL_TYPES, random_placement, random_robot
 
 ROBOTS = 12
 MOTIONS = (*ALL_TYPES, "test_screw", "test_ball")

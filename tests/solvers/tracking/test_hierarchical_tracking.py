@@ -38,7 +38,7 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import JointSprings, KineticEnergy
 from support.blender.every_task import every_task
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 TIP = "panda_hand"

@@ -14,7 +14,7 @@ from robokin_addon.solvers.tracking import relaxed_segments as relaxed_legs
 from robokin_addon.solvers.tracking.result import TrackResult
 from robokin_addon.solvers.tracking.starts import ITERATIONS, Segment, follow, follow_from_best
 from robokin_addon.solvers.tracking.track import Tracker, track
-from support.problems.random_arms import random_arm
+from support.random_problems.random_arms import random_arm
 from support.robots import robot
 
 DT = 1 / 24

@@ -8,7 +8,6 @@ from robokin_addon.robokin import Joint, Link, RobotModel, forward_kinematics, l
 from robokin_addon.solvers import AxisTask, PoseTask, PositionTask
 from robokin_addon.solvers.tracking.track import track
 from support.problems.limits import with_rates
-from support.problems.random_trees import random_placement, random_robot
 from support.problems.tracked import (
     BACKENDS,
     PANDA_Q,
@@ -19,6 +18,7 @@ from support.problems.tracked import (
     panda,
     ur5,
 )
+from support.random_problems.random_trees import random_placement, random_robot
 from support.robots import robot
 
 

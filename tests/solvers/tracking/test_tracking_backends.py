@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.problems.random_motions import MODES, motion_case
+from support.random_problems.random_motions import MODES, motion_case
 
 OPEN = {19, 22}  # seeds on which the backends still differ
 

@@ -33,8 +33,8 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria import JointSprings, KineticEnergy, MinimumVelocity, RestPosture, Smooth
 from robokin_addon.solvers.kinematics.state import State
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 Q = np.array([0.0, -0.5, 0.3, -2.0, 0.1, 1.6, 0.5, 0.02])
@@ -265,9 +265,9 @@ def test_a_second_level_with_a_far_target_gets_as_near_as_it_can_and_stays(way, 
     tasks = [PositionTask("panda_hand", T["panda_hand"][:3, 3]), PositionTask("panda_link5", way, priority=2)]
     result = track(model, tasks, [[task.target for task in tasks]] * 40, q)
     assert result.residuals[:, 0].max() < 1e-5
-    lacking = result.residuals[:, 1, 0]
+    residual = result.residuals[:, 1, 0]
     before = np.linalg.norm(np.array(way) - T["panda_link5"][:3, 3])
-    assert before - lacking[-1] > 0.015 and lacking[-1] < lacking.min() + 1e-3
+    assert before - residual[-1] > 0.015 and residual[-1] < residual.min() + 1e-3
     assert np.linalg.norm(np.diff(result.q, axis=0), axis=1)[-5:].max() < 0.1
 
 

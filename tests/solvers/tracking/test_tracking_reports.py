@@ -12,7 +12,6 @@ from robokin_addon.solvers.results import Status
 from robokin_addon.solvers.tracking.track import Tracker, track
 from support.problems.limits import with_rates
 from support.problems.motions import wandering
-from support.problems.random_trees import random_placement, random_robot
 from support.problems.tracked import (
     BACKENDS,
     PANDA_Q,
@@ -22,6 +21,7 @@ from support.problems.tracked import (
     panda,
     ur5,
 )
+from support.random_problems.random_trees import random_placement, random_robot
 
 
 def test_limit_names_joints_whose_rates_are_the_reason():

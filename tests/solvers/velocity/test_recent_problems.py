@@ -32,8 +32,8 @@ from robokin_addon.solvers import (
 from robokin_addon.solvers.criteria import Criterion, GravityTorque, JointSprings, KineticEnergy, RestPosture, Velocity
 from robokin_addon.solvers.velocity.recent_problems import KEPT, RecentProblems
 from support.blender.every_task import every_task
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 
 MODEL = random_robot(2, 7)
 Q = random_configuration(MODEL, np.random.default_rng(2))

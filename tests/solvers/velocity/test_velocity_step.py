@@ -30,8 +30,8 @@ from robokin_addon.solvers.criteria import (
     RestPosture,
 )
 from support.oracles.pinocchio_oracle import Oracle
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
 
 DT = 1e-3
@@ -251,8 +251,8 @@ def test_floating_base_that_turns_stays_inside_its_position_limits(backend: str)
         for _ in range(3):
             step = problem.step(q)
             _, J = _rows(problem, q)
-            lacking = T[:3, 3] - forward_kinematics(model, q)["arm"][:3, 3] - (J @ step.v * 0.5)[:3]
-            assert np.linalg.norm(lacking) == pytest.approx(step.residuals[0, 0], abs=1e-9)
+            residual = T[:3, 3] - forward_kinematics(model, q)["arm"][:3, 3] - (J @ step.v * 0.5)[:3]
+            assert np.linalg.norm(residual) == pytest.approx(step.residuals[0, 0], abs=1e-9)
             q = integrate(model, q, step.v * 0.5)
             assert (q >= model.lower).all() and (q <= model.upper).all()
             stopped += bool((abs(abs(q[:3]) - 0.1) < 1e-6).any())

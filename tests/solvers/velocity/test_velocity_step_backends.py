@@ -37,8 +37,8 @@ from robokin_addon.solvers.criteria import (
     Smooth,
 )
 from robokin_addon.solvers.velocity.recent_problems import KEPT
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 
 CRITERIA: dict[str, Callable[[np.ndarray], Criterion]] = {
     "least": lambda q: MinimumVelocity(2.0),

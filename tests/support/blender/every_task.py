@@ -24,7 +24,7 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.tasks.tips.advance import Advance
 
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 
 def every_task(rng: np.random.Generator, model: RobotModel, q: np.ndarray, away: np.ndarray) -> dict[str, Task]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from robokin_addon.robokin import RobotModel, center_of_mass, forward_kinematics, frame_jacobian, random_configuration
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import (
     AimTask,
     AxisTask,
@@ -24,9 +25,7 @@ from robokin_addon.solvers import (
     Task,
 )
 
-from support.problems.random_trees import random_placement
-
-Array = np.ndarray
+from support.random_problems.random_trees import random_placement
 
 
 @dataclass(frozen=True, eq=False)

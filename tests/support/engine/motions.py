@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 from robokin_addon.robokin import RobotModel, difference, forward_kinematics
-
-Array = np.ndarray
+from robokin_addon.robokin.arrays import Array
 
 
 def link_steps(model: RobotModel, q: Array) -> Array:

@@ -8,11 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 from robokin_addon.robokin import Joint, Link, Mimic, RobotModel, library_robot, load_urdf
+from robokin_addon.robokin.arrays import Array
 
-from support.problems.random_trees import random_robot
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
-
-Array = np.ndarray
 
 X, Y, Z = np.eye(3)
 FREE = {"velocity": np.inf, "acceleration": np.inf}

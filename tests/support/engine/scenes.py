@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from robokin_addon.robokin import center_of_mass, forward_kinematics, integrate
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import (
     AimTask,
     AxisTask,
@@ -27,7 +28,6 @@ from .goals import Goal
 from .robots import FREE, X, Z, engine_robot
 from .stacks import Stack
 
-Array = np.ndarray
 Scene = Callable[[], Stack]
 
 TOO_FAR = 0.24  # [m]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from robokin_addon.robokin import RobotModel, integrate, random_configuration
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import Task, TrackResult, track
 from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnergy, MinimumVelocity
 
@@ -20,8 +21,6 @@ from support.problems.limits import with_rates
 
 from .goals import Goal, random_goal, size
 from .robots import FREE, SLOW, engine_robot
-
-Array = np.ndarray
 
 FRAMES, DT = 24, 1.0 / 24.0
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from robokin_addon.robokin import Joint, Link, Mimic, RobokinError, RobotModel
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.robokin.spatial import quaternion
 from robokin_addon.solvers import (
@@ -41,9 +42,8 @@ from robokin_addon.solvers import (
 )
 from robokin_addon.solvers.criteria.kinds import KINDS
 
-from support.problems.random_trees import random_placement, random_robot
+from support.random_problems.random_trees import random_placement, random_robot
 
-Array = np.ndarray
 EXTREMES = (5e-324, 1e-150, 1e-30, 1e-29, 1e-20, 1e-12, 1e-8, 1e4, 1e8, 1e9, 1e15, 1e20, 1e29, 1e30, 1e150, 1.7e308)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robokin_addon.robokin import Link, RobotModel
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import (
     AdvanceTask,
     AimTask,
@@ -26,8 +27,6 @@ from robokin_addon.solvers import (
 
 from support.oracles.pinocchio_oracle import Oracle
 
-Array = np.ndarray
-
 
 class TaskOracle:
     """The residuals of tasks of a robot, of which those counted from a start are counted from `start` (nq,)."""
@@ -39,7 +38,7 @@ class TaskOracle:
         self.model, self.oracle = model, Oracle.from_model(massless)
         self._start, self._last = self._frames(start), (start, self._frames(start))
 
-    def lacking(self, task: Task, q: Array) -> list[Array]:
+    def errors(self, task: Task, q: Array) -> list[Array]:
         """Per part of the task, what is lacking [m or rad], weights left out."""
         if not task.influence:
             return [np.zeros(1) for _ in task.parts]
@@ -51,7 +50,7 @@ class TaskOracle:
         return {name: T.copy() for name, T in self.oracle.frames(q).items()}
 
     def weights(self, task: Task) -> list[Array | float]:
-        """Per part, of the rows of `lacking`."""
+        """Per part, of the rows of `errors`."""
         if isinstance(task, AxisTask) and task.orientation_band.any():
             return [1.0, task.weights.max()]
         weights = getattr(task, "weights", None)
@@ -63,7 +62,7 @@ class TaskOracle:
 
     def residuals(self, task: Task, q: Array) -> list[float]:
         """The norm of each part."""
-        return [float(np.linalg.norm(part)) for part in self.lacking(task, q)]
+        return [float(np.linalg.norm(part)) for part in self.errors(task, q)]
 
     def is_met(self, task: Task, q: Array, slack: float = 0.0) -> bool:
         """Every part is within its tolerance, times 1 + `slack`."""

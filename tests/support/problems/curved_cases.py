@@ -11,8 +11,8 @@ from robokin_addon.solvers import LoopClosureTask, Task, VelocityConstraint
 from robokin_addon.solvers.criteria import Criterion
 from robokin_addon.solvers.criteria.kinds import KINDS
 
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from robokin_addon.robokin.construction import DHRow, ScrewRow, robot_from_dh, r
 from robokin_addon.robokin.library import library_robot
 from robokin_addon.solvers.families.chain import chain_of
 
-from support.problems.random_trees import random_placement
+from support.random_problems.random_trees import random_placement
 
 HALF = np.pi / 2.0
 

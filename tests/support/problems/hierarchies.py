@@ -46,8 +46,8 @@ def random_hierarchy(seed: int, nearly: bool = True) -> Hierarchy:
 def cost(level: Level, x: np.ndarray) -> float:
     """What a level minimises."""
     values = level.J @ x
-    lacking = np.clip(values, level.lower, level.upper) - values
-    return 0.5 * float(lacking @ lacking + level.damping * (x @ x))
+    residual = np.clip(values, level.lower, level.upper) - values
+    return 0.5 * float(residual @ residual + level.damping * (x @ x))
 
 
 def least_cost(lo: np.ndarray, hi: np.ndarray, above: list[Level], level: Level, x: np.ndarray) -> float:

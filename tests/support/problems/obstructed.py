@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from robokin_addon.robokin import RobotModel, library_robot, read_urdf_text
+from robokin_addon.robokin import RobotModel, library_robot, random_configuration, read_urdf_text
 from robokin_addon.robokin.collision import Box, Capsule, CollisionModel, Cylinder, Obstacle, Sphere
 from robokin_addon.robokin.model.geometry import Geometry
 
@@ -86,3 +86,20 @@ def _along(end: np.ndarray) -> np.ndarray:
         T[:3, :3] = np.column_stack((x, np.cross(z, x), z))
         T[:3, 3] = 0.5 * end
     return T
+
+
+def random_scene(rng: np.random.Generator, obstacles: int = 8) -> tuple[CollisionModel, np.ndarray, np.ndarray]:
+    """A Panda among random obstacles, and two random configurations; the first one is free."""
+    model = clothed(library_robot("panda"))
+    resting = CollisionModel(model).contacts(model.limits.middle(model.neutral())[None])
+    while True:
+        found = []
+        for number in range(obstacles):
+            r = rng.uniform(0.03, 0.1)
+            kinds = Sphere(r), Capsule(0.5 * r, 0.3), Box(tuple(rng.uniform(0.05, 0.2, 3).tolist()))
+            place = at(*rng.uniform([-0.7, -0.7, 0.0], [0.7, 0.7, 1.0]))
+            found.append(Obstacle(f"obstacle {number}", kinds[rng.integers(3)], place))
+        collisions = CollisionModel(model, found, [contact.names for contact in resting]).avoidable()
+        q0, q1 = (random_configuration(model, rng) for _ in range(2))
+        if collisions.distances(q0[None])[0][..., 0].min() > 0.01:
+            return collisions, q0, q1

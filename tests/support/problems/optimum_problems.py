@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 from robokin_addon.robokin import RobotModel, center_of_mass, forward_kinematics, load_urdf, random_configuration
+from robokin_addon.robokin.arrays import Array
 from robokin_addon.solvers import CenterOfMassTask, PinTask, PositionTask, PostureTask, SupportTask, Task
 from robokin_addon.solvers.criteria import (
     GravityTorque,
@@ -18,12 +19,10 @@ from robokin_addon.solvers.criteria import (
     SmallestSingularValue,
 )
 
-from support.problems.random_solves import with_hostile_limits
-from support.problems.random_tasks import random_task
-from support.problems.random_trees import random_robot
+from support.random_problems.random_solves import with_hostile_limits
+from support.random_problems.random_tasks import random_task
+from support.random_problems.random_trees import random_robot
 from support.robots import robot
-
-Array = np.ndarray
 
 ROBOTS = {
     "arm": (("panda", "fixed"), ("ur5_robot", "floating"), ("xarm7", "fixed"), ("kinova", "planar")),

@@ -1,0 +1,101 @@
+"""A frame of the tracker with and without avoidance: the Talos with 30 shapes among 20 obstacles.
+
+`python benchmarks/avoidance.py [--frames 100] [--rounds 3]`. A hand follows a line, the feet are pinned. "far": nothing
+is near, so a frame is the plain one, and a look at how the robot would stop. "near": a wall is on the hand's way, so
+frames are solved with the clearance before all tasks. The trackers take turns, by the processor's time; the fastest of
+the rounds counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import time
+
+import checkout
+import numpy as np
+from robot_files import robot_file
+
+checkout.load()
+
+from robokin_addon.robokin import RobotModel, load_urdf  # noqa: E402
+from robokin_addon.robokin.collision import Box, Capsule, CollisionModel, Obstacle, Sphere  # noqa: E402
+from robokin_addon.robokin.kinematics import forward_kinematics  # noqa: E402
+from robokin_addon.robokin.model.geometry import Geometry  # noqa: E402
+from robokin_addon.solvers import ClearanceTask, PinTask, PositionTask, Task  # noqa: E402
+from robokin_addon.solvers.tracking.avoidance.avoiding import tracker_of  # noqa: E402
+
+SHAPES, OBSTACLES = 30, 20
+HAND, FEET = "gripper_left_base_link", ("left_sole_link", "right_sole_link")
+DT = 1.0 / 50.0
+
+
+def shaped(model: RobotModel) -> RobotModel:
+    """The robot with capsules on the first links that joints move and are far enough apart."""
+    moving = [joint.child for joint in model.moving_joints][:SHAPES]
+    shape = (Geometry(Capsule(0.03, 0.06)),)
+    links = [
+        dataclasses.replace(link, collisions=shape if link.name in moving else (), visuals=()) for link in model.links
+    ]
+    return RobotModel(model.name, links, model.joints[1:], model.root)
+
+
+def scene(model: RobotModel, q: np.ndarray, is_near: bool) -> CollisionModel:
+    """Obstacles around the robot, and, where near, a wall before its hand."""
+    rng, found = np.random.default_rng(1), []
+    hand = forward_kinematics(model, q)[HAND][:3, 3]
+    for number in range(OBSTACLES):
+        T = np.eye(4)
+        T[:3, 3] = hand + (1.5 + rng.random()) * _direction(rng)
+        shape = Sphere(0.1) if number % 2 else Box((0.2, 0.2, 0.2))
+        found.append(Obstacle(f"obstacle {number}", shape, T))
+    if is_near:
+        T = np.eye(4)
+        T[:3, 3] = hand + np.array([0.15, 0.0, 0.0])
+        found[0] = Obstacle("wall", Box((0.02, 1.0, 1.0)), T)
+    touching = [contact.names for contact in CollisionModel(model).contacts(q[None])]
+    return CollisionModel(model, found, touching)
+
+
+def _direction(rng: np.random.Generator) -> np.ndarray:
+    way = rng.normal(size=3)
+    return way / np.linalg.norm(way)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--frames", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    model = shaped(load_urdf(str(robot_file("talos")), root="floating"))
+    q = model.limits.middle(model.neutral())
+    frames = forward_kinematics(model, q)
+    start = frames[HAND][:3, 3]
+    line = [start + share * np.array([0.25, 0.0, 0.0]) for share in np.linspace(0.0, 1.0, arguments.frames)]
+
+    def tasks() -> list[Task]:
+        return [*(PinTask(foot, frames[foot]) for foot in FEET), PositionTask(HAND, start, priority=2)]
+
+    cases: dict[str, list[Task]] = {"without": tasks()}
+    for name, is_near in (("far", False), ("near", True)):
+        cases[name] = [*tasks(), ClearanceTask(scene(model, q, is_near))]
+    best = dict.fromkeys(cases, np.inf)
+    met = dict.fromkeys(cases, 0.0)
+    for _ in range(arguments.rounds):
+        for name, own in cases.items():
+            tracker = tracker_of(model, own, DT)
+            tracker.stand(q)
+            extra = [None] if len(own) > 3 else []
+            targets = tracker.check_targets([[frames[FEET[0]], frames[FEET[1]], point, *extra] for point in line])
+            began = time.process_time()
+            result = tracker.run(targets)
+            best[name] = min(best[name], (time.process_time() - began) / len(line))
+            met[name] = float(result.converged.mean())
+    shapes = sum(len(link.collisions) for link in model.links)
+    print(f"{model.name}: {model.nv} degrees of freedom, {shapes} shapes, {OBSTACLES} obstacles")
+    for name, seconds in best.items():
+        print(f"{name:8} {1e3 * seconds:8.3f} ms a frame, {seconds / best['without']:6.1f} times, {met[name]:.0%} met")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""A bake that leads an arm past singularities: slower, beside its path, or in another posture."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import binding, nearest_within_limits, read_configuration
+from ...properties.frame_rate import frame_seconds
+from ...properties.tasks import follow_renamed_bones
+from ...robokin import RobokinError
+from ...robokin.arrays import Array
+from ...scene.animation.columns import PATH, clear_columns, key_columns
+from ...scene.animation.curves import pose_held, refuse_unwritable, rounded, show_curves, write_curves
+from ...scene.bake.report import BakeResult
+from ...scene.bake.retime import refuse_later_keys
+from ...scene.tasks.given import AdHocTask
+from ...scene.tasks.root_frames import metres_per_world_unit
+from ...scene.tasks.solver_tasks import SolverTasks, check_given, enabled_tasks
+from ...scene.tasks.targets import targets_over
+from ...solvers import Motion, PoseTask, Status
+from ...solvers.motion.collisions import collision_violations
+from ...solvers.progress import scaled
+from ...solvers.traversal.traverse import Past, Traversal, traverse_steps
+from ..collisions import collisions_over
+
+
+@dataclass(frozen=True)
+class AtSingularities:
+    """What a bake does at singularities. position [m], orientation [rad]: how far beside its path a tool may be that
+    deviates."""
+
+    past: Past
+    position: float
+    orientation: float
+
+
+def chosen_traversal(
+    obj: bpy.types.Object, past: str | None = None, position: float | None = None, orientation: float | None = None
+) -> AtSingularities | None:
+    """What the settings of a robot say, or in their place the words of the command line and bounds [m], [rad]; None to
+    follow."""
+    settings = obj.robokin.solver
+    word = past or settings.at_singularities.lower().replace("_", "-")
+    if word == "follow":
+        return None
+    if position is None:
+        position = settings.deviation_position * metres_per_world_unit(obj)
+    return AtSingularities(Past(word), position, settings.deviation_orientation if orientation is None else orientation)
+
+
+def traversal_steps(
+    scene: bpy.types.Scene,
+    view_layer: bpy.types.ViewLayer,
+    obj: bpy.types.Object,
+    frames: Sequence[int],
+    q0: Array | None,
+    at: AtSingularities,
+    new_action: bool = False,
+    given: Sequence[AdHocTask] = (),
+    use_own: bool = True,
+) -> Generator[float, None, BakeResult]:
+    """Bake as `bake_steps` does, for one task on the whole pose of an arm with a closed form. A motion that slows down
+    takes more frames than asked for; the object's `robokin_path` then has a curve that tells which frame of the path
+    each one is at. Raises RobokinError."""
+    robot = binding(obj)
+    refuse_unwritable(scene, obj, new_action, robot)
+    follow_renamed_bones(obj, robot)
+    tasks = enabled_tasks(obj, robot) if use_own else []
+    check_given(obj, given)
+    model = robot.model_at(read_configuration(obj, robot))
+    with pose_held(obj, nearest_within_limits(robot.model) if q0 is None else q0, robot):
+        reading = targets_over(scene, view_layer, obj, tasks, frames, given, robot=robot)
+        targets = yield from scaled(reading, 0.0, 0.5)
+    forms = SolverTasks(obj, robot, tasks, given)
+    counting, wanted = forms.at(targets, 0, (targets.influence > 0.0).any(axis=0).astype(float))
+    if len(wanted) != 1 or type(wanted[0]) is not PoseTask or (targets.influence[:, counting] < 1.0).any():
+        raise RobokinError(
+            "At Singularities: only a robot with one task, on the pose of a tip and at full influence, can "
+            "slow down, deviate or change its posture; set it to Follow"
+        )
+    task, step = wanted[0], int(frames[1] - frames[0]) if len(frames) > 1 else 1
+    task.name = forms.names[counting[0]]
+    dt = step * frame_seconds(scene)
+    poses = targets.T[:, counting[0]]
+    work = traverse_steps(model, task, poses, q0, dt, at.past, at.position, at.orientation)
+    found = yield from scaled(work, 0.5, 0.9)
+    shown = [int(frames[0]) + step * i for i in range(len(found.motion))]
+    if found.added:
+        refuse_later_keys(obj, robot, int(frames[-1]), shown[-1])
+    motion = Motion.of(robot.model, dt * np.arange(len(shown)), rounded(obj, found.motion.q, robot))
+    collisions = yield from scaled(collisions_over(scene, view_layer, obj, shown, robot), 0.9, 1.0)
+    hits = collision_violations(motion, collisions) if collisions else []
+    written = write_curves(obj, shown, found.motion.q, new_action, robot)
+    clear_columns(obj, PATH)
+    if found.added:
+        key_columns(obj, PATH, shown, {"frame": ("", int(frames[0]) + step * found.at)})
+    show_curves(obj, scene.frame_current_final, robot)
+    obj.robokin.baked_frames = (shown[0], shown[-1])
+    residuals = np.full((len(shown), len(targets.readings), 2), np.nan)
+    residuals[:, counting[0]] = found.deviation[::2]
+    parts: list[tuple[str, ...]] = [()] * len(targets.readings)
+    parts[counting[0]] = tuple(part.name for part in task.parts)
+    statuses = [Status.CONVERGED] * len(shown)
+    costs, note = np.zeros((len(shown), 0)), _note(found, at, shown[-1])
+    return BakeResult(motion.model, shown, written, statuses, residuals, [], "", costs, [], parts, note, hits)
+
+
+def _note(found: Traversal, at: AtSingularities, last: int) -> str:
+    """One sentence."""
+    away, turned = found.deviation.max(axis=0)
+    if at.past is Past.SLOW_DOWN:
+        return f"slowed down by {found.added} frames, to frame {last}" if found.added else "no frame was added"
+    if at.past is Past.DEVIATE:
+        return f"beside the path by up to {1e3 * away:.3g} mm and {np.degrees(turned):.3g} degrees, between frames too"
+    return "in the posture that stays farthest from singularities"

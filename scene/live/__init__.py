@@ -1,0 +1,1 @@
+"""Following targets live: what a robot follows from, and one step of following."""

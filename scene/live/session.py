@@ -1,0 +1,291 @@
+"""One robot that follows its targets: what is kept of it between two updates, and one step of following.
+
+Nothing of Blender's is kept but numbers: undo and loading replace all data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...properties.bridge import Binding, PoseArrays, binding, binding_held
+from ...properties.results.stored_results import clear_result, store_bake_result, store_result
+from ...properties.results.why import Why
+from ...properties.task_kinds import KINDS, TaskContext
+from ...properties.tasks import RobokinTask, follow_renamed_bones
+from ...robokin import RobokinError
+from ...robokin.arrays import Array
+from ...scene.animation.curves import auto_keying, key_channels
+from ...scene.criteria.solver_criteria import enabled_criteria
+from ...scene.posing.solve import ending
+from ...scene.tasks.given import Place
+from ...scene.tasks.shown_shapes import shown_shape
+from ...solvers import IKProblem, SolveResult, Task
+from ...solvers.posing.follow import ATTEMPTS, ITERATIONS, TargetFollower
+from ...solvers.tasks.influence import is_partial
+from ...solvers.tasks.protocols import is_counted_from_start
+from .drag import Drag
+from .inputs import Numbers, Worlds, followed_tasks, kept_worlds, read_numbers, read_settings, read_worlds
+from .memory import read_memory, write_memory
+from .root_frame import RootFrame
+
+SAME = 1e-6  # [rad, m] coordinates that would move by less stay: the pose is what it was
+STANDS = 1e-5  # the same of a robot that lacks something, which creeps towards its least
+ALIKE = 1e-4  # relative, and [rad] or Blender units: a robot that came back from a file or undo and lacks as much stays
+NOT_BAKED = (1, 0)
+KEPT = 4  # problems of tasks that have come and gone
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an update is about. moved: the world matrix (4, 4) of a place that hangs on a robot which was posed in this
+    update, before Blender has computed it; None of any other.   touched, actions: session_uids of armatures with their
+    objects, and of actions, that were changed themselves.   is_frame: of another frame.   is_dragging: a transform is
+    running."""
+
+    scene: bpy.types.Scene
+    depsgraph: bpy.types.Depsgraph
+    moved: Callable[[Place], Array | None]
+    touched: Collection[int] = ()
+    actions: Collection[int] = ()
+    is_frame: bool = False
+    is_dragging: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What a pose follows from. settings, numbers, worlds: as `inputs` reads them."""
+
+    settings: tuple
+    numbers: Numbers
+    worlds: dict[tuple[int, str], bytes]
+
+    def is_as(self, other: Read | None) -> bool:
+        return other is not None and (
+            self.worlds == other.worlds and self.numbers == other.numbers and self.settings == other.settings
+        )
+
+
+class Session:
+    """problem: why the robot cannot follow; "" when it can."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self.robot: Binding | None = None
+        self.q: Array | None = None  # as it was read last, or written
+        self._pose: PoseArrays | None = None
+        self._read: Read | None = None  # what was followed last
+        self._root: tuple[bytes, RootFrame] | None = None
+        self._descents: dict[tuple, tuple[TargetFollower, list[Task]]] = {}
+        self._drag: tuple[Read, Array, Drag] | None = None  # where a running transform began
+        self._baked: tuple[int, ...] = NOT_BAKED
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+
+    def restore(self) -> None:
+        """Undo, or a file, has brought back another pose with all that it follows from."""
+        self.q, self._drag = None, None
+
+    def look(self, obj: bpy.types.Object, event: Event) -> bool:
+        """Follow, where anything has changed; whether a pose was written."""
+        try:
+            touched = obj.session_uid in event.touched or obj.data.session_uid in event.touched
+            with binding_held(obj, self._bound(obj, touched)):
+                is_posed = self._look(obj, event)
+            self.problem = ""
+            return is_posed
+        except RobokinError as error:
+            if str(error) != self.problem:
+                self.problem = str(error)
+                clear_result(obj)
+            self._read = self.q = None
+            return False
+
+    def _bound(self, obj: bpy.types.Object, touched: bool) -> Binding:
+        """The binding; it is looked at anew only where the armature was touched, or has other bones, as after undo."""
+        has_same = self._pose is not None and self._pose.names == obj.pose.bones.keys()
+        known = self.robot if self.robot is not None and has_same and not touched else binding(obj)
+        if known is not self.robot:
+            self.robot, self._pose, self._root, self._read, self.q = known, None, None, None, None
+            self._descents.clear()
+        elif not has_same:
+            self._pose = None
+        return known
+
+    def _look(self, obj: bpy.types.Object, event: Event) -> bool:
+        tasks = followed_tasks(obj)
+        worlds = read_worlds(event.scene, event.depsgraph, obj, tasks)
+        for place in worlds:
+            ahead = event.moved(place)
+            worlds[place] = worlds[place] if ahead is None else ahead
+        read = Read(read_settings(obj, tasks), read_numbers(tasks), kept_worlds(worlds))
+        before, last, q = self._read, self.q, self._arrays(obj).read(obj)
+        is_posed = last is not None and abs(q - last).max(initial=0.0) > SAME
+        if last is not None and not is_posed and read.is_as(before) and not self._edited_keys(obj, worlds, event):
+            return self._end_drag(obj, read, event)
+        if self._shows_bake(obj, event, read, worlds):
+            self._read, self.q = read, q
+            return False
+        if before is None or read.settings != before.settings:
+            follow_renamed_bones(obj)
+        is_dragged = event.is_dragging and before is not None and last is not None
+        if is_dragged and self._drag is None:
+            self._drag = before, last, Drag(obj, event.scene)
+        self._read = read
+        if self._end_drag(obj, read, event):
+            return True
+        shown = _shown(tasks) if last is None else []
+        result = self._followed(obj, tasks, worlds, q, is_posed and not event.is_frame)
+        is_still = result is None or abs(result.q - q).max(initial=0.0) <= (SAME if result.converged else STANDS)
+        if is_still or (last is None and not result.converged and np.allclose(_shown(tasks), shown, ALIKE, ALIKE)):
+            self.q = q
+            return False
+        self._write(obj, result.q)
+        if last is not None and not event.is_frame and auto_keying(bpy.context, obj):
+            key_channels(obj, event.scene.frame_current_final)
+        return True
+
+    def _shows_bake(self, obj: bpy.types.Object, event: Event, read: Read, worlds: Worlds) -> bool:
+        """Whether the robot is shown as it was baked: until its tasks, its targets or their keys are changed."""
+        first, final = baked = tuple(obj.robokin.baked_frames)
+        if final < first:
+            return False
+        is_new, self._baked = baked != self._baked, baked
+        is_changed = not (event.is_frame or self.q is None or read.is_as(self._read))
+        if not is_new and (is_changed or self._edited_keys(obj, worlds, event)):
+            obj.robokin.baked_frames = NOT_BAKED
+            return False
+        if not first <= event.scene.frame_current_final <= final:
+            return False
+        store_bake_result(obj, event.scene.frame_current_final)
+        return True
+
+    def _edited_keys(self, obj: bpy.types.Object, worlds: Worlds, event: Event) -> bool:
+        """Whether keys of the robot, or of what its tasks follow, were edited since it was baked."""
+        first, final = obj.robokin.baked_frames
+        if final < first or not event.actions or self.q is None:
+            return False
+        owners = {owner.session_uid: owner for place, _ in worlds for owner in _with_parents(place)}
+        datas = [owner.animation_data for owner in owners.values()]
+        return any(data is not None and data.action and data.action.session_uid in event.actions for data in datas)
+
+    def _end_drag(self, obj: bpy.types.Object, read: Read, event: Event) -> bool:
+        """Where a transform was cancelled, all is again as it was; whether a pose was written."""
+        if self._drag is None:
+            return False
+        began, q, drag = self._drag
+        is_back = read.is_as(began)
+        if not event.is_dragging:
+            self._drag = None
+        if not is_back or (not event.is_dragging and drag.is_confirmed()):
+            return False
+        drag.put_back(obj)
+        self._write(obj, q)
+        return True
+
+    def _write(self, obj: bpy.types.Object, q: Array) -> None:
+        self.q = self._arrays(obj).write(obj, q)
+
+    def _arrays(self, obj: bpy.types.Object) -> PoseArrays:
+        if self._pose is None:
+            assert self.robot is not None
+            self._pose = PoseArrays(obj, self.robot)
+        return self._pose
+
+    # -- following -----------------------------------------------------------------------------------------------------
+
+    def _followed(
+        self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds, q: Array, is_posed: bool
+    ) -> SolveResult | None:
+        """The pose that is asked for now, written where the panel reads it; None when nothing is. is_posed: q is
+        somebody's own wish."""
+        asked = [one for one in self._asked(obj, tasks, worlds) if one.influence > 0.0]
+        if not asked:
+            clear_result(obj)
+            return None
+        descent, wanted = self._descent(obj, asked, q)
+        result = self._solved(obj, descent, asked, q, is_posed)
+        own, reason = [one.task for one in asked], result.reason + ending(obj, self.robot, result)
+        held = () if result.converged else (*_at_limits(descent, result.q), *self.robot.locked)
+        blamed = Why(tuple(dict.fromkeys(held)), result.tasks)
+        store_result(obj, str(result.status), reason, own, wanted, result.residual_array, asked[0].unit, blamed)
+        return result
+
+    def _asked(self, obj: bpy.types.Object, tasks: Sequence[RobokinTask], worlds: Worlds) -> list[TaskContext]:
+        assert self.robot is not None and self._read is not None
+        own = worlds[obj, ""].tobytes()
+        if self._root is None or self._root[0] != own:
+            self._root = own, RootFrame(obj, self.robot, worlds[obj, ""])
+        frame, levels = self._root[1], obj.robokin.solver.mode == "PRIORITIES"
+        found = []
+        for task, numbers in zip(tasks, self._read.numbers, strict=True):
+            reading = frame.reading(obj, task, worlds, numbers, shown_shape(obj, task))
+            level = task.priority if levels else 1
+            share = 1.0 if KINDS[task.kind].is_hard else min(max(numbers["influence"], 0.0), 1.0)
+            found.append(TaskContext(obj, self.robot, task, reading, 0, frame.unit, level, share))
+        return found
+
+    def _descent(
+        self, obj: bpy.types.Object, asked: Sequence[TaskContext], q: Array
+    ) -> tuple[TargetFollower, list[Task]]:
+        """Made once for tasks and criteria as they are set, and where joints with a padlock are."""
+        assert self.robot is not None and self._root is not None and self._read is not None
+        model = self.robot.model
+        held = tuple(q[model.slot(name).q].tobytes() for name in self.robot.locked)
+        key = self._read.settings, tuple(one.task.name for one in asked), self._root[1].unit, held
+        found = self._descents.get(key)
+        if found is None:
+            whole = [replace(one, influence=1.0) for one in asked]
+            wanted = [KINDS[one.task.kind].build(one, KINDS[one.task.kind].target_at(one)) for one in whole]
+            criteria = enabled_criteria(obj)
+            problem = IKProblem(self.robot.model_at(q), wanted, criteria, attempts=ATTEMPTS, iterations=ITERATIONS)
+            if len(self._descents) >= KEPT:
+                del self._descents[next(iter(self._descents))]
+            found = self._descents[key] = TargetFollower(problem), wanted
+        return found
+
+    def _solved(
+        self, obj: bpy.types.Object, descent: TargetFollower, asked: Sequence[TaskContext], q: Array, is_posed: bool
+    ) -> SolveResult:
+        tasks, shares = descent.problem.tasks, [one.influence for one in asked]
+        targets = [KINDS[one.task.kind].target_at(one) for one in asked]
+        fades = any(map(is_partial, shares))
+        if not fades and not any(map(is_counted_from_start, tasks)):
+            if obj.robokin.live_memory:
+                obj.robokin.live_memory = ""
+            return descent.solve(targets, q)
+        problem, memory = descent.problem, read_memory(obj, descent.problem.model)
+        counted = [i for i, task in enumerate(tasks) if is_counted_from_start(task)]
+        memory.origins = {tasks[i].name: memory.origins.get(tasks[i].name, q) for i in counted}
+        for i in counted:
+            targets[i] = problem.resolve_target(i, targets[i], memory.origins[tasks[i].name])
+        if not fades:
+            memory.without = None
+            write_memory(obj, memory)
+            return descent.solve(targets, q)
+        whole = [0.0 if is_partial(share) else share for share in shares]
+        start = q if memory.without is None or is_posed else memory.without
+        memory.without = problem.solve(targets, start, 0, False, whole).q if any(whole) else start
+        write_memory(obj, memory)
+        return descent.solve(targets, q, shares, memory.without)
+
+
+def _at_limits(descent: TargetFollower, q: Array) -> tuple[str, ...]:
+    """Joints that the tasks depend on, which are at their limits: known without a diagnosis."""
+    model = descent.problem.model
+    held = model.limits.at_limit(q) & descent.problem.search.depends()
+    return tuple(joint.name for joint in model.moving_joints if held[model.slot(joint.name).q].any())
+
+
+def _shown(tasks: Sequence[RobokinTask]) -> list[float]:
+    """What the panel says that the tasks lack."""
+    return [value for task in tasks for value in (task.position_residual, task.orientation_residual)]
+
+
+def _with_parents(owner: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    while owner is not None:
+        yield owner
+        owner = owner.parent

@@ -1,0 +1,81 @@
+"""Links stay away from one another and from obstacles."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.collision import CollisionModel
+from ...robokin.collision.model import Near
+from ...robokin.collision.reference import FAR
+from ...robokin.errors import TaskError
+from ...robokin.model.robot import RobotModel
+from ..kinematics.state import State
+from .base import Part, Rows, Task
+from .checks import not_negative, numbers
+
+MARGIN = 0.005  # [m] unless another one is given
+ROWS = 16  # the nearest pairs that a step looks at
+ZONE = 0.25  # of the length L: pairs that are farther apart than this and the margin ask for nothing
+TOLERANCE = 1e-5  # [m]
+
+
+class ClearanceTask(Task):
+    """No two of the pairs of a CollisionModel are nearer than `margin` [m], but for those of which no joint moves one.
+    Part: clearance [m], what lacks.
+
+    It comes before all other tasks. Inequalities n . (J_b - J_a) v dt >= margin - d of the nearest pairs, with the
+    distance d, its points' Jacobians and the unit normal n from the first to the second: the next step may use up the
+    distance that is left, no more (Faverjon and Tournassoud 1987).
+    target: None, obstacles are where the model has them; or (obstacles, 4, 4) where they are in a frame.
+    """
+
+    kind: ClassVar[str] = "clearance"
+    is_comparable: ClassVar[bool] = False
+    collisions: CollisionModel
+    margin: float
+
+    def __init__(self, collisions: CollisionModel, margin: float = MARGIN, target: object = None) -> None:
+        super().__init__("clearance", 1, 1.0)
+        self._keep(priority=0, collisions=collisions.avoidable(), margin=not_negative(margin, f"{self.name}: margin"))
+        self.parts = (Part("clearance", "m", TOLERANCE),)
+        self._set_target(self.checked_target(target))
+
+    def checked_target(self, target: object) -> Array | None:
+        if target is None:
+            return None
+        placements, count = numbers(target, f"{self.name}: target"), len(self.collisions.obstacles)
+        if placements.shape != (count, 4, 4):
+            raise TaskError(f"{self.name}: target must have shape ({count}, 4, 4), not {placements.shape}")
+        return placements
+
+    def nearest(self, q: Array, target: Array | None) -> Near | None:
+        """The nearest two at q (nq,), where they are nearer than the margin."""
+        return self.collisions.nearest(q, self.margin, obstacles=target)
+
+    def check(self, model: RobotModel) -> None:
+        if self.collisions.model.link_names != model.link_names:
+            raise TaskError(f"{self.name}: its collisions are of {self.collisions.model.name!r}, not of {model.name!r}")
+
+    def rows(self, state: State, target: Array | None) -> Rows:
+        wanted = self.margin + 2.0 * TOLERANCE
+        J, lower = np.zeros((ROWS, state.model.nv)), np.full(ROWS, -1.0)
+        found, status = self.collisions.checked_distances(
+            state.q[None], wanted + ZONE * state.length, state.backend, target
+        )
+        values = np.where(status[0] == FAR, np.inf, found[0, :, 0])
+        nearest = np.argsort(values, kind="stable")[:ROWS]
+        nearest = nearest[np.isfinite(values[nearest])]
+        lower[: len(nearest)] = wanted - values[nearest]
+        normals = found[0, nearest, 7:]
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            links = [self.collisions.links_of(pair)[side] for pair in nearest]
+            origins = np.array([np.zeros(3) if link is None else state.placement(link)[:3, 3] for link in links])
+            arms = found[0, nearest, 1 + 3 * side : 4 + 3 * side] - origins.reshape(-1, 3)
+            unit_forces = sign * np.hstack((normals, np.cross(arms, normals)))  # their powers are the rates
+            for row, link in enumerate(links):
+                if link is not None:
+                    J[row] += unit_forces[row] @ state.jacobian(link)
+        return Rows(J, lower, np.full(ROWS, np.inf), np.ones(ROWS), np.zeros(ROWS, int))

@@ -1,0 +1,1 @@
+"""Avoidance: motions on which links keep away from one another and from obstacles."""

@@ -1,0 +1,175 @@
+"""Following targets while links keep away from one another and from obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ....robokin.arrays import Array
+from ....robokin.backend import get_backend
+from ....robokin.collision.model import Near
+from ....robokin.model.robot import RobotModel
+from ...criteria import Criterion
+from ...descent.engine import CONVERGED
+from ...tasks import Task
+from ...tasks.clearance import ClearanceTask
+from ...tasks.protocols import VelocityTask
+from ..data import COLLIDED, TrackOutcome
+from ..level_engines import state_at
+from ..memory import MotionMemory
+from ..result import EMPTY, TrackResult, joined
+from ..tracker import Tracker
+from .safe_stop import Look, SafeStop
+
+SPARE = 2e-3  # of L: what is asked for beyond the margin, for what is between frames
+SHARES: tuple[float, ...] = (0.5, 0.25, 0.1)  # of a step that is too near, before the robot only brakes
+
+
+def tracker_of(
+    model: RobotModel,
+    tasks: Sequence[Task],
+    dt: float = 1.0 / 24.0,
+    backend: str = "auto",
+    criteria: Sequence[Criterion] = (),
+) -> Tracker:
+    """An `AvoidingTracker` where a task is a clearance."""
+    kind = AvoidingTracker if any(isinstance(task, ClearanceTask) for task in tasks) else Tracker
+    return kind(model, tasks, dt, backend, criteria)
+
+
+class AvoidingTracker(Tracker):
+    """A `Tracker` whose tasks have a clearance.
+
+    A frame is followed without it first. Where the robot could not stop any more before it is too near to something, it
+    is followed with the clearance before all other tasks, then by a part of that step; else the robot brakes, which the
+    frame before has shown to be free. So where obstacles stand still, and the start is free, every frame is, and the
+    places half-way between are.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        tasks: Sequence[Task],
+        dt: float = 1.0 / 24.0,
+        backend: str = "auto",
+        criteria: Sequence[Criterion] = (),
+    ) -> None:
+        self._distances: Array | None = None  # (pairs,) in the frame before
+        super().__init__(model, tasks, dt, backend, criteria)
+        self._at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
+        clearance = self.tasks[self._at]
+        assert isinstance(clearance, ClearanceTask)
+        self._clearance = clearance
+        self._others = [i for i in range(len(self.tasks)) if i != self._at]
+        others = [self.tasks[i] for i in self._others]
+        wider = ClearanceTask(clearance.collisions, clearance.margin + SPARE * self.levels.length, clearance.target)
+        self._free = Tracker(model, others, dt, backend, criteria)
+        self._near = Tracker(model, [*others, wider], dt, backend, criteria)
+        self._stop = SafeStop(model, clearance, self.limits, backend)
+
+    def start(
+        self,
+        targets: Any,
+        q0: Array | None = None,
+        start_velocity: object | None = None,
+        seed: int = 0,
+        influence: Array | None = None,
+        origin: Array | None = None,
+    ) -> TrackResult:
+        self._distances = None
+        return super().start(targets, q0, start_velocity, seed, influence, origin)
+
+    def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
+        self._distances = None
+        super().stand(q, velocity, memory)
+
+    def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
+        shares = [None] * len(targets) if influence is None else influence
+        return joined([self._frame(own, share) for own, share in zip(targets, shares, strict=True)])
+
+    def _frame(self, wanted: Sequence[Any], influence: Array | None) -> TrackResult:
+        shares, obstacles = self._shares(influence), wanted[self._at]
+        q, before = self.q, self.v
+        if self._distances is None:
+            self._distances = self._stop.distances(q[None], obstacles)[0]
+        needed = self._stop.needed(self._distances)
+        others, own = [wanted[i] for i in self._others], shares[self._others]
+        asked = None if (own == self._free._own).all() else own
+        found = self._led(self._free, others, asked)
+        look = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles)
+        memory, why = self._free.memory, look.blocked or self._stop.nearest(self._distances)
+        if why is not None:
+            found = self._led(self._near, [*others, obstacles], None if asked is None else np.append(own, 1.0))
+            look, memory = self._stop.look(q, self._step(q, found.q[0]), needed, obstacles), self._near.memory
+        residuals, code = np.zeros((1, len(self.tasks), 2)), int(found.codes[0])
+        residuals[0, self._others] = found.residuals[0, : len(others)]
+        there = found.q[0]
+        if look.blocked is not None:
+            look = self._slower(q, before * self.dt, self._step(q, there), needed, obstacles)
+            there = self.model.limits.clamp(look.q)
+            residuals[0] = self._lacking(q, there, wanted, shares)
+        near = self._stop.nearest(look.distances)
+        residuals[0, self._at, 0] = 0.0 if near is None else self._clearance.margin - near.distance
+        remark = found.remarks[0] if found.remarks else ""
+        if why is not None or near is not None:
+            missed = ((residuals[0] > self.tolerance).any(axis=1) & (shares >= 1.0)).any()
+            code = COLLIDED if missed else CONVERGED if own.any() else EMPTY
+            remark = _sentence(near, why) if missed else ""
+        self._stand(there, self._step(q, there) / self.dt, late=0)
+        self.memory, self._distances = memory, look.distances
+        outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)
+        outcome.codes[0], outcome.q[0], outcome.iterations[0] = code, there, found.iterations[0]
+        outcome.behind[0] = found.behind[0]
+        return self._result(before, [wanted], outcome, residuals, [remark], shares)
+
+    def _led(self, tracker: Tracker, aims: Sequence[Any], shares: Array | None) -> TrackResult:
+        """A frame of another tracker from where this one stands."""
+        q, v = self.q, self.v
+        if not np.array_equal(tracker.q, q) or not np.allclose(tracker.v, v, rtol=0.0, atol=1e-12):
+            nq, nv = self.model.nq, self.model.nv
+            without = {  # of as many levels as that tracker has
+                task: state_at(state[:nq], tracker._count, state[-1 - nv : -1], 0.0)
+                for task, state in self.memory.without.items()
+            }
+            tracker.stand(q, v, replace(self.memory, without=without))
+        if shares is not None:
+            tracker.let_fade()
+        checked = tracker.check_targets([aims]) if tracker.is_plain else [aims]
+        return tracker.run(checked, None if shares is None else [shares])
+
+    def _step(self, q: Array, there: Array) -> Array:
+        return get_backend(self.backend).difference(self.model.tree, q, there)
+
+    def _slower(self, q: Array, last: Array, step: Array, needed: Array, obstacles: Array | None) -> Look:
+        """A part of a step that is free, or the step of braking. last: (nv,) the step before."""
+        braking, shares = self.limits.coasting(q, last), SHARES
+        if self.limits.cones or self.limits.bases:  # steps between two that are viable may not be
+            shares = ()
+        looks = []
+        for less in (*(braking + share * (step - braking) for share in shares), braking, step):
+            looks.append(self._stop.look(q, less, needed, obstacles))
+            if looks[-1].blocked is None:
+                return looks[-1]
+        # An obstacle comes too fast, or the start was too near.
+        return max(looks, key=lambda look: look.blocked.distance if look.blocked else np.inf)
+
+    def _lacking(self, before: Array, q: Array, wanted: Sequence[Any], shares: Array) -> Array:
+        """(tasks, 2) what the tasks lack at q (nq,)."""
+        here = self.levels.state(q, wanted, self.dt)
+        moved = self.levels.moved(self.levels.state(before, wanted, self.dt), here)
+        found = np.zeros((len(self.tasks), 2))
+        for i, task in enumerate(self.tasks):
+            if shares[i] and i != self._at:
+                rows = self.levels.rows_of(i, moved if isinstance(task, VelocityTask) else here, wanted[i])
+                found[i] = self.levels.residuals_of(i, rows, np.zeros(self.model.nv), self.dt)
+        return found
+
+
+def _sentence(near: Near | None, why: Near | None) -> str:
+    """What is too near, or would be."""
+    if near is not None:
+        return near.sentence()
+    return "" if why is None else f"a frame that meets it leads to where {why.sentence()}"

@@ -1,0 +1,1 @@
+"""How a tool gets past singularities on its path: slower, beside it, or in another posture."""

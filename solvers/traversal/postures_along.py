@@ -1,0 +1,131 @@
+"""The postures of an arm along the path of its tool, and the cheapest way through them.
+
+Every pose has a few postures, one of each branch; a way takes one at each pose. The cheapest way is found by dynamic
+programming (Bellman 1957): where two branches meet, in a singularity, it goes on in the better one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.backend import get_backend
+from ...robokin.errors import TaskError
+from ...robokin.model.robot import RobotModel
+from ..families.chain import chain_of
+from ..postures import PostureProblem
+from ..tasks import PoseTask
+from .tool_path import ToolPath
+
+TURN = 2.0 * np.pi
+MOST = 6  # joints: with more, the postures of a pose are not a few
+
+# Cost of going from one parameter to another: s0, s1, q0 (a, 1, nq), q1 (a, b, nq) -> (a, b).
+StepCost = Callable[[float, float, Array, Array], Array]
+
+
+class PosturesAlong:
+    """task: on the whole pose of a tip. q0: (nq,) what of a posture is free, and where joints stand that do not move
+    the tip. Raises TaskError for an arm without a closed form."""
+
+    def __init__(self, model: RobotModel, task: PoseTask, path: ToolPath, q0: Array) -> None:
+        self.model, self.task, self.path, self.q0 = model, task, path, model.limits.clamp(q0)
+        self._problem = PostureProblem(model, [task])
+        chain = chain_of(model, task.link, task.offset, model.limits)
+        if not self._problem.family or chain is None or chain.joints > MOST or not task.weights.all():
+            raise TaskError(
+                f"{task.name}: past singularities leads the closed form of an arm, for its whole pose, which "
+                f"{model.name!r} does not have for it"
+            )
+        self._turns = np.zeros(model.nq, bool)
+        self._turns[chain.q_index[~chain.slides]] = True
+
+    def at(self, s: Array) -> tuple[list[Array], Array]:
+        """The postures (k, nq) of each parameter (n,); and (n,) bool, whether one of them could move on without moving
+        the tip: there it is one of a continuum, and says little about the way."""
+        batch = self._problem.solve_batch(self.path.at(s)[:, None], self.q0)
+        found = [batch[i] for i in range(len(batch))]
+        return [each.q for each in found], np.array([bool(each.continuum.any()) for each in found])
+
+    def at_all(self, s: Array) -> list[Array]:
+        """The postures (k, nq) of each parameter (n,); in a singularity itself those nearest to the ones before and
+        after it."""
+        layers, hidden = self.at(s)
+        for i in np.flatnonzero(hidden):
+            around = [*(layers[i - 1] if i else ()), *(layers[i + 1] if i + 1 < len(s) else ())]
+            goals = np.repeat(self.path.at(s[i : i + 1])[:, None], len(around), axis=0)
+            if around:
+                batch = self._problem.solve_batch(goals, np.array(around))
+                layers[i] = np.concatenate([layers[i], *(batch[k].q for k in range(len(batch)))])
+        return layers
+
+    def tips(self, q: Array) -> Array:
+        """(n, 4, 4) of q (n, nq)."""
+        index = self.model.link_index(self.task.link)
+        return get_backend().frame_placements(self.model.tree, q)[:, index] @ self.task.offset
+
+    def unwound(self, q: Array, near: Array) -> Array:
+        """q (..., nq) moved by whole turns inside the limits, as near as can be."""
+        model = self.model
+        turned = q + np.where(self._turns, TURN * np.round((near - q) / TURN), 0.0)
+        turned += np.where(self._turns & (turned > model.upper), -TURN, 0.0)
+        turned += np.where(self._turns & (turned < model.lower), TURN, 0.0)
+        return np.where((turned > model.upper) | (turned < model.lower), q, turned)
+
+
+@dataclass(frozen=True, eq=False)
+class PostureSequence:
+    """s: (n,) parameters.   q: (n, nq).   costs: (n,) of the step to each, 0 of the first."""
+
+    s: Array
+    q: Array
+    costs: Array
+
+
+def cheapest_way(
+    along: PosturesAlong,
+    s: Sequence[float],
+    layers: Sequence[Array],
+    first: Array,
+    cost: StepCost,
+    skips: Sequence[int] = (1,),
+    skippable: Array | None = None,
+) -> Generator[float, None, PostureSequence]:
+    """Yield the share done now and then; return the way from the postures `first` (k, nq) at s[0], through one of each
+    of the layers, or skipping some: by so many, in which the joints go straight. skippable: (n,) bool, up to which
+    some may be skipped; None: all. Raises TaskError where the tool cannot come to the end."""
+    costs, own, parents = [np.zeros(len(first))], [first], [np.full((len(first), 2), -1)]
+    for i in range(1, len(s)):
+        count = len(layers[i])
+        best, q, parent = np.full(count, np.inf), layers[i].copy(), np.full((count, 2), -1)
+        for skip in skips if skippable is None or skippable[i] else (1,):
+            at = i - skip
+            if at < 0 or not count or not len(own[at]):
+                continue
+            here = along.unwound(np.broadcast_to(layers[i], (len(own[at]), *layers[i].shape)), own[at][:, None])
+            total = costs[at][:, None] + cost(s[at], s[i], own[at][:, None], here)
+            chosen = total.argmin(axis=0)
+            least = total[chosen, np.arange(count)]
+            better = least < best
+            best[better], parent[better] = least[better], np.stack((np.full(count, at), chosen), axis=1)[better]
+            q[better] = here[chosen, np.arange(count)][better]
+        costs.append(best)
+        own.append(q)
+        parents.append(parent)
+        yield i / len(s)
+    if not len(costs[-1]) or not np.isfinite(costs[-1]).any():
+        last = max(i for i, each in enumerate(costs) if np.isfinite(each).any())
+        raise TaskError(f"{along.task.name}: the tool cannot get on from frame {s[last]:g} of its path")
+    at, which = len(s) - 1, int(costs[-1].argmin())
+    rows = []
+    while at >= 0:
+        rows.append((s[at], own[at][which], costs[at][which]))
+        at, which = (int(x) for x in parents[at][which])
+    rows.reverse()
+    total = np.array([row[2] for row in rows])
+    return PostureSequence(
+        np.array([row[0] for row in rows]), np.array([row[1] for row in rows]), np.diff(total, prepend=0.0)
+    )

@@ -1,0 +1,111 @@
+"""The timing of a way: nowhere faster than the frames ask for, and inside the limits."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ..motion.motion import Motion
+from ..retiming.retime import retime
+from ..retiming.timing import Retimed
+from .postures_along import PosturesAlong, PostureSequence
+from .tool_path import ToolPath
+
+STILL = 1e-7  # [rad] postures that are nearer to each other are one
+PAUSE = 0.5  # frames: what stands so long rests there
+SLOW = 1e-6  # [m] a frame: where the tool turns in place, it is where the joints' path says
+NEAR = 1e-6  # frames, of a difference
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """A part of the motion from `start` [s] on. motion: None of a pause at q (nq,).   knots: (k,) of its path's
+    parameter, at which the way is at s (k,)."""
+
+    start: float
+    duration: float
+    motion: Retimed | None
+    q: Array
+    knots: Array
+    s: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Slowed:
+    """Stretches of motion and rest, one after another."""
+
+    stretches: Sequence[_Stretch]
+
+    @property
+    def duration(self) -> float:
+        """[s]"""
+        return self.stretches[-1].start + self.stretches[-1].duration
+
+    def sample(self, t: Array) -> Array:
+        """(n, nq) at times (n,)."""
+        found = np.empty((len(t), len(self.stretches[0].q)))
+        for each, own, times in self._split(t):
+            found[own] = each.q if each.motion is None else each.motion.sample(times)[0]
+        return found
+
+    def places(self, path: ToolPath, t: Array, tips: Array) -> Array:
+        """(n,) the parameters of the tool's path nearest to tips (n, 4, 4) at times (n,)."""
+        s = np.empty(len(t))
+        for each, own, times in self._split(t):
+            at = times if each.motion is None else each.motion.places(times)
+            s[own] = np.interp(at, each.knots, each.s)
+        for _ in range(2):
+            s0, s1 = np.maximum(s - NEAR, 0.0), np.minimum(s + NEAR, path.frames - 1.0)
+            tangent = (path.at(s1) - path.at(s0))[:, :3, 3] / (s1 - s0)[:, None]
+            size = (tangent**2).sum(axis=1)
+            ahead = ((tips - path.at(s))[:, :3, 3] * tangent).sum(axis=1)
+            step = np.divide(ahead, size, out=np.zeros(len(s)), where=size > SLOW**2)
+            s = np.clip(s + np.clip(step, -0.5, 0.5), 0.0, path.frames - 1.0)
+        return np.maximum.accumulate(s)
+
+    def _split(self, t: Array) -> list[tuple[_Stretch, Array, Array]]:
+        """Each stretch, (n,) bool which of the times are its own, and these since its start."""
+        starts = np.array([each.start for each in self.stretches])
+        number = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, len(starts) - 1)
+        found = []
+        for i, each in enumerate(self.stretches):
+            own = number == i
+            found.append((each, own, np.clip(t[own] - each.start, 0.0, each.duration)))
+        return found
+
+
+def slowed(along: PosturesAlong, way: PostureSequence, limits: Mapping[str, Array], dt: float) -> Slowed:
+    """The way from rest to rest, no faster than the frames are (to a share of a frame, see `retime`) and inside the
+    limits. Pauses are kept."""
+    moves = np.linalg.norm(np.diff(way.q, axis=0), axis=1) > STILL
+    edges = [0, *(np.flatnonzero(np.diff(moves)) + 1).tolist(), len(moves)]
+    parts: list[tuple[int, int, bool]] = []
+    for first, last in itertools.pairwise(edges):
+        is_moving = bool(moves[first]) or way.s[last] - way.s[first] < PAUSE
+        if parts and parts[-1][2] == is_moving:
+            first = parts.pop()[0]
+        parts.append((first, last, is_moving))
+    found: list[_Stretch] = []
+    start = 0.0
+    for first, last, is_moving in parts:
+        q, s = way.q[first : last + 1], way.s[first : last + 1]
+        asked = dt * float(s[-1] - s[0])
+        if is_moving:
+            kept = np.append(True, np.linalg.norm(np.diff(q, axis=0), axis=1) > STILL)
+            motion = _timed(along, q[kept], s[kept], limits, dt, asked)
+            found.append(_Stretch(start, motion.duration, motion, q[0], motion.path.knots, s[kept]))
+        else:
+            found.append(_Stretch(start, asked, None, q[0], np.array([0.0, asked]), s[[0, -1]]))
+        start += found[-1].duration
+    return Slowed(found)
+
+
+def _timed(along: PosturesAlong, q: Array, s: Array, limits: Mapping[str, Array], dt: float, asked: float) -> Retimed:
+    """The postures with a timing that takes as long as asked [s], or longer."""
+    motion = Motion.of(along.model, dt * s, q)
+    found = retime(along.model, motion, limits, as_animated=True)
+    return found if found.duration >= asked else retime(along.model, motion, limits, asked, as_animated=True)

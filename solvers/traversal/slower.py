@@ -1,0 +1,63 @@
+"""Along the path exactly, as slowly as joint speeds ask for: near a singularity the tool waits for the joints."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import numpy as np
+
+from ...robokin.arrays import Array
+from ...robokin.errors import TaskError
+from ..progress import scaled
+from .postures_along import PosturesAlong, PostureSequence, cheapest_way
+
+STEP = 0.04  # [rad] between two postures of the way
+FINEST = 1e-12  # frames between two poses, at least
+NARROW = 1e-10  # frames: where postures are so near each other that the joints cannot move on between them ...
+LEAP = 0.0401  # [rad] ... by so much
+LEAPING = 1e3  # [s] what that costs: any other way is better
+PASSES = 48
+ASIDE = 1e-6  # frames: in a singularity itself a posture says nothing about those around it
+FEW = 1e-3  # what the sum of all joints' motions counts beside the time of the slowest
+
+
+def slower_way(
+    along: PosturesAlong, first: Array, velocity: Array, dt: float
+) -> Generator[float, None, PostureSequence]:
+    """Yield the share done now and then; return the way of the least time from one of the postures `first` (k, nq), in
+    steps of at most 0.04 rad. velocity: (nv,) of the joints, at most. Raises TaskError where the tool would have to
+    leap."""
+
+    def cost(s0: float, s1: float, q0: Array, q1: Array) -> Array:
+        times = abs(q1 - q0) / velocity
+        found = np.maximum(times.max(axis=-1), (s1 - s0) * dt) + FEW * times.sum(axis=-1)
+        return found if s1 - s0 > NARROW else found + LEAPING * (abs(q1 - q0).max(axis=-1) > LEAP)
+
+    s = np.arange(float(along.path.frames))
+    s[1:-1][along.at(s)[1][1:-1]] += ASIDE
+    layers, _ = along.at(s)
+    for number in range(PASSES):
+        low, high = number / PASSES, (number + 1) / PASSES
+        way = yield from scaled(cheapest_way(along, s.tolist(), layers, first, cost), low, high)
+        wide = abs(np.diff(way.q, axis=0)).max(axis=1, initial=0.0) > STEP
+        wide &= np.diff(way.s) > FINEST
+        if not wide.any():
+            break
+        at = np.flatnonzero(wide)
+        new = 0.5 * (way.s[at] + way.s[at + 1])
+        found, hidden = along.at(new)
+        if hidden.any():
+            new[hidden] += 0.2 * (way.s[at + 1] - new)[hidden]
+            found, _ = along.at(new)
+        order = np.argsort(np.concatenate((s, new)), kind="stable")
+        s = np.concatenate((s, new))[order]
+        both = [*layers, *found]
+        layers = [both[k] for k in order.tolist()]
+    leaps = abs(np.diff(way.q, axis=0)).max(axis=1, initial=0.0) > LEAP
+    if leaps.any():
+        where = way.s[int(np.argmax(leaps))]
+        raise TaskError(
+            f"{along.task.name}: at frame {where:.4g} of its path the joints would have to leap, as a limit is in the "
+            "way of turning on: start in another posture, or deviate"
+        )
+    return way

@@ -1,0 +1,139 @@
+"""A tool's path past singularities: slower, at most so far beside it, or in another posture."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...robokin.arrays import Array, shown
+from ...robokin.errors import TaskError
+from ...robokin.model.robot import RobotModel
+from ..motion.motion import Motion
+from ..progress import finish
+from ..tasks import PoseTask
+from ..trajectories.motion_limits import MotionLimits
+from .beside import at_frames, away_in_time, in_time, inside_limits, with_halves
+from .postures_along import PosturesAlong
+from .slowed import slowed
+from .slower import slower_way
+from .tool_path import ToolPath, deviation
+
+EXACT = (1e-4, 1e-3)  # [m], [rad] that a tool on its path may be beside it, for splines
+
+
+class Past(enum.StrEnum):
+    """What is done at singularities."""
+
+    SLOW_DOWN = "slow-down"
+    DEVIATE = "deviate"
+    CHANGE_POSTURE = "change-posture"
+
+
+@dataclass(frozen=True, eq=False)
+class Traversal:
+    """motion: inside the limits on positions and velocities, a sample a frame.   at: (n,) which frame of the path each
+    is at, increasing.   added: frames that it takes longer.   deviation: (2 n - 1, 2) [m], [rad] from the path, at the
+    samples and half-way between."""
+
+    motion: Motion
+    at: Array
+    added: int
+    deviation: Array
+
+
+def traverse(
+    model: RobotModel,
+    task: PoseTask,
+    poses: object,
+    q0: Array | None = None,
+    dt: float = 1.0 / 24.0,
+    past: str = Past.SLOW_DOWN,
+    position: float = 0.01,
+    orientation: float = 0.05,
+) -> Traversal:
+    """Lead the tip of an arm with a closed form through `poses` (F, 4, 4), one each dt [s].
+
+    q0: (nq,) the posture in which it begins is the nearest to this one; None: any. past: "slow-down": along the path
+    exactly, nowhere faster than asked, from rest to rest; "deviate": in time, by at most `position` [m] and
+    `orientation` [rad] beside the path; "change-posture": in time and along the path, from whatever posture allows it.
+    Positions, velocities and accelerations are inside the limits (velocities that are absent: usual ones).
+    Raises TaskError for a robot that has no closed form for the task, and where no such way was found.
+    """
+    return finish(traverse_steps(model, task, poses, q0, dt, past, position, orientation))
+
+
+def traverse_steps(
+    model: RobotModel,
+    task: PoseTask,
+    poses: object,
+    q0: Array | None,
+    dt: float,
+    past: str,
+    position: float,
+    orientation: float,
+) -> Generator[float, None, Traversal]:
+    """`traverse` that yields the share of the work done (0..1) now and then."""
+    targets = _checked(task, poses, past, position, orientation)
+    start = model.limits.middle(model.neutral()) if q0 is None else model.check_configuration(q0)
+    along = PosturesAlong(model, task, ToolPath(targets), start)
+    first = along.unwound(along.at(np.zeros(1))[0][0], start)
+    if not len(first):
+        raise TaskError(f"{task.name}: the first pose of its path cannot be reached")
+    if q0 is not None and past != Past.CHANGE_POSTURE:
+        first = first[[int(abs(first - start).max(axis=1).argmin())]]
+    accelerations = {"acceleration": _within_a_frame(model, dt)}
+    limits = MotionLimits.of(model, accelerations)
+    frames = len(targets)
+    halves = np.arange(2 * frames - 1) / 2.0
+    if past == Past.SLOW_DOWN and frames > 1:
+        way = yield from slower_way(along, first, limits.velocity, dt)
+        found = slowed(along, way, accelerations, dt)
+        count = int(np.ceil(found.duration / dt - 1e-6))
+        times = np.minimum(dt * np.arange(2 * count + 1) / 2.0, found.duration)
+        q = with_halves(found.sample(times[::2]))
+        halves = found.places(along.path, times, along.tips(q))
+    elif past == Past.DEVIATE:
+        way = yield from in_time(along, first, limits.velocity, dt, (position, orientation))
+        q = inside_limits(along, at_frames(way, frames), dt, (position, orientation))
+    else:
+        way = yield from away_in_time(along, first, limits.velocity, dt)
+        q = inside_limits(along, at_frames(way, frames), dt, None)
+    off = deviation(along.path.at(halves), along.tips(q))
+    motion = Motion.of(model, dt * np.arange(len(q[::2])), q[::2])
+    share = abs(motion.v) / limits.velocity
+    most = off.max(axis=0)
+    wrong = ""
+    if share.max(initial=0.0) > 1.0 + 1e-9:
+        frame = int(share.max(axis=1).argmax())
+        wrong = f"the joints would be {share.max():.3g} times too fast at frame {frame}"
+    elif past == Past.DEVIATE and (most > (position, orientation)).any():
+        wrong = f"the tool would be {most[0]:.3g} m and {most[1]:.3g} rad beside its path"
+    elif past != Past.DEVIATE and (off[::2].max(axis=0) > EXACT).any():
+        wrong = f"the tool would be {off[::2, 0].max():.3g} m and {off[::2, 1].max():.3g} rad beside its path"
+    if wrong:
+        raise TaskError(f"{task.name}: no such way past the singularity was found, {wrong}: choose another one")
+    return Traversal(motion, halves[::2], len(motion) - frames, off)
+
+
+def _checked(task: PoseTask, poses: object, past: str, position: float, orientation: float) -> Array:
+    """(F, 4, 4). Raises TaskError."""
+    if past not in tuple(Past):
+        raise TaskError(f"past must be one of {', '.join(Past)}, not {shown(past)}")
+    for name, value in (("position", position), ("orientation", orientation)):
+        if not (isinstance(value, (int, float, np.number)) and 0.0 <= value < np.inf):
+            raise TaskError(f"{name} must be a number from 0 on, not {shown(value)}")
+    try:
+        given = list(poses)  # type: ignore[call-overload]
+    except TypeError:
+        raise TaskError(f"{task.name}: a path must be a list of poses, not {shown(poses)}") from None
+    if not given:
+        raise TaskError(f"{task.name}: a path needs at least one pose")
+    return np.array([task.checked_target(pose) for pose in given])
+
+
+def _within_a_frame(model: RobotModel, dt: float) -> Array:
+    """(nv,) accelerations that reach the limits on velocities in one frame: what a bake allows where there are none."""
+    return np.asarray(MotionLimits.of(model).velocity / dt)

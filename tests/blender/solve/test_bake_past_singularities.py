@@ -1,0 +1,104 @@
+"""A bake past the singular wrist of an arm: slower, beside the path, in another posture."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import bpy
+import numpy as np
+import pytest
+from robokin_addon.operators.handlers.scene_marks import motion_mark
+from robokin_addon.properties.bridge import binding, write_configuration
+from robokin_addon.robokin import RobotModel, forward_kinematics
+from robokin_addon.scene.animation import frames as animation
+from robokin_addon.solvers import PoseTask, all_postures
+from support.blender.scene_robots import add_target, build, root_from_world
+from support.command import run
+from support.problems.family_robots import family_robot
+
+FRAMES = 30
+
+
+@pytest.fixture
+def robot(scene):
+    """Its target passes the singular wrist at 1 mm, in 30 frames."""
+    scene.frame_start, scene.frame_end = 1, FRAMES
+    found = family_robot("kr6")
+    joints = [replace(joint, velocity=2.5) if joint.nq else joint for joint in found.joints[1:]]
+    model = RobotModel(found.name, found.links, joints, found.root)
+    robot = build(model)
+    robot.robokin.live = False
+    q = np.array([0.2, -1.2, 0.9, 0.3, 0.0, 0.2])
+    T = forward_kinematics(model, q)["tool"]
+    write_configuration(robot, q)
+    bpy.context.view_layer.update()
+    target = add_target(robot, "tool_joint")
+    place = np.array(target.location)
+    for frame in range(1, FRAMES + 1):
+        share = -0.1 * np.cos(np.pi * (frame - 1) / (FRAMES - 1))
+        target.location = place + share * np.array([0.0, 0.98, 0.196]) + 1e-3 * np.array([0.0, 0.2, -1.0])
+        target.keyframe_insert("location", frame=frame)
+    scene.frame_set(1)
+    first = T.copy()
+    first[:3, 3] = root_from_world(robot, target.matrix_world)[:3, 3]
+    write_configuration(robot, all_postures(model, [PoseTask("tool", first)], q).q[0])
+    bpy.context.view_layer.update()
+    return robot
+
+
+def keys(robot) -> int:
+    model = binding(robot).model
+    assert model.nq == 6
+    return max(len(c.keyframe_points) for (path, _), c in animation.fcurves(robot).items() if "pose.bones" in path)
+
+
+def test_slow_down_needs_more_frames_and_says_where_on_its_path_it_is(scene, robot) -> None:
+    settings = robot.robokin.solver
+    settings.at_singularities = "SLOW_DOWN"
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+        assert settings.bake_status == "CONVERGED" and "slowed down by" in settings.bake_reason
+        assert settings.bake_mark == motion_mark(robot)
+        added = keys(robot) - FRAMES
+        assert 5 < added < 60 and tuple(robot.robokin.baked_frames) == (1, FRAMES + added)
+        curve = animation.fcurves(robot)['["robokin_path"]["frame"]', 0]
+        places = [curve.evaluate(frame) for frame in range(1, FRAMES + added + 1)]
+        assert places[0] == 1.0 and places[-1] == pytest.approx(FRAMES, abs=1e-4) and (np.diff(places) >= 0.0).all()
+        bpy.ops.robokin.check(frame_start=1, frame_end=FRAMES + added, singularity=0.0)
+        assert "break a limit" not in settings.check_summary
+
+
+def test_deviate_keeps_the_time_and_the_bound(scene, robot, tmp_path) -> None:
+    settings, path = robot.robokin.solver, tmp_path / "bake.json"
+    settings.at_singularities, settings.deviation_position = "DEVIATE", 0.004
+    with bpy.context.temp_override(object=robot):
+        assert bpy.ops.robokin.bake(report_path=str(path)) == {"FINISHED"}
+        assert keys(robot) == FRAMES and "beside the path by up to" in settings.bake_reason
+        off = [row["residuals"][0]["position"] for row in json.loads(path.read_text())["frames"]]
+        assert 1e-4 < max(off) <= 0.004
+        bpy.ops.robokin.check(singularity=0.0)
+        assert "break a limit" not in settings.check_summary
+        settings.deviation_position = 1e-5
+        with pytest.raises(RuntimeError, match="no such way past the singularity"):
+            bpy.ops.robokin.bake()
+        bpy.ops.robokin.bake(at_singularities="FOLLOW")
+        assert settings.bake_status == "LIMIT"
+
+
+def test_what_it_needs_is_told(robot) -> None:
+    settings = robot.robokin.solver
+    settings.at_singularities = "CHANGE_POSTURE"
+    robot.robokin.tasks[0].influence = 0.5
+    with bpy.context.temp_override(object=robot), pytest.raises(RuntimeError, match="only a robot with one task"):
+        bpy.ops.robokin.bake()
+
+
+def test_the_command_line(robot, capsys, tmp_path) -> None:
+    path = tmp_path / "robot.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    deviate = "--singularities", "deviate", "--deviation", "4", "2"
+    done = run(capsys, "bake", path, *deviate, "--json", tmp_path / "told.json")
+    assert done.code == 0 and "beside the path by up to" in done.out, done.err
+    rows = json.loads((tmp_path / "told.json").read_text())["frames"]
+    assert len(rows) == FRAMES and max(row["residuals"][0]["position"] for row in rows) <= 0.004

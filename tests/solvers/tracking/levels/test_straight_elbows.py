@@ -1,0 +1,96 @@
+"""Arms that are stretched out reach in: from the singular posture a robot bends its elbows, whatever else is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot
+from robokin_addon.robokin.arrays import Array
+from robokin_addon.solvers import OrientationTask, PoseTask, PositionTask, PostureTask, Task, solve_ik, track
+from robokin_addon.solvers.criteria import Criterion, JointSprings, KineticEnergy
+from support.engine.robots import ball_bones
+
+DT = 1.0 / 24.0
+FRAMES = 48
+SHARE = 0.3  # of the way from the hand to the shoulder
+SHARES = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, FRAMES))  # of that, by frame
+
+# robot: (link that reaches in, link that it comes nearer to, link that a level below holds where it is)
+REACHES = {
+    "humanoid": ("left_hand", "left_upper_arm", "right_hand"),
+    "planar 4R": ("end_effector", "ground", "part_2"),
+    "ball bones": ("tip", "root", "middle"),
+}
+
+
+def stretched(name: str) -> tuple[RobotModel, Array]:
+    robots = {
+        "humanoid": lambda: library_robot("humanoid"),
+        "planar 4R": lambda: library_robot("planar_4r"),
+        "ball bones": ball_bones,
+    }
+    model = robots[name]()
+    return model, model.limits.clamp(model.neutral())
+
+
+def beside(model: RobotModel, q: Array, link: str) -> dict[str, tuple[list[Task], list[Criterion]]]:
+    T = forward_kinematics(model, q)[link]
+    return {
+        "alone": ([], []),
+        "energy": ([], [KineticEnergy()]),
+        "springs": ([], [JointSprings()]),
+        "level": ([PositionTask(link, T[:3, 3], priority=2)], []),
+        "posture": ([PostureTask(q, priority=2)], []),
+    }
+
+
+BESIDE = ("alone", "energy", "springs", "level", "posture")
+
+
+@pytest.mark.parametrize("other", BESIDE)
+@pytest.mark.parametrize("name", REACHES)
+def test_a_hand_comes_in_along_its_arm(name: str, other: str) -> None:
+    """Every frame is met: in 2 s, beginning and ending slowly, straight towards the shoulder."""
+    model, q = stretched(name)
+    hand, shoulder, link = REACHES[name]
+    frames = forward_kinematics(model, q)
+    start, way = frames[hand][:3, 3], SHARE * (frames[shoulder][:3, 3] - frames[hand][:3, 3])
+    below, criteria = beside(model, q, link)[other]
+    held = [task.target for task in below]
+    targets = [[start + way * s, *held] for s in SHARES]
+    found = track(model, [PositionTask(hand, start), *below], targets, q, DT, criteria=criteria)
+    missed = np.flatnonzero(found.residuals[:, 0, 0] > 1e-5)
+    assert not len(missed), f"frames {missed.tolist()}, by {found.residuals[:, 0, 0].max():.3g} m"
+
+
+@pytest.mark.parametrize("other", BESIDE)
+@pytest.mark.parametrize("name", REACHES)
+def test_a_pose_nearer_to_the_shoulder_is_found(name: str, other: str) -> None:
+    model, q = stretched(name)
+    hand, shoulder, link = REACHES[name]
+    frames = forward_kinematics(model, q)
+    place = frames[hand][:3, 3] + SHARE * (frames[shoulder][:3, 3] - frames[hand][:3, 3])
+    below, criteria = beside(model, q, link)[other]
+    found = solve_ik(model, [PositionTask(hand, place), *below], q, criteria=criteria)
+    assert found.residual_array[0, 0] <= 1e-5
+
+
+def test_a_hand_that_keeps_its_orientation_comes_in() -> None:
+    """Both hands at once, each with its orientation, as in a push-up against a wall."""
+    model, q = stretched("humanoid")
+    frames = forward_kinematics(model, q)
+    tasks: list[Task] = []
+    ways = []
+    for side in ("left", "right"):
+        hand, shoulder = frames[f"{side}_hand"], frames[f"{side}_upper_arm"]
+        ways.append(SHARE * (shoulder[:3, 3] - hand[:3, 3]))
+        tasks.append(PoseTask(f"{side}_hand", hand))
+    tasks.append(OrientationTask("chest", frames["chest"][:3, :3]))
+    targets = []
+    for s in SHARES:
+        poses = [task.target.copy() for task in tasks[:2]]
+        for pose, way in zip(poses, ways, strict=True):
+            pose[:3, 3] += s * way
+        targets.append([*poses, frames["chest"][:3, :3]])
+    found = track(model, tasks, targets, q, DT)
+    assert found.converged.all(), f"{(~found.converged).sum()} frames, by {found.residuals.max():.3g}"

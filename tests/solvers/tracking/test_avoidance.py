@@ -1,0 +1,194 @@
+"""Links keep away from one another and from obstacles, in poses and in motions; coal measures it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, TaskError, forward_kinematics, integrate, library_robot
+from robokin_addon.robokin.backend import get_backend
+from robokin_addon.robokin.collision import Capsule, CollisionModel, Cylinder, Obstacle, Sphere
+from robokin_addon.robokin.model.geometry import Geometry
+from robokin_addon.solvers import (
+    ClearanceTask,
+    PoseTask,
+    PositionTask,
+    PostureTask,
+    Status,
+    Tracker,
+    check_motion,
+    solve_ik,
+    track,
+)
+from robokin_addon.solvers.kinematics.state import State
+from robokin_addon.solvers.tracking.avoidance.avoiding import AvoidingTracker, tracker_of
+from support.oracles.coal_oracle import least_distances
+from support.problems.obstructed import around_a_post, at, planar_arm, random_scene
+
+MARGIN, TOLERANCE = 0.005, 2e-5  # of coal
+
+
+def between(model, q):
+    """Half-way between each configuration and the next."""
+    backend = get_backend()
+    return backend.integrate(model.tree, q[:-1], 0.5 * backend.difference(model.tree, q[:-1], q[1:]))
+
+
+def test_rows_are_the_derivatives_of_distances() -> None:
+    rng = np.random.default_rng(2)
+    collisions, q, _ = random_scene(rng)
+    model, task = collisions.model, ClearanceTask(collisions, 0.3)
+    rows = task.rows(State(model, q, length=4.0), None)
+    values = collisions.distances(q[None])[0][0, :, 0]
+    used = np.flatnonzero(rows.J.any(axis=1))
+    assert len(used) > 8
+    nearest = np.argsort(values, kind="stable")[: len(rows.J)]
+    np.testing.assert_allclose(rows.lower, 0.3 + 2e-5 - values[nearest], atol=1e-12)
+    for row in used:
+        for dof in range(model.nv):
+            step = 1e-6 * np.eye(model.nv)[dof]
+            ends = np.array([integrate(model, q, step), integrate(model, q, -step)])
+            up, down = collisions.distances(ends)[0][:, nearest[row], 0]
+            assert rows.J[row, dof] == pytest.approx((up - down) / 2e-6, abs=1e-5)
+
+
+def scene_is_kept(seed: int) -> tuple[bool, bool]:
+    """Follow a straight line of the tool among obstacles: whether the plain motion collides, and whether all is met."""
+    collisions, q0, q1 = random_scene(np.random.default_rng(seed))
+    model = collisions.model
+    a, b = (forward_kinematics(model, q)["tool"][:3, 3] for q in (q0, q1))
+    line = [a + share * (b - a) for share in np.linspace(0.0, 1.0, 40)]
+    plain = track(model, [PositionTask("tool", a)], [[point] for point in line], q0)
+    targets = [[point, None] for point in line]
+    found = track(model, [PositionTask("tool", a), ClearanceTask(collisions, MARGIN)], targets, q0)
+    places = np.concatenate((found.q, between(model, found.q)))
+    assert least_distances(collisions, places).min() >= MARGIN - TOLERANCE, seed
+    assert not check_motion(found.motion, collisions=collisions).violations
+    led = collisions.distances(np.concatenate((plain.q, between(model, plain.q))))[0][..., 0].min()
+    for frame in np.flatnonzero(found.codes == 7)[:1].tolist():
+        diagnosis = found.diagnosis(frame)
+        assert diagnosis.status is Status.COLLISION and any(name in diagnosis.reason for name in collisions.names)
+    return bool(led < 0.0), bool(found.converged.all())
+
+
+def test_no_frame_nor_half_frame_is_inside_the_margin() -> None:
+    seen = [scene_is_kept(seed) for seed in range(12)]
+    assert sum(collides for collides, _ in seen) >= 2
+
+
+@pytest.mark.slow
+def test_no_frame_nor_half_frame_is_inside_the_margin_on_200_scenes() -> None:
+    seen = [scene_is_kept(seed) for seed in range(100, 300)]
+    assert sum(collides for collides, _ in seen) >= 50
+
+
+def test_a_pose_leaves_collisions_or_says_which_pair_blocks() -> None:
+    rng, freed = np.random.default_rng(5), 0
+    for _ in range(12):
+        collisions, q, start = random_scene(rng, 12)
+        goal = PoseTask("tool", forward_kinematics(collisions.model, q)["tool"])
+        plain = solve_ik(collisions.model, [goal], start)
+        found = solve_ik(collisions.model, [goal, ClearanceTask(collisions, MARGIN)], start)
+        assert found.converged  # q is such a pose
+        assert least_distances(collisions, found.q[None])[0] >= MARGIN - TOLERANCE
+        freed += bool(collisions.contacts(plain.q[None]))
+    assert freed >= 1
+    arm = planar_arm(2)
+    post = Obstacle("post", Sphere(0.2), at(1.9))
+    blocked = solve_ik(
+        arm,
+        [PositionTask("l1", [1.9, 0.0, 0.0], offset=at(1.0)), ClearanceTask(CollisionModel(arm, [post]))],
+        np.array([0.5, 0.5]),
+    )
+    assert blocked.status is Status.COLLISION and set(blocked.diagnosis.links) == {"l1", "post"}
+    assert "deep in post" in blocked.reason and blocked.to_dict()["links"] == ["l1", "post"]
+    assert least_distances(CollisionModel(arm, [post]), blocked.q[None])[0] >= MARGIN - TOLERANCE
+
+
+def test_the_elbow_goes_around_a_post_while_the_hand_stays_on_its_way() -> None:
+    """A planar arm of five links: the freedom that the hand leaves is used."""
+    arm = planar_arm(5)
+    collisions = CollisionModel(arm, [Obstacle("post", Capsule(0.2, 1.0), at(1.6, 0.9))])
+    q0 = np.array([0.9, -1.2, 0.2, 0.9, -0.9])
+    assert least_distances(collisions, q0[None])[0] > 0.03
+    hand = forward_kinematics(arm, q0)["l4"][:3, 3]
+    line = [hand + share * np.array([-0.3, 0.6, 0.0]) for share in np.linspace(0.0, 1.0, 60)]
+    plain = track(arm, [PositionTask("l4", hand)], [[p] for p in line], q0)
+    assert plain.converged.all() and collisions.contacts(plain.q)
+    found = track(arm, [PositionTask("l4", hand), ClearanceTask(collisions)], [[p, None] for p in line], q0)
+    assert least_distances(collisions, np.concatenate((found.q, between(arm, found.q)))).min() >= MARGIN - TOLERANCE
+    assert found.converged.mean() > 0.95
+
+
+def test_an_obstacle_that_moves_pushes_the_arm_aside() -> None:
+    arm = planar_arm(4)
+    T = np.tile(np.eye(4), (40, 1, 1, 1))
+    T[:, 0, 1, 3] = np.linspace(1.0, 0.0, 40)
+    T[:, 0, 0, 3] = 1.5
+    collisions = CollisionModel(arm, [Obstacle("ball", Sphere(0.2), T[0, 0])])
+    q0 = np.array([-0.6, 1.2, -1.2, 1.0])
+    hand = forward_kinematics(arm, q0)["l3"][:3, 3]
+    tasks = [PositionTask("l3", hand), ClearanceTask(collisions)]
+    found = track(arm, tasks, [[hand, each] for each in T], q0)
+    values = [
+        collisions.distances(q[None], obstacles=each)[0][..., 0].min() for q, each in zip(found.q, T, strict=True)
+    ]
+    still = [collisions.distances(q0[None], obstacles=each)[0][..., 0].min() for each in T]
+    assert min(still) < 0.0 and min(values) >= MARGIN - TOLERANCE and found.converged.all()
+
+
+def test_a_start_that_is_too_near_comes_out_and_says_so_before() -> None:
+    collisions, _, _ = around_a_post()
+    arm, inside = collisions.model, np.array([0.6, 0.0, 0.0])
+    task = PostureTask(inside)
+    tracker = tracker_of(arm, [task, ClearanceTask(collisions)])
+    assert isinstance(tracker, AvoidingTracker)
+    tracker.stand(inside)
+    found = [tracker.step([inside, None]) for _ in range(60)]
+    assert found[0].status is Status.COLLISION and "deep in post" in found[0].reason
+    values = collisions.distances(np.array([each.q for each in found]))[0][..., 0].min(axis=1)
+    assert values.min() >= MARGIN - TOLERANCE  # at once: no speed is limited
+
+
+def test_tasks_that_fade_and_velocities_keep_away_too() -> None:
+    collisions, q0, q1 = around_a_post()
+    arm = collisions.model
+    tasks = [PostureTask(q1), PositionTask("l2", [0.0, 1.0, 0.0], priority=2), ClearanceTask(collisions)]
+    tracker = tracker_of(arm, tasks)
+    tracker.stand(q0)
+    shares = [np.array([min(k / 30, 1.0), 0.5, 1.0]) for k in range(60)]
+    found = tracker.run(tracker.check_targets([[q1, [0.0, 1.0, 0.0], None]] * 60), shares)
+    assert least_distances(collisions, np.concatenate((found.q, between(arm, found.q)))).min() >= MARGIN - TOLERANCE
+
+
+def test_a_wheeled_base_stops_before_a_post_and_rolls_without_slip() -> None:
+    cart = library_robot("mobile_arm")
+    base, others = cart.joints[0], cart.joints[1:]
+    joints = [dataclasses.replace(j, acceleration=15.0) if "wheel" in j.name else j for j in others]
+    body = (Geometry(Sphere(0.3)),)
+    links = [dataclasses.replace(link, collisions=body if link.name == base.child else ()) for link in cart.links]
+    cart = RobotModel(cart.name, links, joints, "wheeled", base.drive)
+    collisions = CollisionModel(cart, [Obstacle("post", Cylinder(0.1, 3.0), at(1.3, 0.5, 0.5))])
+    q0 = cart.limits.middle(cart.neutral())
+    tool = forward_kinematics(cart, q0)["tool"][:3, 3]
+    line = [[tool + share * np.array([3.0, 2.5, 0.0]), None] for share in np.linspace(0.0, 1.0, 60)]
+    found = track(cart, [PositionTask("tool", tool), ClearanceTask(collisions)], line, q0)
+    places = np.concatenate((found.q, between(cart, found.q)))
+    assert least_distances(collisions, places).min() >= MARGIN - TOLERANCE
+    assert (
+        found.q[-1, 0] > 0.5
+        and abs(found.q[-1, 2]) > 0.1
+        and not check_motion(found.motion, collisions=collisions).violations
+    )
+    assert type(tracker_of(cart, [PositionTask("tool", tool)])) is Tracker
+
+
+def test_what_is_no_clearance_is_refused() -> None:
+    collisions = around_a_post()[0]
+    with pytest.raises(TaskError, match="margin"):
+        ClearanceTask(collisions, -1.0)
+    with pytest.raises(TaskError, match=r"shape \(1, 4, 4\)"):
+        ClearanceTask(collisions, target=np.eye(4))
+    with pytest.raises(TaskError, match="'arm', not of"):
+        solve_ik(library_robot("panda"), [ClearanceTask(collisions)])

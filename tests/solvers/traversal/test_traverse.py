@@ -1,0 +1,172 @@
+"""Arms with a spherical wrist led past singularities: limits, the path and its end, by Pinocchio's kinematics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robokin_addon.robokin import RobotModel, forward_kinematics, library_robot, load_urdf
+from robokin_addon.robokin.errors import TaskError
+from robokin_addon.solvers import PoseTask, PositionTask, Singularities, Traversal, all_postures, tool_at, traverse
+from scipy.spatial.transform import Rotation
+from support.oracles.pinocchio_oracle import Oracle
+from support.problems.family_robots import family_robot
+from support.robots import robot
+
+DT, FRAMES = 1.0 / 24.0, 49
+OFFSETS = (0.0, 1e-5, 1e-4, 1e-3, 5e-3)
+MOST = (0.01, 0.05)
+
+
+def arm(name: str, acceleration: float = np.inf) -> RobotModel:
+    found = family_robot(name)
+    joints = [replace(j, velocity=2.5, acceleration=acceleration) if j.nq else j for j in found.joints[1:]]
+    return RobotModel(found.name, found.links, joints, found.root)
+
+
+def line(model: RobotModel, q: np.ndarray, way: np.ndarray, aside: np.ndarray) -> np.ndarray:
+    """0.2 m along a direction, at rest at both ends, its middle `aside` of where q has the tool."""
+    T = forward_kinematics(model, q)[model.links[-1].name]
+    poses = np.tile(T, (FRAMES, 1, 1))
+    shares = -0.5 * np.cos(np.linspace(0.0, np.pi, FRAMES))
+    poses[:, :3, 3] += 0.2 * shares[:, None] * way / np.linalg.norm(way) + aside
+    return poses
+
+
+def started(model: RobotModel, poses: np.ndarray, q: np.ndarray) -> np.ndarray:
+    return all_postures(model, [PoseTask(model.links[-1].name, poses[0])], q).q[0]
+
+
+def led(model: RobotModel, poses: np.ndarray, q: np.ndarray, past: str) -> Traversal:
+    """With what holds of all."""
+    link = model.links[-1].name
+    found = traverse(model, PoseTask(link, poses[0]), poses, q, DT, past, *MOST)
+    motion = found.motion
+    assert (abs(motion.v) <= 2.5 + 1e-9).all() and model.limits.contain(motion.q).all()
+    assert (abs(motion.a) <= model.acceleration * (1.0 + 1e-6)).all()
+    assert (np.diff(found.at) >= 0.0).all() and found.at[0] == 0.0 and found.at[-1] == pytest.approx(FRAMES - 1)
+    assert found.added == len(motion) - FRAMES
+    oracle, last = Oracle.from_model(model), poses[-1]
+    halves = 0.5 * (motion.q[1:] + motion.q[:-1])
+    if past == "deviate":
+        for frame, each in enumerate(motion.q):
+            off = np.linalg.inv(poses[frame]) @ oracle.frames(each)[link]
+            assert np.linalg.norm(off[:3, 3]) <= MOST[0] and Rotation.from_matrix(off[:3, :3]).magnitude() <= MOST[1]
+    else:  # on the line: what is across it, at frames and half-way
+        way = poses[-1, :3, 3] - poses[0, :3, 3]
+        way /= np.linalg.norm(way)
+        for each in (*motion.q, *halves):
+            off = oracle.frames(each)[link]
+            away = off[:3, 3] - poses[0, :3, 3]
+            assert np.linalg.norm(away - (away @ way) * way) < 2e-4
+            assert Rotation.from_matrix(poses[0, :3, :3].T @ off[:3, :3]).magnitude() < 2e-3
+    end = np.linalg.inv(last) @ oracle.frames(motion.q[-1])[link]
+    assert np.linalg.norm(end[:3, 3]) < (MOST[0] if past == "deviate" else 1e-5)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("offset", "acceleration"), [*((offset, np.inf) for offset in OFFSETS), (1e-4, 8.0), (5e-3, 8.0)]
+)
+def test_a_line_by_the_singular_wrist(offset: float, acceleration: float) -> None:
+    model = arm("kr6", acceleration)
+    q = np.array([0.2, -1.2, 0.9, 0.3, 0.0, 0.2])
+    poses = line(model, q, np.array([0.0, 1.0, 0.2]), offset * np.array([0.0, 0.2, -1.0]))
+    start = started(model, poses, q)
+    slow = led(model, poses, start, "slow-down")
+    assert slow.added == 0 if offset == 0.0 else 8 < slow.added < 60
+    assert led(model, poses, start, "deviate").added == 0
+    if offset > 1e-4:  # in all postures the wrist turns
+        with pytest.raises(TaskError, match="no such way past the singularity was found"):
+            led(model, poses, start, "change-posture")
+
+
+@pytest.mark.parametrize("offset", OFFSETS[::2])
+def test_a_line_over_the_shoulder(offset: float) -> None:
+    model = arm("irb140")
+    q = np.array([0.2, -2.6505, 0.2, 0.3, 0.8, 0.2])
+    near = Singularities(tool_at(model, "tool"))
+    angles = np.linspace(-2.8, -2.5, 3001)
+    q[1] = angles[near.over(np.array([[*q[:1], angle, *q[2:]] for angle in angles]))[0].argmin()]
+    assert near.at(q).kind == "shoulder" and near.at(q).value < 1e-3
+    ahead = np.array([np.cos(q[0]), np.sin(q[0]), 0.0])
+    poses = line(model, q, ahead, offset * np.array([-ahead[1], ahead[0], 0.0]))
+    assert led(model, poses, started(model, poses, q), "deviate").added == 0
+    if offset:  # its fifth joint ends at 115 degrees
+        with pytest.raises(TaskError, match="a limit is in the way"):
+            led(model, poses, started(model, poses, q), "slow-down")
+
+
+@pytest.mark.parametrize("past", ["slow-down", "deviate"])
+def test_an_elbow_is_stretched_out_to_a_ten_thousandth_and_bent_again(past: str) -> None:
+    model = arm("kr6")
+    q = np.array([0.2, -0.8, -1.4876550949, 0.3, 0.8, 0.2])
+    tool = Singularities(tool_at(model, "tool"))
+    angles = np.linspace(-1.6, -1.4, 4001)
+    q[2] = angles[tool.over(np.array([[*q[:2], angle, *q[3:]] for angle in angles]))[0].argmin()]
+    near = tool.at(q)
+    assert near.kind == "elbow"
+    T = forward_kinematics(model, q)
+    out = near.lost[:3] / np.linalg.norm(near.lost[:3])
+    out *= np.sign(out @ (T["tool"][:3, 3] - T["link_2"][:3, 3]))
+    poses = np.tile(T["tool"], (61, 1, 1))
+    poses[:, :3, 3] -= (8.7e-5 + 0.15 * abs(np.linspace(-1.0, 1.0, 61)))[:, None] * out
+    start = started(model, poses, np.add(q, [0.0, 0.0, 0.3, 0.0, 0.0, 0.0]))
+    found = traverse(model, PoseTask("tool", poses[0]), poses, start, DT, past, *MOST)
+    assert (abs(found.motion.v) <= 2.5 + 1e-9).all() and found.at[-1] == pytest.approx(60.0)
+    if past == "slow-down":
+        assert 0 < found.added < 12 and found.deviation[:, 0].max() < 2e-4
+        assert tool.over(found.motion.q)[0].min() < 0.02
+    else:
+        assert found.added == 0 and (found.deviation <= MOST).all()
+
+
+def test_pauses_are_kept_and_nothing_is_early() -> None:
+    model = arm("kr6")
+    q = np.array([0.2, -1.2, 0.9, 0.3, 0.0, 0.2])
+    poses = line(model, q, np.array([0.0, 1.0, 0.2]), np.array([0.0, 2e-4, -1e-3]))
+    poses = poses[[*[0] * 10, *range(30), *[29] * 12, *range(30, FRAMES)]]
+    found = traverse(model, PoseTask("tool", poses[0]), poses, started(model, poses, q), DT, "slow-down")
+    assert (found.at <= np.arange(len(found.at)) + 0.5).all() and found.at[-1] == pytest.approx(len(poses) - 1)
+    stands = abs(found.motion.v).max(axis=1) < 1e-9
+    assert stands[1:9].all() and stands.sum() >= 8 + 10
+    still = traverse(model, PoseTask("tool", poses[0]), poses[:9], started(model, poses, q), DT, "slow-down")
+    assert still.added == 0 and not still.motion.v.any()
+
+
+def test_another_posture_stays_away() -> None:
+    """Of the elbow's two, where one comes near a limit of speed and the other does not, it takes the latter."""
+    model = arm("kr6")
+    q = np.array([0.2, -1.2, 0.9, 0.3, 0.7, 0.2])
+    poses = line(model, q, np.array([0.0, 1.0, 0.2]), np.zeros(3))
+    link = model.links[-1].name
+    tool = Singularities(tool_at(model, link))
+    ways = []
+    for first in all_postures(model, [PoseTask(link, poses[0])], q).q:
+        try:
+            ways.append(tool.over(led(model, poses, first, "deviate").motion.q)[0].min())
+        except TaskError:
+            continue
+    found = led(model, poses, q, "change-posture")
+    assert found.added == 0 and tool.over(found.motion.q)[0].min() >= max(ways) - 1e-3
+
+
+def test_what_cannot_be_led_is_told() -> None:
+    model, pose = arm("kr6"), np.eye(4)
+    pose[:3, 3] = 5.0, 0.0, 0.0
+    task = PoseTask("tool", pose)
+    with pytest.raises(TaskError, match="first pose of its path cannot be reached"):
+        traverse(model, task, [pose])
+    with pytest.raises(TaskError, match="past must be one of slow-down, deviate, change-posture"):
+        traverse(model, task, [pose], past="jump")
+    with pytest.raises(TaskError, match="position must be a number from 0 on"):
+        traverse(model, task, [pose], position=-1.0)
+    with pytest.raises(TaskError, match="at least one pose"):
+        traverse(model, task, [])
+    panda = load_urdf(robot("panda"))
+    with pytest.raises(TaskError, match="which 'panda' does not have for it"):
+        traverse(panda, PoseTask("panda_hand", pose), [pose])
+    planar = library_robot("planar_3r")
+    with pytest.raises(TaskError, match="does not have"):
+        traverse(planar, PositionTask(planar.links[-1].name, np.zeros(3)), [np.eye(4)])

@@ -1,0 +1,1 @@
+"""Problems that are drawn from a seed."""
