@@ -19,6 +19,9 @@ PLACES = np.array([0.0, 0.5, 1.0])  # of a cell, where limits are asked for
 SIMPSON = np.array([1.0, 4.0, 1.0]) / 6.0
 START = 0.3  # share of the limits that the first timing takes at most
 ITERATIONS = 120
+MERGED, FEWEST = 8, 40  # cells of the grid in one of a coarse one, and how many of these there have to be
+BACK = 0.8  # times the coarse optimum: where the fine one is looked for
+NEARER = 0.05  # share of the gap that such a start has
 GAP = 1e-6  # relative to the duration, of what is left to gain
 LEAST = 1e-3  # share of the gap that a step aims at, at least ...
 APART = 10.0  # ... and by how many times a product of slack and multiplier may be off that (Gondzio 1996)
@@ -54,6 +57,13 @@ class LimitRows:
     def close(self) -> None:
         a, b, c, self.room, self.size = (np.concatenate(each, axis=1) for each in zip(*self.parts, strict=True))
         self.line = np.stack((a, b, c))
+
+    def at(self, places: Array) -> LimitRows:
+        """The limits at some of the places."""
+        found = LimitRows(len(places))
+        found.line, found.room, found.size = self.line[:, places], self.room[places], self.size[places]
+        found.tools(self.ahead[places], self.bent[places], self.tool_room)
+        return found
 
     def slack(self, y: Array) -> Array:
         """(p, k) what is left at y (p, 3) with its two derivatives."""
@@ -162,10 +172,14 @@ def fastest(grid: Array, rows: LimitRows) -> Array:
 
     Mehrotra's predictor and corrector (Nocedal and Wright, algorithm 19.2 with section 14.2)."""
     spline = Spline(grid)
-    x = np.full(spline.cells + 2, rows.most_even())
+    coarse = _coarse(grid, rows)
+    x = np.full(spline.cells + 2, rows.most_even()) if coarse is None else coarse
     y = spline.at(x)
     left, fall = rows.slack(y), rows.fall(y)
-    z = _duration(spline, y) / (left.size * left)
+    while coarse is not None and not (left > 0.0).all():
+        x, y = BACK * x, BACK * y
+        left, fall = rows.slack(y), rows.fall(y)
+    z = (1.0 if coarse is None else NEARER) * _duration(spline, y) / (left.size * left)
     for _ in range(ITERATIONS):
         gap = float((left * z).sum())
         newton = _Newton(spline, y, left, fall, z)
@@ -189,6 +203,22 @@ def fastest(grid: Array, rows: LimitRows) -> Array:
         if float((left * z).sum()) < GAP * _duration(spline, y) and t > LONG:
             break
     return spline.squares(x)
+
+
+def _coarse(grid: Array, rows: LimitRows) -> Array | None:
+    """(n + 2,) coefficients near the optimum, of cells that are MERGED times as wide; None where there are too few."""
+    cells = len(grid) - 1
+    if cells < MERGED * FEWEST:
+        return None
+    ends = np.append(np.arange(0, cells - MERGED + 1, MERGED), cells)
+    wide = grid[ends]
+    start, stop = ends[:-1], ends[1:]
+    places = np.stack((3 * start, 3 * ((start + stop) // 2), 3 * stop - 1), axis=1).ravel()
+    found = fastest(wide, rows.at(places))
+    middle = np.concatenate((grid[:1], 0.5 * (grid[:-1] + grid[1:]), grid[-1:]))
+    cell = np.clip(np.searchsorted(wide, middle, side="right") - 1, 0, len(wide) - 2)
+    t = middle - wide[cell]
+    return BACK * np.maximum(found[cell, 0] + t * (found[cell, 1] + t * found[cell, 2]), 0.1 * found[cell, 0])
 
 
 class _Newton:

@@ -2,7 +2,7 @@
 
 Lengths and angles go along cubic splines (twice continuously differentiable, the ends "not-a-knot"), quaternions along
 the directions of such splines. Where a spline would pass a position limit between samples, that coordinate is monotone
-there instead (Fritsch and Carlson 1980): it stays between its samples.
+there instead (Fritsch and Carlson 1980): it stays between its samples. Elsewhere it keeps the spline's slopes.
 """
 
 from __future__ import annotations
@@ -58,14 +58,22 @@ class Path:
             own = spline_slopes(q[first : last + 1], knots[first : last + 1])
             slopes[0, first:last], slopes[1, first:last] = own[:-1], own[1:]
         c = cubics(q, knots, slopes)
-        beyond = _leaves(model, c, knots)
+        monotone = np.zeros((len(q), model.nq), bool)  # at which knots a coordinate has other slopes
         for cone in model.limits.cones if any(_left_cones(model, c, knots)) else ():
-            beyond[cone.q : cone.q + 4] = True
-        if beyond.any():
+            monotone[:, cone.q : cone.q + 4] = True
+        left = _leaves(model, c, knots)
+        if monotone.any() or left.any():
+            others = np.zeros_like(slopes)
             for first, last in pairwise(ends):
-                own = _monotone(q[first : last + 1][:, beyond], knots[first : last + 1])
-                slopes[0, first:last, beyond], slopes[1, first:last, beyond] = own[:-1].T, own[1:].T
-            c = cubics(q, knots, slopes)
+                own = _monotone(q[first : last + 1], knots[first : last + 1])
+                others[0, first:last], others[1, first:last] = own[:-1], own[1:]
+            while True:  # a knot that changes may make the interval beside it leave: each turn adds knots
+                monotone[:-1] |= left
+                monotone[1:] |= left
+                c = cubics(q, knots, np.where([monotone[:-1], monotone[1:]], others, slopes))
+                left = _leaves(model, c, knots) & ~(monotone[:-1] & monotone[1:])
+                if not left.any():
+                    break
         for joint, interval in _left_cones(model, c, knots):
             raise ConfigurationError(
                 f"between samples {interval} and {interval + 1} of the path joint {joint!r} leaves its cone: give more"
@@ -179,15 +187,15 @@ def cubics(q: Array, knots: Array, slopes: Array) -> Array:
 
 
 def _leaves(model: RobotModel, c: Array, knots: Array) -> Array:
-    """(nq,) bool: somewhere between knots a limit is passed. Extremes of cubics are where a parabola is 0."""
+    """(k, nq) bool: somewhere in the interval a limit is passed. Extremes of cubics are where a parabola is 0."""
     h = np.diff(knots)[:, None]
     a, b, e = 3.0 * c[:, 3], 2.0 * c[:, 2], c[:, 1]
     far = -0.5 * (b + np.copysign(np.sqrt(np.maximum(b * b - 4.0 * a * e, 0.0)), b))
-    outside = np.zeros(model.nq, bool)
+    outside = np.zeros(c[:, 0].shape, bool)
     for top, bottom in ((far, a), (e, far)):
         t = np.clip(np.divide(top, bottom, out=np.zeros_like(top), where=bottom != 0.0), 0.0, h)
         q = c[:, 0] + t * (c[:, 1] + t * (c[:, 2] + t * c[:, 3]))
-        outside |= ((q < model.lower - 1e-12) | (q > model.upper + 1e-12)).any(axis=0)
+        outside |= (q < model.lower - 1e-12) | (q > model.upper + 1e-12)
     return outside
 
 

@@ -137,6 +137,13 @@ def test_a_duration_and_an_animation() -> None:
 
 def test_it_rests_where_accelerations_would_jump() -> None:
     """At a position limit the path is no spline: what a jerk limit forbids at speed, it does at rest."""
+    q = np.tile(PANDA.limits.middle(PANDA.neutral()), (120, 1))
+    q += 0.3 * np.sin(np.linspace(0.0, 6.0, 120))[:, None]
+    q[:, 3] = np.minimum(PANDA.upper[3] + 0.2 * np.sin(np.linspace(0.0, 6.0, 120)), PANDA.upper[3])
+    along = retime(PANDA, q, {"jerk": 200.0})
+    assert 2 < len(along.warp.borders) <= 10  # at the limit, not at every sample
+    assert (shares(along) <= 1.0 + 1e-6).all()
+    assert along.sample(np.linspace(0.0, along.duration, 2001))[0][:, 3].max() <= PANDA.upper[3]
     model = slider(velocity=1.0, acceleration=2.0)
     s = np.linspace(0.0, 1.0, 30)
     way = np.minimum(3.0 * s, 1.0 + 2.0 * s)[:, None]
