@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..solvers.trajectories.motion_limits import KINDS
@@ -10,8 +11,8 @@ from .arguments import MOTIONS, output_file, rate
 from .errors import UsageError
 
 
-def add_motion_limits(parser: argparse.ArgumentParser) -> None:
-    for kind in KINDS:
+def add_motion_limits(parser: argparse.ArgumentParser, kinds: Sequence[str] = KINDS) -> None:
+    for kind in kinds:
         parser.add_argument(
             f"--{kind}", metavar="LIMIT", type=_limit, help=f"limit on every joint's {kind}, besides the robot's own"
         )
@@ -45,7 +46,8 @@ def add_motion_output(parser: argparse.ArgumentParser) -> None:
 
 
 def motion_limits(arguments: argparse.Namespace) -> dict[str, float]:
-    return {kind: getattr(arguments, kind) for kind in KINDS if getattr(arguments, kind) is not None}
+    given = {kind: getattr(arguments, kind, None) for kind in KINDS}
+    return {kind: value for kind, value in given.items() if value is not None}
 
 
 def _limit(text: str) -> float:

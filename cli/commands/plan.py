@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_margin(parser)
     parser.add_argument("--budget", metavar="N", type=_budget, default=BUDGET, help=f"postures drawn ({BUDGET})")
     parser.add_argument("--seed", metavar="N", type=seed, default=0, help="of what is drawn (0)")
-    add_motion_limits(parser)
+    add_motion_limits(parser, ("velocity", "acceleration"))
     parser.add_argument("--rate", metavar="HZ", type=rate, default=100.0, help="samples per second (100)")
     parser.add_argument(
         "-o",

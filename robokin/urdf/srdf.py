@@ -69,7 +69,7 @@ def import_srdf(path: str | os.PathLike, model: RobotModel) -> Srdf:
         pair = element.text("link1"), element.text("link2")
         strange = [link for link in pair if link not in model.link_names]
         missing |= dict.fromkeys(strange)
-        if not strange and pair[0] != pair[1]:
+        if not strange and pair[0] != pair[1] and pair[::-1] not in may_touch:
             may_touch[pair] = element.attributes.get("reason", "")
     warnings = []
     for what, names in (("joints", unknown), ("links", missing)):
@@ -136,6 +136,8 @@ def srdf_text(
             lines.append(f'    <joint name="{escape(joint_name)}" value="{numbers}"/>')
         lines.append("  </group_state>")
     for pair, reason in (may_touch or {}).items():
+        if len(pair) != 2:
+            raise ConfigurationError(f"two links may touch, not {len(pair)}: {', '.join(pair)}")
         for link in pair:
             if link not in model.link_names:
                 raise UnknownNameError("link", link, model.link_names)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, shown
+from ...robokin.errors import ConfigurationError
 from ..singularities.measure import NEAR, Singularities
 from ..singularities.tool import tools_of
 from ..tasks import Task
@@ -31,6 +32,8 @@ class MotionSingularities:
         """The tools are the tips with a task on their pose, position or orientation. threshold: smaller singular values
         are near a singularity. Raises ConfigurationError for what is no motion, UnknownNameError."""
         model = checked_motion(motion).model
+        if not (isinstance(threshold, (int, float, np.number)) and threshold >= 0.0):
+            raise ConfigurationError(f"threshold must be a number from 0 on, not {shown(threshold)}")
         tools = [Singularities(tool) for tool in tools_of(model, tasks) if tool.rank]
         values, sizes = np.zeros((2, len(motion), len(tools)))
         near = []

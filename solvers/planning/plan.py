@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,7 @@ def plan_path(
     """The motion from q0 to q1 (nq,), from rest to rest, during which nothing is nearer than `margin` [m], at any time.
 
     Two trees of free straight ways grow from both ends until they meet (RRT-Connect, Kuffner and LaValle 2000). The way
-    is shortened, its corners are rounded, and it is timed as `retime` does, inside `limits` as there.
+    is shortened, its corners are rounded, and it is timed as `retime` does, inside `limits` as there, but for the jerk.
     resolution: [m] what is nearer than margin + resolution counts as too near; a smaller one finds narrower gaps, and
     takes longer.   budget: configurations drawn, at most.   seed: of what is drawn. The same call gives the same way.
 
@@ -87,6 +87,8 @@ def plan_path_steps(
     """Yield the share of the budget that is used (0..1) now and then; return what `plan_path` does."""
     start, goal = (_end(model, q, name) for q, name in ((q0, "q0"), (q1, "q1")))
     _check(model, collisions, margin, resolution, budget, seed)
+    if isinstance(limits, Mapping) and limits.get("jerk") is not None:
+        raise ConfigurationError("a planned way limits velocities and accelerations, not the jerk: retime its path")
     bound = MotionLimits.of(model, limits)
     samples = Samples(model, start, goal, int(seed))
     goal = samples.beside(start, goal)

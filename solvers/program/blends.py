@@ -13,6 +13,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
+from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel
 from ...robokin.structure.tool_links import tool_links
 from ..motion.motion import Motion
@@ -40,7 +41,11 @@ def joined(model: RobotModel, moves: Sequence[Move], ways: Sequence[Array]) -> J
     rows, owners, blended = [ways[0]], [np.zeros(len(ways[0]), int)], [np.zeros(len(ways[0]), bool)]
     start = 0.0  # place of the present way where the blend before has ended
     for i, (move, before, after) in enumerate(zip(moves[:-1], ways[:-1], ways[1:], strict=True)):
-        frame = model.link_index(move.tip or moves[i + 1].tip or tool_links(model)[0])
+        tips = [move.tip, moves[i + 1].tip, *tool_links(model)]
+        tip = next((each for each in tips if each), "")
+        if not tip:
+            raise ConfigurationError(f"{model.name!r} has no tool: move {move.name!r} cannot blend")
+        frame = model.link_index(tip)
         leave, arrive, blend = _blend(
             model, frame, move.blend, before, after, max(start, (1.0 - MOST) * (len(before) - 1))
         )
@@ -63,13 +68,13 @@ def _blend(
     corner = _tips(model, frame, before[-1:])[0]
     last = len(before) - 1
     back = last - _inside(_tips(model, frame, before[::-1]), corner, radius)
-    leave = np.ceil(max(back, earliest))
-    arrive = np.floor(min(_inside(_tips(model, frame, after), corner, radius), MOST * (len(after) - 1)))
+    leave = max(back, earliest)
+    arrive = min(_inside(_tips(model, frame, after), corner, radius), MOST * (len(after) - 1))
     for _ in range(SHRINKS):
         q = _added(model, before, after, leave, arrive)
         if np.linalg.norm(_tips(model, frame, q) - corner, axis=1).max() <= radius:
             break
-        leave, arrive = np.ceil(last - SHORTER * (last - leave)), np.floor(SHORTER * arrive)
+        leave, arrive = last - SHORTER * (last - leave), SHORTER * arrive
     return leave, arrive, q
 
 

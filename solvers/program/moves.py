@@ -83,7 +83,8 @@ class Move:
             return
         if self.position is not None:
             raise ConfigurationError(f"{who} ends at the last of its points: it takes no position")
-        if not isinstance(self.points, Sequence | np.ndarray) or not len(self.points):
+        is_list = isinstance(self.points, Sequence) or (isinstance(self.points, np.ndarray) and self.points.ndim > 0)
+        if not is_list or not len(self.points):
             raise ConfigurationError(f"{who}: points must be a list of places, not {shown(self.points)}")
         points = np.array([_vector(point, 3, f"{who}: each of its points") for point in self.points])
         object.__setattr__(self, "points", points)
@@ -132,4 +133,6 @@ def _vector(value: object, size: int, what: str) -> Array:
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MOST
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    return abs(float(value)) <= MOST

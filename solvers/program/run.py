@@ -61,6 +61,8 @@ def run_moves_steps(
     """`run_moves` that yields the share of the work done (0..1) before each move."""
     q = model.check_configuration(q0)
     bound = MotionLimits.of(model, limits)
+    if not isinstance(moves, Sequence) or not all(isinstance(move, Move) for move in moves):
+        raise ConfigurationError(f"moves must be a list of Move, not {shown(moves)}")
     found: list[tuple[Move, Sampled]] = []
     chain: list[Move] = []
     ways: list[Array] = []
@@ -109,7 +111,7 @@ def _chained(
     done = retime(model, path, PathLimits(limits, has_jerk=True, tools=tools, paces=paces, caps=caps))
     if len(moves) == 1:
         return [(moves[0], done)]
-    changes = np.append(0, np.flatnonzero(np.diff(owner)) + 1)
+    changes = np.minimum(np.searchsorted(owner, np.arange(len(moves))), len(owner) - 1)
     times = np.append(done.time_at(knots[changes]), done.duration)
     return [
         (move, PartOfMotion(done, float(start), float(end - start)))

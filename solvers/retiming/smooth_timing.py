@@ -139,8 +139,9 @@ class SmoothTiming:
             rows.add(sign * b * held, 0.5 * sign * a * held, 0.0, left)
             if self.limits.power is None:
                 continue
-            moves = abs(first) > STILL * abs(first).max(initial=1e-300)
-            size = np.where(moves, (1.0 - SPARE) * self.limits.power / np.where(moves, abs(first), 1.0), 0.0)
+            power = self.limits.power
+            moves = (abs(first) > STILL * abs(first).max(initial=1e-300)) & np.isfinite(power)
+            size = np.where(moves, (1.0 - SPARE) * power / np.where(moves, abs(first), 1.0), 0.0)
             rest = np.where(moves, -sign * c - self.limits.still_effort(self.model), 1.0)
             rows.add(sign * b * moves, 0.5 * sign * a * moves, 0.0, rest, size)
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, shown
+from ...robokin.errors import ConfigurationError
 from ..families.chain import chain_of
 from ..families.family import Family
 from ..families.recognition import recognise
@@ -50,14 +51,19 @@ class Singularities:
             self._family = recognise(chain, bool(tool.counting[3:].any()))
 
     def over(self, q: Array) -> tuple[Array, Array]:
-        """smallest singular value (F,) and manipulability (F,), of q (F, nq). (Yoshikawa, IJRR 4, 1985.)"""
+        """smallest singular value (F,) and manipulability (F,), of q (F, nq). (Yoshikawa, IJRR 4, 1985.) Raises
+        ConfigurationError."""
+        nq = self.tool.model.nq
+        if not isinstance(q, np.ndarray) or q.ndim != 2 or q.shape[1] != nq or not np.isfinite(q).all():
+            raise ConfigurationError(f"q must be finite numbers of shape (F, {nq}), not {shown(q)}")
         if not self.tool.rank:
             return np.zeros(len(q)), np.zeros(len(q))
         s = np.linalg.svd(self.tool.jacobian(q), compute_uv=False)[:, : self.tool.rank]
         return s[:, -1], s.prod(axis=1)
 
     def at(self, q: Array) -> Singularity:
-        """q: (nq,)."""
+        """q: (nq,). Raises ConfigurationError."""
+        q = self.tool.model.check_configuration(q)
         U, s, Vt = np.linalg.svd(self.tool.jacobian(q[None])[0], full_matrices=False)
         last = max(self.tool.rank, 1) - 1
         lost = np.zeros(6)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...robokin.arrays import Array
+from ...robokin.arrays import Array, shown
 from ...robokin.collision import CollisionModel
 from ...robokin.collision.model import Near
 from ...robokin.collision.reference import FAR
@@ -39,6 +39,8 @@ class ClearanceTask(Task):
 
     def __init__(self, collisions: CollisionModel, margin: float = MARGIN, target: object = None) -> None:
         super().__init__("clearance", 1, 1.0)
+        if not isinstance(collisions, CollisionModel):
+            raise TaskError(f"{self.name}: collisions must be a CollisionModel, not {shown(collisions)}")
         self._keep(priority=0, collisions=collisions.avoidable(), margin=not_negative(margin, f"{self.name}: margin"))
         self.parts = (Part("clearance", "m", TOLERANCE),)
         self._set_target(self.checked_target(target))

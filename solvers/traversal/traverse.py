@@ -76,7 +76,7 @@ def traverse_steps(
     orientation: float,
 ) -> Generator[float, None, Traversal]:
     """`traverse` that yields the share of the work done (0..1) now and then."""
-    targets = _checked(task, poses, past, position, orientation)
+    targets = _checked(task, poses, dt, past, position, orientation)
     start = model.limits.middle(model.neutral()) if q0 is None else model.check_configuration(q0)
     along = PosturesAlong(model, task, ToolPath(targets), start)
     first = along.unwound(along.at(np.zeros(1))[0][0], start)
@@ -118,8 +118,12 @@ def traverse_steps(
     return Traversal(motion, halves[::2], len(motion) - frames, off)
 
 
-def _checked(task: PoseTask, poses: object, past: str, position: float, orientation: float) -> Array:
+def _checked(task: PoseTask, poses: object, dt: float, past: str, position: float, orientation: float) -> Array:
     """(F, 4, 4). Raises TaskError."""
+    if not isinstance(task, PoseTask):
+        raise TaskError(f"a path past a singularity needs a PoseTask, not {shown(task)}")
+    if not (isinstance(dt, (int, float, np.number)) and 0.0 < dt < np.inf):
+        raise TaskError(f"dt must be a positive number of seconds, not {shown(dt)}")
     if past not in tuple(Past):
         raise TaskError(f"past must be one of {', '.join(Past)}, not {shown(past)}")
     for name, value in (("position", position), ("orientation", orientation)):

@@ -13,7 +13,7 @@ from ....robokin.backend import get_backend
 from ....robokin.collision.model import Near
 from ....robokin.model.robot import RobotModel
 from ...criteria import Criterion
-from ...descent.engine import CONVERGED
+from ...descent.engine import CONVERGED, OUT_OF_REACH
 from ...tasks import Task
 from ...tasks.clearance import ClearanceTask
 from ...tasks.protocols import VelocityTask
@@ -116,8 +116,13 @@ class AvoidingTracker(Tracker):
         remark = found.remarks[0] if found.remarks else ""
         if why is not None or near is not None:
             missed = ((residuals[0] > self.tolerance).any(axis=1) & (shares >= 1.0)).any()
-            code = COLLIDED if missed else CONVERGED if own.any() else EMPTY
-            remark = _sentence(near, why) if missed else ""
+            if not missed:
+                code = CONVERGED
+            elif code != OUT_OF_REACH:
+                code = COLLIDED
+            remark = _sentence(near, why) if code == COLLIDED else ""
+        elif code == EMPTY and shares[self._at] > 0.0:
+            code = CONVERGED  # there is no other task than this one
         self._stand(there, self._step(q, there) / self.dt, late=0)
         self.memory, self._distances = memory, look.distances
         outcome = TrackOutcome.empty(1, len(self.tasks), self.model.nq, self.model.nv)

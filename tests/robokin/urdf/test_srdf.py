@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robokin_addon.robokin import (
+    ConfigurationError,
     FileFormatError,
     RobokinError,
     UnknownNameError,
@@ -165,7 +166,14 @@ def test_links_that_may_touch_of_a_real_file_and_back(tmp_path):
     assert import_srdf(tmp_path / "a.srdf", model).may_touch == {("panda_link0", "panda_link5"): "a < b"}
     with pytest.raises(UnknownNameError, match="no link named 'arm'"):
         save_srdf(model, {}, tmp_path / "b.srdf", {("panda_link0", "arm"): ""})
+    with pytest.raises(ConfigurationError, match="two links may touch, not 1"):
+        save_srdf(model, {}, tmp_path / "b.srdf", {("panda_link0",): ""})
     assert not (tmp_path / "b.srdf").exists()
+    one, other = (
+        f"<disable_collisions link1='panda_link{a}' link2='panda_link{b}' reason='a'/>" for a, b in ((0, 5), (5, 0))
+    )
+    (tmp_path / "c.srdf").write_text(f"<robot name='panda'>{one}{other}</robot>")
+    assert list(import_srdf(tmp_path / "c.srdf", model).may_touch) == [("panda_link0", "panda_link5")]
 
 
 def test_links_that_a_robot_does_not_have_are_told(tmp_path):

@@ -177,3 +177,9 @@ def test_as_a_command(tmp_path, capsys) -> None:
     assert run(capsys, "plan", robot, "--q1", "{}", "-o", tmp_path / "motion.txt").refused("motion.txt")
     assert run(capsys, *given, "--margin", "-1").refused("--margin")
     assert isinstance(motion, Motion) and forward_kinematics(collisions.model, q0)["l2"][0, 3] == 2.0
+
+
+def test_the_jerk_is_refused() -> None:
+    collisions, q0, q1 = around_a_post()
+    with pytest.raises(ConfigurationError, match="not the jerk"):
+        plan_path(collisions.model, collisions, q0, q1, {"jerk": 5.0})

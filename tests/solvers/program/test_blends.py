@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import forward_kinematics, library_robot
+from robokin_addon.robokin import ConfigurationError, forward_kinematics, library_robot
 from robokin_addon.solvers import Move, program_motion, run_moves
 from scipy.interpolate import CubicSpline
 
@@ -93,3 +93,38 @@ def test_a_spline_passes_its_points_and_a_curve_is_followed_at_its_speed() -> No
     assert off_lines(along, PLACES[::-1]).max() < 1e-3
     speeds = np.linalg.norm(np.diff(along, axis=0), axis=1) / t[1]
     assert 0.0499 < speeds.max() <= 0.05 * (1.0 + 1e-6) and np.median(speeds) > 0.045
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_blend_into_a_move_that_goes_nowhere(count: int) -> None:
+    joint = PANDA.moving_joints[1].name
+    moves = [Move("a", joints={joint: 0.5}, blend=0.01), *(Move("b", joints={}, blend=0.01) for _ in range(count - 2))]
+    found = run_moves(PANDA, [*moves, Move("last", joints={})], START)
+    assert len(found) == count and found[0][1].duration > 0.1
+    end = PANDA.joint_values(program_motion(found).q[-1])
+    assert end == pytest.approx(PANDA.joint_values(START) | {joint: 0.5}, abs=1e-9)
+
+
+@pytest.mark.parametrize("radius", [0.002, 0.004])
+def test_small_blends_do_not_rest_either(radius: float) -> None:
+    """Each way has 120 places, of a few millimetres here."""
+    gantry = library_robot("gantry")
+    tip, (low, high) = gantry.link_names[-1], (gantry.limits.lower, gantry.limits.upper)
+    q0, span = low + 0.1 * (high - low), 0.8 * (high - low)
+    here = forward_kinematics(gantry, q0)[tip][:3, 3]
+    moves = [
+        Move("along", "line", tip=tip, position=here + np.array([span[0], 0.0, 0.0]), blend=radius),
+        Move("across", "line", tip=tip, position=here + np.array([span[0], span[1], 0.0])),
+    ]
+    found = run_moves(gantry, moves, q0)
+    _, _, v, _ = sampled(found[0][1], 4001)
+    assert np.linalg.norm(v[2000:], axis=1).min() > 0.01
+
+
+def test_what_is_no_list_of_moves_is_refused() -> None:
+    for wrong in (None, ["a"], 3):
+        with pytest.raises(ConfigurationError, match="moves must be a list of Move"):
+            run_moves(PANDA, wrong, START)
+    with pytest.raises(ConfigurationError, match="points must be a list"):
+        Move("a", "spline", tip=TIP, points=np.array(3.0))
+    assert Move("a", "line", tip=TIP, position=HOME, tool_speed=np.float32(0.5)).tool_speed == 0.5

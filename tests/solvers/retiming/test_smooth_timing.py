@@ -151,3 +151,27 @@ def test_it_rests_where_accelerations_would_jump() -> None:
     found = retime(model, way, {"jerk": 20.0})
     assert (shares(found) <= 1.0 + 1e-6).all()
     assert found.sample(np.linspace(0.0, found.duration, 999))[0].max() <= 3.0
+
+
+def test_a_drive_without_a_limit_on_its_power() -> None:
+    panda, way = library_robot("panda"), panda_way(1)
+    g = np.array([0.0, 0.0, -9.81])
+    large, none = (retime(panda, way, {"power": power}, gravity=g).duration for power in (1e9, np.inf))
+    assert none == pytest.approx(large, rel=1e-6)
+
+
+def test_a_path_that_touches_a_position_limit_does_not_rest_at_every_sample() -> None:
+    x = np.linspace(0.0, 1.0, 40)
+    way = np.column_stack((1.0 - (x - 0.5) ** 2, 2.0 * x))
+    free = RobotModel("free", [Link("a"), Link("b"), Link("c")], _two(np.inf))
+    near = RobotModel("near", [Link("a"), Link("b"), Link("c")], _two(1.0 - (x[1] - x[0]) ** 2 / 8.0))
+    limits = {"velocity": 5.0, "acceleration": 20.0, "jerk": 100.0}
+    durations = [retime(model, way, limits).duration for model in (free, near)]
+    assert durations[1] < 2.5 * durations[0]
+
+
+def _two(upper: float) -> list[Joint]:
+    return [
+        Joint("p", "revolute", "a", "b", lower=-3.0, upper=min(upper, 3.0)),
+        Joint("q", "revolute", "b", "c", lower=-3.0, upper=3.0),
+    ]

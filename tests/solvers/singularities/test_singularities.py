@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import RobotModel, library_robot, load_urdf, random_configuration
+from robokin_addon.robokin import ConfigurationError, RobotModel, library_robot, load_urdf, random_configuration
 from robokin_addon.solvers import (
     Motion,
     MotionSingularities,
@@ -148,3 +148,19 @@ def test_a_stretched_arm_is_told_in_a_check() -> None:
     assert check_motion(motion, tasks).singularities is None
     columns = MotionSingularities.of(motion, tasks).columns()
     assert len(columns) == 2 and (np.diff(columns[f"{tasks[0].name} singular value"][1]) > 0.0).all()
+
+
+def test_configurations_that_are_none_are_named() -> None:
+    model = library_robot("puma560")
+    found = Singularities(tool_at(model, "tool"))
+    q = model.neutral()
+    for wrong in (q * np.nan, None, q[:3]):
+        with pytest.raises(ConfigurationError):
+            found.at(wrong)
+    for wrong in (q, q[None] * np.nan, None):
+        with pytest.raises(ConfigurationError, match="of shape"):
+            found.over(wrong)
+    motion = Motion.of(model, [0.0, 1.0], np.stack((q, q)))
+    for wrong in ("x", np.nan, -1.0):
+        with pytest.raises(ConfigurationError, match="threshold must be"):
+            MotionSingularities.of(motion, [PoseTask("tool", np.eye(4))], wrong)

@@ -192,3 +192,20 @@ def test_what_is_no_clearance_is_refused() -> None:
         ClearanceTask(collisions, target=np.eye(4))
     with pytest.raises(TaskError, match="'arm', not of"):
         solve_ik(library_robot("panda"), [ClearanceTask(collisions)])
+
+
+def test_what_is_out_of_reach_is_not_a_collision() -> None:
+    arm = planar_arm(2)
+    collisions = CollisionModel(arm, [Obstacle("ball", Sphere(0.1), at(0.0, 1.0))])
+    tasks = [PositionTask(arm.link_names[-1], [0.0, 2.5, 0.0]), ClearanceTask(collisions, 0.02)]
+    found = track(arm, tasks, [[[0.0, 2.5, 0.0], None]] * 20, np.array([0.3, 0.2]))
+    assert {status.name for status in found.status} == {"OUT_OF_REACH"}
+
+
+def test_a_clearance_alone_is_met() -> None:
+    arm = planar_arm(2)
+    collisions = CollisionModel(arm, [Obstacle("ball", Sphere(0.1), at(0.0, 1.0))])
+    found = track(arm, [ClearanceTask(collisions, 0.02)], [[None]] * 3, np.array([0.3, 0.2]))
+    assert {status.name for status in found.status} == {"CONVERGED"}
+    with pytest.raises(TaskError, match="must be a CollisionModel"):
+        ClearanceTask(None)

@@ -170,3 +170,14 @@ def test_what_cannot_be_led_is_told() -> None:
     planar = library_robot("planar_3r")
     with pytest.raises(TaskError, match="does not have"):
         traverse(planar, PositionTask(planar.links[-1].name, np.zeros(3)), [np.eye(4)])
+
+
+@pytest.mark.parametrize("dt", [0.0, -1.0, np.nan, np.inf, "x", None])
+def test_a_step_of_time_that_is_none_is_named(dt: object) -> None:
+    model = library_robot("puma560")
+    q = np.array([0.1, -0.5, 0.3, 0.2, 0.4, 0.1])
+    poses = [forward_kinematics(model, q)["tool"]] * 3
+    with pytest.raises(TaskError, match="dt must be a positive number"):
+        traverse(model, PoseTask("tool", poses[0]), poses, q, dt, "slow-down")
+    with pytest.raises(TaskError, match="needs a PoseTask"):
+        traverse(model, None, poses, q, 0.04, "slow-down")
