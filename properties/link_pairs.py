@@ -3,6 +3,8 @@ out: two that touch at rest may."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import bpy
 
 from .overrides import STATIC, VALUE
@@ -32,11 +34,15 @@ def link_pairs(obj: bpy.types.Object) -> dict[tuple[str, str], bool]:
     return {(item.link_a, item.link_b): item.may_touch for item in obj.robokin.link_pairs}
 
 
-def store_link_pair(obj: bpy.types.Object, a: str, b: str, reason: str) -> bool:
-    """The two may touch. Returns whether that is new in the list; what the list says of them stays."""
-    if {(a, b), (b, a)} & link_pairs(obj).keys():
-        return False
-    item = obj.robokin.link_pairs.add()
-    item.name, item.link_a, item.link_b, item.reason = f"{a}, {b}", a, b, reason
-    obj.robokin.active_link_pair = len(obj.robokin.link_pairs) - 1
-    return True
+def store_link_pairs(obj: bpy.types.Object, may_touch: Mapping[tuple[str, str], str]) -> int:
+    """These two and two may touch, {(link, link): reason}. Returns how many are new in the list; what it says of the
+    others stays."""
+    listed, robot, before = link_pairs(obj).keys(), obj.robokin, len(obj.robokin.link_pairs)
+    for (a, b), reason in may_touch.items():
+        if not {(a, b), (b, a)} & listed:
+            item = robot.link_pairs.add()
+            item.name, item.link_a, item.link_b, item.reason = f"{a}, {b}", a, b, reason
+    new = len(robot.link_pairs) - before
+    if new:
+        robot.active_link_pair = before
+    return new

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..properties.bridge import robot_model
-from ..properties.link_pairs import store_link_pair
+from ..properties.link_pairs import store_link_pairs
 from ..properties.postures import posture_values, store_posture
 from ..robokin import RobokinError, save_srdf
 from ..robokin.urdf.srdf import Srdf
@@ -15,8 +15,7 @@ def take_srdf(obj: bpy.types.Object, found: Srdf) -> str:
     """Store what a file holds; in words. A posture of the same name is replaced, a pair that is listed stays."""
     for name, values in found.postures.items():
         store_posture(obj, name, values)
-    for (a, b), reason in found.may_touch.items():
-        store_link_pair(obj, a, b, reason)
+    store_link_pairs(obj, found.may_touch)
     pairs = f", {len(found.may_touch)} pairs of links that may touch" if found.may_touch else ""
     return f"{len(found.postures)} posture(s){pairs}"
 

@@ -107,7 +107,7 @@ class ROBOKIN_OT_import_urdf(bpy.types.Operator, ImportHelper):
             return []
         if not found.postures and not found.may_touch:
             return []
-        return [f"{take_srdf(obj, found)} of {os.path.basename(beside)}"]
+        return [f"{os.path.basename(beside)}: {take_srdf(obj, found)}"]
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

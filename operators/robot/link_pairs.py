@@ -6,7 +6,7 @@ import bpy
 
 from ...properties.bridge import binding
 from ...properties.bridge.visuals.mesh_hulls import mesh_hull
-from ...properties.link_pairs import store_link_pair
+from ...properties.link_pairs import store_link_pairs
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.collision import CollisionModel
@@ -26,9 +26,8 @@ class ROBOKIN_OT_find_touching(RobotOperator, bpy.types.Operator):
         if not any(link.collisions for link in model.links):
             raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
         always = CollisionModel(model, hull=mesh_hull).always_touching()
-        new = [store_link_pair(obj, a, b, "Always") for a, b in always]
-        new += [store_link_pair(obj, a, b, "Rest") for a, b in touching_at_rest(model)]
-        self.report({"INFO"}, f"{sum(new)} pairs listed that were not")
+        found = dict.fromkeys(touching_at_rest(model), "Rest") | dict.fromkeys(always, "Always")
+        self.report({"INFO"}, f"{store_link_pairs(obj, found)} pairs listed that were not")
         return {"FINISHED"}
 
 
@@ -44,7 +43,7 @@ class ROBOKIN_OT_link_pair_add(RobotOperator, bpy.types.Operator):
         if len(links) != 2:
             raise RobokinError(f"{len(links)} bones with a link are selected, not two (select them in Pose Mode)")
         a, b = links
-        if not store_link_pair(obj, a, b, "User"):
+        if not store_link_pairs(obj, {(a, b): "User"}):
             raise RobokinError(f"{a!r} and {b!r} are in the list already")
         return {"FINISHED"}
 

@@ -13,7 +13,7 @@ from robokin_addon.properties.results.result_text import STATUS_WORDS
 from robokin_addon.solvers import Status
 
 SMALL = set("a an and as at by for from in of on or per the to with".split())
-UNITS = {"m", "m/s", "m/s²", "/s", "/s²", "1/s", "kg", "kg/m\u00b3"}
+UNITS = {"mm", "m", "m/s", "m/s²", "/s", "/s²", "1/s", "kg", "kg/m\u00b3"}
 BRITISH = re.compile(r"\w*(centre|colour|metre|modelled|towards|grey|behaviour|neighbour)\w*", re.IGNORECASE)
 
 

@@ -308,7 +308,7 @@ def test_wheels_on_a_suspension_are_found():
         np.testing.assert_allclose(contact, 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("backend", ["native", "numpy"])
+@pytest.mark.parametrize("backend", ["native", pytest.param("numpy", marks=pytest.mark.slow)])
 def test_a_base_cruises_below_its_limit_however_long_it_takes_to_stop(backend):
     """More frames of braking than are looked at one by one."""
     dt, speed, wheel = 0.001, 0.8, 0.1
