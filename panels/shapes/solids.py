@@ -11,7 +11,7 @@ from ...robokin.errors import ModelError
 from ...robokin.model import geometry
 from .lines import SPHERE, circle, joined
 
-CREASE = 0.999  # cosine between two faces: flatter, the edge between them is not drawn
+CREASE = 0.97  # cosine between two faces: flatter, the edge between them is not drawn
 
 
 def outline(shape: geometry.Box | Capsule | Cylinder | Hull | Sphere) -> Array:
