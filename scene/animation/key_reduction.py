@@ -15,7 +15,7 @@ from ...robokin.arrays import Array
 from ...robokin.structure.tool_links import tool_links
 from ...solvers import Motion, check_motion
 from ...solvers.motion.key_reduction import ReducedKeys, frame_slopes, reduce_keys, tool_errors
-from ...solvers.progress import scaled
+from ...solvers.progress import finish, scaled
 from .curves import (
     channel_key,
     refuse_unwritable,
@@ -27,6 +27,7 @@ from .curves import (
 from .frames import fcurves
 
 _SAME_FRAME = 1e-3
+_CLOSER = 0.97  # bounds are drawn closer by a little more than what was too much
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +82,22 @@ def reduce_steps(
     shown = yield from scaled(sample_configurations(scene, obj, halves, robot), 0.0, 0.4)
     motion = Motion.of(model, times, shown).unwrapped()
     before, tools = _keyed_frames(obj, robot, first, last), tool_links(model)
-    reduced = yield from scaled(reduce_keys(motion, tools, position, rotation), 0.4, 0.9)
+    reduced = yield from scaled(reduce_keys(motion, tools, position, rotation), 0.4, 1.0)
     slopes = [frame_slopes(values.astype(float)) for values in rounded_channels(obj, motion.q[::2], robot)]
-    write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
-    _shape_keys(obj, robot, reduced, first, slopes)
-    show_curves(obj, scene.frame_current_final, robot)
-    written = yield from scaled(sample_configurations(scene, obj, halves, robot), 0.9, 1.0)
-    away, turned = tool_errors(model, tools, written, motion.q)
+    share = 1.0
+    while True:  # balls go another way between keys than their model: then closer bounds keep those asked for
+        write_curves(obj, frames[reduced.keys].tolist(), motion.q[::2][reduced.keys], new_action, robot)
+        _shape_keys(obj, robot, reduced, first, slopes)
+        show_curves(obj, scene.frame_current_final, robot)
+        written, new_action = finish(sample_configurations(scene, obj, halves, robot)), False
+        away, turned = (float(off.max()) for off in tool_errors(model, tools, written, motion.q))
+        over = max(away / position, turned / rotation)
+        if over <= 1.0 or len(reduced.keys) == len(frames):
+            break
+        share *= _CLOSER / over
+        reduced = finish(reduce_keys(motion, tools, share * position, share * rotation))
     broken = [_broken(Motion.of(model, times[::2], q[::2])) for q in (shown, written)]
-    return ReduceResult(before, len(reduced.keys), broken[0], broken[1], float(away.max()), float(turned.max()))
+    return ReduceResult(before, len(reduced.keys), broken[0], broken[1], away, turned)
 
 
 def _broken(motion: Motion) -> int:

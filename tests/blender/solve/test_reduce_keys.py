@@ -15,6 +15,7 @@ from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.scene.animation.curves import own_keys, write_curves
 from robokin_addon.scene.animation.frames import fcurves
 from robokin_addon.scene.bake.samples import sample_motion
+from robokin_addon.solvers.motion import key_reduction
 from robokin_addon.solvers.motion.key_reduction import tool_errors
 from robokin_addon.solvers.progress import finish
 from support.blender.scene_bakes import snapshot
@@ -81,3 +82,13 @@ def test_esc_and_the_command(animated, monkeypatch, tmp_path, scene):
     assert told["position"] <= 0.2e-3 and told["keys_after"] < told["keys_before"]
     assert main(["reduce", str(path), "--position", "0"]) == 2
     assert main(["reduce", str(path), "--frames", "3:3"]) == 2
+
+
+def test_what_the_curves_are_off_is_looked_at_once_more(animated, monkeypatch, tmp_path):
+    """Where the written curves are farther off than their model said, fewer keys are taken away."""
+    monkeypatch.setattr(key_reduction, "SPARE", 1.6)
+    report = tmp_path / "r.json"
+    given = {"position": 0.2, "frame_start": 1, "frame_end": LAST, "report_path": str(report)}
+    assert called(bpy.ops.robokin.reduce_keys, animated, **given) == {"FINISHED"}
+    told = json.loads(report.read_text("utf-8"))
+    assert 1e-5 < told["position"] <= 0.2e-3 and told["keys_after"] < told["keys_before"]
