@@ -133,6 +133,6 @@ def _vector(value: object, size: int, what: str) -> Array:
 
 
 def _number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        return False
-    return abs(float(value)) <= MOST
+    if isinstance(value, (np.integer, np.floating)):
+        value = value.item()
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MOST
