@@ -12,7 +12,7 @@ from ..errors import ModelError
 # lifted out of it anyhow: the edges that they have in it are among those that they then have.
 JOGGLES = (1e-11, 1e-9, 1e-7)
 FLAT = 1e-14  # of the largest extent
-SPREAD = 64  # directions whose farthest points are taken first, so that most of the others are inside at once
+SPREAD = 64  # directions whose farthest points come first, so that most others are inside; then ever twice as many
 
 
 def hull_triangles(points: Array) -> Array:
@@ -42,31 +42,63 @@ def hull_triangles(points: Array) -> Array:
 def _inserted(points: Array, rng: np.random.Generator) -> Array:
     """The hull's triangles, of points in general position."""
     first = _tetrahedron(points)
-    faces = np.array([[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])
     a, b, c, d = points[first]
-    if np.dot(np.cross(b - a, c - a), d - a) > 0.0:
-        faces = faces[:, ::-1]
-    faces = np.array(first)[faces]
-    normals = _normals(points, faces)
+    start = np.array([[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])
+    hull = _Hull(points, np.array(first)[start[:, ::-1] if np.dot(np.cross(b - a, c - a), d - a) > 0.0 else start])
     directions = rng.normal(size=(SPREAD, 3))
     left = np.unique(np.argmax(points @ directions.T, axis=0))
-    rest = np.setdiff1d(np.arange(len(points)), left)
+    rest, most = np.setdiff1d(np.arange(len(points)), left), SPREAD
     while len(left) or len(rest):
         for i in left:
-            seen = np.einsum("ij,ij->i", normals, points[i] - points[faces[:, 0]]) > 0.0
-            if not seen.any() or i in first:
-                continue
-            edges = faces[seen][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-            codes, back = edges @ (len(points), 1), edges @ (1, len(points))
-            rim = edges[~np.isin(codes, back)]
-            new = np.column_stack((rim, np.full(len(rim), i)))
-            faces = np.concatenate((faces[~seen], new))
-            normals = np.concatenate((normals[~seen], _normals(points, new)))
-        outside = np.array_split(rest, 1 + len(rest) * len(faces) // 4_000_000)
-        offsets = np.einsum("ij,ij->i", normals, points[faces[:, 0]])
-        rest = np.concatenate([k[(points[k] @ normals.T > offsets).any(axis=1)] for k in outside])
-        left, rest = rest[:SPREAD], rest[SPREAD:]
-    return faces
+            if i not in first:
+                hull.insert(i)
+        outside = np.array_split(rest, 1 + len(rest) * hull.count // 4_000_000)
+        rest = np.concatenate([k[hull.has_outside(points[k])] for k in outside])
+        left, rest, most = rest[:most], rest[most:], 2 * most
+    return hull.faces[: hull.count]
+
+
+class _Hull:
+    """Of some of the points. faces: (count, 3) and places for more; of n corners there are 2 n - 4."""
+
+    def __init__(self, points: Array, faces: Array) -> None:
+        self.points, self.count = points, 0
+        self.faces = np.empty((2 * len(points), 3), int)
+        self._normals = np.empty((2 * len(points), 3))
+        self._offsets = np.empty(2 * len(points))
+        self._put(np.arange(len(faces)), faces)
+
+    def _put(self, places: Array, faces: Array) -> None:
+        self.faces[places] = faces
+        self._normals[places] = normals = _normals(self.points, faces)
+        self._offsets[places] = np.einsum("ij,ij->i", normals, self.points[faces[:, 0]])
+        self.count = max(self.count, int(places[-1]) + 1)
+
+    def insert(self, i: int) -> None:
+        """The faces that the point i sees give way to those between it and their rim."""
+        seen = np.flatnonzero(self._normals[: self.count] @ self.points[i] > self._offsets[: self.count])
+        if not len(seen):
+            return
+        edges = self.faces[seen][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+        codes, back = edges @ (len(self.points), 1), edges @ (1, len(self.points))
+        rim = edges[~np.isin(codes, back)]
+        if not len(rim):
+            raise ModelError("the convex hull of these points cannot be found")
+        new = np.column_stack((rim, np.full(len(rim), i)))
+        more = len(new) - len(seen)
+        if more >= 0:
+            self._put(np.append(seen, np.arange(self.count, self.count + more)), new)
+            return
+        self._put(seen[:more], new)
+        self.count += more  # the last faces move to the places that are left
+        free, last = seen[more:], np.arange(self.count, self.count - more)
+        moved, free = np.setdiff1d(last, free), free[free < self.count]
+        for each in (self.faces, self._normals, self._offsets):
+            each[free] = each[moved]
+
+    def has_outside(self, points: Array) -> Array:
+        """(n,) bool of points (n, 3)."""
+        return (points @ self._normals[: self.count].T > self._offsets[: self.count]).any(axis=1)
 
 
 def _normals(points: Array, faces: Array) -> Array:
