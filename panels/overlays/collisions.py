@@ -30,7 +30,7 @@ class CollisionOverlay:
         if self._waiting:
             link, geometry = self._waiting.pop()
             self._found.append((link, _segments(geometry)))
-        if self._waiting and not bpy.app.timers.is_registered(_look_again):
+        if self._waiting and not bpy.app.background and not bpy.app.timers.is_registered(_look_again):
             bpy.app.timers.register(_look_again, first_interval=0.01)
         return Pieces(
             [(moved(view.links[link], own), colors.faded(colors.GOOD, 0.5)) for link, own in self._found if len(own)]

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.properties.bridge import binding, robot_model
+from robokin_addon.properties.selected.selection import select
 from robokin_addon.robokin import read_urdf_text
 from support.blender.scene_robots import build
 from support.problems.obstructed import planar_arm, planar_urdf
@@ -106,7 +107,7 @@ def test_the_list_says_which_links_may_touch(scene, tmp_path):
         assert bpy.ops.robokin.find_touching() == {"FINISHED"}
     assert not arm.robokin.link_pairs
     for name in arm.pose.bones.keys():
-        arm.pose.bones[name].select = binding(arm).link_of_bone.get(name) in pair
+        select(arm.pose.bones[name], binding(arm).link_of_bone.get(name) in pair)
     with bpy.context.temp_override(object=arm, active_object=arm):
         assert bpy.ops.robokin.link_pair_add() == {"FINISHED"}
     (item,) = arm.robokin.link_pairs
