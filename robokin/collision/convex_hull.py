@@ -59,7 +59,7 @@ def _inserted(points: Array, rng: np.random.Generator) -> Array:
 
 
 class _Hull:
-    """Of some of the points. faces: (count, 3) and places for more; of n corners there are 2 n - 4."""
+    """The hull of some of the points. faces: (count, 3) and places for more; of n corners there are 2 n - 4."""
 
     def __init__(self, points: Array, faces: Array) -> None:
         self.points, self.count = points, 0
