@@ -35,7 +35,7 @@ def with_wheels(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[tuple[L
     by_name, declared = unique("link", links), unique("joint", joints)
     root = root_link_name(by_name, declared.values())
     base = Joint("base", "planar", None, root)
-    if _wheel_joints(base, by_name, depth_first(root, by_name, declared.values())):
+    if _wheel_joints(base, depth_first(root, by_name, declared.values())):
         return tuple(links), tuple(joints)
     turned = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     added: list[tuple[Link, Joint]] = []
@@ -54,7 +54,7 @@ def find_drive(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) 
 
     Raises ModelError when there is not one pair of wheels, or nothing tells their radius.
     """
-    wheels = _wheel_joints(base, links, joints)
+    wheels = _wheel_joints(base, joints)
     who = f"wheeled joint {base.name!r}"
     if not wheels:
         raise ModelError(f"{who}: no two wheels on one axle below link {base.child!r}; name them in its drive", base)
@@ -69,7 +69,7 @@ def find_drive(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) 
 
 
 def _wheel_joints(
-    base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]
+    base: Joint, joints: Sequence[Joint]
 ) -> list[tuple[tuple[Joint, Array], tuple[Joint, Array]]]:
     """Pairs of (joint, T_base_joint), the left one first: to the left of forward, u of the base's plane."""
     return _pairs_on(_rigid(base.child, joints), base, joints) or _pairs_on(_upright(base, joints), base, joints)

@@ -21,7 +21,7 @@ _shapes: dict[tuple[str, int], tuple[Hashable, Any]] = {}
 _count = [0]  # how often shapes were read
 
 
-def shown_shape(obj: bpy.types.Object, task: RobokinTask) -> Any:
+def shown_shape(task: RobokinTask) -> Any:
     """The shape as `read_shape` read it; of a task that is none of `missing_shapes`. Raises RobokinError naming the
     task."""
     if not has_shape(task):

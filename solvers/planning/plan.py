@@ -11,7 +11,7 @@ from ...robokin.arrays import Array, shown
 from ...robokin.collision import CollisionModel
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel, solvable_model
-from ..progress import finish
+from ..progress import finish, mapped
 from ..retiming.retime import Retimed, retime
 from ..tasks.clearance import MARGIN
 from ..trajectories.motion_limits import MotionLimits
@@ -103,22 +103,11 @@ def plan_path_steps(
     way, drawn = [start, goal], 0
     if not space.is_straight_free(start, goal):
         search = connected(space, samples, start, goal, budget)
-        while True:
-            try:
-                drawn = next(search)
-            except StopIteration as done:
-                way, drawn = done.value
-                break
-            yield 0.9 * drawn / budget
+        way, drawn = yield from mapped(search, lambda drawn: 0.9 * drawn / budget)
         if not way:
             return _none(model, f"no way was found among {budget} configurations: there may be one", drawn)
         shortening = shortened(space, samples, _aligned(samples, way))
-        while True:
-            try:
-                yield 0.9 + 0.1 * next(shortening) / SHORTCUTS
-            except StopIteration as done:
-                way = done.value
-                break
+        way = yield from mapped(shortening, lambda tried: 0.9 + 0.1 * tried / SHORTCUTS)
     motion = retime(model, rounded(space, samples, way), bound)
     straight = "straight" if len(way) == 2 else f"by {len(way) - 2} places between"
     return PathPlan(f"{straight}, {motion.duration:.3f} s", drawn, np.stack(way), motion)

@@ -22,7 +22,7 @@ def shortened(space: FreeSpace, samples: Samples, way: list[Array]) -> Generator
     (Geraerts and Overmars 2007)."""
     for tried in range(SHORTCUTS):
         if tried % PRUNED == 0:
-            way = _pruned(space, samples, way)
+            way = _pruned(space, way)
         if len(way) == 2:
             break
         ends = np.append(0.0, np.cumsum([samples.apart(a, b) for a, b in pairwise(way)]))
@@ -39,10 +39,10 @@ def shortened(space: FreeSpace, samples: Samples, way: list[Array]) -> Generator
         if is_shorter and all(space.is_straight_free(*each) for each in looked):
             way = way[: i + 1] + _apart(samples, [a, b], way[i], way[j + 1]) + way[j + 1 :]
         yield tried
-    return _pruned(space, samples, way)
+    return _pruned(space, way)
 
 
-def _pruned(space: FreeSpace, samples: Samples, way: list[Array]) -> list[Array]:
+def _pruned(space: FreeSpace, way: list[Array]) -> list[Array]:
     """The way without the places that it can go past straight."""
     i = 1
     while i < len(way) - 1:

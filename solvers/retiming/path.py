@@ -51,7 +51,7 @@ class Path:
     def through(cls, model: RobotModel, q: Array, knots: Array) -> Path:
         """q: (k + 1, nq), quaternions of continuous sign, at the knots. Raises ConfigurationError where the way between
         two of them leaves the cone of a ball."""
-        corners = _corners(model, q, knots)
+        corners = _corners(q)
         ends = [0, *np.flatnonzero(corners).tolist(), len(q) - 1]
         slopes = np.zeros((2, len(q) - 1, model.nq))  # at the start and the end of each interval
         for first, last in pairwise(ends):
@@ -125,7 +125,7 @@ class Path:
         return np.clip(q, lower, upper), first, second, third
 
 
-def _corners(model: RobotModel, q: Array, knots: Array) -> Array:
+def _corners(q: Array) -> Array:
     found = np.zeros(len(q), bool)
     if len(q) < 5:
         return found

@@ -19,7 +19,6 @@ from ...tasks.clearance import ClearanceTask
 from ...tasks.protocols import VelocityTask
 from ..data import COLLIDED, TrackOutcome
 from ..level_engines import state_at
-from ..memory import MotionMemory
 from ..result import EMPTY, TrackResult, joined
 from ..tracker import Tracker
 from .safe_stop import Look, SafeStop
@@ -49,6 +48,8 @@ class AvoidingTracker(Tracker):
     places half-way between are.
     """
 
+    _distances: Array | None  # (pairs,) in the frame before
+
     def __init__(
         self,
         model: RobotModel,
@@ -57,7 +58,6 @@ class AvoidingTracker(Tracker):
         backend: str = "auto",
         criteria: Sequence[Criterion] = (),
     ) -> None:
-        self._distances: Array | None = None  # (pairs,) in the frame before
         super().__init__(model, tasks, dt, backend, criteria)
         self._at = next(i for i, task in enumerate(self.tasks) if isinstance(task, ClearanceTask))
         clearance = self.tasks[self._at]
@@ -70,21 +70,9 @@ class AvoidingTracker(Tracker):
         self._near = Tracker(model, [*others, wider], dt, backend, criteria)
         self._stop = SafeStop(model, clearance, self.limits, backend)
 
-    def start(
-        self,
-        targets: Any,
-        q0: Array | None = None,
-        start_velocity: object | None = None,
-        seed: int = 0,
-        influence: Array | None = None,
-        origin: Array | None = None,
-    ) -> TrackResult:
+    def _stand(self, q: Array, velocity: object | None, late: int) -> None:
         self._distances = None
-        return super().start(targets, q0, start_velocity, seed, influence, origin)
-
-    def stand(self, q: object, velocity: object | None = None, memory: MotionMemory | None = None) -> None:
-        self._distances = None
-        super().stand(q, velocity, memory)
+        super()._stand(q, velocity, late)
 
     def run(self, targets: Any, influence: Sequence[Array] | Array | None = None) -> TrackResult:
         shares = [None] * len(targets) if influence is None else influence
