@@ -6,7 +6,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.collision import Capsule, Cylinder, Hull, Sphere
-from ...robokin.collision.convex_hull import hull_triangles
+from ...robokin.collision.convex_hull import hull_edges, hull_triangles
 from ...robokin.errors import ModelError
 from ...robokin.model import geometry
 from .lines import SPHERE, circle, joined
@@ -41,19 +41,14 @@ def _sides(radius: float, length: float) -> Array:
 
 def _edges(points: Array) -> Array:
     """Edges of the convex hull of points (n, 3), without those inside a flat face; none where there is no volume."""
+    points = np.unique(points, axis=0)
     try:
-        triangles = hull_triangles(np.unique(points, axis=0)) if len(points) > 3 else np.empty((0, 3), int)
+        triangles = hull_triangles(points) if len(points) > 3 else np.empty((0, 3), int)
     except ModelError:
         triangles = np.empty((0, 3), int)
-    if not len(triangles):
-        return np.zeros((0, 2, 3))
-    points = np.unique(points, axis=0)
     a, b, c = points[triangles.T]
     normals = np.cross(b - a, c - a)
     normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
-    sides = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-    face = np.repeat(np.arange(len(triangles)), 3)
-    order = np.lexsort(np.sort(sides, axis=1).T)
-    pairs, faces = sides[order][::2], face[order].reshape(-1, 2)
+    pairs, faces = hull_edges(triangles)
     bent = np.einsum("ij,ij->i", normals[faces[:, 0]], normals[faces[:, 1]]) < CREASE
     return points[pairs[bent]]

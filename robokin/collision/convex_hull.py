@@ -39,6 +39,13 @@ def hull_triangles(points: Array) -> Array:
     raise ModelError("the convex hull of these points cannot be found")
 
 
+def hull_edges(triangles: Array) -> tuple[Array, Array]:
+    """(k, 2) indices of the ends of each edge of a hull, and (k, 2) those of the two of its triangles (m, 3) there."""
+    sides = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    order = np.lexsort(np.sort(sides, axis=1).T)
+    return sides[order][::2], (order // 3).reshape(-1, 2)
+
+
 def _inserted(points: Array, rng: np.random.Generator) -> Array:
     """The hull's triangles, of points in general position."""
     first = _tetrahedron(points)

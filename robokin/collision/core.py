@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, check_size, not_negative, shown
 from ..errors import ModelError
 from ..model import geometry
-from .convex_hull import hull_triangles
+from .convex_hull import hull_edges, hull_triangles
 from .shapes import Capsule, CollisionShape, Cylinder, Hull, Sphere
 
 SAME = 1e-12  # directions that differ by no more are one
@@ -114,10 +114,7 @@ def _edges(points: Array, triangles: Array, normals: Array) -> Array:
     length = np.linalg.norm(normals, axis=1)
     flat = length <= _area(points)
     units = normals / np.where(flat, 1.0, length)[:, None]
-    sides = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
-    face = np.repeat(np.arange(len(triangles)), 3)
-    order = np.lexsort(np.sort(sides, axis=1).T)
-    pairs, faces = sides[order][::2], face[order].reshape(-1, 2)
+    pairs, faces = hull_edges(triangles)
     level = (abs(units[faces[:, 0]] - units[faces[:, 1]]).max(axis=1) <= SAME) & ~flat[faces].any(axis=1)
     a, b = points[pairs[~level].T]
     return b - a
