@@ -120,8 +120,7 @@ class Motion:
     def resample(self, rate: float) -> Motion:
         """Samples every 1/rate seconds from the first time on, up to the last time; see `at`. Raises
         ConfigurationError when the rate [Hz] is not a positive number."""
-        if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
-            raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+        check_rate(rate)
         count = int(np.floor(self.duration * rate + 1e-9)) + 1
         return self.at(np.minimum(self.times[0] + np.arange(count) / rate, self.times[-1]))
 
@@ -142,6 +141,12 @@ class Motion:
             turned = np.einsum("ij,ij->i", quaternion[1:], quaternion[:-1]) < 0.0
             quaternion[1:][np.cumsum(turned) % 2 == 1] *= -1.0
         return Motion.of(self.model, self.times, q, self.v[0])
+
+
+def check_rate(rate: object) -> None:
+    """Raises ConfigurationError for what is no positive number of samples per second."""
+    if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
+        raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
 
 
 def checked_motion(motion: object) -> Motion:

@@ -10,7 +10,7 @@ import numpy as np
 from ...robokin.arrays import Array, shown
 from ...robokin.errors import ConfigurationError, RobokinError
 from ...robokin.model.robot import RobotModel
-from ..motion.motion import FASTEST, Motion
+from ..motion.motion import Motion, check_rate
 from ..motion.rolled import rolled, rolling
 from ..progress import finish
 from ..retiming.path import Path
@@ -130,8 +130,7 @@ def _neighbours(owner: Array, blended: Array) -> Array:
 def program_motion(done: Sequence[tuple[Move, Sampled]], rate: float = RATE) -> Motion:
     """All of them one after another, with the waits, every 1/`rate` [s] of the whole and at each end. Raises
     ConfigurationError."""
-    if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
-        raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+    check_rate(rate)
     if not done:
         raise ConfigurationError("a program needs at least one move")
     check_count(sum(motion.duration + move.wait for move, motion in done), float(rate))

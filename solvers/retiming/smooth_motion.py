@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...robokin.arrays import shown
 from ...robokin.errors import ConfigurationError
 from ...robokin.spatial import swing_twist
-from ..motion.motion import FASTEST, Motion, checked_motion
+from ..motion.motion import Motion, check_rate, checked_motion
 from ..motion.rolled import rolled, rolling
 from ..trajectories.sampled import check_count
 from .path import Path
@@ -29,8 +28,7 @@ def smooth_motion(motion: Motion, rate: float) -> Motion:
     Raises ConfigurationError for samples that are not evenly spaced, and for a rate that is no positive number.
     """
     model, times = checked_motion(motion).model, motion.times
-    if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
-        raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+    check_rate(rate)
     if len(motion) < 2:
         return motion
     steps = np.diff(times)

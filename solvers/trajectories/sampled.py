@@ -9,7 +9,7 @@ import numpy as np
 
 from ...robokin.arrays import Array, float_array, shown
 from ...robokin.errors import ConfigurationError
-from ..motion.motion import FASTEST, Motion
+from ..motion.motion import Motion, check_rate
 
 if TYPE_CHECKING:
     from ...robokin.model.robot import RobotModel
@@ -38,8 +38,7 @@ class Sampled(ABC):
     def motion(self, rate: float = RATE) -> Motion:
         """Samples at `rate` [1/s] and at the end; velocities and accelerations are by differences. Raises
         ConfigurationError."""
-        if not (isinstance(rate, (int, float, np.number)) and 0.0 < rate < FASTEST):
-            raise ConfigurationError(f"rate must be a positive number of samples per second, not {shown(rate)}")
+        check_rate(rate)
         check_count(self.duration, rate)
         count = int(np.floor(self.duration * rate * (1.0 - 1e-12)))
         times = np.append(np.arange(count + 1) / rate, self.duration)
