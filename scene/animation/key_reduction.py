@@ -96,13 +96,9 @@ def reduce_steps(
             break
         share *= _CLOSER / over
         reduced = finish(reduce_keys(motion, tools, share * position, share * rotation))
-    broken = [_broken(Motion.of(model, times[::2], q[::2])) for q in (shown, written)]
-    return ReduceResult(before, len(reduced.keys), broken[0], broken[1], away, turned)
-
-
-def _broken(motion: Motion) -> int:
-    """Frames that break a limit."""
-    return len({violation.frame for violation in check_motion(motion, float32=True).violations})
+    both = (Motion.of(model, times[::2], q[::2]) for q in (shown, written))
+    broken = [check_motion(each, float32=True).frames_broken for each in both]
+    return ReduceResult(before, len(reduced.keys), *broken, away, turned)
 
 
 def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int) -> int:

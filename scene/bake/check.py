@@ -67,7 +67,7 @@ class AnimationCheck:
             parts.append(f"{len(missed)} miss a task, the first {self.frames[first]} ({self.statuses[first]})")
         if self.limits.violations:
             worst = max(self.limits.violations, key=lambda v: (abs(v.value / v.limit) if v.limit else np.inf, -v.value))
-            count = len({violation.frame for violation in self.limits.violations})
+            count = self.limits.frames_broken
             parts.append(f"{count} break a limit, the worst at {self.frames[worst.frame]}: {worst.sentence()}")
             need = time_needed(self.limits.violations)
             if 1.0 < need < np.inf:

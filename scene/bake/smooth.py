@@ -70,17 +70,12 @@ def smooth_steps(
     away = abs(get_backend().difference(model.tree, shown.q, result.q)).max(axis=0)
     return SmoothResult(
         frames,
-        _broken(shown),
-        _broken(Motion.of(model, times, written)),
+        check_motion(shown, float32=True).frames_broken,
+        check_motion(Motion.of(model, times, written), float32=True).frames_broken,
         float(away.max(initial=0.0)),
         _joint_of(model, away),
         result,
     )
-
-
-def _broken(motion: Motion) -> int:
-    """Samples that break a limit."""
-    return len({violation.frame for violation in check_motion(motion, float32=True).violations})
 
 
 def _joint_of(model: RobotModel, away: Array) -> str:

@@ -60,6 +60,11 @@ class MotionCheck:
         """Every limit kept and every task met."""
         return not self.violations and all(s in (Status.CONVERGED, Status.EMPTY) for s in self.statuses)
 
+    @property
+    def frames_broken(self) -> int:
+        """How many samples break a limit."""
+        return len({violation.frame for violation in self.violations})
+
     def summary(self) -> str:
         """One line."""
         kinds = Counter(violation.kind for violation in self.violations)
