@@ -74,6 +74,14 @@ def clamp(model: RobotModel, q: Array) -> Array:
     return checked_model(model).limits.clamp(model.check_configuration(q))
 
 
+def unit_quaternions(model: RobotModel, q: Array) -> Array:
+    """Configurations (..., nq) with their quaternions made units, in place; none of them may be zero."""
+    for start in model.tree.quaternions:
+        own = q[..., start : start + 4]
+        own /= np.linalg.norm(own, axis=-1, keepdims=True)
+    return q
+
+
 def check_tangent(model: RobotModel, value: object, what: str) -> Array:
     """`value` as a float64 array (nv,); ConfigurationError when it cannot be a velocity or acceleration `what`."""
     return check_vector(value, model.nv, f"{what} of {model.name!r}")

@@ -68,9 +68,7 @@ def find_drive(base: Joint, links: Mapping[str, Link], joints: Sequence[Joint]) 
     return Drive(left.name, right.name, float(radius), float(np.linalg.norm(T_left[:3, 3] - T_right[:3, 3])))
 
 
-def _wheel_joints(
-    base: Joint, joints: Sequence[Joint]
-) -> list[tuple[tuple[Joint, Array], tuple[Joint, Array]]]:
+def _wheel_joints(base: Joint, joints: Sequence[Joint]) -> list[tuple[tuple[Joint, Array], tuple[Joint, Array]]]:
     """Pairs of (joint, T_base_joint), the left one first: to the left of forward, u of the base's plane."""
     return _pairs_on(_rigid(base.child, joints), base, joints) or _pairs_on(_upright(base, joints), base, joints)
 

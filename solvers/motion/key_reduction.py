@@ -16,6 +16,7 @@ import numpy as np
 
 from ...robokin.arrays import Array
 from ...robokin.backend import get_backend
+from ...robokin.configuration import unit_quaternions
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel
 from ..limits.viability import dof_coordinates
@@ -102,7 +103,7 @@ class _Fit:
         s = (np.arange(2 * h + 1) / (2.0 * h))[:, None]
         q = c[0] + s * (c[1] + s * (c[2] + s * c[3]))
         q[-1] = b
-        return c, _normalised(self.model, q)
+        return c, unit_quaternions(self.model, q)
 
     def fits(self, i: int, j: int) -> bool:
         c, q = self.cubic(i, j)
@@ -163,7 +164,7 @@ class _Fit:
         q = self.q.copy()
         for i, j, is_straight in zip(keys[:-1], keys[1:], straight, strict=True):
             if is_straight:
-                q[2 * i + 1 : 2 * j] = _normalised(self.model, 0.5 * (self.at_frames[i] + self.at_frames[j])[None])
+                q[2 * i + 1 : 2 * j] = unit_quaternions(self.model, 0.5 * (self.at_frames[i] + self.at_frames[j])[None])
             else:
                 q[2 * i : 2 * j + 1] = self.cubic(i, j)[1]
         return q
@@ -189,17 +190,4 @@ def tool_errors(model: RobotModel, tools: Sequence[str], q: Array, wanted: Array
 
 def frame_slopes(values: Array) -> Array:
     """(F, ...) changes per frame of values at frames: by central differences, at the ends of the parabola there."""
-    slopes = np.empty(values.shape)
-    slopes[1:-1] = 0.5 * (values[2:] - values[:-2])
-    if len(values) == 2:
-        slopes[:] = values[1] - values[0]
-        return slopes
-    slopes[0] = 2.0 * values[1] - 1.5 * values[0] - 0.5 * values[2]
-    slopes[-1] = 1.5 * values[-1] + 0.5 * values[-3] - 2.0 * values[-2]
-    return slopes
-
-
-def _normalised(model: RobotModel, q: Array) -> Array:
-    for at in model.tree.quaternions:
-        q[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
-    return q
+    return np.gradient(values, axis=0, edge_order=min(len(values) - 1, 2))

@@ -7,7 +7,7 @@ import numpy as np
 from ...robokin.arrays import Array
 from ...robokin.collision import CollisionModel
 from ...robokin.collision.model import Near
-from ...robokin.model.robot import RobotModel
+from ...robokin.configuration import unit_quaternions
 from ...robokin.spatial import swing_twist
 from ..retiming.path import LOOKS, OUTSIDE
 from .approach import Approach
@@ -82,11 +82,3 @@ class FreeSpace:
 def line(a: Array, b: Array) -> Array:
     """(4, nq) the straight way from a to b as a cubic of 0 .. 1."""
     return np.stack((a, b - a, np.zeros_like(a), np.zeros_like(a)))
-
-
-def unit_quaternions(model: RobotModel, q: Array) -> Array:
-    """Configurations (..., nq) with their quaternions made units, in place."""
-    for start in model.tree.quaternions:
-        own = q[..., start : start + 4]
-        own /= np.linalg.norm(own, axis=-1, keepdims=True)
-    return q

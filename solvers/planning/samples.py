@@ -6,10 +6,10 @@ import numpy as np
 
 from ...robokin import random_configuration
 from ...robokin.arrays import Array
+from ...robokin.configuration import unit_quaternions
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import RobotModel
-from .free_space import unit_quaternions
 
 
 class Samples:
