@@ -98,7 +98,7 @@ def reduce_steps(
         reduced = finish(reduce_keys(motion, tools, share * position, share * rotation))
     both = (Motion.of(model, times[::2], q[::2]) for q in (shown, written))
     broken = [check_motion(each, float32=True).frames_broken for each in both]
-    return ReduceResult(before, len(reduced.keys), *broken, away, turned)
+    return ReduceResult(before, len(reduced.keys), broken[0], broken[1], away, turned)
 
 
 def _keyed_frames(obj: bpy.types.Object, robot: Binding, first: int, last: int) -> int:

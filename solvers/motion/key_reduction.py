@@ -190,4 +190,4 @@ def tool_errors(model: RobotModel, tools: Sequence[str], q: Array, wanted: Array
 
 def frame_slopes(values: Array) -> Array:
     """(F, ...) changes per frame of values at frames: by central differences, at the ends of the parabola there."""
-    return np.gradient(values, axis=0, edge_order=min(len(values) - 1, 2))
+    return np.gradient(values, axis=0, edge_order=1 if len(values) == 2 else 2)
