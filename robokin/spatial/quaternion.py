@@ -34,6 +34,12 @@ def normalize(q: Array) -> Array:
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
+def continuous(q: Array) -> Array:
+    """(n, 4) the same rotations, each with the sign that is nearer to the one before."""
+    turned = np.einsum("ij,ij->i", q[1:], q[:-1]) < 0.0
+    return q * np.cumprod(np.append(1.0, np.where(turned, -1.0, 1.0)))[:, None]
+
+
 def exp(w: Array) -> Array:
     """(..., 4) unit quaternion of a rotation vector (..., 3) [rad]."""
     w = np.asarray(w, float)

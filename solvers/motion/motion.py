@@ -11,7 +11,7 @@ from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.joint_types import MotionPrimitive
 from ...robokin.model.robot import Joint, RobotModel, checked_model
-from ...robokin.spatial import swing_twist
+from ...robokin.spatial import quaternion, swing_twist
 
 FASTEST = 1e9  # [1/s] of samples: more would not fit into memory
 
@@ -137,9 +137,7 @@ class Motion:
             if (angle >= self.model.lower[i]).all() and (angle <= self.model.upper[i]).all():
                 q[:, i] = angle
         for first in tree.quaternions:
-            quaternion = q[:, first : first + 4]
-            turned = np.einsum("ij,ij->i", quaternion[1:], quaternion[:-1]) < 0.0
-            quaternion[1:][np.cumsum(turned) % 2 == 1] *= -1.0
+            q[:, first : first + 4] = quaternion.continuous(q[:, first : first + 4])
         return Motion.of(self.model, self.times, q, self.v[0])
 
 

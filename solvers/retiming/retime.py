@@ -8,6 +8,7 @@ from ...robokin.arrays import Array, float_array, shown
 from ...robokin.backend import get_backend
 from ...robokin.errors import ConfigurationError
 from ...robokin.model.robot import RobotModel, solvable_model
+from ...robokin.spatial import quaternion
 from ..motion.motion import Motion
 from ..motion.rolled import rolling
 from ..trajectories.sampled import checked_duration
@@ -133,8 +134,7 @@ def _samples(model: RobotModel, path: object, as_animated: bool) -> tuple[Array,
             raise ConfigurationError(f"a path of {model.name!r} must have shape (any, {model.nq}), not {q.shape}")
         q = np.array([model.check_configuration(each) for each in q])
         for at in model.tree.quaternions:
-            signs = np.sign(np.einsum("ij,ij->i", q[1:, at : at + 4], q[:-1, at : at + 4]))
-            q[1:, at : at + 4] *= np.cumprod(np.where(signs < 0.0, -1.0, 1.0))[:, None]
+            q[:, at : at + 4] = quaternion.continuous(q[:, at : at + 4])
     if as_animated and times is None:
         raise ConfigurationError("only a Motion is animated; configurations have no times")
     outside = ~model.limits.contain(q, 1e-9)

@@ -17,8 +17,7 @@ class ToolPath:
         self.frames = len(poses)
         self._poses = poses
         body = RobotModel("tool path", [Link("tool")], [], "floating")
-        turns = np.array([quaternion.from_matrix(T[:3, :3]) for T in poses])
-        turns[1:] *= np.cumprod(np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0))[:, None]
+        turns = quaternion.continuous(np.array([quaternion.from_matrix(T[:3, :3]) for T in poses]))
         self._path = None
         if self.frames > 1:
             self._path = Path.through(body, np.hstack((poses[:, :3, 3], turns)), np.arange(float(self.frames)))

@@ -10,6 +10,7 @@ import numpy as np
 from ....robokin import clamp
 from ....robokin.arrays import Array
 from ....robokin.model.robot import RobotModel
+from ....robokin.spatial import quaternion
 from ....robokin.spatial.swing_twist import Cone, contains
 from ..errors import BridgeError
 from ..model.binding import Binding, binding
@@ -166,5 +167,4 @@ def _sign_continuous(model: RobotModel, Q: Array, before: Array | None) -> None:
         quaternions = Q[:, start : start + 4]
         if before is not None and quaternions[0] @ before[start : start + 4] < 0.0:
             quaternions[0] *= -1.0
-        turns = np.sign(np.einsum("ij,ij->i", quaternions[1:], quaternions[:-1]))
-        quaternions[1:] *= np.cumprod(np.where(turns < 0, -1.0, 1.0))[:, None]
+        quaternions[:] = quaternion.continuous(quaternions)
