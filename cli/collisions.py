@@ -35,8 +35,8 @@ def collisions_among(model: RobotModel, world: str | None) -> CollisionModel:
     around = None if world is None else load_urdf(world)
     hull = _mesh_hull([model] if around is None else [model, around])
     obstacles = [] if around is None else _obstacles(around, hull)
-    resting = CollisionModel(model, hull=hull).contacts(model.neutral()[None])
-    found = CollisionModel(model, obstacles, [contact.names for contact in resting], hull)
+    resting = CollisionModel(model, hull=hull).touching_at_rest()
+    found = CollisionModel(model, obstacles, resting, hull)
     if found.left_out:
         raise UsageError(f"the collision meshes of {', '.join(dict.fromkeys(found.left_out))} are not found")
     if found.is_empty:

@@ -98,29 +98,27 @@ def _parts(obj: bpy.types.Object, owner: bpy.types.Object, who: str) -> list[Arr
 def pairs_left_out(obj: bpy.types.Object, model: RobotModel) -> list[tuple[str, str]]:
     """Pairs of links that may touch: by the robot's list; of those that are not in it the ones that do at rest."""
     listed, known = link_pairs(obj), set(model.link_names)
-    resting = [(a, b) for a, b in touching_at_rest(model) if not {(a, b), (b, a)} & listed.keys()]
+    resting = [(a, b) for a, b in _touching_at_rest(model) if not {(a, b), (b, a)} & listed.keys()]
     return [*resting, *((a, b) for (a, b), may in listed.items() if may and {a, b} <= known)]
 
 
+def avoids_collisions(obj: bpy.types.Object, avoid: bool | None = None) -> bool:
+    """avoid: in place of the robot's setting."""
+    return bool(obj.robokin.solver.avoid_collisions) if avoid is None else avoid
+
+
 def clearance_of(
-    obj: bpy.types.Object,
-    robot: Binding,
-    collisions: CollisionModel | None,
-    avoid: bool | None = None,
-    margin: float | None = None,
-) -> ClearanceTask | None:
-    """What the robot keeps away from, where it is to avoid collisions; None: it is not. avoid, margin [m]: in place of
-    its settings. Raises RobokinError for a robot without collision shapes, or whose meshes are not found."""
-    settings = obj.robokin.solver
-    if not (settings.avoid_collisions if avoid is None else avoid):
-        return None
-    own = settings.collision_margin * robot.metres_per_unit
-    known = looked_at(obj, collisions)
+    obj: bpy.types.Object, robot: Binding, collisions: CollisionModel | None, margin: float | None = None
+) -> ClearanceTask:
+    """What the robot keeps away from. margin [m]: in place of its own. Raises RobokinError for a robot without
+    collision shapes, or whose meshes are not found."""
+    own = obj.robokin.solver.collision_margin * robot.metres_per_unit
+    known = checked_collisions(obj, collisions)
     placed = np.array([each.placement.reshape(-1, 4, 4)[0] for each in known.obstacles]).reshape(-1, 4, 4)
     return ClearanceTask(known, own if margin is None else margin, placed)
 
 
-def looked_at(obj: bpy.types.Object, collisions: CollisionModel | None) -> CollisionModel:
+def checked_collisions(obj: bpy.types.Object, collisions: CollisionModel | None) -> CollisionModel:
     """What may not touch, all of which is known. Raises RobokinError."""
     if collisions is None:
         raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
@@ -137,11 +135,11 @@ def clearance_now(
     avoid: bool | None = None,
     margin: float | None = None,
 ) -> list[ClearanceTask]:
-    """What the robot keeps away from in the scene as it stands, as `clearance_of` says it: one, or none."""
-    if not (obj.robokin.solver.avoid_collisions if avoid is None else avoid):
+    """What the robot keeps away from in the scene as it stands, as `clearance_of` says it, where it avoids
+    collisions: one, or none. avoid, margin [m]: in place of its settings."""
+    if not avoids_collisions(obj, avoid):
         return []
-    found = clearance_of(obj, robot, collisions_now(scene, obj, robot), True, margin)
-    return [] if found is None else [found]
+    return [clearance_of(obj, robot, collisions_now(scene, obj, robot), margin)]
 
 
 def obstacle_placements(collisions: CollisionModel, frames: int) -> Array:
@@ -151,7 +149,6 @@ def obstacle_placements(collisions: CollisionModel, frames: int) -> Array:
 
 
 @lru_cache(maxsize=16)
-def touching_at_rest(model: RobotModel) -> tuple[tuple[str, str], ...]:
+def _touching_at_rest(model: RobotModel) -> tuple[tuple[str, str], ...]:
     """Pairs of links that are in each other at rest, those that are so at every pose among them."""
-    resting = CollisionModel(model, hull=mesh_hull).contacts(model.neutral()[None])
-    return tuple({contact.names for contact in resting})
+    return tuple(CollisionModel(model, hull=mesh_hull).touching_at_rest())

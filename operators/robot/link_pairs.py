@@ -10,9 +10,8 @@ from ...properties.link_pairs import store_link_pairs
 from ...properties.selected.selection import selected_bones
 from ...robokin import RobokinError
 from ...robokin.collision import CollisionModel
-from ...scene.animation.lists import reorder
-from ...scene.collisions import touching_at_rest
 from ..common import RobotOperator
+from ..tasks.entries import RemoveEntryOperator
 
 
 class ROBOKIN_OT_find_touching(RobotOperator, bpy.types.Operator):
@@ -25,8 +24,8 @@ class ROBOKIN_OT_find_touching(RobotOperator, bpy.types.Operator):
         model = binding(obj).model
         if not any(link.collisions for link in model.links):
             raise RobokinError(f"no link of {obj.name!r} has a collision shape: Fit Collision Shapes makes them")
-        always = CollisionModel(model, hull=mesh_hull).always_touching()
-        found = dict.fromkeys(touching_at_rest(model), "Rest") | dict.fromkeys(always, "Always")
+        links = CollisionModel(model, hull=mesh_hull)
+        found = dict.fromkeys(links.touching_at_rest(), "Rest") | dict.fromkeys(links.always_touching(), "Always")
         self.report({"INFO"}, f"{store_link_pairs(obj, found)} pairs listed that were not")
         return {"FINISHED"}
 
@@ -48,19 +47,12 @@ class ROBOKIN_OT_link_pair_add(RobotOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class ROBOKIN_OT_link_pair_remove(RobotOperator, bpy.types.Operator):
+class ROBOKIN_OT_link_pair_remove(RemoveEntryOperator, bpy.types.Operator):
     """Remove the active pair from the list"""
 
     bl_idname = "robokin.link_pair_remove"
     bl_label = "Remove Pair"
-
-    def run(self, context: bpy.types.Context, obj: bpy.types.Object) -> set[str]:
-        robot = obj.robokin
-        if not 0 <= robot.active_link_pair < len(robot.link_pairs):
-            raise RobokinError(f"{obj.name!r} has no pair of links in its list")
-        reorder(obj, "link_pairs", robot.link_pairs.remove, robot.active_link_pair)
-        robot.active_link_pair = max(0, min(robot.active_link_pair, len(robot.link_pairs) - 1))
-        return {"FINISHED"}
+    entries = "link_pairs"
 
 
 CLASSES = (ROBOKIN_OT_find_touching, ROBOKIN_OT_link_pair_add, ROBOKIN_OT_link_pair_remove)

@@ -210,6 +210,10 @@ class CollisionModel:
         other.pairs = self.pairs[~is_fixed[self.pairs].all(axis=1)]
         return other
 
+    def touching_at_rest(self) -> list[tuple[str, str]]:
+        """Those that are in each other at the neutral configuration. Raises ModelError, as `contacts`."""
+        return [contact.names for contact in self.contacts(self.model.neutral()[None])]
+
     def always_touching(self, samples: int = SAMPLES, seed: int = 0) -> list[tuple[str, str]]:
         """Pairs of links that are in each other at every one of so many random configurations."""
         rng = np.random.default_rng(seed)

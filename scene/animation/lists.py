@@ -1,5 +1,5 @@
-"""The lists of a robot: `robokin.tasks`, `robokin.criteria`, `robokin.moves`, `robokin.postures`. Animation goes by
-place in the list: when entries move, their F-curves and drivers follow."""
+"""The lists of a robot: `robokin.tasks`, `robokin.criteria`, `robokin.moves`, `robokin.postures`,
+`robokin.link_pairs`. Animation goes by place in the list: when entries move, their F-curves and drivers follow."""
 
 from __future__ import annotations
 
@@ -17,8 +17,15 @@ ACTIVE = {
     "criteria": "active_criterion",
     "moves": "active_move",
     "postures": "active_posture",
+    "link_pairs": "active_link_pair",
 }
-_SINGULAR = {"tasks": "task", "criteria": "criterion", "moves": "move", "postures": "posture"}
+_SINGULAR = {
+    "tasks": "task",
+    "criteria": "criterion",
+    "moves": "move",
+    "postures": "posture",
+    "link_pairs": "pair of links",
+}
 
 
 def add_entry(obj: bpy.types.Object, entries: str, name: str, kind: str) -> bpy.types.PropertyGroup:

@@ -37,7 +37,7 @@ from ...solvers.motion.motion import Motion
 from ...solvers.progress import mapped, scaled
 from ...solvers.tracking.result import TrackResult
 from ...solvers.tracking.starts import follow, follow_from_best
-from ..collisions import clearance_of, collisions_over
+from ..collisions import avoids_collisions, clearance_of, collisions_over
 
 
 def bake_steps(
@@ -69,7 +69,7 @@ def bake_steps(
     if past is not None:
         if cost is not None or criteria:
             raise RobokinError("At Singularities: Follow is what a whole motion and criteria need")
-        if obj.robokin.solver.avoid_collisions if avoid is None else avoid:
+        if avoids_collisions(obj, avoid):
             raise RobokinError("At Singularities: Follow is what Avoid Collisions needs")
         return (yield from traversal_steps(scene, view_layer, obj, frames, q0, past, new_action, given, use_own))
     robot = binding(obj)
@@ -93,7 +93,7 @@ def bake_steps(
     dt = step * frame_seconds(scene)
     animation = yield from _animation(scene, obj, robot, frames, cost)
     is_whole = cost is not None
-    clearance = clearance_of(obj, robot, collisions, avoid)
+    clearance = clearance_of(obj, robot, collisions) if avoids_collisions(obj, avoid) else None
     if is_whole and clearance is not None:
         raise RobokinError(
             "Whole Motion does not avoid collisions: choose Frame by Frame, or switch Avoid Collisions off"

@@ -19,7 +19,7 @@ from ...solvers.motion.collisions import collision_violations
 from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
 from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime
-from ..collisions import collisions_over, looked_at
+from ..collisions import checked_collisions, collisions_over
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stands still
@@ -97,7 +97,7 @@ def _inside(model: RobotModel, q: Array, frame: int) -> Array:
 
 def _standing(seen: CollisionModel | None, obj: bpy.types.Object) -> CollisionModel:
     """What may not touch, with obstacles that stand still. Raises RobokinError."""
-    seen = looked_at(obj, seen)
+    seen = checked_collisions(obj, seen)
     standing = []
     for obstacle in seen.obstacles:
         T = obstacle.placement.reshape(-1, 4, 4)
