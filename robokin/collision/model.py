@@ -211,7 +211,7 @@ class CollisionModel:
         return other
 
     def touching_at_rest(self) -> list[tuple[str, str]]:
-        """Those that are in each other at the neutral configuration. Raises ModelError, as `contacts`."""
+        """Pairs of links that are in each other at the neutral configuration. Raises ModelError, as `contacts`."""
         return [contact.names for contact in self.contacts(self.model.neutral()[None])]
 
     def always_touching(self, samples: int = SAMPLES, seed: int = 0) -> list[tuple[str, str]]:
