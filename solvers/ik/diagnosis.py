@@ -130,8 +130,8 @@ def _collision(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Dia
     near = None if there is None else clearance.nearest(there, targets[at])
     if near is None:
         return None
-    met = f"where it is met, {near.sentence()}" if others else near.sentence()
-    return Diagnosis(Status.COLLISION, f"{met}; no pose was found that keeps the margin", links=near.names)
+    met = f"its tasks are met where {near.sentence()}" if others else near.sentence()
+    return Diagnosis(Status.COLLISION, f"{met}: no pose was found that keeps the margin", links=near.names)
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------
