@@ -38,9 +38,13 @@ def collisions_among(model: RobotModel, world: str | None) -> CollisionModel:
     resting = CollisionModel(model, hull=hull).touching_at_rest()
     found = CollisionModel(model, obstacles, resting, hull)
     if found.left_out:
-        raise UsageError(f"the collision meshes of {', '.join(dict.fromkeys(found.left_out))} are not found")
+        links = ", ".join(dict.fromkeys(found.left_out))
+        raise UsageError(f"the collision meshes of {links} are not found: name their folder with --package-path")
     if found.is_empty:
-        raise UsageError(f"nothing can collide: {model.name!r} has no collision shapes, or no obstacles are given")
+        raise UsageError(
+            f"nothing can collide: {model.name!r} has no collision shapes, or no two that may collide; "
+            "--obstacles WORLD gives some to keep away from"
+        )
     return found
 
 

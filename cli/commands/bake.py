@@ -71,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> bool:
     if sum(option is not None for option in (arguments.q0, arguments.posture, arguments.start)) > 1:
         raise UsageError("--q0, --posture and --start all say where to start: give one")
+    if arguments.deviation is not None and arguments.singularities not in (None, "deviate"):
+        raise UsageError(f"--deviation is for --singularities deviate, not {arguments.singularities}")
     from ..blend_saving import save_as
     from ..blender import blender_file, chosen_frames, find_robot, run_steps
 
@@ -83,6 +85,7 @@ def run(arguments: argparse.Namespace) -> bool:
         from ...scene.bake.start import bake_start, keep_start
         from ...scene.bake.traversal import chosen_traversal
         from ...scene.bake.whole import chosen_cost
+        from ...solvers import Past
 
         robot = find_robot(arguments.robot)
         bound = binding(robot)
@@ -103,7 +106,10 @@ def run(arguments: argparse.Namespace) -> bool:
         bounds = (None, None)
         if arguments.deviation is not None:
             bounds = 1e-3 * arguments.deviation[0], math.radians(arguments.deviation[1])
-        past = None if cost is not None else chosen_traversal(robot, arguments.singularities, *bounds)
+        whole = cost is not None and arguments.singularities is None  # then it is not the file's setting that counts
+        past = None if whole else chosen_traversal(robot, arguments.singularities, *bounds)
+        if arguments.deviation is not None and (past is None or past.past is not Past.DEVIATE):
+            raise UsageError("--deviation is for --singularities deviate, which the robot's settings do not say")
         new = settings.new_action if arguments.new_action is None else arguments.new_action
         steps = bake_steps(
             *(scene, view_layer, robot, frames, q0, seed, new, criteria, given, use_own, cost, past), arguments.avoid

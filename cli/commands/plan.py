@@ -32,13 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", metavar="N", type=_budget, default=BUDGET, help=f"postures drawn ({BUDGET})")
     parser.add_argument("--seed", metavar="N", type=seed, default=0, help="of what is drawn (0)")
     add_motion_limits(parser, ("velocity", "acceleration"))
-    parser.add_argument("--rate", metavar="HZ", type=rate, default=100.0, help="samples per second (100)")
+    parser.add_argument("--rate", metavar="HZ", type=rate, help="samples per second (100)")
     parser.add_argument(
         "-o",
         "--output",
         metavar="OUT",
         type=output_file,
-        help="motion.csv, .json, .yaml; of a .blend one (FILE itself)",
+        help="motion.csv, .json, .yaml, .servo; of a .blend one (FILE itself)",
     )
     add_json(parser)
 
@@ -48,10 +48,13 @@ def run(arguments: argparse.Namespace) -> bool:
 
 
 def _keyed(arguments: argparse.Namespace) -> bool:
-    given = {"--q0": arguments.q0, "--q1": arguments.q1, "--obstacles": arguments.obstacles} | motion_limits(arguments)
+    given = {"--q0": arguments.q0, "--q1": arguments.q1, "--obstacles": arguments.obstacles, "--rate": arguments.rate}
+    given |= {f"--{kind}": limit for kind, limit in motion_limits(arguments).items()}
     for option, value in given.items():
         if value is not None:
-            raise UsageError(f"{option} is for robot descriptions; a .blend holds its own poses, obstacles and limits")
+            raise UsageError(
+                f"{option} is for robot descriptions; a .blend holds its own poses, obstacles, limits and frame rate"
+            )
     if arguments.output is not None and Path(arguments.output).suffix.lower() != BLEND:
         raise UsageError(f"-o {arguments.output}: the way of a .blend is written into a {BLEND}")
     from ..blend_saving import save_as
@@ -98,7 +101,6 @@ def _written(arguments: argparse.Namespace) -> bool:
     given = model.configuration(end)
     for name in end:
         q1[model.slot(name).q] = given[model.slot(name).q]
-    q1 = clamp(model, q1)
     collisions = collisions_among(model, arguments.obstacles)
     margin = MARGIN if arguments.margin is None else arguments.margin
     limits = motion_limits(arguments)
@@ -109,7 +111,7 @@ def _written(arguments: argparse.Namespace) -> bool:
     if plan.motion is None:
         write_report(report, arguments.json, f"no way: {plan.reason}")
         return False
-    write_motion(plan.motion.motion(arguments.rate), arguments.output)
+    write_motion(plan.motion.motion(arguments.rate or 100.0), arguments.output)
     write_report(report, arguments.json, f"{arguments.output}: {plan.reason}")
     return True
 

@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> bool:
+    limits = path_limits(arguments)
+    if arguments.power is not None and not arguments.gravity:
+        raise UsageError("--power needs --gravity: what drives give depends on it")
     if arguments.motion is not None:
         if arguments.frames is not None:
             raise UsageError("--frames is for the animation of a .blend; --motion has its own times")
@@ -42,7 +45,6 @@ def run(arguments: argparse.Namespace) -> bool:
     else:
         raise UsageError("a description has no motion: name one with --motion MOTION")
     gravity = STANDARD_GRAVITY if arguments.gravity else None
-    limits = path_limits(arguments)
     found = retime(
         *(motion.model, motion, limits, arguments.duration),
         as_animated=arguments.as_animated,

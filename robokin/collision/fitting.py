@@ -98,8 +98,8 @@ def _grown(size: Any, points: Array) -> Any:
 
 
 def _gap(points: Array, shape: Box | Capsule | Sphere, T: Array) -> float:
-    """Of two convex sets, one in the other, the farthest distance is the largest difference of how far they reach in a
-    direction; in many directions."""
+    """How far the shape is beyond the points: of two convex sets, one in the other, the largest difference of how far
+    they reach in a direction; in many directions."""
     around = core(shape)
     n = _directions()
     reach = (n @ around.points.T).max(axis=1) + around.radius

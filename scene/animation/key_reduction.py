@@ -76,12 +76,15 @@ def reduce_steps(
         raise RobokinError("one frame is no motion: choose a range of at least two frames")
     robot = binding(obj)
     refuse_unwritable(scene, obj, new_action, robot)
+    before = _keyed_frames(obj, robot, first, last)
+    if not before:
+        raise RobokinError(f"{obj.name!r} has no keys in frames {first} to {last}: there is nothing to reduce")
     model, frames = robot.model, np.arange(first, last + 1)
     times = np.arange(2 * len(frames) - 1) * 0.5 * frame_seconds(scene)
     halves = (first + 0.5 * np.arange(len(times))).tolist()
     shown = yield from scaled(sample_configurations(scene, obj, halves, robot), 0.0, 0.4)
     motion = Motion.of(model, times, shown).unwrapped()
-    before, tools = _keyed_frames(obj, robot, first, last), tool_links(model)
+    tools = tool_links(model)
     reduced = yield from scaled(reduce_keys(motion, tools, position, rotation), 0.4, 1.0)
     slopes = [frame_slopes(values.astype(float)) for values in rounded_channels(obj, motion.q[::2], robot)]
     share = 1.0

@@ -68,9 +68,9 @@ def bake_steps(
     """
     if past is not None:
         if cost is not None or criteria:
-            raise RobokinError("At Singularities: Follow is what a whole motion and criteria need")
+            raise RobokinError("At Singularities must be Follow with a whole motion or criteria")
         if avoids_collisions(obj, avoid):
-            raise RobokinError("At Singularities: Follow is what Avoid Collisions needs")
+            raise RobokinError("At Singularities must be Follow with Avoid Collisions")
         return (yield from traversal_steps(scene, view_layer, obj, frames, q0, past, new_action, given, use_own))
     robot = binding(obj)
     refuse_unwritable(scene, obj, new_action, robot)

@@ -72,14 +72,14 @@ class AnimationCheck:
             need = time_needed(self.limits.violations)
             if 1.0 < need < np.inf:
                 parts.append(f"too fast: {needs(need)}")
-        if self.unseen:
-            parts.append(f"collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}")
         near = self.singularities.near if self.singularities else ()
         more = ""
         if near:
             worst = min(near, key=lambda each: each.value)
             count = len({each.frame for each in near})
             more = f"; {count} near a singularity, the nearest at {self.frames[worst.frame]}: {worst.sentence()}"
+        if self.unseen:
+            more += f"; collisions not looked at, as meshes are not found: {', '.join(dict.fromkeys(self.unseen))}"
         if len(parts) > 1:
             return "; ".join(parts) + more
         tasked = any(status is not Status.EMPTY for status in self.statuses)

@@ -75,7 +75,8 @@ def task_rows(
             own = np.where(missed[run, task], residuals[run, task], 0.0)
             worst = own.max(axis=0)
             peak = run[int(own.sum(axis=1).argmax())]
-            off = " and ".join(f"{value:.3g} {unit}" for value, unit in zip(worst, units[task], strict=False) if value)
+            parts = zip(worst, units[task], strict=False)
+            off = " and ".join(f"{value:.3g} {unit}".rstrip() for value, unit in parts if value)
             sentences.append(f"{names[task]} is off by up to {off}")
         rows.append(CheckRow(frames[run[0]], frames[run[-1]], frames[peak], key[0], "; ".join(sentences)))
     return rows

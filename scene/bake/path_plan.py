@@ -20,6 +20,7 @@ from ...solvers.planning.plan import BUDGET, PathPlan, plan_path_steps
 from ...solvers.progress import scaled
 from ...solvers.retiming.retime import retime
 from ..collisions import checked_collisions, collisions_over
+from .retime import farthest_joint
 
 _ROUNDING = 1e-6  # [rad, m] of keys in single precision
 _STANDS = 1e-6  # [m] and of a rotation matrix: an obstacle that moves less stands still
@@ -37,6 +38,8 @@ class PlannedKeys:
         """One line."""
         if self.plan.motion is None:
             return f"no way between frames {self.first} and {self.last}: {self.plan.reason}"
+        if not self.plan.motion.duration:
+            return f"the pose at frame {self.first} is that at frame {self.last}: the robot rests between"
         return f"frames {self.first} to {self.last}: {self.plan.reason} where it is fastest"
 
 
@@ -91,7 +94,8 @@ def _inside(model: RobotModel, q: Array, frame: int) -> Array:
     """The pose without what rounding puts outside the position limits. Raises RobokinError for more."""
     held = clamp(model, q)
     if abs(held - q).max(initial=0.0) > _ROUNDING:
-        raise RobokinError(f"frame {frame}: the pose is outside its position limits")
+        joint = farthest_joint(model, abs(held - q))
+        raise RobokinError(f"frame {frame}: {joint!r} is outside its position limits; Smooth brings it inside")
     return held
 
 

@@ -125,12 +125,12 @@ def _inside(motion: Motion, first: int) -> Motion:
     away = abs(held - motion.q).max(axis=1)
     if away.max() > _ROUNDING:
         frame = int(np.argmax(away > _ROUNDING))
-        joint = _joint_of(model, abs(held[frame] - motion.q[frame]))
+        joint = farthest_joint(model, abs(held[frame] - motion.q[frame]))
         raise RobokinError(f"frame {first + frame}: {joint!r} is outside its position limits; Smooth brings it inside")
     return Motion.of(model, motion.times, held)
 
 
-def _joint_of(model: RobotModel, away: Array) -> str:
+def farthest_joint(model: RobotModel, away: Array) -> str:
     """Which joint's coordinates are farthest away."""
     slots = {joint.name: model.slot(joint.name).q for joint in model.moving_joints}
     return max(slots, key=lambda name: away[slots[name]].max(initial=0.0))

@@ -109,7 +109,8 @@ def plan_path_steps(
         shortening = shortened(space, samples, _aligned(samples, way))
         way = yield from mapped(shortening, lambda tried: 0.9 + 0.1 * tried / SHORTCUTS)
     motion = retime(model, rounded(space, samples, way), bound)
-    straight = "straight" if len(way) == 2 else f"by {len(way) - 2} places between"
+    places = len(way) - 2
+    straight = f"by {places} place{'s' * (places > 1)} between" if places else "straight"
     return PathPlan(f"{straight}, {motion.duration:.3f} s", drawn, np.stack(way), motion)
 
 
@@ -129,7 +130,9 @@ def _end(model: RobotModel, q: object, name: str) -> Array:
     """Raises ConfigurationError."""
     end = solvable_model(model).check_configuration(q).copy()
     if not model.limits.contain(end, 1e-9):
-        raise ConfigurationError(f"{name} is outside the position limits of {model.name!r}")
+        beyond = model.limits.beyond(end)
+        joints = [joint.name for joint in model.moving_joints if beyond[model.slot(joint.name).q].any()]
+        raise ConfigurationError(f"{name}: outside their position limits: {', '.join(joints)}")
     return model.limits.clamp(end)
 
 

@@ -69,9 +69,12 @@ class Move:
         for field, unit in (("wait", "seconds"), ("blend", "metres")):
             value = getattr(self, field)
             if not _number(value) or not 0.0 <= value < 1e6:
-                raise ConfigurationError(f"{who}: {field} must be a number of {unit}, not {shown(value)}")
-        if self.tool_speed is not None and not (_number(self.tool_speed) and self.tool_speed > 0.0 and self.tip):
-            raise ConfigurationError(f"{who}: tool_speed must be a positive number of m/s, of a move with a tip")
+                raise ConfigurationError(f"{who}: {field} must be a number of {unit} from 0 on, not {shown(value)}")
+        speed = self.tool_speed
+        if speed is not None and not (_number(speed) and speed > 0.0):
+            raise ConfigurationError(f"{who}: tool_speed must be a positive number of m/s, not {shown(speed)}")
+        if speed is not None and not self.tip:
+            raise ConfigurationError(f"{who}: tool_speed is that of a tip: name its link, or leave it out")
         if self.blend and self.wait:
             raise ConfigurationError(f"{who}: it blends into the next move, so it cannot wait")
 
@@ -116,7 +119,10 @@ def _read(path: Path, number: int, entry: object) -> Move:
                 raise UnknownNameError("field of a move", field, _FIELDS)
         fields: dict[str, Any] = {"name": f"move {number}"} | entry
         if "speed" in fields:
-            fields["speed"] = fields["speed"] / 100.0 if _number(fields["speed"]) else fields["speed"]
+            percent = fields["speed"]
+            if not _number(percent) or not 0.0 < percent <= 100.0:
+                raise ConfigurationError(f"speed must be % of the limits, over 0 and up to 100, not {shown(percent)}")
+            fields["speed"] = percent / 100.0
         return Move(**fields)
     except RobokinError as problem:
         raise FileFormatError(path, None, f"move {number}: {problem}") from None

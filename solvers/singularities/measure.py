@@ -37,7 +37,7 @@ class Singularity:
         """In words."""
         joints = ", ".join(self.joints)
         against = f"{joints} cancel each other" if len(self.joints) > 1 else f"{joints} does not move it"
-        return f"{self.kind or 'singular'}: {lost_motion(self.lost, self.frame)}, {against}"
+        return f"{self.kind or 'singular'}: {lost_motion(self.lost, self.frame)}; {against}"
 
 
 class Singularities:

@@ -30,7 +30,8 @@ Forms = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Part:
-    """A residual of a task. unit: "m", "rad", "m/s" or "rad/s".   tolerance: in that unit; met when within it."""
+    """A residual of a task. unit: "m", "rad", "m/s", "rad/s", or "" of a number.
+    tolerance: in that unit; met when within it."""
 
     name: str
     unit: str

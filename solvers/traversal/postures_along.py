@@ -37,8 +37,8 @@ class PosturesAlong:
         chain = chain_of(model, task.link, task.offset, model.limits)
         if not self._problem.family or chain is None or chain.joints > MOST or not task.weights.all():
             raise TaskError(
-                f"{task.name}: past singularities leads the closed form of an arm, for its whole pose, which "
-                f"{model.name!r} does not have for it"
+                f"{task.name}: only an arm of up to {MOST} joints with a closed form for the whole pose of its tip "
+                f"goes past singularities; {model.name!r} has none for it"
             )
         self._turns = np.zeros(model.nq, bool)
         self._turns[chain.q_index[~chain.slides]] = True

@@ -53,7 +53,7 @@ class SingularValueTask(TipTask):
 
     @property
     def parts(self) -> tuple[Part, ...]:  # type: ignore[override]
-        return (Part("singular value", "rad", self.tolerance),)
+        return (Part("singular value", "", self.tolerance),)
 
     def checked_target(self, target: object) -> float:
         return not_negative(target, f"{self.name}: target singular value")

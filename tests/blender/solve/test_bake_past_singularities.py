@@ -100,5 +100,7 @@ def test_the_command_line(robot, capsys, tmp_path) -> None:
     deviate = "--singularities", "deviate", "--deviation", "4", "2"
     done = run(capsys, "bake", path, *deviate, "--json", tmp_path / "told.json")
     assert done.code == 0 and "beside the path by up to" in done.out, done.err
+    bounds = ("--deviation", "4", "2")
+    assert run(capsys, "bake", path, *bounds, "--singularities", "slow-down").refused("--singularities deviate")
     rows = json.loads((tmp_path / "told.json").read_text())["frames"]
     assert len(rows) == FRAMES and max(row["residuals"][0]["position"] for row in rows) <= 0.004

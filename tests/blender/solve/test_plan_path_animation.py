@@ -93,4 +93,5 @@ def test_as_a_command(arm, tmp_path):
     assert out.exists() and json.loads(report.read_text())["found"]
     assert main(["plan", str(path), "--frames", f"1:{LAST}", "--budget", "0", "-o", str(tmp_path / "no.blend")]) == 1
     assert not (tmp_path / "no.blend").exists()
+    assert main(["plan", str(path), "--rate", "5"]) == 2
     assert main(["check", str(out)]) == 0

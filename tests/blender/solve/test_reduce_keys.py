@@ -84,6 +84,12 @@ def test_esc_and_the_command(animated, monkeypatch, tmp_path, scene):
     assert main(["reduce", str(path), "--frames", "3:3"]) == 2
 
 
+def test_without_keys_there_is_nothing_to_reduce(animated):
+    animated.animation_data_clear()
+    with bpy.context.temp_override(object=animated), pytest.raises(RuntimeError, match="has no keys in frames 1 to"):
+        bpy.ops.robokin.reduce_keys()
+
+
 def test_what_the_curves_are_off_is_looked_at_once_more(animated, monkeypatch, tmp_path):
     """Where the written curves are farther off than their model said, fewer keys are taken away."""
     monkeypatch.setattr(key_reduction, "SPARE", 1.6)

@@ -142,7 +142,7 @@ def test_what_cannot_be_planned_is_refused() -> None:
     ):
         with pytest.raises(ConfigurationError, match=words):
             plan_path(arm, collisions, q0, q1, **arguments)
-    with pytest.raises(ConfigurationError, match="q1 is outside"):
+    with pytest.raises(ConfigurationError, match="q1: outside their position limits: j0, j1, j2"):
         plan_path(arm, collisions, q0, q1 + 9.0)
     moving = CollisionModel(arm, [Obstacle("door", Sphere(0.1), np.tile(np.eye(4), (3, 1, 1)))])
     with pytest.raises(ConfigurationError, match="'door' moves"):
@@ -176,6 +176,7 @@ def test_as_a_command(tmp_path, capsys) -> None:
     assert outcome.code == 1 and "no way" in outcome.out and not out.exists()
     assert run(capsys, "plan", robot, "--q1", "{}", "-o", tmp_path / "motion.txt").refused("motion.txt")
     assert run(capsys, *given, "--margin", "-1").refused("--margin")
+    assert run(capsys, *given, "--q1", '{"j1": 50}').refused("outside their position limits: j1")
     assert isinstance(motion, Motion) and forward_kinematics(collisions.model, q0)["l2"][0, 3] == 2.0
 
 

@@ -66,11 +66,11 @@ def test_each_kind_goes_its_way(tmp_path) -> None:
         ({"kind": "spline", "tip": TIP}, "a spline and a curve have points"),
         ({"kind": "curve", "tip": TIP, "points": [[0, 1]]}, "each of its points must be 3 numbers"),
         ({"joints": {}, "blend": 0.1, "wait": 1}, "so it cannot wait"),
-        ({"joints": {}, "tool_speed": 0.1}, "of a move with a tip"),
+        ({"joints": {}, "tool_speed": 0.1}, "tool_speed is that of a tip"),
         ({"kind": "line", "tip": TIP}, "has no end"),
         ({"position": [0, 0, 1]}, "name its link"),
         ({"tip": TIP, "position": [0, 1]}, "position must be 3 numbers"),
-        ({"tip": TIP, "position": [0, 0, 1], "speed": 120}, "speed must be a share"),
+        ({"tip": TIP, "position": [0, 0, 1], "speed": 120}, "speed must be % of the limits"),
         ({"tip": TIP, "position": [0, 0, 1], "kind": "circle"}, "goes by a point `via`"),
         ({"tip": TIP, "position": [0, 0, 1], "colour": 1}, "no field of a move named 'colour'"),
         ({"tip": TIP, "position": [0, 0, 1], "wait": -1}, "wait must be a number of seconds"),
@@ -115,6 +115,6 @@ def test_the_commands(capsys, tmp_path) -> None:
     assert "tool speed" in {row["kind"] for row in samples}
     assert np.linalg.norm(np.diff(tips(motion)[:, :3, 3], axis=0), axis=1).max() <= 0.1 * 0.01 * (1.0 + 1e-6)
     assert run(capsys, *retimed, "--tool", TIP).refused("--tool names the link")
-    assert run(capsys, *retimed, "--power", "15").refused("need gravity")
+    assert run(capsys, *retimed, "--power", "15").refused("--power needs --gravity")
     assert run(capsys, "move", tmp_path / "panda.urdf", *asked, "-o", tmp_path / "a.txt").refused("does not end in")
     assert run(capsys, "move", tmp_path / "panda.urdf", "--moves", tmp_path / "no.json", "-o", made).refused("no.json")

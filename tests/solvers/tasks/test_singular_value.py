@@ -69,3 +69,8 @@ def test_bad_input() -> None:
         SingularValueTask("tool", -0.1)
     with pytest.raises(TaskError, match="target singular value"):
         SingularValueTask("tool").target = "far"
+
+
+def test_what_is_missed_is_a_number_without_a_unit() -> None:
+    missed = solve_ik(PANDA, [SingularValueTask("tool", 9.0)], attempts=1)
+    assert "rad" not in missed.reason and "SingularValueTask of tool is off by" in missed.reason

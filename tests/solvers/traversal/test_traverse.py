@@ -165,10 +165,10 @@ def test_what_cannot_be_led_is_told() -> None:
     with pytest.raises(TaskError, match="at least one pose"):
         traverse(model, task, [])
     panda = load_urdf(robot("panda"))
-    with pytest.raises(TaskError, match="which 'panda' does not have for it"):
+    with pytest.raises(TaskError, match="'panda' has none for it"):
         traverse(panda, PoseTask("panda_hand", pose), [pose])
     planar = library_robot("planar_3r")
-    with pytest.raises(TaskError, match="does not have"):
+    with pytest.raises(TaskError, match="has none for it"):
         traverse(planar, PositionTask(planar.links[-1].name, np.zeros(3)), [np.eye(4)])
 
 
