@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.solve.retime import ROBOKIN_OT_retime
-from robokin_addon.panels.overlays.motion import limit_spans
+from robokin_addon.panels.overlays.timeline import tinted_frames
+from robokin_addon.panels.shapes.colors import of_limit
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.robokin import library_robot
 from robokin_addon.robokin.backend import get_backend
@@ -99,7 +100,8 @@ def test_jerk_tool_speed_and_power_are_limited_and_what_binds_is_shown(animated)
     assert all(a.last + 1 == b.first for a, b in pairwise(rows))
     drawn = draw(object=animated)["ROBOKIN_PT_check"]
     assert "robokin.failure_show" in drawn["operators"]
-    assert [span[:2] for span in limit_spans(animated)] == [(row.first, row.last) for row in rows]
+    assert tinted_frames(animated) == [(row.first, row.last, of_limit(row.status), 1.0) for row in rows]
+    assert len({of_limit(row.status) for row in rows}) > 1
     assert called(bpy.ops.robokin.failure_show, animated, of="RETIME", index=1) == {"FINISHED"}
     assert bpy.context.scene.frame_current == rows[1].first
 
