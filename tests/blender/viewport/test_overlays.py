@@ -20,7 +20,8 @@ from robokin_addon.robokin.model.geometry import Mesh
 from robokin_addon.solvers import IKProblem
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.panels import FakeLayout
-from support.blender.scene_robots import TOOL, add_robot, add_target, circle
+from support.blender.scene_robots import TOOL, add_robot, add_target, build, circle
+from support.problems.obstructed import planar_arm
 from support.robots import robot as robot_file
 
 
@@ -277,6 +278,15 @@ def test_collision_shapes_go_with_their_links_and_meshes_come_one_by_one(overlay
     T = np.array(robot.matrix_world @ bone.matrix)
     hand = after[~still].reshape(-1, 3)
     assert np.isfinite(hand).all() and np.linalg.norm(T[:3, 3]) < abs(hand).max() < 3.0
+
+
+def test_collision_shapes_are_where_their_links_have_them(overlays):
+    """Two capsules along x, their middles half a metre along their links."""
+    build(planar_arm(2))
+    show("collisions")
+    points = segments(look(overlays)).reshape(-1, 3)
+    np.testing.assert_allclose(points.min(axis=0), (0.05, -0.05, -0.05), atol=1e-6)
+    np.testing.assert_allclose(points.max(axis=0), (1.95, 0.05, 0.05), atol=1e-6)
 
 
 def test_outlines_of_shapes():
