@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
+from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, marks, popover, timeline
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
+from robokin_addon.panels.shapes import colors
 from robokin_addon.panels.shapes.solids import outline
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root
+from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.robokin import center_of_mass, frame_jacobian
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere
 from robokin_addon.robokin.model.geometry import Mesh
@@ -207,11 +210,18 @@ def test_the_path_is_coloured_by_what_is_chosen_and_ghosts_are_the_keyed_poses(o
         scene.frame_set(frame)
         tip = robot.matrix_world @ robot.pose.bones[TOOL].head
         assert np.linalg.norm(points - np.array(tip), axis=1).min() < 1e-5
-    for color in ("LIMIT", "RESIDUAL"):
+    solver = robot.robokin.solver
+    store_failures(solver.retime_limits, [(3, 6, "jerk", "panda_joint1"), (7, 9, "tool speed", "panda_hand_tcp")])
+    solver.retime_mark = motion_mark(robot)
+    for color in ("LIMIT", "RESIDUAL", "TIMING"):
         settings.path_color = color
         look(overlays)
         shown_motion.finish_work()
         assert len(segments(look(overlays))) == len(path)
+    tools = (len(path) - ghosts) // 19
+    for kind, frames in (("jerk", 4), ("tool speed", 3)):
+        same = abs(overlays.lines[1] - colors.of_limit(kind)).max(axis=1) < 1e-6
+        assert same.sum() == 2 * tools * frames
 
 
 def test_shares_of_a_motion(scene):
