@@ -83,7 +83,7 @@ class ROBOKIN_OT_bake(ModalOperator, FramesOperator, bpy.types.Operator):
         keep_start(obj, robot, start, q0)
         settings.bake_mark = motion_mark(obj)
         rows = [(f.first, f.last, f.diagnosis.status, f.diagnosis.reason) for f in result.failures]
-        rows += [(frame, frame, Status.LIMIT, what) for frame, what in result.hits()]
+        rows += [(frame, frame, Status.COLLISION, what) for frame, what in result.hits()]
         store_failures(settings.bake_failures, sorted(rows, key=lambda row: row[0]))
         self.write_report(self.report_path, result.to_dict())
         kind = "INFO" if result.converged and not result.collisions else "WARNING"

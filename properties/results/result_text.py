@@ -14,7 +14,7 @@ STATUS_WORDS = {
     "LIMIT": "Held by joint limits",
     "TASK_CONFLICT": "Tasks contradict each other",
     "SINGULAR": "Singular pose",
-    "COLLISION": "Blocked",
+    "COLLISION": "Collision",
     "MAX_ITERATIONS": "Not reached",
     "EMPTY": "No task",
 }

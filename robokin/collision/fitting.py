@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, check_size
 from ..errors import ModelError
 from ..model.geometry import Box, Capsule, Sphere
 from ..spatial.se3 import placement
 from .core import core
-from .pairs import distances
-from .shapes import Hull
 
 KINDS = ("box", "capsule", "sphere")
 DIRECTIONS = 400  # in which the gap is measured
@@ -38,10 +37,11 @@ def fitted(points: Array, kinds: tuple[str, ...] = KINDS) -> Fit:
     for kind in kinds:
         if kind not in KINDS:
             raise ModelError(f"no shape is called {kind!r} (valid: {', '.join(KINDS)})")
-    corners = core(Hull(points)).points
-    found = [fit for kind in kinds for R in _axes(corners) for fit in _FITS[kind](corners, R)]
+    check_size(np.asarray(points, float), "the points of a fit")
+    points = np.unique(points, axis=0)
+    found = [fit for kind in kinds for R in _axes(points) for fit in _FITS[kind](points, R)]
     volume, shape, T = min(found, key=lambda each: each[0])
-    return Fit(shape, T, volume, _gap(corners, shape, T))
+    return Fit(shape, T, volume, _gap(points, shape, T))
 
 
 def _axes(points: Array) -> list[Array]:
@@ -80,9 +80,10 @@ def _capsule(points: Array, R: Array) -> list[tuple]:
 
 def _sphere(points: Array, R: Array) -> list[tuple]:
     """The ball is moved towards the point farthest off, ever less (Badoiu, Clarkson 2003)."""
-    centre = points.mean(axis=0)
+    far = points[np.unique(np.argmax(_directions() @ points.T, axis=1))]  # nearly who is farthest from any place
+    centre = far.mean(axis=0)
     for i in range(200):
-        away = points - centre
+        away = far - centre
         centre = centre + away[np.argmax((away**2).sum(axis=1))] / (i + 2)
     radius = float(_grown(np.linalg.norm(points - centre, axis=1).max(), points))
     return [(4.0 / 3.0 * np.pi * radius**3, Sphere(radius), placement(np.eye(3), centre))]
@@ -97,13 +98,23 @@ def _grown(size: Any, points: Array) -> Any:
 
 
 def _gap(points: Array, shape: Box | Capsule | Sphere, T: Array) -> float:
-    """From points all over the shape's surface to the hull of the points."""
+    """Of two convex sets, one in the other, the farthest distance is the largest difference of how far they reach in a
+    direction; in many directions."""
     around = core(shape)
-    rng = np.random.default_rng(0)
-    n = rng.normal(size=(DIRECTIONS, 3))
-    n = np.concatenate((n / np.linalg.norm(n, axis=1)[:, None], np.eye(3), -np.eye(3)))
-    surface = around.points[np.argmax(n @ around.points.T, axis=1)] + around.radius * n
-    places = np.tile(np.eye(4), (len(n), 2, 1, 1))
-    places[:, 1, :3, 3] = surface @ T[:3, :3].T + T[:3, 3]
-    out, _ = distances((core(Hull(points)), core(Sphere(0.0))), places, np.array([[0, 1]]), np.inf)
-    return max(0.0, float(out[:, 0, 0].max()))
+    n = _directions()
+    reach = (n @ around.points.T).max(axis=1) + around.radius
+    turned = n @ T[:3, :3].T  # in the axes of the points
+    return max(0.0, float((reach + turned @ T[:3, 3] - _most(points, turned)).max()))
+
+
+@lru_cache(maxsize=1)
+def _directions() -> Array:
+    """(n, 3) unit vectors."""
+    n = np.random.default_rng(0).normal(size=(DIRECTIONS, 3))
+    return np.concatenate((n / np.linalg.norm(n, axis=1)[:, None], np.eye(3), -np.eye(3)))
+
+
+def _most(points: Array, directions: Array) -> Array:
+    """(n,) how far points reach along directions (n, 3); some at a time, as the cache holds them."""
+    parts = np.array_split(points, 1 + len(points) // 4096)
+    return np.max([(directions @ part.T).max(axis=1) for part in parts], axis=0)

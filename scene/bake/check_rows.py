@@ -13,6 +13,8 @@ from ...solvers import Status
 from ...solvers.motion.check import Violation
 from .report import MET
 
+_STATUSES = {"singularity": Status.SINGULAR, "collision": Status.COLLISION}  # of kinds that are no limits of joints
+
 
 @dataclass(frozen=True)
 class CheckRow:
@@ -43,7 +45,7 @@ def limit_rows(frames: Sequence[int], violations: Sequence[Violation]) -> list[C
     for _, own in itertools.groupby(ordered, key=lambda v: (v.joint, v.kind)):
         for run in _runs(list(own)):
             worst = max(run, key=_excess)
-            status = Status.SINGULAR if worst.kind == "singularity" else Status.LIMIT
+            status = _STATUSES.get(worst.kind, Status.LIMIT)
             rows.append(
                 CheckRow(frames[run[0].frame], frames[run[-1].frame], frames[worst.frame], status, _sentence(worst))
             )

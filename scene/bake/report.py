@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Generator, Sequence
@@ -78,14 +79,13 @@ class BakeResult:
         return set(self.statuses) <= set(MET) and Status.CONVERGED in self.statuses
 
     def summary(self) -> tuple[str, str]:
-        """(status, sentence): of the first frames that are not met; CONVERGED when all are."""
+        """(status, sentence): of the first frames that are not met; when all are COLLISION or CONVERGED."""
         if self.converged and self.collisions:
             first = self.collisions[0]
             count = len({each.frame for each in self.collisions})
             at = f"frame {self.frames[first.frame]}"
-            return str(
-                Status.CONVERGED
-            ), f"all {len(self.frames)} frames are met, {count} collide: {at}: {first.sentence()}"
+            reason = f"all {len(self.frames)} frames are met, {count} collide: {at}: {first.sentence()}"
+            return str(Status.COLLISION), reason
         if self.converged:
             chosen = f", from {self.start}" if self.start else ""
             whole = f"; {self.note}" if self.note else ""
@@ -136,7 +136,9 @@ def find_failures(stretches: Sequence[BakedSegment], frames: Sequence[int]) -> G
     for stretch, first, last, at in _runs(stretches):
         missed = _missed(stretch, first)
         parts: list[tuple[int, int, Diagnosis | None]] = [(first, last, None)]
-        if len(found) < DIAGNOSED and stretch.result.status[first] is not Status.LIMIT:
+        if stretch.result.status[first] is Status.COLLISION:
+            parts = _told_alike(stretch.result, first, last)
+        elif len(found) < DIAGNOSED and stretch.result.status[first] is not Status.LIMIT:
             parts = yield from tried_out(stretch.result, first, last, at / len(frames))
         for start, end, tried in parts:
             diagnosis = tried or _short_diagnosis(stretch, start, end, missed)
@@ -185,6 +187,15 @@ def tried_out(
             parts[-1] = (parts[-1][0], end, before)
         else:
             parts.append((start, end, known[start]))
+    return parts
+
+
+def _told_alike(result: TrackResult, first: int, last: int) -> list[tuple[int, int, Diagnosis | None]]:
+    """Frames whose reasons are known, as parts of which the same is said, but for the numbers."""
+    parts: list[tuple[int, int, Diagnosis | None]] = []
+    for _, group in itertools.groupby(range(first, last + 1), key=lambda i: _words(result.diagnosis(i))):
+        own = list(group)
+        parts.append((own[0], own[-1], result.diagnosis(own[0])))
     return parts
 
 

@@ -47,6 +47,7 @@ def make_nut(context: bpy.types.Context) -> bpy.types.Object:
     for height, name in zip(HEIGHTS, ("Upper Bolt", "Lower Bolt"), strict=True):
         stage.prism(name, robot, (0.0, height, wall - 0.0125), 24, (0.0032, 0.025), (0.35, 0.36, 0.4))
     hand = stage.empty("Hand", robot, (0.0, HEIGHTS[0], FRONT))
+    hand.empty_display_size *= 0.3
     nut = stage.prism("Nut", robot, (0.0, 0.0, 0.0), 6, (FLATS / math.sqrt(3.0), 0.0055), (0.8, 0.55, 0.2))
     unit = stage.unit
     for obj, height, along, spin in ((hand, 1, 2, 3), (nut, 4, 5, 6)):

@@ -130,7 +130,7 @@ def _collision(problem: Problem, targets: Any, q: Array, trials: _Trials) -> Dia
     near = None if there is None else clearance.nearest(there, targets[at])
     if near is None:
         return None
-    met = f"a pose in which {near.sentence()} meets it, none further away" if others else near.sentence()
+    met = f"its tasks are met where {near.sentence()}" if others else near.sentence()
     return Diagnosis(Status.COLLISION, f"{met}: no pose was found that keeps the margin", links=near.names)
 
 

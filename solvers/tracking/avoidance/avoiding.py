@@ -177,4 +177,4 @@ def _sentence(near: Near | None, why: Near | None) -> str:
     """What is too near, or would be."""
     if near is not None:
         return near.sentence()
-    return "" if why is None else f"a frame that meets it leads to where {why.sentence()}"
+    return "" if why is None else f"on the way there {why.sentence()}"

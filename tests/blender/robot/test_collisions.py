@@ -10,7 +10,7 @@ import pytest
 from robokin_addon.properties.bridge import binding, robot_model
 from robokin_addon.properties.selected.selection import select
 from robokin_addon.robokin import read_urdf_text
-from support.blender.scene_robots import build
+from support.blender.scene_robots import add_target, build
 from support.problems.obstructed import planar_arm, planar_urdf
 
 
@@ -160,3 +160,27 @@ def test_loose_parts_of_an_obstacle_count_for_themselves(arm, tmp_path):
     mesh.update()
     bpy.context.view_layer.update()
     assert {tuple(v["links"]) for v in check(arm, tmp_path / "check.json")} == {("l1", frame.name)}
+
+
+def test_collisions_are_told_as_such(arm, tmp_path):
+    """A target that is met inside an obstacle: by Bake, by Check, and with Avoid Collisions by every frame."""
+    scene = bpy.context.scene
+    arm.animation_data_clear()
+    target = add_target(arm, "j1", "POSITION")
+    bpy.context.view_layer.update()
+    block(target.matrix_world.translation, 0.3)
+    assert bpy.ops.robokin.obstacle() == {"FINISHED"}
+    solver = arm.robokin.solver
+    with bpy.context.temp_override(object=arm, active_object=arm):
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+        assert solver.bake_status == "COLLISION"
+        assert {item.status for item in solver.bake_failures} == {"COLLISION"}
+        assert bpy.ops.robokin.check() == {"FINISHED"}
+        assert {item.status for item in solver.check_failures} == {"COLLISION"}
+        scene.frame_set(1)
+        solver.avoid_collisions = True
+        solver.start = "REST"
+        assert bpy.ops.robokin.bake() == {"FINISHED"}
+    missed = [item for item in solver.bake_failures if item.status]
+    assert missed and {item.status for item in missed} == {"COLLISION"}
+    assert all("post" in item.reason for item in missed)
