@@ -30,6 +30,12 @@ def bands(spans: list[tuple[int, int]], height: float) -> np.ndarray:
     return np.array(found, float).reshape(-1, 3, 2)
 
 
+def tinted_frames(obj: bpy.types.Object) -> list[tuple[int, int, tuple[float, ...], float]]:
+    """(first, last) frames, color and row, counted from below: problems, and above them limits that hold back."""
+    tinted = [(first, last, colors.BAD, 0.0) for first, last in problem_spans(obj)]
+    return tinted + [(first, last, colors.of_limit(kind), 1.0) for first, last, kind in limit_spans(obj)]
+
+
 def _draw() -> None:
     context = bpy.context
     if not len(bpy.data.armatures):
@@ -41,8 +47,7 @@ def _draw() -> None:
         obj = active_robot(context)
         if obj is None:
             return
-        tinted = [(first, last, colors.BAD, 0.0) for first, last in problem_spans(obj)]
-        tinted += [(first, last, colors.of_limit(kind), 1.0) for first, last, kind in limit_spans(obj)]
+        tinted = tinted_frames(obj)
         if not tinted:
             return
         view, height = context.region.view2d, HEIGHT * context.preferences.system.ui_scale

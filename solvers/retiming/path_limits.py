@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -68,11 +68,6 @@ class PathLimits:
             raise ConfigurationError("limits on power need gravity, as those on efforts do")
         bound = MotionLimits.of(model, {name: value for name, value in given.items() if name in KINDS})
         return cls(bound, "jerk" in given, power, g, _tools(model, given.get("tools", {})))
-
-    def slower(self, share: float) -> PathLimits:
-        """Limits of the same motion with its speeds times `share`; efforts and powers stay."""
-        tools = tuple(replace(t, speed=t.speed * share, acceleration=t.acceleration * share**2) for t in self.tools)
-        return replace(self, motion=self.motion.slower(share), tools=tools)
 
     @property
     def are_linear(self) -> bool:

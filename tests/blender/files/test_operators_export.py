@@ -14,6 +14,7 @@ from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.scene.animation import frames as animation
 from robokin_addon.scene.animation.curves import own_keys
 from support.blender.scene_robots import add_robot, add_target, circle
+from support.command import run
 
 
 @pytest.fixture
@@ -68,6 +69,15 @@ def test_a_smooth_export_keeps_the_limits_between_frames(scene, robot, tmp_path)
         assert np.median(abs(by_differences[:-1] - a[1:-2])) <= 1e-3 * most + 1e-6
         near = np.array(fine["positions"][name])[np.round(np.array(frames["times"]) / dt).astype(int)]
         assert abs(near - frames["positions"][name]).max() <= most / 24.0**2 / 6.0 + most * dt / 24.0
+
+
+def test_the_command_exports_smoothly_too(scene, robot, tmp_path, capsys):
+    wanted = table(export(robot, tmp_path / "wanted.csv", rate=200.0, smooth=True))[1]
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "robot.blend"))
+    given = "export", tmp_path / "robot.blend", "--rate", "200", "-o", tmp_path / "found.csv"
+    assert run(capsys, *given).code == 0 and abs(table(tmp_path / "found.csv")[1] - wanted).max() > 1e-5
+    assert run(capsys, *given, "--smooth").code == 0
+    np.testing.assert_allclose(table(tmp_path / "found.csv")[1], wanted, atol=1e-9)
 
 
 def test_smooth_curves_are_sampled_between_frames(scene, robot, tmp_path):

@@ -109,6 +109,8 @@ def test_what_cannot_be_avoided_is_refused(arm):
 def test_as_commands(arm, tmp_path, capsys):
     path, out, report = tmp_path / "arm.blend", tmp_path / "out.blend", tmp_path / "report.json"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    arm.robokin.solver.avoid_collisions, own = True, tmp_path / "own.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(own))
     given = ["bake", str(path), "--frames", f"1:{LAST}", "-o", str(out), "--json", str(report)]
     assert main([*given, "--avoid"]) == 0
     assert json.loads(report.read_text())["violations"] == []
@@ -117,3 +119,8 @@ def test_as_commands(arm, tmp_path, capsys):
     task = f"kind=position,tip=l3,target={x:.4f}:{y:.4f}:{z:.4f}"
     assert main(["solve", str(path), "--task", task, "--avoid", "--json", str(report)]) == 1
     assert json.loads(report.read_text())["status"] == "COLLISION"
+    assert main(["solve", str(path), "--task", task, "--avoid", "--margin", "0.05", "--json", str(report)]) == 1
+    q = [json.loads(report.read_text())["q"][f"j{i}"] for i in range(4)]
+    robot = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    assert 0.05 - FACETS <= clearances(robot, np.array([q]))[0] < 0.06
+    assert main(["solve", str(own), "--task", task]) == 0  # it avoids where it is asked to

@@ -95,12 +95,22 @@ def test_what_it_needs_is_told(robot) -> None:
 
 
 def test_the_command_line(robot, capsys, tmp_path) -> None:
+    settings = robot.robokin.solver
+    settings.at_singularities = "DEVIATE"
+    settings.deviation_position = settings.deviation_orientation = 1e-5  # in place of which the command's own count
     path = tmp_path / "robot.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    deviate = "--singularities", "deviate", "--deviation", "4", "2"
+    deviate = "--singularities", "deviate", "--deviation", "4", "0.3"
     done = run(capsys, "bake", path, *deviate, "--json", tmp_path / "told.json")
     assert done.code == 0 and "beside the path by up to" in done.out, done.err
     bounds = ("--deviation", "4", "2")
     assert run(capsys, "bake", path, *bounds, "--singularities", "slow-down").refused("--singularities deviate")
     rows = json.loads((tmp_path / "told.json").read_text())["frames"]
-    assert len(rows) == FRAMES and max(row["residuals"][0]["position"] for row in rows) <= 0.004
+    off = [row["residuals"][0] for row in rows]
+    assert len(rows) == FRAMES and 1e-4 < max(part["position"] for part in off) <= 0.004
+    assert 1e-4 < max(part["orientation"] for part in off) <= np.radians(0.3)
+    assert run(capsys, "bake", path, "-o", tmp_path / "out.blend").code == 2  # those of the file
+    assert run(capsys, "bake", path, "--singularities", "follow", "-o", tmp_path / "out.blend").code == 1
+    for position, angle in ("4", "0.05"), ("0.1", "2"):
+        refused = run(capsys, "bake", path, *deviate[:3], position, angle, "-o", tmp_path / "out.blend")
+        assert refused.code == 2 and "no such way past the singularity" in refused.err

@@ -54,6 +54,8 @@ def test_the_poses_stay_and_the_way_between_is_free_and_legal(arm):
     arm.robokin.solver.collision_margin = 0.05
     assert called(bpy.ops.robokin.plan_path, arm) == {"FINISHED"}
     assert collisions.distances(seen().q)[0][..., 0].min() >= 0.05 - 1e-5
+    assert called(bpy.ops.robokin.plan_path, arm, margin=0.07) == {"FINISHED"}
+    assert collisions.distances(seen().q)[0][..., 0].min() >= 0.07 - 1e-5
 
 
 def test_where_there_is_none_nothing_is_written(arm, capfd):
@@ -95,3 +97,10 @@ def test_as_a_command(arm, tmp_path):
     assert not (tmp_path / "no.blend").exists()
     assert main(["plan", str(path), "--rate", "5"]) == 2
     assert main(["check", str(out)]) == 0
+    post = bpy.data.objects["post"]
+    hull = Hull([tuple(v.co) for v in post.data.vertices])
+    assert main(["plan", str(path), "--frames", f"1:{LAST}", "--margin", "0.06", "-o", str(out)]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    found = seen()
+    collisions = CollisionModel(found.model, [Obstacle("post", hull, at(1.2, 0.9))])
+    assert collisions.distances(found.q)[0][..., 0].min() >= 0.06 - 1e-5

@@ -54,6 +54,14 @@ def test_the_written_curves_keep_the_bound(animated, capfd, tmp_path):
     assert f"keys in {told['keys_after']} frames, before in {LAST}" in capfd.readouterr().out
 
 
+def test_the_bound_on_the_angle_counts_where_the_other_is_wide(animated):
+    before, found = seen(animated), robot_model(animated)
+    given = {"position": 100.0, "frame_start": 1, "frame_end": LAST}
+    assert called(bpy.ops.robokin.reduce_keys, animated, rotation=np.radians(0.1), **given) == {"FINISHED"}
+    away, turned = tool_errors(found, [link_of_bone(animated)[TOOL]], seen(animated).q, before.q)
+    assert np.radians(0.01) < turned.max() <= np.radians(0.1) and away.max() < 0.1 and keyed(animated) < LAST
+
+
 def test_balls_and_screws_have_keys_that_fit(scene):
     robot = build(library_robot("puppet"))
     model, rng = robot_model(robot), np.random.default_rng(0)
@@ -80,6 +88,10 @@ def test_esc_and_the_command(animated, monkeypatch, tmp_path, scene):
     assert main(["reduce", str(path), "--position", "0.2", "-o", str(out), "--json", str(tmp_path / "r.json")]) == 0
     told = json.loads((tmp_path / "r.json").read_text("utf-8"))
     assert told["position"] <= 0.2e-3 and told["keys_after"] < told["keys_before"]
+    wide = ["--position", "100", "--rotation", "0.1"]
+    assert main(["reduce", str(path), *wide, "-o", str(out), "--json", str(tmp_path / "r.json")]) == 0
+    told = json.loads((tmp_path / "r.json").read_text("utf-8"))
+    assert np.radians(0.01) < told["rotation"] <= np.radians(0.1) and told["keys_after"] < told["keys_before"]
     assert main(["reduce", str(path), "--position", "0"]) == 2
     assert main(["reduce", str(path), "--frames", "3:3"]) == 2
 

@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 import pytest
 from robokin_addon.operators.solve.retime import ROBOKIN_OT_retime
-from robokin_addon.panels.overlays.motion import limit_spans
+from robokin_addon.panels.overlays.timeline import tinted_frames
+from robokin_addon.panels.shapes.colors import of_limit
 from robokin_addon.properties.bridge import read_configuration, robot_model
 from robokin_addon.robokin import library_robot
 from robokin_addon.robokin.backend import get_backend
@@ -17,6 +18,7 @@ from robokin_addon.scene.animation.curves import write_curves
 from robokin_addon.scene.animation.frames import channelbag
 from robokin_addon.scene.bake.samples import sample_motion
 from robokin_addon.solvers import check_motion
+from robokin_addon.solvers.motion.dynamics import motion_efforts
 from robokin_addon.solvers.motion.motion import Motion
 from robokin_addon.solvers.progress import finish
 from robokin_addon.solvers.trajectories.motion_limits import MotionLimits
@@ -93,12 +95,39 @@ def test_jerk_tool_speed_and_power_are_limited_and_what_binds_is_shown(animated)
     assert np.linalg.norm(np.diff(tips, axis=0), axis=1).max() / step <= 0.2 * (1.0 + 1e-3)
     rows = list(settings.retime_limits)
     assert "tool speed" in {row.status for row in rows} and rows[0].first == 1
+    joints, tools = {joint.name for joint in after.model.moving_joints}, set(tool_links(after.model))
+    assert all(row.reason in (tools if row.status.startswith("tool") else joints) for row in rows)
     assert all(a.last + 1 == b.first for a, b in pairwise(rows))
     drawn = draw(object=animated)["ROBOKIN_PT_check"]
     assert "robokin.failure_show" in drawn["operators"]
-    assert [span[:2] for span in limit_spans(animated)] == [(row.first, row.last) for row in rows]
+    assert tinted_frames(animated) == [(row.first, row.last, of_limit(row.status), 1.0) for row in rows]
+    assert len({of_limit(row.status) for row in rows}) > 1
     assert called(bpy.ops.robokin.failure_show, animated, of="RETIME", index=1) == {"FINISHED"}
     assert bpy.context.scene.frame_current == rows[1].first
+
+
+def test_drives_and_accelerations_of_tools_are_limited_and_lengths_are_those_of_the_scene(animated):
+    settings = animated.robokin.solver
+    drive = animated.data.bones["panda_joint2"].robokin
+    effort, drive.effort = drive.effort, 1.0
+    assert "'panda_joint2' cannot keep its limit on effort" in called(bpy.ops.robokin.retime, animated, efforts=True)
+    drive.effort = effort
+    assert called(bpy.ops.robokin.retime, animated, power=3.0) == {"FINISHED"}
+    assert "power" in {row.status for row in settings.retime_limits}
+    after = seen(animated, 4 * LAST)
+    watts = motion_efforts(after, np.array([0.0, 0.0, -9.81])) * after.v
+    assert 2.0 < abs(watts).max() < 3.3  # by differences of frames
+    animated.scale = (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    given = {"frame_start": 1, "frame_end": 4 * LAST, "tool_speed": 0.4, "tool_acceleration": 0.8}
+    assert called(bpy.ops.robokin.retime, animated, **given) == {"FINISHED"}
+    assert {"tool speed", "tool acceleration"} <= {row.status for row in settings.retime_limits}
+    after = seen(animated, 4 * LAST)
+    tool = after.model.link_index(tool_links(after.model)[0])
+    tips = 2.0 * get_backend("auto").frame_placements(after.model.tree, after.q)[:, tool, :3, 3]
+    for order, most in ((1, 0.4), (2, 0.8)):
+        rates = np.linalg.norm(np.diff(tips, order, axis=0), axis=1) / after.times[1] ** order
+        assert 0.9 * most < rates.max() <= most * (1.0 + 1e-2)
 
 
 def test_a_duration_is_kept_or_refused(animated):

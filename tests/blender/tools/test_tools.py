@@ -173,8 +173,24 @@ def test_a_key_goes_from_target_to_target(scene, capfd):
     assert "Line: reached (1 of 3)" in said[0] and "Line: reached (1 of 3)" in said[3]
     assert "Line.001: as near as it gets" in said[1] and "Line.002: as near as it gets" in said[2]
     np.testing.assert_allclose(world(robot, tool), start, atol=1e-4)
+    assert "turned away" in said[1] and " m away" in said[2]
     assert bpy.ops.robokin.next_target(direction="PREVIOUS") == {"FINISHED"}
     assert robot.robokin.active_move == 2
+    assert bpy.ops.robokin.next_target(direction="ACTIVE") == {"FINISHED"}
+    assert robot.robokin.active_move == 2
+
+
+def test_the_next_target_of_a_joint_move_is_its_posture(scene, capfd):
+    assert bpy.ops.robokin.add_robot(robot="desk_arm") == {"FINISHED"}
+    robot = bpy.context.object
+    there = read_configuration(robot)
+    there[:2] += 0.2
+    write_configuration(robot, there)
+    assert bpy.ops.robokin.move_add(kind="JOINT") == {"FINISHED"}
+    write_configuration(robot, there - 0.1)
+    assert bpy.ops.robokin.next_target() == {"FINISHED"}
+    assert "reached (1 of 1)" in capfd.readouterr().out
+    np.testing.assert_allclose(read_configuration(robot), there, atol=1e-6)
 
 
 def test_a_robot_without_moves_has_no_next_target(robot):

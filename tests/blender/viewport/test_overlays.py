@@ -10,17 +10,21 @@ import numpy as np
 import pytest
 import robokin_addon
 from robokin_addon.operators.handlers import shown_motion
+from robokin_addon.operators.handlers.scene_marks import motion_mark
 from robokin_addon.panels.overlays import drawing, marks, popover, timeline
 from robokin_addon.panels.overlays.scene_view import PARTS, SceneOverlays, shows_anything
+from robokin_addon.panels.shapes import colors
 from robokin_addon.panels.shapes.solids import outline
 from robokin_addon.properties.bridge import binding, read_configuration, world_from_root
+from robokin_addon.properties.results.stored_results import store_failures
 from robokin_addon.robokin import center_of_mass, frame_jacobian
 from robokin_addon.robokin.collision import Box, Capsule, Cylinder, Hull, Sphere
 from robokin_addon.robokin.model.geometry import Mesh
 from robokin_addon.solvers import IKProblem
 from robokin_addon.solvers.velocity.task_levels import TaskLevels
 from support.blender.panels import FakeLayout
-from support.blender.scene_robots import TOOL, add_robot, add_target, circle
+from support.blender.scene_robots import TOOL, add_robot, add_target, build, circle
+from support.problems.obstructed import planar_arm
 from support.robots import robot as robot_file
 
 
@@ -206,11 +210,18 @@ def test_the_path_is_coloured_by_what_is_chosen_and_ghosts_are_the_keyed_poses(o
         scene.frame_set(frame)
         tip = robot.matrix_world @ robot.pose.bones[TOOL].head
         assert np.linalg.norm(points - np.array(tip), axis=1).min() < 1e-5
-    for color in ("LIMIT", "RESIDUAL"):
+    solver = robot.robokin.solver
+    store_failures(solver.retime_limits, [(3, 6, "jerk", "panda_joint1"), (7, 9, "tool speed", "panda_hand_tcp")])
+    solver.retime_mark = motion_mark(robot)
+    for color in ("LIMIT", "RESIDUAL", "TIMING"):
         settings.path_color = color
         look(overlays)
         shown_motion.finish_work()
         assert len(segments(look(overlays))) == len(path)
+    tools = (len(path) - ghosts) // 19
+    for kind, frames in (("jerk", 4), ("tool speed", 3)):
+        same = abs(overlays.lines[1] - colors.of_limit(kind)).max(axis=1) < 1e-6
+        assert same.sum() == 2 * tools * frames
 
 
 def test_shares_of_a_motion(scene):
@@ -277,6 +288,15 @@ def test_collision_shapes_go_with_their_links_and_meshes_come_one_by_one(overlay
     T = np.array(robot.matrix_world @ bone.matrix)
     hand = after[~still].reshape(-1, 3)
     assert np.isfinite(hand).all() and np.linalg.norm(T[:3, 3]) < abs(hand).max() < 3.0
+
+
+def test_collision_shapes_are_where_their_links_have_them(overlays):
+    """Two capsules along x, their middles half a metre along their links."""
+    build(planar_arm(2))
+    show("collisions")
+    points = segments(look(overlays)).reshape(-1, 3)
+    np.testing.assert_allclose(points.min(axis=0), (0.05, -0.05, -0.05), atol=1e-6)
+    np.testing.assert_allclose(points.max(axis=0), (1.95, 0.05, 0.05), atol=1e-6)
 
 
 def test_outlines_of_shapes():

@@ -108,6 +108,12 @@ def test_impulses_are_the_multipliers_of_least_kinetic_energy(name: str) -> None
             np.testing.assert_allclose(J @ least, J @ v, atol=1e-9 * abs(v).max())
             if np.linalg.matrix_rank(J) == 6:
                 np.testing.assert_allclose(impulse, solved[model.nv :], rtol=1e-6, atol=1e-9)
+    columns = found.columns()
+    for i, link in enumerate(found.tools):
+        for first, (kind, unit) in ((0, ("impulse", "N s")), (3, ("angular impulse", "N m s"))):
+            for k, axis in enumerate("xyz"):
+                told, values = columns[f"{link} {kind} {axis}"]
+                assert told == unit and (values == found.impulse[:, i, first + k]).all()
 
 
 def test_energy_is_the_work_of_the_drives() -> None:

@@ -171,6 +171,11 @@ def test_as_a_command(tmp_path, capsys) -> None:
     np.testing.assert_allclose(motion.q[[0, -1]], [q0, q1], atol=1e-9)
     assert least_distances(collisions, motion.q).min() >= 0.005 - TOLERANCE
     assert not [v for v in check_motion(motion, collisions=collisions).violations if v.kind == "collision"]
+    assert run(capsys, *given, "--margin", "0.06", "--velocity", "0.2", "--q0", '{"j2": 0.1}').code == 0
+    motion = read_motion(out, collisions.model)
+    np.testing.assert_allclose(motion.q[[0, -1], 2], 0.1, atol=1e-9)  # what the end does not name stays
+    assert least_distances(collisions, motion.q).min() >= 0.06 - TOLERANCE
+    assert 0.19 < abs(motion.v).max() <= 0.2 * (1.0 + 1e-6)
     out.unlink()
     outcome = run(capsys, *given, "--budget", "1")
     assert outcome.code == 1 and "no way" in outcome.out and not out.exists()

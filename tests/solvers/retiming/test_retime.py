@@ -20,6 +20,7 @@ from robokin_addon.robokin import (
 from robokin_addon.solvers import Motion, Retimed, check_motion, retime
 from robokin_addon.solvers.motion.dynamics import motion_efforts
 from robokin_addon.solvers.retiming import path_speed
+from robokin_addon.solvers.retiming.path import Path
 from toppra import algorithm, constraint
 
 logging.getLogger("toppra").setLevel(logging.CRITICAL)
@@ -118,6 +119,30 @@ def test_it_rests_at_corners() -> None:
     at = abs(q - [1.0, 0.0]).max(axis=1).argmin()
     assert abs(v[at]).max() < 0.01
     assert abs(np.minimum(abs(q[:, 1]), abs(q[:, 0] - 1.0))).max() < 1e-9  # nothing is cut
+
+
+def test_between_samples_at_a_position_limit_it_goes_where_its_velocities_lead() -> None:
+    """What a spline would do beyond the limit is not cut off: the way itself bends."""
+    model, rng = slider(), np.random.default_rng(4)
+    for _ in range(40):
+        way = np.clip(np.cumsum(rng.normal(size=12)), -1.0, 1.0)[:, None]
+        found = retime(model, way)
+        times = np.linspace(0.0, found.duration, 4001)
+        q, v, _ = found.sample(times)
+        assert abs(np.diff(q, axis=0) - 0.5 * times[1] * (v[1:] + v[:-1])).max() <= 2.0 * times[1] ** 2
+
+
+def test_a_knot_that_bends_less_may_make_the_next_interval_leave_the_limits() -> None:
+    model, rng = slider(), np.random.default_rng(0)
+    share = np.linspace(0.0, 1.0, 201)
+    for _ in range(150):
+        way = np.clip(np.cumsum(rng.normal(scale=0.3, size=12)), -1.0, 1.0)[:, None]
+        way = np.where(abs(way) == 1.0, way * rng.choice([1.0, 0.98], size=way.shape), way)
+        knots = np.append(0.0, np.cumsum(np.exp(rng.normal(scale=1.5, size=11))))
+        h = np.diff(knots)[:, None]
+        q, first = Path.through(model, way, knots).at(np.arange(11)[:, None], knots[:-1, None] + h * share)[:2]
+        steps, led = np.diff(q[..., 0], axis=1), 0.5 * (first[:, 1:, 0] + first[:, :-1, 0]) * h / 200.0
+        assert abs(steps - led).max() < 1e-6
 
 
 def test_as_animated_but_legal() -> None:

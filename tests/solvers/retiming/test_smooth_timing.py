@@ -82,6 +82,17 @@ def test_power_has_the_time_of_the_closed_form() -> None:
     assert [binding.kind for binding in found.bindings] == ["acceleration", "power", "acceleration"]
 
 
+@pytest.mark.parametrize("limits", [{}, {"jerk": 1000.0}, {"power": 12.0}])
+def test_drives_have_friction_and_damping_too(limits: dict) -> None:
+    model = slider(velocity=2.0, acceleration=100.0, effort=20.0, friction=6.0, damping=3.0)
+    found = retime(model, np.linspace(-0.5, 2.5, 20)[:, None], limits, gravity=GRAVITY)
+    t = np.linspace(0.0, found.duration, 4001)
+    q, v, a = found.sample(t)
+    effort = motion_efforts(Motion(model, t, q, v, a), np.array(GRAVITY))
+    assert 0.6 * 20.0 < abs(effort).max() <= 20.0 * (1.0 + 1e-6)
+    assert abs(effort * v).max() <= limits.get("power", np.inf) * (1.0 + 1e-6)
+
+
 def test_all_limits_at_once() -> None:
     """Tools by differences of forward kinematics, efforts by inverse dynamics of the samples."""
     limits = {"jerk": 200.0, "power": 20.0, "tools": {TIP: {"speed": 0.8, "acceleration": 4.0}}}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from robokin_addon.robokin import forward_kinematics, library_robot, random_configuration
+from robokin_addon.robokin import forward_kinematics, integrate, library_robot, random_configuration
 from robokin_addon.robokin.errors import TaskError
+from robokin_addon.robokin.structure.tool_links import tool_links
 from robokin_addon.solvers import PositionTask, SingularValueTask, Status, Task, solve_ik, track, velocity_step
+from robokin_addon.solvers.kinematics.state import State
 from robokin_addon.solvers.velocity.chain_length import chain_length
 from support.oracles.pinocchio_oracle import Oracle
 
@@ -19,6 +21,28 @@ def smallest(oracle: Oracle, q: np.ndarray) -> float:
     J = oracle.frame_jacobian(q, "tool", "local_world_aligned")
     J[:3] /= LENGTH
     return float(np.linalg.svd(J, compute_uv=False)[5])
+
+
+@pytest.mark.parametrize(("name", "tip"), [("panda", "tool"), ("scara", None)])
+@pytest.mark.parametrize("orientation", [True, False])
+def test_its_rows_are_central_differences_of_the_singular_values(name: str, tip: str | None, orientation: bool) -> None:
+    model, rng = library_robot(name), np.random.default_rng(3)
+    tip, oracle = tip or tool_links(model)[0], Oracle.from_model(model)
+    rank = {"panda": 6 if orientation else 3, "scara": 4 if orientation else 3}[name]
+    scale = np.where(model.is_length, LENGTH, 1.0)
+
+    def values(q: np.ndarray) -> np.ndarray:
+        J = oracle.frame_jacobian(q, tip, "local_world_aligned")
+        J[:3] /= LENGTH
+        return np.linalg.svd((J * scale)[: 6 if orientation else 3], compute_uv=False)[rank - 2 : rank]
+
+    q, h = random_configuration(model, rng), 1e-6
+    task = SingularValueTask(tip, 0.3, weight=3.0, orientation=orientation, influence=0.5)
+    rows = task.rows(State(model, q, length=LENGTH), 0.3)
+    ends = [[values(integrate(model, q, sign * h * e)) for e in np.eye(model.nv)] for sign in (1.0, -1.0)]
+    np.testing.assert_allclose(rows.J, (np.array(ends[0]) - ends[1]).T / (2.0 * h), atol=1e-7)
+    np.testing.assert_allclose(rows.lower, 0.3 - values(q), atol=1e-9)
+    assert np.isinf(rows.upper).all() and (rows.weight == 1.5).all()
 
 
 def followed(seed: int, tasks: list[Task], targets: list) -> tuple[float, int]:
